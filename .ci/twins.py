@@ -64,6 +64,9 @@ SAME: list[tuple[str, str]] = [
 ]
 # The reason, and the titles.
 PYTHON_ONLY: dict[str, list[str]] = {
+    "in Node a sweep runs the test itself, with the settings of its stacks": [
+        "a sweep deletes what real plugins have made",
+    ],
     "Python's parser and event loop meet other threads; Node has one thread per program": [
         "a callback that the programs loop has not begun is answered",
         "a callback that goes on at the programs end is answered",

@@ -166,6 +166,33 @@ export declare class LifeTrial {
     brokenText(words: string, story: string, again: string): string
 }
 
+/** A plugin that is judged. */
+export declare class PluginUnderTest {
+    /**
+    * A plugin by the name of its package, its executable or its folder; empty: of the type's package. `setup` is JSON
+    * (`maloko_kit::PluginSetup`). Nothing is started yet. Throws for what is no plugin or no type.
+    */
+    constructor(directory: string, plugin: string, setup: string)
+    /** Starts and configures it. Fails when it is not there, does not come up, or refuses its configuration. */
+    prepare(): Promise<void>
+    /**
+    * Begins an example of a law (`L5`). `subject` is what is known of the plugin (JSON, `maloko_kit::Subject`). Throws for a
+    * law that it does not know.
+    */
+    trial(law: string, subject: string): PluginTrial
+    /** Ends its process. */
+    close(): Promise<void>
+}
+
+/** One example of a law for a plugin: it asks for the world alone. */
+export declare class PluginTrial {
+    /**
+    * What is to be done next (JSON, `maloko_kit::PluginTrial::next`), after the answer to what was to be done before; at
+    * first, that is `null`. Fails for an answer that is none.
+    */
+    next(answer: string): Promise<string>
+}
+
 /** What `check` answered (JSON). */
 export interface Checked {
     /** What the resource is made of. */

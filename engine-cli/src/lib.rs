@@ -40,12 +40,13 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Arc;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, ProviderCommand};
 use context::Context;
 use failure::{Failure, code};
 
 pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
 pub use library::{Invocation, run_in};
+pub use operation::{plugin_under_test, plugins_for_tests};
 
 pub use language_host::{
     ErrorText, Language, LanguageAbout, LanguageHost, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,
@@ -120,6 +121,9 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
         Command::Help { words } => commands::help::run(&context, &words)?,
         Command::New(arguments) => commands::new::run(context, &arguments).await?,
         Command::Check(arguments) => commands::check::run(&context, &arguments).await?,
+        Command::Provider { command: ProviderCommand::Test(arguments) } => {
+            commands::provider::test(&context, &arguments).await?;
+        }
         Command::Cancel { stack_name, yes } => commands::cancel::run(&context, stack_name.as_deref(), yes).await?,
         Command::Login { url, .. } => commands::login::login(&context, url.as_deref()).await?,
         Command::Whoami { verbose, format } => commands::login::whoami(&context, verbose, format.json()).await?,

@@ -228,7 +228,7 @@ impl PluginHost for NoPlugins {
 
     async fn start(&self, package: &PackageRequest, _provider: &Urn) -> Result<ObjectId, ProviderError> {
         Err(no_plugins(&format!(
-            "the package '{}' is served by one. The testing kits run none: keep its resources out of what a test registers",
+            "the package '{}' is served by one, and nothing was given that could start it",
             package.name
         )))
     }

@@ -113,7 +113,8 @@ impl Urn {
 }
 
 /// The package of a type, `package:module:Name`.
-pub(crate) fn package_of(kind: &str) -> &str {
+#[must_use]
+pub fn package_of(kind: &str) -> &str {
     kind.split(':').next().unwrap_or_default()
 }
 

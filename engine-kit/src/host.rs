@@ -11,14 +11,16 @@ use futures::future::{AbortHandle, Abortable, BoxFuture, Either, select};
 use globset::{Glob, GlobMatcher};
 use maloko_core::error::{Error, Result as CoreResult};
 use maloko_core::layer::HostLayer;
+use maloko_core::plugin::{FIRST_PLUGIN, PluginHost};
 use maloko_core::provider::{
     Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
 };
 
 use crate::calls::Call;
-use crate::clock::{PATIENCE, VirtualClock, Wish};
+use crate::clock::{PATIENCE, VirtualClock, Wish, Work};
 use crate::fault_points::{FaultPoints, Interruption};
 use crate::run_request::{Fault, Injection, Time};
+use crate::stubs::{lowered, remarked};
 
 /// How often each fault of a stack has matched a call.
 pub(crate) type Matches = Arc<Mutex<HashMap<u64, u64>>>;
@@ -33,6 +35,7 @@ struct Armed {
 /// See the module's text.
 pub(crate) struct KitHost {
     inner: Arc<dyn ProviderHost>,
+    plugins: Arc<dyn PluginHost>,
     pub(crate) fault_points: Arc<FaultPoints>,
     clock: Option<VirtualClock>,
     calls: Mutex<Vec<Call>>,
@@ -68,7 +71,7 @@ fn glob(pattern: Option<&String>) -> CoreResult<Option<GlobMatcher>> {
 
 impl KitHost {
     pub(crate) fn new(
-        inner: Arc<dyn ProviderHost>,
+        (inner, plugins): (Arc<dyn ProviderHost>, Arc<dyn PluginHost>),
         fault_points: Arc<FaultPoints>,
         clock: (VirtualClock, Time),
         faults: &[Fault],
@@ -83,6 +86,7 @@ impl KitHost {
         };
         Ok(Self {
             inner,
+            plugins,
             fault_points,
             clock: (clock.1 == Time::Virtual).then_some(clock.0),
             calls: Mutex::default(),
@@ -104,6 +108,17 @@ impl KitHost {
     /// How many calls run user code just now.
     pub(crate) fn working(&self) -> usize {
         self.working.load(Ordering::Acquire)
+    }
+
+    /// Held while something is done that takes its own time.
+    pub(crate) fn at_work(&self) -> AtWork<'_> {
+        self.working.fetch_add(1, Ordering::AcqRel);
+        AtWork { _clock: self.clock.as_ref().map(VirtualClock::work), count: &self.working }
+    }
+
+    /// The plugins of the run, for what is not about a resource.
+    pub(crate) fn plugins(&self) -> &dyn PluginHost {
+        &*self.plugins
     }
 
     /// Time stands still from now on.
@@ -164,13 +179,19 @@ impl KitHost {
         None
     }
 
-    /// Calls user code.
+    /// Calls user code or a plugin.
     async fn really(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        let work = self.clock.as_ref().map(VirtualClock::work);
-        self.working.fetch_add(1, Ordering::AcqRel);
-        let counted = Counted(&self.working);
-        let answer = self.inner.call(object, call).await;
-        drop((work, counted));
+        let at_work = self.at_work();
+        let answer = if object >= FIRST_PLUGIN {
+            self.plugins.call(object, call).await
+        } else if call.for_plugin.is_some() {
+            // An object of the test answers for a plugin.
+            let (call, given) = lowered(call);
+            self.inner.call(object, call).await.map(|answer| remarked(&given, answer))
+        } else {
+            self.inner.call(object, call).await
+        };
+        drop(at_work);
         if let Some(clock) = &self.clock {
             clock.seen().await;
         }
@@ -290,11 +311,15 @@ impl KitHost {
     }
 }
 
-struct Counted<'a>(&'a AtomicUsize);
+/// See [`KitHost::at_work`].
+pub(crate) struct AtWork<'a> {
+    _clock: Option<Work>,
+    count: &'a AtomicUsize,
+}
 
-impl Drop for Counted<'_> {
+impl Drop for AtWork<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.count.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -22,11 +22,14 @@ mod plan;
 mod plan_assertions;
 #[cfg(test)]
 mod plan_tests;
+mod plugin_laws;
+mod plugins;
 mod report;
 mod run_request;
 mod stack;
 mod step_log;
 mod store;
+mod stubs;
 
 pub use clock::VirtualClock;
 pub use cloud::Unresolved;
@@ -41,6 +44,8 @@ pub use lifecycle::{
     Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject,
     LifeTrial, Meanwhile, Row, Story, Taken,
 };
+pub use plugin_laws::{Listener, PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
+pub use stubs::{COMPUTED_ID, Stub};

@@ -79,13 +79,19 @@ pub struct Change {
 /// The entries of an operation's steps, in the order of the first step of each.
 pub(crate) fn entries(steps: &[(Stage, StepMetadata)], redactor: &Redactor) -> Vec<Entry> {
     let mut entries: IndexMap<Urn, Growing> = IndexMap::new();
-    for (stage, step) in steps.iter().filter(|(_, step)| !step.urn.is_root_stack()) {
+    for (stage, step) in steps.iter().filter(|(_, step)| !step.urn.is_root_stack() && !is_default_provider(step)) {
         let entry = entries.entry(step.urn.clone()).or_insert_with(|| Growing::new(step));
         entry.take(*stage, step, redactor);
     }
     let mut entries: Vec<Entry> = entries.into_values().map(Growing::finish).collect();
     name_apart(&mut entries);
     entries
+}
+
+/// Is it the provider of a package that the engine registers by itself? A program's own has a parent.
+fn is_default_provider(step: &StepMetadata) -> bool {
+    let row = step.new.as_ref().or(step.old.as_ref());
+    step.urn.provider_package().is_some() && row.is_none_or(|row| row.parent.is_none())
 }
 
 /// Gives every entry a key of its own. Entries that stay the same count as well, so that a key does not depend on what changes.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use crate::fault_points::Crash;
+use crate::stubs::Stub;
 
 /// The verbs of the command line that a test has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -144,6 +145,10 @@ pub struct RunRequest {
     pub faults: Vec<Fault>,
     /// Where it crashes.
     pub crash: Option<Crash>,
+    /// What the test says of resource types and functions of packages, by token.
+    pub stubs: BTreeMap<String, Stub>,
+    /// The folder of the project whose plugins are started; `None`: the packages are stubbed.
+    pub plugins: Option<PathBuf>,
     /// The directory of the program.
     pub directory: PathBuf,
     /// Without a journal: the operation begins with an empty state, and what it makes of it is forgotten. For benches.

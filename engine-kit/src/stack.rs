@@ -13,6 +13,7 @@ use maloko_core::environment::{Clock, Environment, Identity};
 use maloko_core::error::{Error, Result};
 use maloko_core::event::EventSink;
 use maloko_core::operation::{Adoption, ProviderChoice};
+use maloko_core::plugin::{PluginHost, PluginsOfRun};
 use maloko_core::provider::ProviderHost;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::state::{
@@ -30,9 +31,11 @@ use crate::inline::Inline;
 use crate::json::{self, Secrets};
 use crate::keys;
 use crate::plan;
+use crate::plugins::KitPlugins;
 use crate::report::{Report, Struck, outcome_name};
 use crate::run_request::{RunRequest, Time, Verb};
 use crate::step_log::{HostWording, Stage, StepLog};
+use crate::stubs::{StubbedObjects, Stubs};
 
 /// Provider operations at a time when the order does not say.
 const PARALLEL: usize = 16;
@@ -50,6 +53,7 @@ pub struct TestStack {
     clock: VirtualClock,
     points: Passed,
     matches: Matches,
+    stubbed: StubbedObjects,
 }
 
 impl TestStack {
@@ -99,6 +103,7 @@ impl TestStack {
             clock: VirtualClock::default(),
             points: Passed::default(),
             matches: Matches::default(),
+            stubbed: StubbedObjects::default(),
         }
     }
 
@@ -177,7 +182,8 @@ impl TestStack {
         snapshot.rows.retain(|row| needed.contains(&row.urn) && !gone(&row.urn) && !row.delete);
         snapshot.pending.clear();
         snapshot.unresolved_creates.clear();
-        let other = Self::new(self.name.project(), self.name.stack()).await?;
+        let mut other = Self::new(self.name.project(), self.name.stack()).await?;
+        other.stubbed = self.stubbed.clone();
         other.replace(snapshot).await?;
         Ok(other)
     }
@@ -217,10 +223,16 @@ impl TestStack {
     }
 
     /// Begins an operation. The binding then runs the program against [`Run::engine`], and calls [`Run::finish`].
+    /// `plugins`: those that are really started; without them packages are stubbed.
     ///
     /// # Errors
     /// An order that cannot be understood, and a state that cannot be opened.
-    pub async fn begin(&self, order: &RunRequest, host: Arc<dyn ProviderHost>) -> Result<Run> {
+    pub async fn begin(
+        &self,
+        order: &RunRequest,
+        host: Arc<dyn ProviderHost>,
+        plugins: Option<Arc<dyn PluginHost>>,
+    ) -> Result<Run> {
         let fault_points = Arc::new(FaultPoints::new(
             self.points.clone(),
             order.crash.clone(),
@@ -228,8 +240,10 @@ impl TestStack {
             self.name.clone(),
         ));
         let clock = (self.clock.clone(), order.time);
-        let kit = KitHost::new(host, Arc::clone(&fault_points), clock, &order.faults, Arc::clone(&self.matches))?;
-        let kit = Arc::new(kit);
+        let stubs = Arc::new(Stubs::new(Arc::clone(&host), order.stubs.clone(), self.stubbed.clone()));
+        let plugins = plugins.unwrap_or_else(|| Arc::clone(&stubs) as _);
+        let matches = Arc::clone(&self.matches);
+        let kit = Arc::new(KitHost::new((host, plugins), Arc::clone(&fault_points), clock, &order.faults, matches)?);
         let system = Environment::system();
         let environment = Environment {
             clock: if order.time == Time::Virtual { Arc::new(self.clock.clone()) } else { Arc::clone(&system.clock) },
@@ -247,7 +261,8 @@ impl TestStack {
             let store = crate::store::watched(Arc::clone(&self.backend), Arc::clone(&fault_points));
             Session::open(&store, &self.name, self.options(environment, "maloko's testing kit")).await?
         };
-        let operation = self.operation(order);
+        let mut operation = self.operation(order);
+        operation.plugins = PluginsOfRun(Arc::new(KitPlugins(Arc::clone(&kit))));
         let step_log = Arc::new(StepLog::new(
             Arc::clone(&operation.redactor),
             Arc::clone(&fault_points),
@@ -257,7 +272,17 @@ impl TestStack {
         let engine =
             Engine::start(operation, session, Arc::clone(&kit) as _, Arc::clone(&step_log) as Arc<dyn EventSink>);
         fault_points.bind(&engine);
-        Ok(Run { engine, host: kit, step_log, fault_points, stack: self.clone(), started })
+        Ok(Run { engine, host: kit, stubs, step_log, fault_points, stack: self.clone(), started })
+    }
+
+    /// The configuration of an operation, by full key and in plain text.
+    #[must_use]
+    pub fn plain_config(&self, order: &RunRequest) -> BTreeMap<String, String> {
+        order.config.iter().map(|(key, entry)| (self.full_key(key), entry.value.clone())).collect()
+    }
+
+    fn full_key(&self, key: &str) -> String {
+        if key.contains(':') { key.to_owned() } else { format!("{}:{key}", self.name.project()) }
     }
 
     fn operation(&self, order: &RunRequest) -> Operation {
@@ -268,11 +293,10 @@ impl TestStack {
             Verb::Destroy => OperationKind::Destroy,
             Verb::Import => OperationKind::Import,
         };
-        let full = |key: &String| if key.contains(':') { key.clone() } else { format!("{project}:{key}") };
         let config = order
             .config
             .iter()
-            .map(|(key, entry)| (full(key), ConfigValue { value: entry.value.clone(), secret: entry.secret }));
+            .map(|(key, entry)| (self.full_key(key), ConfigValue { value: entry.value.clone(), secret: entry.secret }));
         let adoption = |import: &crate::run_request::Import| Adoption {
             urn: Urn::unchecked(&import.urn),
             kind: import.kind.clone(),
@@ -361,6 +385,7 @@ impl StackReader for Others {
 pub struct Run {
     engine: Arc<Engine>,
     host: Arc<KitHost>,
+    stubs: Arc<Stubs>,
     step_log: Arc<StepLog>,
     fault_points: Arc<FaultPoints>,
     stack: TestStack,
@@ -384,7 +409,10 @@ impl Run {
     ///
     /// # Errors
     /// A state that could not be written is the report's; an error here is a defect of maloko.
-    pub async fn finish(&self, end: ProgramEnd) -> Result<Report> {
+    pub async fn finish(&self, mut end: ProgramEnd) -> Result<Report> {
+        if let Some(raised) = end.error.as_deref().and_then(|error| self.stubs.told_by(error)) {
+            end.source = Some(raised);
+        }
         let finished = self.engine.finish(end).await;
         self.host.close();
         let (points, struck) = self.fault_points.passed();

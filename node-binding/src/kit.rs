@@ -135,7 +135,10 @@ async fn operate(
     order: &RunRequest,
     program: String,
 ) -> Result<Value> {
-    let run = stack.begin(order, thread.host(number)).await?;
+    let folder = order.plugins.as_ref();
+    let plugins = folder.map(|folder| maloko_cli::plugins_for_tests(folder, stack.plain_config(order)));
+    let plugins = plugins.transpose().map_err(|text| Error::Configuration(text.into()))?;
+    let run = stack.begin(order, thread.host(number), plugins).await?;
     let end = thread.run_program(run.engine(), program).await;
     let report: Report = run.finish(end).await?;
     let source = error_number(report.source.as_ref());

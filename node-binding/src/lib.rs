@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod kit;
 mod language_host;
+mod plugin_laws;
 mod provider;
 mod runtime;
 mod thread;
@@ -19,6 +20,7 @@ mod transfer;
 
 pub use engine::Bridge;
 pub use kit::{LawTrial, LifeTrial, Stored, TestStack, kit_answer, law_text};
+pub use plugin_laws::{PluginTrial, PluginUnderTest};
 
 /// A run allocates from many threads at once and in small pieces; docs/explanation/architecture.md has why it is this one.
 #[global_allocator]

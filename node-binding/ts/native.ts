@@ -1,19 +1,25 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Bridge, kitAnswer, LawTrial, LifeTrial, lawText, Message, TestStack } from "../native";
+import type { Bridge, kitAnswer, LawTrial, LifeTrial, lawText, Message, PluginUnderTest, TestStack } from "../native";
 
 interface Addon {
     Bridge: typeof Bridge;
     TestStack: typeof TestStack;
     LawTrial: typeof LawTrial;
     LifeTrial: typeof LifeTrial;
+    PluginUnderTest: typeof PluginUnderTest;
     kitAnswer: typeof kitAnswer;
     lawText: typeof lawText;
 }
 
 /** The addon's side of a thread, and what it tells. */
-export type { Bridge as NativeBridge, Message as NativeMessage, TestStack as NativeStack };
+export type {
+    Bridge as NativeBridge,
+    Message as NativeMessage,
+    PluginUnderTest as NativePlugin,
+    TestStack as NativeStack,
+};
 
 // Plain JavaScript: the build needs it before this is compiled.
 const { platformKey } = require("../bin/platform.js") as { platformKey: () => string };

@@ -107,7 +107,10 @@ impl TestStack {
             serde_json::from_str(order).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let host = PythonHost::new(py, host)?;
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
-        let run = py.detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn ProviderHost>)));
+        let folder = order.plugins.as_ref();
+        let plugins = folder.map(|folder| maloko_cli::plugins_for_tests(folder, self.inner.plain_config(&order)));
+        let plugins = plugins.transpose().map_err(failed)?;
+        let run = py.detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn ProviderHost>, plugins)));
         let run = run.map_err(failed)?;
         host.bind(run.engine());
         Ok(TestRun { run, host })

@@ -9,6 +9,7 @@ mod engine;
 mod error;
 mod kit;
 mod language_host;
+mod plugin_laws;
 mod provider;
 mod runtime;
 
@@ -71,6 +72,8 @@ mod _maloko {
     use super::engine::Engine;
     #[pymodule_export]
     use super::kit::{LawTrial, LifeTrial, TestRun, TestStack, converted, kit_answer, law_text};
+    #[pymodule_export]
+    use super::plugin_laws::{PluginTrial, PluginUnderTest};
 
     /// The version of the package.
     #[pymodule_export]

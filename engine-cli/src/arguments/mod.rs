@@ -9,6 +9,7 @@ mod manage;
 mod operate;
 mod plugins;
 mod projects;
+mod provider;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ pub(crate) use operate::{
 };
 pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove};
 pub(crate) use projects::{InstallArguments, NewArguments};
+pub(crate) use provider::{ProviderCommand, ProviderTest};
 
 /// Runs infrastructure programs with dynamic providers inside this process.
 #[derive(Debug, Parser)]
@@ -128,6 +130,12 @@ pub(crate) enum Command {
     },
     /// Check project, configuration and state without deploying
     Check(CheckArguments),
+    /// Test provider plugins
+    Provider {
+        /// What to do.
+        #[command(subcommand)]
+        command: ProviderCommand,
+    },
     /// Remove a stack's locks, such as those left by a process that was killed
     Cancel {
         /// The stack; the selected one when not given

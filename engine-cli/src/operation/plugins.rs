@@ -1,7 +1,7 @@
 //! The plugins of an operation: where they are looked for, and what they are told.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use maloko_core::operation::{Operation, OperationKind};
@@ -38,6 +38,15 @@ pub(super) fn need_no_program(request: &Request, snapshot: &Snapshot) -> bool {
 
 /// Where the plugins of a project are looked for, without a stack.
 pub(crate) fn settings(context: &Context, project: &Project) -> PluginSettings {
+    of_project(|name| context.text_variable(name), project, package_folders(context, project))
+}
+
+/// Where the plugins of a project are looked for; `variable` is one of the environment.
+pub(super) fn of_project(
+    variable: impl Fn(&str) -> Option<String>,
+    project: &Project,
+    package_folders: Vec<PathBuf>,
+) -> PluginSettings {
     let options = project.runtime_options.as_object().into_iter().flatten();
     let option = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
@@ -49,23 +58,27 @@ pub(crate) fn settings(context: &Context, project: &Project) -> PluginSettings {
         program_directory: project.root.clone(),
         runtime_options: options.map(|(name, value)| (name.clone(), option(value))).collect(),
         project_plugins: project.plugins.clone(),
-        package_folders: package_folders(context, project),
-        ..settings_of_user(context)
+        package_folders,
+        ..without_project(variable, &project.root)
     }
 }
 
 /// Where plugins are looked for without a project.
 pub(crate) fn settings_of_user(context: &Context) -> PluginSettings {
-    let variable = |name: &str| Some((name.to_owned(), context.text_variable(name)?));
+    without_project(|name| context.text_variable(name), &context.directory)
+}
+
+/// Where plugins are looked for, and what they are told, without a project; `variable` is one of the environment.
+pub(super) fn without_project(variable: impl Fn(&str) -> Option<String>, directory: &Path) -> PluginSettings {
     PluginSettings {
         project: String::new(),
-        project_root: context.directory.clone(),
-        program_directory: context.directory.clone(),
+        project_root: directory.to_path_buf(),
+        program_directory: directory.to_path_buf(),
         config: BTreeMap::new(),
         runtime_options: BTreeMap::new(),
         project_plugins: Vec::new(),
         package_folders: Vec::new(),
-        environment: VARIABLES.into_iter().filter_map(variable).collect(),
+        environment: VARIABLES.into_iter().filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
     }
 }
 

@@ -53,14 +53,20 @@ pub(crate) struct Project {
     text: String,
 }
 
+fn file_of(directory: &Path) -> Option<PathBuf> {
+    let candidates = directory.ancestors().flat_map(|above| FILE_NAMES.map(|name| above.join(name)));
+    candidates.into_iter().find(|candidate| candidate.is_file())
+}
+
 impl Project {
+    /// Is there a project file in a directory or above it?
+    pub(crate) fn is_in(directory: &Path) -> bool {
+        file_of(directory).is_some()
+    }
+
     /// Finds the project file in a directory or above it, and reads it.
     pub(crate) fn find(directory: &Path) -> Result<Self> {
-        let file = directory
-            .ancestors()
-            .flat_map(|above| FILE_NAMES.map(|name| above.join(name)))
-            .find(|candidate| candidate.is_file());
-        match file {
+        match file_of(directory) {
             Some(file) => Self::read(&file),
             None => Err(Failure::configuration(message![
                 format!(

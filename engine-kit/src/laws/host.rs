@@ -14,7 +14,7 @@ use super::subject::Subject;
 use crate::exchange::Exchange;
 
 /// The name of an example's only resource.
-pub(super) const NAME: &str = "it";
+pub(crate) const NAME: &str = "it";
 
 /// The host.
 pub(super) struct Host {

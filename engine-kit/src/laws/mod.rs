@@ -24,6 +24,7 @@ pub use exchange::{
     Request, Returned, Shown, Touch, Unkept, Wanted,
 };
 pub use finding::{Finding, Leak};
+pub(crate) use host::NAME;
 pub(crate) use show::{show, show_maybe};
 pub use subject::{Ability, Former, Subject, World};
 pub use table::Law;

@@ -29,6 +29,8 @@ pub struct Subject {
     pub grace: f64,
     /// How many different inputs there are; `None` where they are drawn.
     pub listed: Option<usize>,
+    /// Is it a plugin, a process of its own?
+    pub plugin: bool,
 }
 
 /// What can be done to a service behind the back of its provider. Names are those of the host's language.

@@ -74,10 +74,27 @@ impl Law {
         let lacks = |(need, why): &(Need, &str)| need.lacks(subject).map(|what| format!("{what}{why}"));
         let asks_for_pairs =
             self.inputs > 1 && !(self.name == "L12" && subject.secret.as_ref().is_some_and(Vec::is_empty));
-        self.needs.iter().find_map(lacks).or_else(|| {
+        self.lacks_of_plugin(subject).or_else(|| self.needs.iter().find_map(lacks)).or_else(|| {
             (asks_for_pairs && subject.listed.is_some_and(|count| count < 2))
                 .then(|| "two `inputs` that differ; there is one".to_owned())
         })
+    }
+}
+
+impl Law {
+    /// What no plugin can give. In everything else a plugin is a provider like others.
+    fn lacks_of_plugin(&self, subject: &Subject) -> Option<String> {
+        let what = match self.name {
+            _ if !subject.plugin => return None,
+            "L10" if subject.world.is_none() => {
+                "`world`, to see what planning has changed: nobody sees what a process of its own does with the network"
+            }
+            "L13" => {
+                "an operation key, which the protocol of plugins does not have: a create that is cut off stays unresolved"
+            }
+            _ => return None,
+        };
+        Some(what.to_owned())
     }
 }
 

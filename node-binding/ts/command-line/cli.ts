@@ -50,6 +50,8 @@ export function main(args: string[]): void {
         process.exitCode = 255;
         return;
     }
+    // `provider test` asks for nothing, and deals with signals from its beginning.
+    bridge.engaged = args.includes("provider") && args.includes("test");
     leaveSignalsToEngine(bridge);
     const registry = new ProviderRegistry(bridge.native, process.cwd(), loadFile);
     const command = new Command(bridge, registry);

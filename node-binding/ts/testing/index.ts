@@ -26,6 +26,9 @@ export {
     type LawOptions,
     LawSuite,
     type LawVerdict,
+    Plugin,
+    PluginFailed,
+    type PluginOptions,
     type ProviderSource,
     type Samples,
     testTitle,
@@ -50,6 +53,7 @@ export { type LoggedCall, replay, saveCall } from "./recorded/replay";
 export { forSnapshots, normalized, type SnapshotSerializer, snapshotSerializer } from "./recorded/serializers";
 export { type Call, Calls } from "./stack/calls";
 export { type Failure, type FailureExpectation, fails, failureOf } from "./stack/failures";
+export type { PackageStub, StubObject } from "./stack/packages";
 export {
     type Action,
     type Change,

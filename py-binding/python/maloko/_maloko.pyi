@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -332,6 +332,41 @@ class LifeTrial:
     def take(self, /, step: str) -> None:
         """
         Begins a step. Raises `ValueError` for one that cannot be the next.
+        """
+
+@final
+class PluginTrial:
+    """
+    One example of a law for a plugin: it asks for the world alone.
+    """
+    def next(self, /, answer: str) -> str:
+        """
+        What is to be done next (JSON, `maloko_kit::PluginTrial::next`), after the answer to what was to be done before; at
+        first, that is `null`. Raises `ValueError` for an answer that is none.
+        """
+
+@final
+class PluginUnderTest:
+    """
+    A plugin that is judged.
+    """
+    def __new__(cls, /, directory: str | PathLike[str], plugin: str, setup: str) -> PluginUnderTest:
+        """
+        A plugin by the name of its package, its executable or its folder; empty: of the type's package. `setup` is JSON
+        (`maloko_kit::PluginSetup`). Nothing is started yet. Raises `ValueError` for what is no plugin or no type.
+        """
+    def close(self, /) -> None:
+        """
+        Ends its process.
+        """
+    def prepare(self, /) -> None:
+        """
+        Starts and configures it. Raises `RuntimeError` when that fails.
+        """
+    def trial(self, /, law: str, subject: str) -> PluginTrial:
+        """
+        Begins an example of a law (`L5`). `subject` is what is known of the plugin (JSON, `maloko_kit::Subject`). Raises
+        `ValueError` for a law that it does not know.
         """
 
 @final

@@ -15,9 +15,9 @@ interface Resource {
 
 /**
  * The rows of a baseline: a list of them, an exported stack, or the file of either. Throws an error that names the file and
- * what is wrong with it.
+ * what is wrong with it. `kind`: the type token of those that count; without it, all but the engine's own do.
  */
-export function baselineOf(given: string | readonly BaselineRow[] | object): BaselineRow[] {
+export function baselineOf(given: string | readonly BaselineRow[] | object, kind?: string): BaselineRow[] {
     const place = typeof given === "string" ? given : "`baseline`";
     let value: unknown = given;
     if (typeof given === "string") {
@@ -28,7 +28,7 @@ export function baselineOf(given: string | readonly BaselineRow[] | object): Bas
         }
     }
     const deployed = (value as { deployment?: { resources?: unknown } } | null)?.deployment?.resources;
-    const rows = (Array.isArray(deployed) ? (deployed as Resource[]).filter(isOne) : value) as Resource[];
+    const rows = (Array.isArray(deployed) ? (deployed as Resource[]).filter(isOne(kind)) : value) as Resource[];
     if (!Array.isArray(rows) || rows.length === 0 || !rows.every((row) => row?.inputs && row.outputs)) {
         throw new Error(
             `${place} is neither a list of { id, inputs, outputs } nor an exported stack with resources, but ${show(value)}`,
@@ -37,8 +37,11 @@ export function baselineOf(given: string | readonly BaselineRow[] | object): Bas
     return rows.map(({ id = "", inputs, outputs }) => ({ id, inputs: cleaned(inputs), outputs: cleaned(outputs) }));
 }
 
-function isOne({ custom, type, outputs }: Resource): boolean {
-    return custom === true && outputs !== undefined && !(type ?? "").startsWith("pulumi:");
+function isOne(kind: string | undefined): (resource: Resource) => boolean {
+    return ({ custom, type = "", outputs }) => {
+        const counts = kind === undefined ? !type.startsWith("pulumi:") : type === kind;
+        return custom === true && outputs !== undefined && counts;
+    };
 }
 
 // The provider's code, as the SDK keeps it beside the properties.

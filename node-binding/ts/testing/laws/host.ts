@@ -15,6 +15,8 @@ import { Discarded, errorText, LawBroken, plainJson, Raised, Refused, type Words
 import { OutputWatch } from "./guard";
 import { Listener, plans } from "./listener";
 import { removerOf } from "./options";
+import { Plugin } from "./plugin";
+import { tryPlugin } from "./plugin-host";
 import { oddIn } from "./portable";
 import { type LawSubject, subjectOf } from "./subject";
 import { type Laboratory, plain, Trial } from "./trial";
@@ -51,6 +53,10 @@ const { setTimeout: later, clearTimeout: notLater } = globalThis;
 
 /** Tries a law on one example. Throws what the kit's verdicts are made of. */
 export async function tryLaw(law: string, subject: LawSubject, inputs: readonly Inputs[]): Promise<void> {
+    const { provider } = subject.laboratory;
+    if (provider instanceof Plugin) {
+        return tryPlugin(law, provider, subject, inputs);
+    }
     const host = new Host(subject, inputs, await Trial.begin(subject.laboratory));
     try {
         await host.drive(law);

@@ -16,12 +16,15 @@ import {
     sampleWorld,
     titleOf,
 } from "./options";
+import { Plugin } from "./plugin";
 import { asBroken, forAll, replayLine } from "./samples";
 import { type LawSubject, subjectOf } from "./subject";
 
 export { LawBroken } from "./broken";
 export { LAW_NAMES, type LawName } from "./laws";
 export type { ArbitraryLike, BaselineRow, ProviderSource, Samples, SubjectOptions, WorldSource } from "./options";
+export { Plugin, type PluginOptions } from "./plugin";
+export { PluginFailed } from "./plugin-host";
 export { titleOf };
 
 /** What an author says of a provider. */
@@ -109,6 +112,10 @@ export class LawSuite {
         const { inputs: samples, world, seed, examples = EXAMPLES } = this.options;
         const place = new Place(world);
         try {
+            if (this.provider instanceof Plugin) {
+                // What cannot be started breaks no law.
+                await this.provider.started(this.options.config, await place.renew());
+            }
             const subject = this.#subject(name, place);
             const sampling = { samples, seed, runs: Math.max(1, Math.round(examples * law.share)) };
             const found = await forAll({ ...sampling, whole: !law.shrinks }, law.inputs, (...inputs) =>
@@ -166,9 +173,10 @@ export class LawSuite {
 
     #subject(name: LawName, place: Place): LawSubject {
         const { config, volatile = [], secret, baseline, grace = GRACE, inputs } = this.options;
+        const kind = this.provider instanceof Plugin ? this.provider.type : undefined;
         return {
             laboratory: { provider: this.provider, place, config, volatile, secret },
-            baseline: baseline === undefined || name !== "L16" ? undefined : baselineOf(baseline),
+            baseline: baseline === undefined || name !== "L16" ? undefined : baselineOf(baseline, kind),
             grace,
             listed: isArbitrary(inputs) ? undefined : new Set(inputs.map((it) => JSON.stringify(it))).size,
         };

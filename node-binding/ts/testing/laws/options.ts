@@ -2,6 +2,7 @@
 import { type Inputs, isClass } from "../stack/subject";
 import { show } from "../values";
 import { objectsOf, type World } from "../worlds";
+import { Plugin } from "./plugin";
 
 /** What fast-check calls an arbitrary, as far as it matters here. */
 export interface ArbitraryLike<T = unknown> {
@@ -13,7 +14,7 @@ export interface ArbitraryLike<T = unknown> {
 /** Inputs to try: an arbitrary of fast-check, or a list of examples. */
 export type Samples = ArbitraryLike | readonly Inputs[];
 
-/** A provider: an object, a class that is constructed with the world, or a function that is given the world. */
+/** A provider: an object, a class that is constructed with the world, a function that is given the world, or a {@link Plugin}. */
 // biome-ignore lint/suspicious/noExplicitAny: whatever the author's world is
 export type ProviderSource = object | (new (world: any) => object) | ((world: any) => object);
 
@@ -60,6 +61,11 @@ export function checkOptions(what: string, provider: unknown, options: Partial<S
     if ((typeof provider !== "object" && typeof provider !== "function") || provider === null) {
         throw new TypeError(
             `${what} takes a provider object, its class, or a function that makes one, not ${show(provider)}`,
+        );
+    }
+    if (provider instanceof Plugin && what === "lifecycle") {
+        throw new TypeError(
+            `${provider.type} is a plugin, and lifecycles try provider objects only; try it with \`laws\``,
         );
     }
     const { inputs, world } = options;
@@ -132,6 +138,9 @@ function made<Args extends unknown[]>(source: (...args: Args) => object, ...args
 
 /** How a provider is called in the titles of its tests. */
 export function titleOf(provider: ProviderSource): string {
+    if (provider instanceof Plugin) {
+        return provider.type;
+    }
     const { name } = typeof provider === "function" ? provider : provider.constructor;
     return name === "" || name === "Object" ? "provider" : name;
 }

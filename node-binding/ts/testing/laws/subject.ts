@@ -4,8 +4,12 @@ import type { Inputs } from "../stack/subject";
 import type { World } from "../worlds";
 import { plainJson } from "./broken";
 import { type BaselineRow, removerOf } from "./options";
+import { Plugin } from "./plugin";
 import { oddIn } from "./portable";
 import type { Laboratory } from "./trial";
+
+// What the protocol of plugins has. Whether a plugin knows a method is found out by calling it.
+const PLUGIN_METHODS = ["check", "diff", "create", "read", "update", "delete"];
 
 /** What the author of a provider says of it. */
 export interface LawSubject {
@@ -26,7 +30,10 @@ interface Tried {
 /** That, as `engine-kit/src/laws/subject.rs` has it. */
 export function subjectOf(subject: LawSubject, { provider, world }: Tried, inputs: readonly Inputs[] = []): object {
     const { laboratory, baseline, grace, listed } = subject;
-    const methods = METHODS.filter((it) => typeof (provider as Record<string, unknown>)[it] === "function");
+    const isPlugin = provider instanceof Plugin;
+    const methods = isPlugin
+        ? PLUGIN_METHODS
+        : METHODS.filter((it) => typeof (provider as Record<string, unknown>)[it] === "function");
     return {
         methods,
         inputs: plainJson(inputs),
@@ -40,8 +47,9 @@ export function subjectOf(subject: LawSubject, { provider, world }: Tried, input
                       mutate: { name: "mutateRemote", there: typeof world.mutateRemote === "function" },
                       delete: { name: "deleteRemote", there: removerOf(world) !== undefined },
                   },
-        baseline: baseline?.map(({ id = "" }) => ({ id })) ?? null,
+        baseline: baseline?.map(isPlugin ? plainJson : ({ id = "" }) => ({ id })) ?? null,
         grace: grace / 1000,
         listed: listed ?? null,
+        plugin: isPlugin,
     };
 }

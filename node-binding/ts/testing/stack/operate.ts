@@ -9,6 +9,7 @@ import { Run } from "../../run/run";
 import { attributeUncaught } from "../../run/uncaught";
 import { Sdk } from "../../sdk";
 import type { CrashKind } from "../crash";
+import type { Packages } from "./packages";
 import type { Planned } from "./plan";
 import type { Fault } from "./stubs";
 
@@ -88,6 +89,8 @@ export interface Place {
     quiet?: number;
     /** The provider objects of the stack's earlier runs: the program may not make them any more. */
     providers: object[];
+    /** What stands in for the plugins of packages; without it they are stubbed. */
+    packages?: Packages;
     /** Does somebody else keep the process alive? */
     alive: boolean;
 }
@@ -145,7 +148,8 @@ export function operate(
     const numbered = faults.map(({ deed, ...fault }) => {
         return { ...fault, ...deed, ...("object" in deed ? { object: registry.numberOf(deed.object) } : {}) };
     });
-    const text = toJsonText({ ...order, directory: place.directory, faults: numbered });
+    const packages = place.packages?.order(registry, place.directory);
+    const text = toJsonText({ ...order, ...packages, directory: place.directory, faults: numbered });
     const report = bridge
         .runTest(number, native, text, toJsonText({ registry: number }))
         .then((answer) => reportOf(bridge, answer))

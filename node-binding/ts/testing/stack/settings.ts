@@ -1,4 +1,5 @@
 // What the stacks of a test take and give.
+import type { PackageStub } from "./packages";
 import type { Plan } from "./plan";
 import type { Inputs } from "./subject";
 
@@ -37,6 +38,13 @@ export interface StackSettings {
     providers?: object[];
     /** What automatic names are drawn from; the same number gives the same names. */
     seed?: number;
+    /**
+     * What stands in for resources and functions of packages, by token (`random:index/randomPet:RandomPet`). Those that are not
+     * named give their inputs back.
+     */
+    stubs?: Record<string, PackageStub>;
+    /** Are resources of packages stubbed, or do their plugins run? Default: `stubs`, or the variable MALOKO_PLUGINS. */
+    plugins?: "stubs" | "real";
 }
 
 const SETTINGS: Record<keyof StackSettings, true> = {
@@ -55,6 +63,8 @@ const SETTINGS: Record<keyof StackSettings, true> = {
     quiet: true,
     providers: true,
     seed: true,
+    stubs: true,
+    plugins: true,
 };
 
 /** Throws a TypeError for a setting that there is not: a runner does not look at types. */

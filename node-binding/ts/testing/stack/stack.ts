@@ -13,6 +13,7 @@ import { Calls } from "./calls";
 import { noteFailure, type Failure as OperationFailure } from "./failures";
 import { type Operating, type Order, operate, type Point, type Report, type ReportedCall } from "./operate";
 import { importOf, outcomeOf, partDifferences } from "./outcome";
+import { Packages } from "./packages";
 import { type Plan, planText } from "./plan";
 import {
     type History,
@@ -52,6 +53,7 @@ export class TestStack {
     readonly #settings: StackSettings;
     readonly #program: (inputs: Inputs) => unknown;
     readonly #stubs = new Stubs();
+    readonly #packages: Packages;
     readonly #leftovers: Leftovers;
     // That of the stack, or the one on which it does something aside.
     #state: StackState;
@@ -75,6 +77,7 @@ export class TestStack {
         this.references = { ...settings.references };
         this.inputs = { ...settings.inputs };
         this.#providers = settings.providers ?? [];
+        this.#packages = new Packages(settings.stubs, settings.plugins);
         const { TestStack: Native } = loadAddon();
         const [project, name] = [settings.project ?? "project", settings.name ?? "dev"];
         const ledger = settings.realCloud === true && state === undefined ? kit.ledger(project, name) : undefined;
@@ -95,7 +98,8 @@ export class TestStack {
      * destroyed by itself.
      */
     another(subject: Subject, settings: StackSettings): TestStack {
-        return new TestStack(this.#kit, subject, settings, this.#state);
+        const { stubs, plugins } = this.#settings;
+        return new TestStack(this.#kit, subject, { stubs, plugins, ...settings } as StackSettings, this.#state);
     }
 
     /** Changes the properties for the next operation. */
@@ -436,6 +440,7 @@ export class TestStack {
             directory: process.cwd(),
             quiet: this.#settings.quiet ?? QUIET,
             providers: this.#providers,
+            packages: this.#packages,
             alive: this.#kit.info.alive ?? false,
         };
         const operating = operate(this.#state.native, order, this.#stubs.all, place, () => this.#program(this.inputs));

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from maloko.testing._direct import BadReturn as BadReturn
     from maloko.testing._direct import Direct as Direct
     from maloko.testing._kit import Kit as Kit
+    from maloko.testing._laws._plugin import Plugin as Plugin
+    from maloko.testing._laws._plugin import PluginFailed as PluginFailed
     from maloko.testing._laws._provider_laws import LawBroken as LawBroken
     from maloko.testing._laws._provider_laws import ProviderLaws as ProviderLaws
     from maloko.testing._lifecycle._life import Lifecycle as Lifecycle
@@ -54,6 +56,8 @@ _PLACES = {
     "LifecycleBroken": "_lifecycle._life",
     "Plan": "_operations._plan",
     "PlanEntry": "_operations._plan",
+    "Plugin": "_laws._plugin",
+    "PluginFailed": "_laws._plugin",
     "ProviderLaws": "_laws._provider_laws",
     "Run": "_operations._runs",
     "RunFailed": "_operations._runs",

@@ -50,6 +50,8 @@ class Kit:
         self.seed = seed
         self.stacks: list[Stack] = []
         """The stacks of the test, in the order in which they were made."""
+        self.plugins = "stubs"
+        """Are resources of packages stubbed, or do plugins run (`real`), where a stack does not say?"""
         self.parallel: int | None = None
         """Provider operations at a time, whatever the stacks say."""
         self.directory = Path()
@@ -70,7 +72,8 @@ class Kit:
         :param program: a program function (sync or async); a class of resources; or a provider, class or object.
         :param settings: `config`, `secrets` (by key); `references` (outputs of other stacks by name); `inputs` and
             `resource` (its name) where a class or provider is given; `project`, `name`; `parallel`; `real_time`;
-            `world` (what must be empty at the end); `quiet` (seconds that a program may wait while nothing goes on).
+            `world` (what must be empty at the end); `quiet` (seconds that a program may wait while nothing goes on);
+            `stubs` (what stands for resources and functions of packages, by token), or `plugins="real"`.
         """
         from maloko.testing._operations._stack import Stack
 
@@ -177,7 +180,7 @@ class Kit:
     def silent(self) -> Kit:
         """A kit for a stack whose objects belong to another one."""
         other = Kit(self.test, self.seed)
-        other.parallel = self.parallel
+        other.parallel, other.plugins = self.parallel, self.plugins
         return other
 
     def later(self, pending: Pending) -> Pending:

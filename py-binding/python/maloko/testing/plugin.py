@@ -44,6 +44,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="KEYS",
         help="with --maloko-sweep: it is known what became of the objects of these creates (operation keys, or all)",
     )
+    group.addoption(
+        "--maloko-plugins",
+        choices=("stubs", "real"),
+        help="stub resources of packages (the default), or run their plugins, where a stack does not say",
+    )
+    parser.addini("maloko_plugins", "what --maloko-plugins is by default", default="stubs")
     group.addoption("--maloko-keep", action="store_true", help="leave what tests have made, instead of tearing it down")
 
 
@@ -88,6 +94,7 @@ def maloko(request: pytest.FixtureRequest) -> Iterator[Kit]:
     kit.directory = item.path.parent
     if item.get_closest_marker("real_cloud") is not None:
         kit.cloud = item.config.rootpath
+    kit.plugins = item.config.getoption("--maloko-plugins") or item.config.getini("maloko_plugins")
     kit.records = bool(item.config.getoption("--maloko-record"))
     item.stash[_KIT] = kit
     yield kit

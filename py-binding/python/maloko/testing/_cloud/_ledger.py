@@ -26,20 +26,22 @@ _PROJECT = "Pulumi.yaml"
 class Ledger:
     """The place on disk of one stack of a test."""
 
-    def __init__(self, directory: Path, test: str, project: str, stack: str) -> None:
+    def __init__(self, directory: Path, test: str, project: str, stack: str, plugins: str = "stubs") -> None:
         self.directory = directory
         """Where the stack is kept."""
         self.test = test
         self.project = project
         self.stack = stack
+        self.plugins = plugins
+        """Are resources of packages stubbed, or are they `real`?"""
         self.leftover = (directory / _CARD).exists()
         """Was there a run that did not come to its end?"""
 
     @classmethod
-    def of_test(cls, root: Path, test: str, number: int, project: str, stack: str) -> Ledger:
+    def of_test(cls, root: Path, test: str, number: int, project: str, stack: str, plugins: str) -> Ledger:
         """That of one of a test's stacks."""
         name = hashlib.sha256(f"{test}:{number}:{project}:{stack}".encode()).hexdigest()[:16]
-        return cls(root / DIRECTORY / name, test, project, stack)
+        return cls(root / DIRECTORY / name, test, project, stack, plugins)
 
     @classmethod
     def of_leftover(cls, directory: Path) -> Ledger:
@@ -47,7 +49,8 @@ class Ledger:
         card = directory / _CARD
         try:
             known: dict[str, Any] = json.loads(card.read_text(encoding="utf-8"))
-            return cls(directory, str(known["test"]), str(known["project"]), str(known["stack"]))
+            named = str(known["test"]), str(known["project"]), str(known["stack"])
+            return cls(directory, *named, str(known.get("plugins", "stubs")))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise MalokoError(
                 f"{card} is damaged ({error}), so that {directory} was not swept; look at the state beside it with "
@@ -64,7 +67,7 @@ class Ledger:
             ignore.write_text("*\n", encoding="utf-8")
         project = f"name: {json.dumps(self.project)}\nruntime: python\nbackend:\n  url: file://./{_STATE}\n"
         (self.directory / _PROJECT).write_text(project, encoding="utf-8")
-        card = {"test": self.test, "project": self.project, "stack": self.stack}
+        card = {"test": self.test, "project": self.project, "stack": self.stack, "plugins": self.plugins}
         (self.directory / _CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
         try:
             return TestStack.open(self.directory / _STATE, self.project, self.stack)
@@ -115,6 +118,7 @@ def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: 
 
     state = ledger.open()
     kit = Kit(ledger.test)
+    kit.plugins = ledger.plugins
     stack = Stack(kit, _nothing, project=ledger.project, name=ledger.stack, real_time=True, state=state)
     stack.ledger = ledger
     result = destroy_all(stack, settled)

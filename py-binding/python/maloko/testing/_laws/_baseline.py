@@ -10,8 +10,11 @@ from typing import Any
 from maloko._errors import MalokoError
 
 
-def baseline_of(given: Any, beside: str) -> list[dict[str, Any]]:
-    """The resources of a baseline: `id`, `inputs`, `outputs`. Raises `MalokoError` for one that has none."""
+def baseline_of(given: Any, beside: str, kind: str = "") -> list[dict[str, Any]]:
+    """The resources of a baseline: `id`, `inputs`, `outputs`. Raises `MalokoError` for one that has none.
+
+    :param kind: the type token of those that count; without it, all of dynamic providers do.
+    """
     where = "`baseline`"
     if isinstance(given, str | Path):
         path = Path(beside).parent / given
@@ -25,7 +28,7 @@ def baseline_of(given: Any, beside: str) -> list[dict[str, Any]]:
         while isinstance(given.get("deployment"), Mapping):
             given = given["deployment"]
         rows = given.get("resources") or []
-        given = [row for row in rows if row.get("custom") and ":dynamic" in str(row.get("type"))]
+        given = [row for row in rows if row.get("custom") and _counts(str(row.get("type")), kind)]
     found = [
         {
             "id": str(row["id"]),
@@ -37,10 +40,14 @@ def baseline_of(given: Any, beside: str) -> list[dict[str, Any]]:
     ]
     if not found:
         raise MalokoError(
-            f"{where} has no resource of a dynamic provider: give an exported deployment, or a list of "
+            f"{where} has no resource of {kind or 'a dynamic provider'}: give an exported deployment, or a list of "
             "{'id': ..., 'inputs': {...}, 'outputs': {...}}"
         )
     return found
+
+
+def _counts(found: str, kind: str) -> bool:
+    return found == kind if kind else ":dynamic" in found
 
 
 def _shown(bag: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class ProviderLaws:
 
     provider: Any = None
     """The provider's class, or a function that makes a provider object. It is called with the world when it has a
-    parameter without default, or one called `world`; else without arguments."""
+    parameter without default, or one called `world`; else without arguments. Or a `Plugin`."""
     inputs: Any = None
     """Inputs of the resource: a Hypothesis strategy that makes dicts, or a list of dicts."""
     world: Any = None

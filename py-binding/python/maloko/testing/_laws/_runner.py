@@ -15,6 +15,7 @@ from typing import Any
 from maloko._errors import MalokoError
 from maloko.testing._judgement import ask
 from maloko.testing._laws._host import try_law
+from maloko.testing._laws._plugin import Plugin, try_plugin
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._trial import Broken, PassOver, Refused, Trial
 from maloko.testing._laws._words import error_text, text_of
@@ -135,17 +136,21 @@ class _Case:
 
     def attempt(self, inputs: tuple[Any, ...]) -> None:
         """Tries one example; raises what breaks the law, and `PassOver` when it says nothing."""
-        trial = Trial(self.settings, self._place)
         try:
-            try_law(self.law.name, trial, inputs, self._listed_count)
+            self._try(inputs)
         except PassOver as reason:
             self.passed_over.append(reason)
             raise
-        except (Needs, MalokoError):
-            raise
+        self.tried += 1
+
+    def _try(self, inputs: tuple[Any, ...]) -> None:
+        if isinstance(self.settings.provider, Plugin):
+            return try_plugin(self.law.name, self.settings, self._place, inputs, self._listed_count)
+        trial = Trial(self.settings, self._place)
+        try:
+            return try_law(self.law.name, trial, inputs, self._listed_count)
         finally:
             trial.close()
-        self.tried += 1
 
     def _listed(self) -> None:
         examples = plain_examples(self.settings)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maloko._errors import MalokoError
+from maloko.testing._laws._plugin import Plugin
 from maloko.testing._laws._worlds import Place
 
 
@@ -50,8 +51,14 @@ class Settings:
                 raise MalokoError(f"{owner.__qualname__}.waive gives no reason for {law}; write one")
         provider = given["provider"]
         name = getattr(provider, "__qualname__", "") or type(provider).__qualname__
+        if isinstance(provider, Plugin):
+            name = provider.type
+        elif "<lambda>" in name or not inspect.isclass(provider):
+            name = owner.__qualname__
+        else:
+            name = provider.__name__
         return cls(
-            name=owner.__qualname__ if "<lambda>" in name or not inspect.isclass(provider) else provider.__name__,
+            name=name,
             provider=provider,
             inputs=given["inputs"],
             world=given["world"],
@@ -67,6 +74,10 @@ class Settings:
 
     def make_provider(self, world: Any) -> Any:
         """A new provider object, which talks to the world when it takes one."""
+        if isinstance(self.provider, Plugin):
+            raise MalokoError(
+                f"{self.name} is a plugin, and lifecycles try provider objects only; try the plugin with ProviderLaws"
+            )
         return made_with(self.provider, world, "provider")
 
     def config_for(self, world: Any) -> dict[str, Any]:

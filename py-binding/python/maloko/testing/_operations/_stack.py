@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
@@ -15,11 +14,13 @@ from maloko.testing._cloud._leftovers import tear_down
 from maloko.testing._laws._worlds import ids_of
 from maloko.testing._operations._async_verbs import AsyncVerbs
 from maloko.testing._operations._calls import Call, Calls
+from maloko.testing._operations._clock import Clock
 from maloko.testing._operations._faults import NOTHING, Fault, in_force, make_fault, place_of
 from maloko.testing._operations._plan import Plan
 from maloko.testing._operations._quiet import QUIET_SECONDS
 from maloko.testing._operations._runs import Run, execute, on_a_free_thread, run_of
 from maloko.testing._operations._settings import Settings
+from maloko.testing._operations._stubs import PackageStubs
 from maloko.testing._recorded._scrubbing import Scrubber, secret_texts
 from maloko.testing._recorded._snapshots import HIDDEN_IN_SNAPSHOTS, Snapshot, state_snapshot
 from maloko.testing._values import Secret, encode
@@ -27,26 +28,6 @@ from maloko.testing._values import Secret, encode
 if TYPE_CHECKING:
     from maloko._maloko import TestStack
     from maloko.testing._kit import Kit
-
-
-class Clock:
-    """The time by which the engine goes: limits of calls, spacing of calls, leases, times in the state.
-
-    It stands still, but for two things: `advance`, and calls that only wait (hanging or delayed by a fault, or spaced
-    by `min_interval`), for which it is moved at once.
-    """
-
-    def __init__(self, stack: Stack) -> None:
-        self._stack = stack
-
-    def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
-        """Lets time pass. May be called while a run goes on, from a provider method too."""
-        self._stack.state.advance(timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds())
-
-    @property
-    def elapsed(self) -> timedelta:
-        """The time since the stack was made."""
-        return timedelta(seconds=self._stack.state.elapsed)
 
 
 @dataclass(frozen=True)
@@ -78,6 +59,8 @@ class Stack:
         real_time: bool = False,
         world: Any = None,
         quiet: float = QUIET_SECONDS,
+        stubs: Mapping[str, Any] | None = None,
+        plugins: str | None = None,
         state: TestStack | None = None,
     ) -> None:
         from maloko._maloko import TestStack
@@ -105,6 +88,9 @@ class Stack:
         """Does the engine go by the machine's clock instead of `clock`?"""
         self.quiet = quiet
         """How many seconds a program may wait while nothing goes on that could end its waiting, before it fails."""
+        given = plugins or kit.plugins
+        self.packages = PackageStubs(stubs, given)
+        """What stands in for the plugins of packages."""
         self.ledger: Ledger | None = None
         """Where the stack is kept, if it is kept on disk."""
         if state is not None:
@@ -112,7 +98,7 @@ class Stack:
         elif kit.cloud is None:
             self.state = TestStack(project, name)
         else:
-            self.ledger = Ledger.of_test(kit.cloud, kit.test, len(kit.stacks), project, name)
+            self.ledger = Ledger.of_test(kit.cloud, kit.test, len(kit.stacks), project, name, given)
             self.state = self.ledger.open()
             self.real_time = True
         self.clock = Clock(self)
@@ -144,7 +130,7 @@ class Stack:
         :param program: as for `maloko.stack`.
         :param settings: as for `maloko.stack`, save `project`, `name` and `real_time`, which are those of this stack.
         """
-        return Stack(
+        other = Stack(
             self.kit,
             program,
             **settings,
@@ -153,6 +139,9 @@ class Stack:
             real_time=self.real_time,
             state=self.state,
         )
+        if not settings.keys() & {"stubs", "plugins"}:
+            other.packages = self.packages
+        return other
 
     # Verbs.
 
@@ -296,7 +285,7 @@ class Stack:
             state=self.state.without([row["urn"]]),
         )
         other.config = self.config
-        other.references, other.parallel = self.references, self.parallel
+        other.references, other.parallel, other.packages = self.references, self.parallel, self.packages
         imported = {"urn": row["urn"], "type": row["type"], "parent": row["parent"], "id": row["id"]}
         try:
             other._checked("import", {"imports": [imported]})
@@ -470,6 +459,7 @@ class Stack:
             "faults": [fault.order_for(host) for fault in self.faults],
             "crash": crash,
             "seed": self.kit.seed,
+            **self.packages.order(host),
             **{_OPTIONS[key]: value for key, value in options.items()},
         }
 

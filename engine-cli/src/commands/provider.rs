@@ -1,0 +1,139 @@
+//! `provider test`: judges a plugin by the laws of providers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use maloko_kit::{Config, Listener, PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
+use serde_json::{Map, Value as Json, json};
+
+use super::pretty;
+use crate::arguments::ProviderTest;
+use crate::context::Context;
+use crate::failure::{Failure, Result, code};
+use crate::operation::plugins_for_tests;
+use crate::plain::count;
+use crate::terminal::console::Console;
+use crate::terminal::signals::Watch;
+use crate::yaml;
+
+/// How long the judge may take to delete what it has made, once it is stopped.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs `provider test`.
+pub(crate) async fn test(context: &Context, arguments: &ProviderTest) -> Result<()> {
+    let file = context.directory.join(&arguments.inputs);
+    let (samples, mut config) = read_samples(&file)?;
+    for given in &arguments.config {
+        let Some((key, value)) = given.split_once('=') else {
+            let text = format!("--config is '{given}'; write it as KEY=VALUE");
+            return Err(Failure::configuration(text));
+        };
+        config.insert(key.to_owned(), Config { value: value.to_owned(), secret: false });
+    }
+    let setup = PluginSetup {
+        kind: arguments.kind.clone(),
+        version: arguments.plugin_version.clone().unwrap_or_default(),
+        config,
+    };
+    let plugin = plugins_for_tests::plugin_under_test(&context.directory, &arguments.plugin, setup);
+    let plugin = plugin.map_err(Failure::configuration)?;
+    let judged = judge(context, arguments, &plugin, &samples).await;
+    plugin.close().await;
+    judged
+}
+
+async fn judge(context: &Context, arguments: &ProviderTest, plugin: &PluginUnderTest, samples: &Samples) -> Result<()> {
+    let (console, is_json) = (&context.console, arguments.format.json());
+    let mut shown = Shown { console, is_json, stopped: Arc::default() };
+    let watch = watch(context, plugin, &shown.stopped)?;
+    plugin.prepare().await.map_err(Failure::new)?;
+    let verdicts = judge_plugin(plugin, &arguments.kind, samples, &arguments.law, &mut shown).await;
+    drop(watch);
+    let verdicts = verdicts.map_err(|error| Failure::configuration(error.to_string()))?;
+    if shown.stops() {
+        let message = "stopped: what the present law had made was deleted".to_owned();
+        return Err(Failure { code: code::CANCELLED, message: message.into() });
+    }
+    let number = |outcome: &str| verdicts.iter().filter(|verdict| verdict.outcome == outcome).count();
+    let (holds, broken) = (number("holds"), number("broken"));
+    if is_json {
+        let told = json!({ "type": arguments.kind, "plugin": arguments.plugin, "laws": verdicts, "broken": broken });
+        console.line(&pretty(&told));
+    } else {
+        let others = verdicts.len() - holds - broken;
+        let laws = count(verdicts.len(), "law");
+        console.line(&format!("\n{laws}: {holds} held, {broken} broken, {others} not tried"));
+    }
+    if broken == 0 { Ok(()) } else { Err(Failure::silent(code::FAILURE)) }
+}
+
+/// Shows verdicts as they come.
+struct Shown<'a> {
+    console: &'a Console,
+    is_json: bool,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Listener for Shown<'_> {
+    fn tell(&mut self, verdict: &PluginVerdict) {
+        if !self.is_json {
+            self.console.line(&verdict.text);
+        }
+        for left in &verdict.left {
+            self.console.warn(format!("{}: this object could not be deleted and is left: {left}", verdict.law));
+        }
+    }
+
+    fn stops(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// Deals with signals: the first one stops the judge, which deletes what it has made; the second one leaves at once.
+fn watch(context: &Context, plugin: &PluginUnderTest, stopped: &Arc<AtomicBool>) -> Result<Option<Watch>> {
+    if context.library.is_some() {
+        return Ok(None);
+    }
+    let (plugin, stopped) = (plugin.clone(), Arc::clone(stopped));
+    let (told, left) = (context.console.clone(), context.console.clone());
+    let first = move |_| {
+        stopped.store(true, Ordering::Relaxed);
+        told.note("stopping: what the present law has made is deleted (press Ctrl-C again to leave at once)");
+        plugin.give_up();
+    };
+    let last_words = move |_| left.warn("left at once: what the present law has made may be left");
+    let begun = Watch::begin(PATIENCE, code::CANCELLED, |_| false, first, last_words);
+    begun.map(Some).map_err(|error| Failure::io("signals cannot be watched", &error))
+}
+
+/// Reads the file of inputs: a list of them, or an object with the list as `inputs` and what else is known of the resource.
+fn read_samples(file: &Path) -> Result<(Samples, BTreeMap<String, Config>)> {
+    let failure = |what: &str| Failure::configuration(format!("{}: {what}", file.display()));
+    let text = yaml::load("the file of inputs", file)?;
+    let text = text.ok_or_else(|| failure("there is no such file; write inputs of the resource into it"))?;
+    let value = yaml::read(file, &text)?;
+    let value = serde_json::to_value(&value).map_err(|error| failure(&error.to_string()))?;
+    let mut members = match value {
+        Json::Array(inputs) => Map::from_iter([("inputs".to_owned(), Json::Array(inputs))]),
+        Json::Object(members) => members,
+        _ => return Err(failure("it has neither a list of inputs nor an object with the member `inputs`")),
+    };
+    let mut config = BTreeMap::new();
+    for (member, secret) in [("config", false), ("secrets", true)] {
+        match members.remove(member) {
+            None => {}
+            Some(Json::Object(values)) => config.extend(values.into_iter().map(|(key, value)| {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                (key, Config { value, secret })
+            })),
+            Some(_) => return Err(failure(&format!("`{member}` is no object; write a value for each key"))),
+        }
+    }
+    let samples: Samples =
+        serde_json::from_value(Json::Object(members)).map_err(|error| failure(&error.to_string()))?;
+    samples.check().map_err(|text| failure(&text))?;
+    Ok((samples, config))
+}

@@ -1,0 +1,212 @@
+//! Judges a plugin by the inputs that its author lists: each law on as many examples as they make.
+
+use std::collections::BTreeMap;
+
+use maloko_core::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::trial::PluginTrial;
+use super::under_test::PluginUnderTest;
+use crate::laws::{Break, LAWS, Law, Verdict, Words, first_difference, verdict_text};
+
+/// What the author of a plugin says of a resource.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Samples {
+    /// Inputs of the resource, one object for each example. What is changed is taken from one to another.
+    pub inputs: Vec<serde_json::Map<String, Json>>,
+    /// The outputs that change by themselves, by name or path.
+    pub volatile: Vec<String>,
+    /// The inputs that are secret; `None`: nobody says.
+    pub secret: Option<Vec<String>>,
+    /// What a former release has left: `id`, `inputs` and `outputs` of each resource.
+    pub baseline: Option<Vec<Json>>,
+    /// Laws that are not to hold, with the reason.
+    pub waive: BTreeMap<String, String>,
+    /// How long a call may go on after it was cancelled, in seconds.
+    pub grace: f64,
+    /// How many examples most laws are tried on.
+    pub examples: usize,
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self {
+            inputs: Vec::new(),
+            volatile: Vec::new(),
+            secret: None,
+            baseline: None,
+            waive: BTreeMap::new(),
+            grace: 5.0,
+            examples: 10,
+        }
+    }
+}
+
+/// What is known of a law and a plugin.
+#[derive(Clone, Debug, Serialize)]
+pub struct PluginVerdict {
+    /// The name of the law: `L5`.
+    pub law: &'static str,
+    /// What holds.
+    pub title: &'static str,
+    /// `holds`, `broken`, `needs` (something that was not given) or `waived`.
+    pub outcome: &'static str,
+    /// Why; of a law that holds, after how many examples.
+    pub text: String,
+    /// The objects that are left, because they could not be deleted.
+    pub left: Vec<String>,
+}
+
+impl Samples {
+    /// Do they make sense?
+    ///
+    /// # Errors
+    /// In words.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        if self.inputs.is_empty() {
+            return Err("there are no `inputs`: list inputs of the resource, one object for each example".to_owned());
+        }
+        for (name, reason) in &self.waive {
+            if LAWS.iter().all(|law| law.name != name) {
+                let known: Vec<&str> = LAWS.iter().map(|law| law.name).collect();
+                return Err(format!("`waive` names {name}, which is no law; those are {}", known.join(", ")));
+            }
+            if reason.trim().is_empty() {
+                return Err(format!("`waive` gives no reason for {name}; write one"));
+            }
+        }
+        Ok(())
+    }
+
+    fn examples_of(&self, law: &Law) -> Vec<Vec<usize>> {
+        let count = self.inputs.len();
+        let examples: Vec<Vec<usize>> = if law.inputs == 2 && count > 1 {
+            // Neighbours first: a list is written in an order that means something.
+            let neighbours = (1..count).map(|at| vec![at - 1, at]);
+            let others = (0..count).flat_map(|one| (0..count).map(move |other| (one, other)));
+            let others = others.filter(|(one, other)| one != other && one + 1 != *other);
+            neighbours.chain(others.map(|(one, other)| vec![one, other])).collect()
+        } else if law.inputs > 2 {
+            vec![(0..count.min(law.inputs)).collect()]
+        } else {
+            (0..count).map(|at| vec![at]).collect()
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a handful")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
+        let most = 3 * ((self.examples as f64 * law.share).round() as usize).max(1);
+        examples.into_iter().take(most).collect()
+    }
+
+    fn distinct(&self) -> usize {
+        let inputs: Vec<Json> = self.inputs.iter().cloned().map(Json::Object).collect();
+        let is_new = |at: &usize| inputs[..*at].iter().all(|it| first_difference(it, &inputs[*at]).is_some());
+        (0..inputs.len()).filter(is_new).count()
+    }
+}
+
+/// Who listens to a judge.
+pub trait Listener {
+    /// Takes a verdict, as soon as it is there.
+    fn tell(&mut self, verdict: &PluginVerdict);
+
+    /// Is the judge to stop after the present example? What it has made is deleted.
+    fn stops(&self) -> bool {
+        false
+    }
+}
+
+/// Tries the laws of these names, or all, and tells each verdict as it comes. A judge that is stopped gives those that it has.
+/// `provider`: what messages call the plugin.
+///
+/// # Errors
+/// A law that there is not, and a defect of maloko's.
+pub async fn judge_plugin(
+    plugin: &PluginUnderTest,
+    provider: &str,
+    samples: &Samples,
+    names: &[String],
+    listener: &mut impl Listener,
+) -> Result<Vec<PluginVerdict>> {
+    if let Some(unknown) = names.iter().find(|name| LAWS.iter().all(|law| law.name != name.as_str())) {
+        let known: Vec<&str> = LAWS.iter().map(|law| law.name).collect();
+        let text = format!("there is no law {unknown}; those are {}", known.join(", "));
+        return Err(Error::Configuration(text.into()));
+    }
+    let mut verdicts = Vec::new();
+    for law in LAWS.iter().filter(|law| names.is_empty() || names.iter().any(|name| name == law.name)) {
+        let mut left = Vec::new();
+        let verdict = match samples.waive.get(law.name) {
+            Some(reason) => Verdict::Waived { reason: reason.clone() },
+            None => match judge(plugin, samples, law, &mut left, listener).await? {
+                Some(verdict) => verdict,
+                None => break,
+            },
+        };
+        let text = verdict_text(law.name, law.title, provider, &verdict);
+        let outcome = match verdict {
+            Verdict::Holds { .. } => "holds",
+            Verdict::Waived { .. } => "waived",
+            Verdict::Needs { .. } | Verdict::Untried { .. } => "needs",
+            Verdict::Refused { .. } | Verdict::Broken(_) => "broken",
+        };
+        let verdict = PluginVerdict { law: law.name, title: law.title, outcome, text, left };
+        listener.tell(&verdict);
+        verdicts.push(verdict);
+    }
+    Ok(verdicts)
+}
+
+/// `None` when the judge was stopped.
+async fn judge(
+    plugin: &PluginUnderTest,
+    samples: &Samples,
+    law: &Law,
+    left: &mut Vec<String>,
+    listener: &impl Listener,
+) -> Result<Option<Verdict>> {
+    let (mut tried, mut refused, mut passed_over) = (0, Vec::new(), Vec::new());
+    for example in samples.examples_of(law) {
+        let inputs: Vec<&serde_json::Map<String, Json>> = example.iter().map(|at| &samples.inputs[*at]).collect();
+        let subject = json!({
+            "inputs": inputs,
+            "volatile": samples.volatile,
+            "secret": samples.secret,
+            "baseline": samples.baseline,
+            "grace": samples.grace,
+            "listed": samples.distinct(),
+        });
+        let trial = PluginTrial::new(law.name, subject, plugin)?;
+        let end = trial.next(Json::Null).await?;
+        left.extend(end["left"].as_array().into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)));
+        if listener.stops() {
+            return Ok(None);
+        }
+        let text = |member: &str| end[member].as_str().unwrap_or_default().to_owned();
+        match end["outcome"].as_str().unwrap_or_default() {
+            "holds" => tried += 1,
+            "needs" => return Ok(Some(Verdict::Needs { what: text("what") })),
+            "pass-over" => passed_over.push(text("what")),
+            "refused" => refused.push(text("error")),
+            _ => {
+                let words: Option<Words> = serde_json::from_value(end["words"].clone()).ok();
+                let inputs = if law.shows_inputs { json!(inputs) } else { json!([]) };
+                return Ok(Some(Verdict::Broken(Break {
+                    words,
+                    raised: text("raised"),
+                    inputs: inputs.as_array().cloned().unwrap_or_default(),
+                    flaky: false,
+                    again: String::new(),
+                })));
+            }
+        }
+    }
+    let count = (refused.len() + passed_over.len()) as u64;
+    Ok(Some(match (passed_over.into_iter().next(), refused.into_iter().next()) {
+        _ if tried > 0 => Verdict::Holds { examples: tried },
+        (None, Some(error)) => Verdict::Refused { examples: count, error },
+        (Some(what), _) => Verdict::Untried { what, examples: count },
+        (None, None) => Verdict::Untried { what: "inputs to try".to_owned(), examples: 0 },
+    }))
+}

@@ -1,0 +1,31 @@
+//! What stands in for the plugins of packages in a test: each resource keeps its inputs as outputs, and what the test says
+//! itself counts for more.
+
+mod components;
+mod host;
+#[cfg(test)]
+mod host_tests;
+mod language;
+mod objects;
+
+use std::collections::BTreeSet;
+
+use maloko_core::provider::ObjectId;
+use serde::Deserialize;
+
+pub(crate) use host::Stubs;
+pub(crate) use language::{lowered, remarked};
+pub(crate) use objects::StubbedObjects;
+
+/// What a test says of a resource type or a function.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stub {
+    /// The test's object, by its number in this run.
+    pub object: ObjectId,
+    /// The methods that it has; the others are as without it.
+    pub methods: BTreeSet<String>,
+}
+
+/// The id that a test's `create` returns where it leaves the id to the stub.
+pub const COMPUTED_ID: &str = "maloko:computed-id";

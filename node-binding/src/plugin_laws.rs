@@ -1,0 +1,122 @@
+//! Plugins under the laws of providers, for the package's `testing` folder: everything but a world is done in Rust.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use napi::bindgen_prelude::AsyncTask;
+use napi::{Env, Task};
+use napi_derive::napi;
+
+use crate::runtime::runtime;
+
+fn refused(error: impl std::fmt::Display) -> napi::Error {
+    napi::Error::from_reason(error.to_string())
+}
+
+/// A plugin that is judged.
+#[napi]
+pub struct PluginUnderTest {
+    inner: maloko_kit::PluginUnderTest,
+}
+
+#[napi]
+impl PluginUnderTest {
+    /// A plugin by the name of its package, its executable or its folder; empty: of the type's package. `setup` is JSON
+    /// (`maloko_kit::PluginSetup`). Nothing is started yet. Throws for what is no plugin or no type.
+    #[napi(constructor)]
+    pub fn new(directory: String, plugin: String, setup: String) -> napi::Result<Self> {
+        let setup = serde_json::from_str(&setup).map_err(refused)?;
+        let inner = maloko_cli::plugin_under_test(Path::new(&directory), &plugin, setup).map_err(refused)?;
+        Ok(Self { inner })
+    }
+
+    /// Starts and configures it. Fails when it is not there, does not come up, or refuses its configuration.
+    #[napi(ts_return_type = "Promise<void>")]
+    #[must_use]
+    pub fn prepare(&self) -> AsyncTask<Preparing> {
+        AsyncTask::new(Preparing(self.inner.clone()))
+    }
+
+    /// Begins an example of a law (`L5`). `subject` is what is known of the plugin (JSON, `maloko_kit::Subject`). Throws for a
+    /// law that it does not know.
+    #[napi]
+    pub fn trial(&self, law: String, subject: String) -> napi::Result<PluginTrial> {
+        let subject = serde_json::from_str(&subject).map_err(refused)?;
+        let inner = maloko_kit::PluginTrial::new(&law, subject, &self.inner).map_err(refused)?;
+        Ok(PluginTrial { inner: Arc::new(inner) })
+    }
+
+    /// Ends its process.
+    #[napi(ts_return_type = "Promise<void>")]
+    #[must_use]
+    pub fn close(&self) -> AsyncTask<Closing> {
+        AsyncTask::new(Closing(self.inner.clone()))
+    }
+}
+
+/// One example of a law for a plugin: it asks for the world alone.
+#[napi]
+pub struct PluginTrial {
+    inner: Arc<maloko_kit::PluginTrial>,
+}
+
+#[napi]
+impl PluginTrial {
+    /// What is to be done next (JSON, `maloko_kit::PluginTrial::next`), after the answer to what was to be done before; at
+    /// first, that is `null`. Fails for an answer that is none.
+    #[napi(ts_return_type = "Promise<string>")]
+    #[must_use]
+    pub fn next(&self, answer: String) -> AsyncTask<GoingOn> {
+        AsyncTask::new(GoingOn(Arc::clone(&self.inner), answer))
+    }
+}
+
+/// See [`PluginUnderTest::prepare`].
+pub struct Preparing(maloko_kit::PluginUnderTest);
+
+impl Task for Preparing {
+    type Output = ();
+    type JsValue = ();
+
+    fn compute(&mut self) -> napi::Result<()> {
+        runtime()?.block_on(self.0.prepare()).map_err(napi::Error::from_reason)
+    }
+
+    fn resolve(&mut self, _env: Env, (): ()) -> napi::Result<()> {
+        Ok(())
+    }
+}
+
+/// See [`PluginUnderTest::close`].
+pub struct Closing(maloko_kit::PluginUnderTest);
+
+impl Task for Closing {
+    type Output = ();
+    type JsValue = ();
+
+    fn compute(&mut self) -> napi::Result<()> {
+        runtime()?.block_on(self.0.close());
+        Ok(())
+    }
+
+    fn resolve(&mut self, _env: Env, (): ()) -> napi::Result<()> {
+        Ok(())
+    }
+}
+
+/// See [`PluginTrial::next`].
+pub struct GoingOn(Arc<maloko_kit::PluginTrial>, String);
+
+impl Task for GoingOn {
+    type Output = String;
+    type JsValue = String;
+
+    fn compute(&mut self) -> napi::Result<String> {
+        let answer = serde_json::from_str(&self.1).map_err(refused)?;
+        Ok(runtime()?.block_on(self.0.next(answer)).map_err(refused)?.to_string())
+    }
+
+    fn resolve(&mut self, _env: Env, request: String) -> napi::Result<String> {
+        Ok(request)
+    }
+}

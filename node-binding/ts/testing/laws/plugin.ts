@@ -1,0 +1,71 @@
+// A provider plugin under the laws, and its process.
+import * as path from "node:path";
+import { loadAddon, type NativePlugin } from "../../native";
+import { toJsonText } from "../../process/originals";
+import type { World } from "../worlds";
+
+/** What else is to be known of a plugin. */
+export interface PluginOptions {
+    /** Its executable or folder; without it, the plugin of the type's package is looked for as for a program. */
+    path?: string;
+    /** The version of the package. */
+    version?: string;
+    /** Configuration that is secret, beside `config` of the laws. */
+    secrets?: Record<string, string>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the author's world is
+type PluginConfig = Record<string, string> | ((world: any) => Record<string, string>);
+
+/**
+ * A provider plugin, in the place of a provider: `laws(new Plugin("random:index/randomPet:RandomPet"), options)`. Its process is
+ * started when the first law needs it, and ends with `close()` or with the process of the tests.
+ */
+export class Plugin {
+    readonly #options: PluginOptions;
+    readonly #started = new Map<string, Promise<NativePlugin>>();
+
+    /** `type` is the type token of the resource. */
+    constructor(
+        readonly type: string,
+        options: PluginOptions = {},
+    ) {
+        this.#options = options;
+    }
+
+    /** Ends its processes. */
+    async close(): Promise<void> {
+        const started = [...this.#started.values()];
+        this.#started.clear();
+        for (const plugin of await Promise.allSettled(started)) {
+            if (plugin.status === "fulfilled") {
+                await plugin.value.close();
+            }
+        }
+    }
+
+    /** The plugin with this configuration, started. Fails when it is not there, or does not come up. */
+    started(source: PluginConfig = {}, world?: World): Promise<NativePlugin> {
+        const config = typeof source === "function" ? source(world) : source;
+        const { path: given = "", version = "", secrets = {} } = this.#options;
+        const values = [
+            ...Object.entries(config).map(([key, value]) => [key, { value }] as const),
+            ...Object.entries(secrets).map(([key, value]) => [key, { value, secret: true }] as const),
+        ];
+        const setup = toJsonText({ type: this.type, version, config: Object.fromEntries(values) });
+        const known = this.#started.get(setup);
+        if (known !== undefined) {
+            return known;
+        }
+        const begin = async (): Promise<NativePlugin> => {
+            const { PluginUnderTest } = loadAddon();
+            const plugin = new PluginUnderTest(process.cwd(), given === "" ? "" : path.resolve(given), setup);
+            await plugin.prepare();
+            return plugin;
+        };
+        const beginning = begin();
+        this.#started.set(setup, beginning);
+        beginning.catch(() => this.#started.delete(setup));
+        return beginning;
+    }
+}

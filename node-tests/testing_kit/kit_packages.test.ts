@@ -1,0 +1,207 @@
+// Resources and functions of packages in tests: stubbed by default, or as the test says.
+import * as pulumi from "@pulumi/pulumi";
+import { crashEverywhere, expect, type Inputs, type StackSettings, test } from "maloko/vitest";
+
+const PET = "random:index/randomPet:RandomPet";
+const LOOKUP = "random:index:lookup";
+
+class RandomPet extends pulumi.CustomResource {
+    declare readonly text: pulumi.Output<string>;
+    declare readonly size: pulumi.Output<number>;
+
+    constructor(name: string, props: object = {}, opts?: pulumi.CustomResourceOptions) {
+        super(PET, name, { text: undefined, size: undefined, ...props }, opts);
+    }
+}
+
+class Greetings implements pulumi.dynamic.ResourceProvider {
+    async create(props: { pet: string }) {
+        return { id: "greeting-1", outs: { ...props, length: props.pet.length } };
+    }
+
+    async update(_id: string, _olds: object, news: { pet: string }) {
+        return { outs: { ...news, length: news.pet.length } };
+    }
+}
+
+class Greeting extends pulumi.dynamic.Resource {
+    constructor(name: string, pet: pulumi.Input<string>) {
+        super(new Greetings(), name, { pet, length: undefined });
+    }
+}
+
+/** What stubs make is in no world. */
+class NoWorld {
+    objects(): string[] {
+        return [];
+    }
+}
+
+test("a resource of a package gives its inputs back", async ({ stack }) => {
+    const s = stack(
+        (sizes) => {
+            const pet = new RandomPet("pet", sizes);
+            new Greeting("greeting", pet.id);
+            return { size: pet.size };
+        },
+        { inputs: { size: 2 } },
+    );
+    expect(await s.preview()).toPlan({ pet: "create", greeting: "create" });
+    await s.up();
+    const made = s.id("pet");
+    expect(made).toMatch(/^pet-[0-9a-f]{8}$/);
+    expect(s.outputs("pet")).toEqual({ size: 2 });
+    expect(s.outputs("greeting").length).toBe(made.length);
+    expect(s.outputs()).toEqual({ size: 2 });
+    s.set({ size: 3 });
+    expect(await s.preview()).toPlan({ pet: "update" });
+    await s.up();
+    expect(s.id("pet")).toBe(made);
+    expect(s.outputs("pet")).toEqual({ size: 3 });
+    const methods = s.calls.all.filter(({ name }) => name === "pet").map(({ method }) => method);
+    expect(methods.filter((method) => ["create", "update"].includes(method))).toEqual(["create", "update"]);
+});
+
+test("ids of stubs are the same in every run and differ by resource", async ({ stack }) => {
+    const ids: string[][] = [];
+    for (let round = 0; round < 2; round++) {
+        const s = stack(() => {
+            const parent = new RandomPet("pet");
+            new RandomPet("pet", {}, { parent });
+        });
+        await s.up();
+        ids.push(s.rows().map(({ id }) => id));
+    }
+    expect(ids[0]).toEqual(ids[1]);
+    expect(new Set(ids[0]).size).toBe(2);
+});
+
+test("a stub of a function of the inputs makes outputs", async ({ stack }) => {
+    const s = stack((sizes) => void new Greeting("greeting", new RandomPet("pet", sizes).text), {
+        inputs: { size: 2 },
+        stubs: { [PET]: (inputs) => ({ text: "x".repeat(Number(inputs.size)) }) },
+    });
+    await s.up();
+    expect(s.outputs("pet")).toEqual({ size: 2, text: "xx" });
+    expect(s.outputs("greeting").length).toBe(2);
+    s.set({ size: 3 });
+    await s.up();
+    expect(s.outputs("greeting").length).toBe(3);
+});
+
+test("a stub with methods stands in for a plugin", async ({ stack }) => {
+    const pets = new Map<string, Inputs>();
+    const stub = {
+        check: (_olds: Inputs, news: Inputs) => ({ size: news.size ?? 7 }),
+        diff: (_id: string, olds: Inputs, news: Inputs) => ({ changes: olds.size !== news.size, replaces: ["size"] }),
+        async create(inputs: Inputs) {
+            const id = `pet-of-size-${String(inputs.size)}`;
+            pets.set(id, inputs);
+            return { id, outs: { text: "made" } };
+        },
+        read(id: string) {
+            const found = pets.get(id);
+            return found === undefined ? undefined : { ...found, text: "made" };
+        },
+        delete: (id: string) => pets.delete(id),
+    };
+    const s = stack((sizes) => void new RandomPet("pet", sizes), { stubs: { [PET]: stub } });
+    await s.up();
+    expect(s.id("pet")).toBe("pet-of-size-7");
+    expect(s.outputs("pet")).toEqual({ size: 7, text: "made" });
+    s.set({ size: 8 });
+    expect((await s.preview()).pet?.replaces).toEqual(["size"]);
+    await s.up();
+    expect([...pets.keys()]).toEqual(["pet-of-size-8"]);
+    pets.clear();
+    await s.refresh();
+    expect(s.rows()).toEqual([]);
+    await s.up();
+    await s.destroy();
+    expect(pets.size).toBe(0);
+});
+
+test("secrets stay secret in a stub", async ({ stack }) => {
+    const seen: unknown[] = [];
+    const stub = (inputs: Inputs): Inputs => {
+        seen.push(inputs.text);
+        return { text: inputs.text, size: 1 };
+    };
+    const settings: StackSettings[] = [{}, { stubs: { [PET]: stub } }];
+    for (const given of settings) {
+        const s = stack(() => void new RandomPet("plain", { text: pulumi.secret("hunter2") }), given);
+        await s.up();
+        expect(s.row("plain").secret).toEqual(["text"]);
+    }
+    expect(seen).toEqual(["hunter2"]);
+});
+
+test("a function of a package returns its arguments or what its stub does", async ({ stack }) => {
+    const program = async () => ({ found: { ...(await pulumi.runtime.invoke(LOOKUP, { name: "cat" })) } });
+    const plain = stack(program);
+    await plain.up();
+    expect(plain.outputs().found).toEqual({ name: "cat" });
+    const stubbed = stack(program, { stubs: { [LOOKUP]: (given) => ({ legs: 4, of: given.name }) } });
+    await stubbed.up();
+    expect(stubbed.outputs().found).toEqual({ legs: 4, of: "cat" });
+});
+
+test("what a stub raises is raised as it is", async ({ stack }) => {
+    const raised = new TypeError("no pet today");
+    const stub = (): never => {
+        throw raised;
+    };
+    const making = stack(() => void new RandomPet("pet"), { stubs: { [PET]: stub } });
+    await expect(making.up()).toFail("pet", { method: "create", match: /no pet today/ });
+    await expect(making.up()).rejects.toBe(raised);
+    const asking = stack(async () => void (await pulumi.runtime.invoke(LOOKUP, {})), { stubs: { [LOOKUP]: stub } });
+    await expect(asking.up()).rejects.toBe(raised);
+});
+
+test("faults strike resources of packages", async ({ stack }) => {
+    const s = stack(() => void new RandomPet("pet", { size: 1 }));
+    const stub = s.stub({ resource: "pet", method: "create" }, { throws: new Error("cut off") });
+    await expect(s.up()).toFail("pet", { method: "create", match: /cut off/ });
+    expect(stub.count).toBe(1);
+    stub.restore();
+    await s.up();
+    expect(s.outputs("pet")).toEqual({ size: 1 });
+});
+
+test("an object of a package is imported and looked up", async ({ stack }) => {
+    const s = stack(() => {
+        new RandomPet("taken", { size: 2 }, { import: "there" });
+        return { size: new RandomPet("found", { size: 3 }, { id: "here" }).size };
+    });
+    await s.up();
+    expect(s.id("taken")).toBe("there");
+    expect(s.outputs("taken")).toEqual({ size: 2 });
+    expect(s.outputs()).toEqual({ size: 3 });
+});
+
+test("stubs that make no sense are refused", ({ stack }) => {
+    const refused = (settings: object): (() => void) => {
+        return () => void stack(() => {}, settings);
+    };
+    expect(refused({ stubs: { RandomPet: () => ({}) } })).toThrow("no token");
+    expect(refused({ stubs: { [PET]: 3 } })).toThrow("it is a function of the inputs");
+    expect(refused({ plugins: "reel" })).toThrow('it is "stubs" (the default) or "real"');
+    expect(refused({ plugins: "real", stubs: { [PET]: () => ({}) } })).toThrow("leave one of the two out");
+});
+
+test("a stub that returns no outputs is named", async ({ stack }) => {
+    const stub = (() => "cat") as unknown as () => Inputs;
+    const s = stack(() => void new RandomPet("pet"), { stubs: { [PET]: stub } });
+    await expect(s.up()).toFail("pet", { match: /the stub of 'random:index\/randomPet:RandomPet' returned "cat"/ });
+});
+
+crashEverywhere(
+    ["kill", "raise_after"],
+    async ({ stack }) => {
+        const s = stack(() => void new Greeting("greeting", new RandomPet("pet", { text: "cat" }).text));
+        await s.up();
+        expect(s.outputs("pet")).toEqual({ text: "cat" });
+        expect(s.outputs("greeting").length).toBe(3);
+    },
+    { title: "a stack with a package survives being cut off", world: NoWorld },
+);

@@ -1,0 +1,139 @@
+"""A provider plugin under the laws: `engine-kit/src/plugin_laws` does what they ask for, and the world is here."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from maloko._errors import MalokoError
+from maloko.testing._laws._baseline import baseline_of
+from maloko.testing._laws._words import plain
+from maloko.testing._laws._worlds import Needs, Place, ids_of, picture_of
+from maloko.testing._operations._settings import _text
+from maloko.testing._values import Secret
+
+if TYPE_CHECKING:
+    from maloko._maloko import PluginUnderTest
+    from maloko.testing._laws._settings import Settings
+
+
+class PluginFailed(Exception):  # noqa: N818 it is what the plugin did
+    """A call of a plugin failed; the message is the plugin's own."""
+
+    __module__ = "maloko.testing"
+
+
+class Plugin:
+    """A provider plugin: the `provider` of a class of `ProviderLaws`.
+
+    Its process is started when the first law needs it, and ends with `close()` or with the process of the tests.
+    """
+
+    __module__ = "maloko.testing"
+
+    def __init__(self, type: str, *, path: str | os.PathLike[str] = "", version: str = "") -> None:  # noqa: A002 the word of Pulumi's for it
+        """
+        :param type: the type token of the resource, such as `random:index/randomPet:RandomPet`.
+        :param path: the plugin's executable or folder; without it, the plugin of the type's package is looked for as
+            for a program.
+        :param version: the version of the package.
+        """
+        self.type = type
+        self.path = str(Path(path).absolute()) if path else ""
+        self.version = version
+        self._started: dict[str, PluginUnderTest] = {}
+
+    def close(self) -> None:
+        """Ends its processes."""
+        started, self._started = self._started, {}
+        for plugin in started.values():
+            plugin.close()
+        atexit.unregister(self.close)
+
+    def _with(self, config: Mapping[str, Any]) -> PluginUnderTest:
+        """The plugin with this configuration, started. Raises `MalokoError` when that fails."""
+        from maloko._maloko import PluginUnderTest
+
+        values = {
+            key: {"value": _text(it.value), "secret": True} if isinstance(it, Secret) else {"value": _text(it)}
+            for key, it in config.items()
+        }
+        setup = json.dumps({"type": self.type, "version": self.version, "config": values}, sort_keys=True)
+        if setup not in self._started:
+            try:
+                plugin = PluginUnderTest(Path.cwd(), self.path, setup)
+                plugin.prepare()
+            except (ValueError, RuntimeError) as error:
+                raise MalokoError(str(error)) from None
+            if not self._started:
+                # Threads that a run starts are gone when the interpreter is.
+                atexit.register(self.close)
+            self._started[setup] = plugin
+        return self._started[setup]
+
+
+def try_plugin(law: str, settings: Settings, place: Place, inputs: tuple[Any, ...], listed: int | None) -> None:
+    """Tries a law on one example, as `try_law` does for a provider object."""
+    from maloko.testing._laws._trial import Broken, PassOver, Refused
+
+    place.renew()
+    world = place.now
+    before = set() if world is None else set(ids_of(world))
+    trial = settings.provider._with(settings.config_for(world)).trial(
+        law, json.dumps(_subject(law, settings, world, inputs, listed))
+    )
+    answer: Any = None
+    while True:
+        request = json.loads(trial.next(json.dumps(answer)))
+        match request["do"]:
+            case "renew":
+                place.renew()
+                world, answer = place.now, None
+                before = set(ids_of(world))
+            case "look":
+                answer = sorted(id_ for id_ in ids_of(world) if id_ not in before)
+            case "picture":
+                answer = plain(picture_of(world))
+            case "mutate-remote":
+                answer = world.mutate_remote(request["id"])
+            case "delete-remote":
+                answer = world.delete_remote(request["id"])
+            case _:
+                break
+        if request["do"].endswith("remote"):
+            answer = None
+    raised = None if request["raised"] is None else PluginFailed(request["raised"])
+    match request["outcome"]:
+        case "needs":
+            raise Needs(request["what"])
+        case "pass-over":
+            raise PassOver(request["what"])
+        case "refused":
+            raise Refused(request["error"]) from raised
+        case "raised":
+            raise raised or PluginFailed("it failed")
+        case "broken":
+            raise Broken(request["words"]) from (raised if request["caused"] else None)
+
+
+def _subject(law: str, settings: Settings, world: Any, inputs: tuple[Any, ...], listed: int | None) -> dict[str, Any]:
+    def ability(name: str) -> dict[str, Any]:
+        return {"name": name, "there": callable(getattr(world, name, None))}
+
+    remote = {"mutate": ability("mutate_remote"), "delete": ability("delete_remote")}
+    is_wanted = law == "L16" and settings.baseline is not None
+    return {
+        "inputs": plain(inputs),
+        "volatile": sorted(settings.volatile),
+        "secret": None if settings.secret is None else sorted(settings.secret),
+        "world": None if world is None else remote,
+        "baseline": plain(baseline_of(settings.baseline, settings.place, settings.provider.type))
+        if is_wanted
+        else None,
+        "grace": settings.grace,
+        "listed": listed,
+    }

@@ -1,0 +1,241 @@
+"""Plugins under the laws of providers: each law catches the bug that it is about, and is silent on a good plugin."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli import LONGEST_SECONDS, Project, begin, wait_for
+
+from maloko import MalokoError
+from maloko.testing import Lifecycle, Plugin, ProviderLaws, Secret
+
+THING = "probe:index:Thing"
+INPUTS = [
+    {"size": 1, "text": "alpha-omega"},
+    {"size": 1, "text": "beta-gamma"},
+    {"size": 2, "text": "beta-gamma"},
+]
+BREAKS = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10", "L11", "L12", "L14", "L17"]
+
+
+class World:
+    """What the plugin talks to: a folder with a file for each object."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def objects(self) -> dict[str, Any]:
+        return {path.stem: json.loads(path.read_text()) for path in self.folder.glob("*.json")}
+
+    def reset(self) -> None:
+        for path in self.folder.glob("*.json"):
+            path.unlink()
+
+    def mutate_remote(self, id_: str) -> None:
+        self.folder.joinpath(f"{id_}.json").write_text(json.dumps({**self.objects()[id_], "text": "drifted"}))
+
+    def delete_remote(self, id_: str) -> None:
+        self.folder.joinpath(f"{id_}.json").unlink()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The world of a plugin that the tests of this file share, and its executable beside it."""
+    made = tmp_path_factory.mktemp("laws")
+    (made / "world").mkdir()
+    script = made / "pulumi-resource-probe"
+    plugin = Path(__file__).with_name("law_breaking_plugin.py")
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{plugin}" "$@"\n')
+    script.chmod(0o755)
+    os.environ["PROBE_WORLD"] = str(made / "world")
+    yield made
+    del os.environ["PROBE_WORLD"]
+
+
+@pytest.fixture(scope="module")
+def plugin(folder: Path) -> Iterator[Plugin]:
+    made = Plugin(THING, path=folder / "pulumi-resource-probe")
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def unbroken(folder: Path) -> Iterator[None]:
+    yield
+    folder.joinpath("world", ".breaks").unlink(missing_ok=True)
+
+
+def laws_of(plugin: Plugin, folder: Path, **settings: Any) -> type[ProviderLaws]:
+    attributes = {"provider": plugin, "inputs": INPUTS, "secret": {"text"}, "volatile": {"mark"}, "grace": 2.0}
+    attributes |= {"world": World(folder / "world"), "__module__": __name__, **settings}
+    return type("Things", (ProviderLaws,), attributes)
+
+
+def test_a_plugin_that_is_right_keeps_all_laws(plugin: Plugin, folder: Path) -> None:
+    verdicts = laws_of(plugin, folder, volatile=set()).verdicts()
+    told = {law: it.text for law, it in verdicts.items() if it.outcome != "holds"}
+    assert told.keys() == {"L13", "L16"}
+    assert told["L13"].startswith("L13 needs an operation key, which the protocol of plugins does not have")
+    assert not World(folder / "world").objects()
+
+
+@pytest.mark.parametrize("law", BREAKS)
+def test_a_law_catches_the_bug_of_a_plugin_and_no_other_law_does(plugin: Plugin, folder: Path, law: str) -> None:
+    folder.joinpath("world", ".breaks").write_text(law)
+    laws = laws_of(plugin, folder, examples=1)
+    tried = [name for name in BREAKS if name != "L14" or law == "L14"]
+    broken = {name: it.text for name, it in laws.verdicts(*tried).items() if it.outcome == "broken"}
+    assert broken.keys() == {law}, "\n".join(broken.values())
+    for word in (f"{law} ", f"broken by {THING}", "property: ", "expected: ", "found: "):
+        assert word in broken[law]
+
+
+def test_laws_without_a_world_say_what_they_need(plugin: Plugin, folder: Path) -> None:
+    verdicts = laws_of(plugin, folder, world=None).verdicts("L2", "L7", "L10")
+    assert verdicts["L2"].outcome == "holds"
+    assert verdicts["L7"].text == "L7 needs `world`, to see what is left of a replacement"
+    assert verdicts["L10"].text.startswith("L10 needs `world`, to see what planning has changed")
+
+
+def test_inputs_of_a_plugin_may_be_drawn(plugin: Plugin, folder: Path) -> None:
+    from hypothesis import strategies as st
+
+    folder.joinpath("world", ".breaks").write_text("L3")
+    inputs = st.fixed_dictionaries({"size": st.integers(0, 99), "text": st.text("abc", min_size=1)})
+    verdict = laws_of(plugin, folder, inputs=inputs, examples=5).verdicts("L3", seed=1)["L3"]
+    assert verdict.outcome == "broken"
+    assert '{"size": 0, "text": "a"}' in verdict.text
+    assert "again: seed=1" in verdict.text
+
+
+def test_a_plugin_is_configured_as_the_author_says(folder: Path) -> None:
+    plugin = Plugin(THING, path=folder)
+    try:
+        config = {"region": "there", "key": Secret("open-sesame")}
+        assert laws_of(plugin, folder, config=config).verdicts("L2")["L2"].outcome == "holds"
+        with pytest.raises(MalokoError, match="it refuses its configuration: region: there is no such region"):
+            laws_of(plugin, folder, config={"region": "nowhere"}).verdicts("L2")
+    finally:
+        plugin.close()
+
+
+def test_inputs_that_a_plugin_refuses_are_told(plugin: Plugin, folder: Path) -> None:
+    verdict = laws_of(plugin, folder, inputs=[{"size": -1}]).verdicts("L2")["L2"]
+    assert verdict.outcome == "broken"
+    assert "refuses all 1 example inputs" in verdict.text
+    assert "must not be negative" in verdict.text
+
+
+def test_a_plugin_that_is_not_there_is_named(folder: Path) -> None:
+    for plugin, told in (
+        (Plugin("nowhere:index:Thing"), "nowhere"),
+        (Plugin(THING, path=folder / "missing"), "there is no plugin"),
+        (Plugin("Thing"), "is no type of a package"),
+    ):
+        with pytest.raises(MalokoError, match=told):
+            laws_of(plugin, folder).verdicts("L2")
+
+
+def test_lifecycles_try_no_plugins(plugin: Plugin) -> None:
+    with pytest.raises(MalokoError, match="lifecycles try provider objects only"):
+        Lifecycle(plugin).edit("a", {"size": 1})
+
+
+# On the command line.
+
+
+def judged(project: Project, folder: Path, inputs: str, *more: str, code: int = 0) -> str:
+    project.write("inputs.yaml", inputs)
+    project.environment["PROBE_WORLD"] = str(folder / "world")
+    arguments = ("provider", "test", str(folder / "pulumi-resource-probe"), THING, "--inputs", "inputs.yaml", *more)
+    ran = project.run(*arguments, code=code)
+    return ran.stdout if code in (0, 1) and ran.stdout else ran.stderr
+
+
+GOOD = json.dumps({"inputs": INPUTS, "secret": ["text"], "waive": {"L16": "there was no release"}})
+
+
+def test_the_command_line_judges_a_plugin(project: Project, folder: Path) -> None:
+    told = judged(project, folder, GOOD)
+    assert "L2 holds: 3 examples" in told
+    assert "L7 needs `world`" in told
+    assert "L16 is waived: there was no release" in told
+    assert told.endswith("17 laws: 12 held, 0 broken, 5 not tried\n")
+
+
+def test_the_command_line_tells_the_law_that_a_plugin_breaks(project: Project, folder: Path) -> None:
+    folder.joinpath("world", ".breaks").write_text("L3")
+    told = judged(project, folder, GOOD, "--law", "L2", "--law", "L3", code=1)
+    assert f"L3 read equals the outs: broken by {THING}\n  property: url" in told
+    assert told.endswith("2 laws: 1 held, 1 broken, 0 not tried\n")
+    told = json.loads(judged(project, folder, GOOD, "--law", "L3", "--json", code=1))
+    assert (told["broken"], told["laws"][0]["law"], told["laws"][0]["outcome"]) == (1, "L3", "broken")
+
+
+def test_ctrl_c_stops_the_judge_which_deletes_what_it_has_made(project: Project, folder: Path) -> None:
+    sleeps = {"size": 1, "sleep": 60, "sleepIn": "update"}
+    project.write("inputs.yaml", json.dumps([sleeps, {**sleeps, "text": "alpha"}]))
+    project.environment["PROBE_WORLD"] = str(folder / "world")
+    executable = str(folder / "pulumi-resource-probe")
+    running = begin(
+        project, "provider", "test", executable, THING, "--inputs", "inputs.yaml", "--law", "L2", "--law", "L5"
+    )
+    said = ""
+    while "L2 holds" not in said:
+        line = running.stdout.readline() if running.stdout else ""
+        assert line, said
+        said += line
+    wait_for(folder / "world" / "here-it-1.json")
+    running.send_signal(signal.SIGINT)
+    rest, _ = running.communicate(timeout=LONGEST_SECONDS)
+    assert running.returncode == 8, rest
+    assert "error: stopped: what the present law had made was deleted" in rest
+    assert not World(folder / "world").objects()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "more", "code", "told"),
+    [
+        ("[", (), 2, "inputs.yaml"),
+        ("7", (), 2, "it has neither a list of inputs nor an object with the member `inputs`"),
+        ("[]", (), 2, "there are no `inputs`"),
+        ("{inputs: [{size: 1}], volatil: [url]}", (), 2, "unknown field `volatil`"),
+        ("{inputs: [{size: 1}], waive: {L99: why}}", (), 2, "`waive` names L99, which is no law"),
+        ("[{size: 1}]", ("--law", "L99"), 2, "there is no law L99"),
+        ("[{size: 1}]", ("--config", "region"), 2, "write it as KEY=VALUE"),
+        ("[{size: 1}]", ("--config", "region=nowhere"), 1, "there is no such region"),
+        ("[{size: 1}]", ("--inputs", "missing.yaml"), 2, "missing.yaml"),
+    ],
+)
+def test_bad_input_of_the_command_line_is_told(
+    project: Project, folder: Path, inputs: str, more: tuple[str, ...], code: int, told: str
+) -> None:
+    if "--inputs" in more:
+        project.environment["PROBE_WORLD"] = str(folder / "world")
+        ran = project.run("provider", "test", str(folder / "pulumi-resource-probe"), THING, *more, code=code)
+        assert told in ran.stderr
+        return
+    assert told in judged(project, folder, inputs, *more, code=code)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "kind", "code", "told"),
+    [
+        ("nowhere", "nowhere:index:Thing", 1, "nowhere"),
+        ("./missing", THING, 2, "there is no plugin"),
+        ("./inputs.yaml", THING, 2, "is not called pulumi-resource-probe"),
+        ("other", THING, 2, "is of the package 'probe', and not of 'other'"),
+        ("probe", "Thing", 2, "is no type of a package"),
+    ],
+)
+def test_the_command_line_names_a_plugin_that_is_not_there(
+    project: Project, plugin: str, kind: str, code: int, told: str
+) -> None:
+    project.write("inputs.yaml", "[{size: 1}]")
+    ran = project.run("provider", "test", plugin, kind, "--inputs", "inputs.yaml", code=code)
+    assert told in ran.stderr
