@@ -13,7 +13,8 @@ const PROBE = join(ROOT, "conformance", "plugins", "plugins", "probe.py");
 const ENVIRONMENT = join(ROOT, ".venv");
 const PYTHON = join(ENVIRONMENT, "bin", "python");
 
-// `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it, `file` an asset.
+// `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it, `file` an asset,
+// `take` is an object to import.
 const PROGRAM = `
 const pulumi = require("@pulumi/pulumi");
 
@@ -25,17 +26,17 @@ class Note extends pulumi.dynamic.Resource {
     constructor(name, props) { super(new Notes(), name, { length: undefined, ...props }); }
 }
 class Thing extends pulumi.CustomResource {
-    constructor(name, props) { super("probe:index:Thing", name, { url: undefined, token: undefined, ...props }); }
+    constructor(name, props, opts) { super("probe:index:Thing", name, { url: undefined, token: undefined, ...props }, opts); }
 }
 
-const { hush, ...inputs } = JSON.parse(process.env.INPUTS ?? "{}");
+const { hush, take, ...inputs } = JSON.parse(process.env.INPUTS ?? "{}");
 if (inputs.file !== undefined) {
     inputs.file = new pulumi.asset.StringAsset(inputs.file);
 }
 if (hush !== undefined) {
     inputs.say = pulumi.secret(hush);
 }
-const thing = new Thing("thing", { size: 1, ...inputs });
+const thing = new Thing("thing", { size: 1, ...inputs }, { import: take });
 const note = new Note("note", { token: thing.token, url: thing.url, text: inputs.text });
 exports.url = thing.url;
 exports.token = thing.token;
@@ -339,6 +340,23 @@ test("an asset that a plugin returns by its hash keeps its content", () => {
     const { deployment } = JSON.parse(its.ok(["stack", "export", "--stack", "dev"]));
     const thing = deployment.resources.find(({ type }: { type: string }) => type === "probe:index:Thing");
     expect([thing.inputs.file.text, thing.outputs.file.text]).toEqual(["what is in the file", "what is in the file"]);
+    expect(its.ok(UP, wanted)).toContain("3 unchanged");
+});
+
+test("an import that differs is updated or refused where that is asked for", () => {
+    const its = plugged();
+    const there = join(its.world, "there.json");
+    writeFileSync(there, JSON.stringify({ color: "blue", size: 1, text: "theirs" }));
+    const wanted = { take: "there", text: "mine" };
+    for (const command of [["preview", "--stack", "dev"], UP]) {
+        const refused = [...command, "--refuse-import-differences"];
+        const { status, output } = its.project.runWith(its.variables(wanted), ...refused);
+        expect(status, output).not.toBe(0);
+        expect(output).toContain('* text: the program has "mine", the object has "theirs"');
+    }
+    expect(its.project.resources()).toEqual([]);
+    its.ok(UP, wanted);
+    expect(JSON.parse(readFileSync(there, "utf8")).text).toBe("mine");
     expect(its.ok(UP, wanted)).toContain("3 unchanged");
 });
 

@@ -15,7 +15,8 @@ from cli import LONGEST_SECONDS, Project, begin
 
 PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
 
-# `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it, `file` an asset.
+# `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it, `file` an asset,
+# `take` is an object to import.
 PROGRAM = """
 import json, os
 import pulumi
@@ -38,15 +39,16 @@ class Thing(pulumi.CustomResource):
     url: pulumi.Output[str]
     token: pulumi.Output[str]
 
-    def __init__(self, name, props):
-        super().__init__("probe:index:Thing", name, {"url": None, "token": None, **props})
+    def __init__(self, name, props, opts):
+        super().__init__("probe:index:Thing", name, {"url": None, "token": None, **props}, opts)
 
 inputs = json.loads(os.environ.get("INPUTS", "{}"))
 if "hush" in inputs:
     inputs["say"] = pulumi.Output.secret(inputs.pop("hush"))
 if "file" in inputs:
     inputs["file"] = pulumi.StringAsset(inputs["file"])
-thing = Thing("thing", {"size": 1, **inputs})
+options = pulumi.ResourceOptions(import_=inputs.pop("take", None))
+thing = Thing("thing", {"size": 1, **inputs}, options)
 note = Note("note", {"token": thing.token, "url": thing.url, "text": inputs.get("text")})
 pulumi.export("url", thing.url)
 pulumi.export("token", thing.token)
@@ -326,6 +328,19 @@ def test_an_asset_that_a_plugin_returns_by_its_hash_keeps_its_content(plugged: P
     rows = json.loads(plugged.project.state())["checkpoint"]["latest"]["resources"]
     (thing,) = [row for row in rows if row["type"] == "probe:index:Thing"]
     assert [thing[side]["file"]["text"] for side in ("inputs", "outputs")] == ["what is in the file"] * 2
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=wanted).stdout
+
+
+def test_an_import_that_differs_is_updated_or_refused_where_that_is_asked_for(plugged: Plugged) -> None:
+    there = plugged.world / "there.json"
+    there.write_text(json.dumps({"color": "blue", "size": 1, "text": "theirs"}))
+    wanted = inputs(take="there", text="mine")
+    for command in (("preview",), UP):
+        said = plugged.project.failing(*command, "--refuse-import-differences", INPUTS=wanted)
+        assert '* text: the program has "mine", the object has "theirs"' in said
+    assert plugged.resources() == []
+    plugged.project.run(*UP, INPUTS=wanted)
+    assert json.loads(there.read_text())["text"] == "mine"
     assert "3 unchanged" in plugged.project.run(*UP, INPUTS=wanted).stdout
 
 
