@@ -235,9 +235,7 @@ test("a remote component without its plugin ends the run", () => {
     for (const args of [["preview"], UP, [...UP, "--skip-preview"]]) {
         const { status, output } = it.run(...args);
         expect(status).not.toBe(0);
-        expect(output).toContain(
-            "no resource plugin 'pulumi-resource-acme' found in the workspace at version v1.2.3",
-        );
+        expect(output).toContain("no resource plugin 'pulumi-resource-acme' found in the workspace at version v1.2.3");
     }
     expect(it.run("check").output).toContain("index.js:5: the package 'acme' is used: no resource plugin");
     // So do its methods and functions, and packages that are made from another one's parameters.
