@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Where connections are the user's wish: remote assets, the stores that a backend's address names, and the plugins of
-# this machine, on loopback.
+# Where connections are the user's wish: remote assets, the stores that a backend's address names, the plugins of this
+# machine, on loopback, and the servers that have those that are missing.
 # The guards of a law of the testing kits stand in the way of connections, and what lets a Node process end wraps
 # `listen` of the providers' servers: none of them makes any.
 GUARDS = (

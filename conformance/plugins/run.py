@@ -27,7 +27,9 @@ SIG = "4dabf18193072939515e22adb298388d"
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 GONE = {"created", "modified", "sourcePosition", "stackTrace"}
+# maloko keeps no byte strings, and tells plugins so: `acceptsByteString` is true in the reference.
 NOISE = {
+    "acceptsByteString",
     "engineAddress",
     "loaderTarget",
     "mapperTarget",

@@ -74,7 +74,7 @@ fn stop(engine: &Engine) {
     engine.cancel();
 }
 
-/// What came of a command line.
+/// The outcome of a command line.
 #[derive(Clone)]
 pub struct Finished {
     /// The exit code that the process would have had (docs/reference/command-line.md has the list).
@@ -82,11 +82,11 @@ pub struct Finished {
     /// The message with which the command line would have ended, without `error:`; empty when there is none, or when it
     /// was told as an event.
     pub message: String,
-    /// What came of the operation, if the command was one and got as far as to begin.
+    /// The outcome of the operation, if the command was one and got as far as to begin.
     pub operation: Option<OperationEnd>,
 }
 
-/// What came of an operation (`up`, `preview`, `refresh`, `destroy`, `import`).
+/// The outcome of an operation (`up`, `preview`, `refresh`, `destroy`, `import`).
 #[derive(Clone)]
 pub struct OperationEnd {
     /// How it ended.

@@ -63,6 +63,8 @@ pub struct LanguageAbout {
     pub sdk_version: String,
     /// The file or directory that this package was installed from; empty when that was a registry, or is not known.
     pub installed_from: String,
+    /// The folders in which Python looks for packages; Node looks beside the program.
+    pub search_path: Vec<PathBuf>,
 }
 
 /// The class of a resource that the program made, and how it is made.

@@ -111,7 +111,13 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
         Command::Stack(arguments) => commands::stack::run(&context, arguments).await?,
         Command::Config(arguments) => commands::config::run(&context, arguments).await?,
         Command::State { command } => commands::state::run(&context, &command).await?,
-        Command::Install(arguments) => commands::install::run(&context, &arguments)?,
+        Command::Install(arguments) => {
+            commands::install::run(&context, &arguments)?;
+            if !arguments.no_plugins {
+                commands::plugin::install_for_project(&context, arguments.reinstall).await?;
+            }
+        }
+        Command::Plugin { command } => commands::plugin::run(&context, &command).await?,
         Command::Help { words } => commands::help::run(&context, &words)?,
         Command::New(arguments) => commands::new::run(context, &arguments).await?,
         Command::Check(arguments) => commands::check::run(&context, &arguments).await?,

@@ -67,6 +67,7 @@ impl LanguageHost for NoLanguage {
             executable: text("/bin/python"),
             sdk_version: text("3.272.0"),
             installed_from: String::new(),
+            search_path: Vec::new(),
         }
     }
 
@@ -121,7 +122,7 @@ impl std::io::Write for Deaf {
     }
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) code: i32,

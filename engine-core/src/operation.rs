@@ -16,7 +16,7 @@ use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 use crate::update_plan::UpdatePlan;
 use crate::urn::Urn;
-use crate::value::PropertyMap;
+use crate::value::{PropertyMap, Value};
 
 /// The verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +109,8 @@ pub struct Operation {
     pub replace: Vec<String>,
     /// Update resources whose provider's source code has changed since it last made or changed them.
     pub update_changed_providers: bool,
+    /// Refuse the option `import` for an object that is not as the program says, in place of updating it.
+    pub refuse_import_differences: bool,
     /// What may be done at most: the plan of a preview.
     pub plan: Option<Arc<UpdatePlan>>,
     /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
@@ -169,6 +171,19 @@ impl Operation {
         }
     }
 
+    /// The configuration as inputs of the engine's own provider resource of a package: what is the package's, by keys without
+    /// its name; for `whole` all of it, by full keys.
+    #[must_use]
+    pub fn provider_inputs(&self, package: &str, whole: bool) -> PropertyMap {
+        let own = |key: &str| Some(key.strip_prefix(package)?.strip_prefix(':')?.to_owned());
+        let inputs = self.config.iter().filter_map(|(key, entry)| {
+            let text = Value::String(entry.value.clone());
+            let value = if entry.secret { Value::secret(text) } else { text };
+            Some((if whole { key.clone() } else { own(key)? }, value))
+        });
+        inputs.collect()
+    }
+
     /// The configuration as programs and providers get it.
     #[must_use]
     pub fn plain_config(&self) -> BTreeMap<String, String> {
@@ -223,6 +238,7 @@ impl Operation {
             exclude_dependents: false,
             replace: Vec::new(),
             update_changed_providers: false,
+            refuse_import_differences: false,
             plan: None,
             run_program: true,
             registers_providers: false,

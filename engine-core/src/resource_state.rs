@@ -143,6 +143,8 @@ pub struct ResourceState {
     pub replace_on_changes: Vec<String>,
     /// A value whose change leads to a replacement.
     pub replacement_trigger: Option<Value>,
+    /// Does its next update begin with a read? Its plugin said so.
+    pub refresh_before_update: bool,
     /// Its hooks; those of its deletion are looked up here, because the program may no longer have the resource.
     pub hooks: Hooks,
     /// Members that this version does not know, kept as they were read.

@@ -21,6 +21,8 @@ pub const OUTPUT_SIGNATURE: &str = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 pub const ASSET_SIGNATURE: &str = "c44067f5952c0a294b673a41bacd8c17";
 /// Signature of an archive.
 pub const ARCHIVE_SIGNATURE: &str = "0def7320c3a5731c473e5ecbe6d01bc7";
+/// Signature of bytes that are no UTF-8, in base64: they are refused.
+pub const BYTES_SIGNATURE: &str = "803fd3297a5875dc03ca845dda5d2a98";
 /// Signature of a number that JSON cannot hold (NaN and the infinities), in the state only.
 pub const FLOAT_SIGNATURE: &str = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
 /// The text that stands for an unknown string; the one that senders use for unknowns of any kind (docs/rules 9.4).

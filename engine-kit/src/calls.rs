@@ -112,11 +112,11 @@ fn result(answer: &Answer) -> Json {
             "stables": diff.stables,
             "deleteBeforeReplace": diff.delete_before_replace,
         }),
-        Answer::Created { id, outputs } => json!({ "id": id, "outs": open(outputs) }),
-        Answer::Read { id, outputs, inputs } => {
+        Answer::Created { id, outputs, .. } => json!({ "id": id, "outs": open(outputs) }),
+        Answer::Read { id, outputs, inputs, .. } => {
             json!({ "id": id, "outs": outputs.as_ref().map(open), "inputs": inputs.as_ref().map(open) })
         }
-        Answer::Updated { outputs } => json!({ "outs": open(outputs) }),
+        Answer::Updated { outputs, .. } => json!({ "outs": open(outputs) }),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What came of an operation, as data.
+//! The outcome of an operation, as data.
 
 use maloko_core::event::Outcome;
 use maloko_core::provider::HostError;
@@ -10,7 +10,7 @@ use crate::fault_points::{Interruption, Point};
 use crate::plan::Entry;
 use crate::step_log::Message;
 
-/// What came of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {

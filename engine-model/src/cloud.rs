@@ -154,9 +154,9 @@ impl Cloud {
             self.keys.insert(key.to_owned(), id.clone());
         }
         match fault {
-            Some(FaultKind::NoId) => Ok(Answer::Created { id: String::new(), outputs }),
+            Some(FaultKind::NoId) => Ok(Answer::Created { id: String::new(), outputs, read_first: false }),
             Some(_) => Err(not_initialized(id, outputs)),
-            None => Ok(Answer::Created { id, outputs }),
+            None => Ok(Answer::Created { id, outputs, read_first: false }),
         }
     }
 
@@ -165,20 +165,30 @@ impl Cloud {
         object.properties = news.clone();
         object.version += 1;
         let outputs = outputs(id, object);
-        if fault.is_some() { Err(not_initialized(String::new(), outputs)) } else { Ok(Answer::Updated { outputs }) }
+        if fault.is_some() {
+            Err(not_initialized(String::new(), outputs))
+        } else {
+            Ok(Answer::Updated { outputs, read_first: false })
+        }
     }
 
     fn read(&self, kind: ProviderKind, id: &str) -> Answer {
         let Some(object) = self.objects.get(id) else {
-            return Answer::Read { id: String::new(), outputs: None, inputs: None };
+            return Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false };
         };
         let inputs = (kind.read == ReadMode::Inputs).then(|| object.properties.clone());
-        Answer::Read { id: id.to_owned(), outputs: Some(outputs(id, object)), inputs }
+        Answer::Read { id: id.to_owned(), outputs: Some(outputs(id, object)), inputs, read_first: false }
     }
 }
 
 fn not_initialized(id: String, properties: PropertyMap) -> ProviderError {
-    let kind = ProviderErrorKind::NotInitialized { id, properties, reasons: vec!["no power".to_owned()], inputs: None };
+    let kind = ProviderErrorKind::NotInitialized {
+        id,
+        properties,
+        reasons: vec!["no power".to_owned()],
+        inputs: None,
+        read_first: false,
+    };
     ProviderError::new(kind, "it did not start")
 }
 

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use maloko_core::PropertyMap;
+use maloko_core::assets;
 use maloko_core::urn::Urn;
-use maloko_core::value::{
-    Archive, ArchiveSource, Asset, AssetSource, RESOURCE_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value,
-};
+use maloko_core::value::{RESOURCE_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value};
 use maloko_core::wire::{
     Accepts, Kind, PropertyDependencies, Struct, WireValue, decode_properties, encode_outputs, encode_properties, lower,
 };
@@ -53,11 +52,7 @@ impl Features {
 
     /// Properties with the hashes of assets alone, as for what is only compared or removed.
     pub(crate) fn elided(self, properties: &PropertyMap) -> Struct {
-        if properties.values().any(has_assets) {
-            let elided = properties.iter().map(|(key, value)| (key.clone(), without_content(value))).collect();
-            return self.whole(&elided);
-        }
-        self.whole(properties)
+        if assets::any_in(properties) { self.whole(&assets::elide(properties)) } else { self.whole(properties) }
     }
 }
 
@@ -88,32 +83,6 @@ fn name_resources(value: &mut WireValue) {
 
 fn wire_text(text: &str) -> WireValue {
     WireValue { kind: Some(Kind::String(text.to_owned())) }
-}
-
-fn has_assets(value: &Value) -> bool {
-    match value {
-        Value::Asset(_) | Value::Archive(_) => true,
-        Value::Array(items) => items.iter().any(has_assets),
-        Value::Object(members) => members.values().any(has_assets),
-        Value::Secret(inner) => has_assets(inner),
-        Value::Output(output) => output.value.as_ref().is_some_and(has_assets),
-        _ => false,
-    }
-}
-
-fn without_content(value: &Value) -> Value {
-    match value {
-        Value::Asset(asset) => Value::Asset(Asset { hash: asset.hash.clone(), source: AssetSource::Elided }),
-        Value::Archive(archive) => {
-            Value::Archive(Archive { hash: archive.hash.clone(), source: ArchiveSource::Elided })
-        }
-        Value::Array(items) => Value::Array(items.iter().map(without_content).collect()),
-        Value::Object(members) => {
-            Value::Object(members.iter().map(|(key, value)| (key.clone(), without_content(value))).collect())
-        }
-        Value::Secret(inner) => Value::secret(without_content(inner)),
-        other => other.clone(),
-    }
 }
 
 /// A plain value as JSON, whole numbers without a fraction; `None` for what JSON has not.

@@ -60,7 +60,7 @@ fn is_lost(status: &Status) -> bool {
 }
 
 fn not_initialized(status: &Status, failed: wire::ErrorResourceInitFailed) -> ProviderError {
-    let wire::ErrorResourceInitFailed { id, properties, reasons, inputs, .. } = failed;
+    let wire::ErrorResourceInitFailed { id, properties, reasons, inputs, refresh_before_update: read_first } = failed;
     // What cannot be read is not known.
     let inputs = inputs.and_then(|inputs| properties_in(Some(inputs), false).ok()).map(Box::new);
     let message = if reasons.is_empty() {
@@ -69,9 +69,10 @@ fn not_initialized(status: &Status, failed: wire::ErrorResourceInitFailed) -> Pr
         format!("{} error{} occurred: {}", reasons.len(), if reasons.len() == 1 { "" } else { "s" }, reasons.join("; "))
     };
     match properties_in(properties, false) {
-        Ok(properties) => {
-            ProviderError::new(ProviderErrorKind::NotInitialized { id, properties, reasons, inputs }, message)
-        }
+        Ok(properties) => ProviderError::new(
+            ProviderErrorKind::NotInitialized { id, properties, reasons, inputs, read_first },
+            message,
+        ),
         Err(reason) => {
             let kind = ProviderErrorKind::UnusableOutputs { id, properties: maloko_core::PropertyMap::new() };
             ProviderError::new(kind, format!("{message}; its outputs cannot be kept: {reason}"))

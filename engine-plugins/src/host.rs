@@ -10,16 +10,18 @@ use semver::Version;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;
 
+use maloko_core::autonaming::CONFIG_KEY;
 use maloko_core::event::Severity;
 use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
 
+use crate::acquire::Acquisition;
 use crate::client::Client;
 use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
 use crate::functions::PluginFunctions;
-use crate::locate::{Located, locate};
+use crate::locate::{LocateError, Located, locate};
 use crate::orphans::OrphanWatch;
 use crate::process::{Process, lock};
 use crate::provider::RunningPlugin;
@@ -41,6 +43,7 @@ struct Shared {
     monitor: MonitorGate,
     functions: PluginFunctions,
     orphans: OnceLock<Arc<Mutex<OrphanWatch>>>,
+    acquisition: Acquisition,
 }
 
 impl Plugins {
@@ -57,6 +60,7 @@ impl Plugins {
             monitor: MonitorGate::default(),
             functions: PluginFunctions::default(),
             orphans: OnceLock::new(),
+            acquisition: Acquisition::default(),
         };
         Self { shared: Arc::new(shared), runtime: OnceLock::new() }
     }
@@ -109,12 +113,15 @@ impl Shared {
         plugin.ask(question).await
     }
 
-    async fn start(&self, package: &PackageRequest) -> Result<ObjectId, ProviderError> {
+    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
         let service = self.service().await?;
         let failed = |reason: String| no_provider(format!("the plugin of the package '{}': {reason}", package.name));
-        let (port, process) = match locate(&self.settings, package, &|text| self.warn(text)).map_err(no_provider)? {
+        let (port, process) = match self.located(package, provider).await.map_err(no_provider)? {
             Located::Attached(port) => (port, None),
-            Located::Program { command, warning } => {
+            Located::Program { command, warning, installed } => {
+                if let Some(folder) = installed {
+                    folder.note_use();
+                }
                 if let Some(warning) = warning {
                     self.warn(&warning);
                 }
@@ -140,6 +147,25 @@ impl Shared {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.running).insert(number, Arc::new(plugin));
         Ok(number)
+    }
+
+    /// Finds the plugin of a package; one that is missing is installed.
+    async fn located(&self, package: &PackageRequest, provider: &Urn) -> Result<Located, String> {
+        let locate = || locate(&self.settings, package, &|text| self.warn(text));
+        match locate() {
+            Err(LocateError::Missing(_)) => {}
+            other => return other.map_err(LocateError::into_text),
+        }
+        let _turn = self.acquisition.turn(package).await;
+        match locate() {
+            // Nobody else has installed it meanwhile.
+            Err(LocateError::Missing(missing)) => {
+                let (settings, engine) = (&self.settings, &self.engine);
+                self.acquisition.install(settings, package, provider, engine, missing).await?;
+                locate().map_err(LocateError::into_text)
+            }
+            other => other.map_err(LocateError::into_text),
+        }
     }
 
     /// Warns, once of the same.
@@ -174,9 +200,9 @@ impl PluginHost for Plugins {
         drop(self.shared.engine.set(engine));
     }
 
-    async fn start(&self, package: &PackageRequest, _provider: &Urn) -> Result<ObjectId, ProviderError> {
-        let (shared, package) = (Arc::clone(&self.shared), package.clone());
-        self.on_runtime(async move { shared.start(&package).await }).await
+    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
+        let (shared, package, provider) = (Arc::clone(&self.shared), package.clone(), provider.clone());
+        self.on_runtime(async move { shared.start(&package, &provider).await }).await
     }
 
     async fn ask(&self, plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
@@ -191,10 +217,18 @@ impl PluginHost for Plugins {
 
     async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let plugin = self.shared.plugin(plugin)?;
+        if call.for_plugin.as_ref().is_some_and(|beside| beside.autonaming.is_some()) && !plugin.features().autonaming {
+            self.shared.warn(&format!(
+                "{CONFIG_KEY} has no effect on the package '{0}': its plugin takes no names from the engine. Update the \
+                 plugin, or give providers.{0} the mode default in {CONFIG_KEY}",
+                plugin.package
+            ));
+        }
         self.on_runtime(async move { plugin.call(call).await }).await
     }
 
     fn cancel(&self) {
+        self.shared.acquisition.cancel();
         let Some(Some(runtime)) = self.runtime.get() else { return };
         for plugin in lock(&self.shared.running).values() {
             let plugin = Arc::clone(plugin);

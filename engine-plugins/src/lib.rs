@@ -4,6 +4,7 @@
 //! needs its first plugin.
 #![cfg_attr(test, allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed"))]
 
+mod acquire;
 mod answers;
 mod client;
 mod codec;
@@ -12,6 +13,7 @@ mod engine_service;
 mod failures;
 mod functions;
 mod host;
+mod install;
 mod locate;
 mod orphans;
 mod port_line;
@@ -23,5 +25,9 @@ mod secrecy;
 mod settings;
 
 pub use host::Plugins;
+pub use install::{
+    DeclaredPlugin, InstallError, InstallOptions, Installed, Installer, PluginEntry, Progress, WantedPlugin,
+    declared_plugin, declared_plugins, installed_plugins,
+};
 pub use locate::find_plugin;
-pub use settings::{PluginSettings, ProjectPlugin};
+pub use settings::{PluginSettings, ProjectPlugin, VARIABLES};

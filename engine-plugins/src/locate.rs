@@ -6,6 +6,7 @@ use semver::Version;
 
 use maloko_core::plugin::PackageRequest;
 
+use crate::install::{PluginFolder, shown};
 use crate::runtime_command::{PluginCommand, command_in};
 use crate::settings::PluginSettings;
 
@@ -14,42 +15,65 @@ use crate::settings::PluginSettings;
 pub(crate) enum Located {
     /// It runs already and listens on that port.
     Attached(u16),
-    /// It is started; `warning` says what the user should know of that.
-    Program { command: PluginCommand, warning: Option<String> },
+    /// It is started; `warning` says what the user should know of that. `installed` is its folder among the installed ones.
+    Program { command: PluginCommand, warning: Option<String>, installed: Option<PluginFolder> },
 }
 
-/// Looks for the plugin of a package; the error says where it was looked for, and what helps.
+/// Why there is no plugin. The text says where it was looked for, and what helps.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum LocateError {
+    /// It is nowhere, and may be installed.
+    Missing(String),
+    /// What is there, or what is asked for, is wrong.
+    Wrong(String),
+}
+
+impl LocateError {
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Missing(text) | Self::Wrong(text) => text,
+        }
+    }
+}
+
+impl From<String> for LocateError {
+    fn from(text: String) -> Self {
+        Self::Wrong(text)
+    }
+}
+
+/// Looks for the plugin of a package.
 pub(crate) fn locate(
     settings: &PluginSettings,
     package: &PackageRequest,
     warn: &(dyn Fn(&str) + Sync),
-) -> Result<Located, String> {
+) -> Result<Located, LocateError> {
     let (name, version) = package.plugin();
     let wanted = wanted_version(name, version)?;
     if let Some(port) = attached(settings, name)? {
         return Ok(Located::Attached(port));
     }
     let executable = format!("pulumi-resource-{name}");
-    let started = |command| Located::Program { command, warning: None };
+    let started = |command| Located::Program { command, warning: None, installed: None };
     if let Some(folder) = of_project(settings, name, wanted.as_ref(), warn) {
-        return command_in(&folder, &executable).map(started);
+        return Ok(command_in(&folder, &executable).map(started)?);
     }
     let looks_at_path = !settings.is_on("PULUMI_IGNORE_AMBIENT_PLUGINS");
     if looks_at_path && let Some(file) = on_path(settings, &executable) {
         let warning = format!("using {executable} from $PATH at {}", file.display());
-        return Ok(Located::Program { command: PluginCommand::of_file(file), warning: Some(warning) });
+        return Ok(Located::Program { command: PluginCommand::of_file(file), warning: Some(warning), installed: None });
     }
     let folder = settings.plugin_folder();
     if let Some(folder) = folder.as_deref().and_then(|folder| installed(folder, name, wanted.as_ref())) {
-        return command_in(&folder, &executable).map(started);
+        let command = command_in(&folder, &executable)?;
+        return Ok(Located::Program { command, warning: None, installed: Some(PluginFolder::new(folder)) });
     }
-    Err(not_found(package, &executable, looks_at_path, folder.as_deref()))
+    Err(LocateError::Missing(not_found(package, &executable, looks_at_path, folder.as_deref())))
 }
 
 /// Where the plugin of a package is, in words; nothing is started. The error says where it was looked for, and what helps.
-pub fn find_plugin(settings: &PluginSettings, package: &str) -> Result<String, String> {
-    let request = PackageRequest { name: package.to_owned(), ..PackageRequest::default() };
-    Ok(match locate(settings, &request, &|_| {})? {
+pub fn find_plugin(settings: &PluginSettings, package: &PackageRequest) -> Result<String, String> {
+    Ok(match locate(settings, package, &|_| {}).map_err(LocateError::into_text)? {
         Located::Attached(port) => format!("a plugin that runs already, on port {port}"),
         Located::Program { command, .. } => command.program.display().to_string(),
     })
@@ -124,9 +148,7 @@ fn installed(folder: &Path, name: &str, wanted: Option<&Version>) -> Option<Path
     let found = entries.filter_map(|entry| {
         let path = entry.ok()?.path();
         let version = Version::parse(path.file_name()?.to_str()?.strip_prefix(&prefix)?).ok()?;
-        let mut partial = path.clone().into_os_string();
-        partial.push(".partial");
-        (path.is_dir() && !Path::new(&partial).exists()).then_some((version, path))
+        PluginFolder::new(path.clone()).is_whole().then_some((version, path))
     });
     let best = match wanted {
         Some(wanted) => found.filter(|(version, _)| is_version(version, wanted)).max(),
@@ -141,17 +163,27 @@ fn not_found(package: &PackageRequest, executable: &str, looks_at_path: bool, fo
     let at =
         if version.is_empty() { String::new() } else { format!(" at version v{}", version.trim_start_matches('v')) };
     let path = if looks_at_path { " or on your $PATH" } else { "" };
-    let known = if version.is_empty() { "VERSION" } else { version.trim_start_matches('v') };
-    let install = if version.is_empty() { String::new() } else { format!(" {known}") };
+    let plain = version.trim_start_matches('v');
+    let known = if plain.is_empty() { "VERSION" } else { plain };
+    let mut install = format!("maloko plugin install resource {name}");
+    if !plain.is_empty() {
+        install = format!("{install} {plain}");
+    }
+    let mut from = String::new();
+    if !package.download_url.is_empty() {
+        install = format!("{install} --server {}", shown(&package.download_url));
+        from = format!(" from {}", shown(&package.download_url));
+    }
     let there = folder.map(|folder| folder.join(format!("resource-{name}-v{known}"))).unwrap_or_default();
-    let first = if looks_at_path {
-        "Put its executable into a folder of $PATH, or into"
+    let own = if looks_at_path {
+        "Put its executable into a folder of $PATH"
     } else {
         "$PATH is not looked at (PULUMI_IGNORE_AMBIENT_PLUGINS). Put its executable into"
     };
+    let own = if looks_at_path { format!("{own}, or into") } else { own.to_owned() };
     format!(
-        "no resource plugin '{executable}' found in the workspace{at}{path}. {first} {}: \
-         `pulumi plugin install resource {name}{install}` does that",
+        "no resource plugin '{executable}' found in the workspace{at}{path}{from}. Run `{install}`.\n{own} {}, where \
+         there is no network",
         there.display()
     )
 }

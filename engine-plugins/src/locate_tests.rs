@@ -22,6 +22,7 @@ impl Place {
             config: std::collections::BTreeMap::new(),
             runtime_options: std::collections::BTreeMap::new(),
             project_plugins: Vec::new(),
+            package_folders: Vec::new(),
             environment: [("PATH".to_owned(), variable("bin")), ("PULUMI_HOME".to_owned(), variable("home"))].into(),
         };
         Self { folder, settings, warnings: Mutex::default() }
@@ -42,6 +43,7 @@ impl Place {
     fn locate(&self, version: &str) -> Result<Located, String> {
         let package = PackageRequest { name: "x".to_owned(), version: version.to_owned(), ..PackageRequest::default() };
         locate(&self.settings, &package, &|text| self.warnings.lock().expect("no panic").push(text.to_owned()))
+            .map_err(LocateError::into_text)
     }
 }
 
@@ -86,7 +88,7 @@ fn the_path_comes_before_what_is_installed_and_says_so() {
     assert_eq!(file_of(place.locate("")), installed, "a file that cannot be run is none");
     let ambient = place.write("bin/pulumi-resource-x", 0o755);
     match place.locate("9.9.9") {
-        Ok(Located::Program { command, warning: Some(warning) }) => {
+        Ok(Located::Program { command, warning: Some(warning), .. }) => {
             assert_eq!(command.program, ambient);
             assert!(warning.contains("from $PATH at"), "{warning}");
         }

@@ -36,7 +36,7 @@ pub(crate) struct RunningPlugin {
     features: Mutex<Features>,
     has_handshake: bool,
     /// The package that it serves.
-    package: String,
+    pub(crate) package: String,
 }
 
 /// The answer to a call, or the error that it failed with.
@@ -70,7 +70,7 @@ impl RunningPlugin {
             supports_views: true,
             supports_refresh_before_update: true,
             invoke_with_preview: true,
-            accepts_byte_string: true,
+            accepts_byte_string: false,
         };
         match plugin.client.call::<_, wire::HandshakeResponse>("Handshake", &greeting).await {
             Ok(answer) => {
@@ -88,18 +88,12 @@ impl RunningPlugin {
         }
         if plugin.process.is_none() {
             let asked = wire::AttachRequest { address: engine_address.to_owned() };
-            match plugin.client.call::<_, ()>("Attach", &asked).await {
-                Ok(()) => {}
-                Err(status) if status.code() == Code::Unimplemented => {}
-                Err(status) => return Err(plugin.refused("cannot be attached to", &status)),
-            }
+            let attached = if_known(plugin.client.call::<_, ()>("Attach", &asked).await);
+            attached.map_err(|status| plugin.refused("cannot be attached to", &status))?;
         }
-        let info = plugin.client.call::<_, wire::PluginInfo>("GetPluginInfo", &()).await;
-        let version = match info {
-            Ok(info) => info.version,
-            Err(status) if status.code() == Code::Unimplemented => String::new(),
-            Err(status) => return Err(plugin.refused("does not say its version", &status)),
-        };
+        let info = if_known(plugin.client.call::<_, wire::PluginInfo>("GetPluginInfo", &()).await);
+        let info = info.map_err(|status| plugin.refused("does not say its version", &status))?;
+        let version = info.map(|info| info.version).unwrap_or_default();
         if let Some(parameter) = &package.parameter {
             let value = wire::parameterize_request::Value {
                 name: package.name.clone(),
@@ -166,13 +160,9 @@ impl RunningPlugin {
                     r#type: urn.own_type().to_owned(),
                     urn: urn.to_string(),
                 };
-                match self.client.call::<_, wire::DiffResponse>("DiffConfig", &asked).await {
-                    Ok(answer) => Ok(PluginAnswer::Diffed(diff_answer(answer))),
-                    Err(status) if status.code() == Code::Unimplemented => {
-                        Ok(PluginAnswer::Diffed(DiffAnswer::default()))
-                    }
-                    Err(status) => Err(provider_error(&status, false, || self.last_words())),
-                }
+                let answer = if_known(self.client.call::<_, wire::DiffResponse>("DiffConfig", &asked).await);
+                let answer = answer.map_err(|status| provider_error(&status, false, || self.last_words()))?;
+                Ok(PluginAnswer::Diffed(answer.map(diff_answer).unwrap_or_default()))
             }
             PluginQuestion::Configure { urn, id, inputs } => {
                 self.configure(&urn, id, &inputs).await.map(|()| PluginAnswer::Configured)
@@ -205,17 +195,13 @@ impl RunningPlugin {
             urn: urn.to_string(),
             autonaming: None,
         };
-        match self.client.call::<_, wire::CheckResponse>("CheckConfig", &asked).await {
-            Ok(answer) => {
-                let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("checkConfig"))?;
-                mark_like(&news, &mut inputs);
-                Ok(PluginAnswer::Checked { inputs, failures: failures(answer.failures) })
-            }
-            Err(status) if status.code() == Code::Unimplemented => {
-                Ok(PluginAnswer::Checked { inputs: news, failures: Vec::new() })
-            }
-            Err(status) => Err(provider_error(&status, false, || self.last_words())),
-        }
+        let answer = if_known(self.client.call::<_, wire::CheckResponse>("CheckConfig", &asked).await);
+        let Some(answer) = answer.map_err(|status| provider_error(&status, false, || self.last_words()))? else {
+            return Ok(PluginAnswer::Checked { inputs: news, failures: Vec::new() });
+        };
+        let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("checkConfig"))?;
+        mark_like(&news, &mut inputs);
+        Ok(PluginAnswer::Checked { inputs, failures: failures(answer.failures) })
     }
 
     async fn configure(&self, urn: &Urn, id: Option<String>, inputs: &PropertyMap) -> Called<()> {
@@ -256,6 +242,15 @@ impl RunningPlugin {
         if let Some(process) = &self.process {
             process.end().await;
         }
+    }
+}
+
+/// The answer to a call; `None` where the plugin does not have the method.
+fn if_known<T>(answer: Result<T, Status>) -> Result<Option<T>, Status> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(status) if status.code() == Code::Unimplemented => Ok(None),
+        Err(status) => Err(status),
     }
 }
 

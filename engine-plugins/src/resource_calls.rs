@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use maloko_core::PropertyMap;
+use maloko_core::assets;
+use maloko_core::autonaming::{NameProposal, ProposalMode};
 use maloko_core::provider::PluginArguments;
 use maloko_core::provider::{Answer, Method, ProviderCall, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
@@ -33,13 +35,15 @@ impl RunningPlugin {
         let beside = *for_plugin.unwrap_or_default();
         let named = Named::of(&urn);
         match method {
-            Method::Check { olds, news } => self.check(named, &olds, &news, beside.seed).await,
+            Method::Check { olds, news } => self.check(named, &olds, &news, beside).await,
             Method::Diff { id, olds, news } => self.diff(named, id, &olds, &news, beside).await,
             Method::Create { inputs, timeout, .. } => self.create(named, inputs, timeout, beside.preview).await,
             Method::Update { id, olds, news, timeout } => self.update(named, id, &olds, news, timeout, beside).await,
             Method::Read { id, props, timeout } => self.read(named, id, &props, timeout, beside).await,
             Method::Delete { id, props, timeout } => self.delete(named, id, &props, timeout, beside.old_inputs).await,
-            Method::Find { .. } => Ok(Answer::Read { id: String::new(), outputs: None, inputs: None }),
+            Method::Find { .. } => {
+                Ok(Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false })
+            }
             Method::Configure { .. } => Ok(Answer::Configured),
             Method::Close => Ok(Answer::Closed),
         }
@@ -50,12 +54,14 @@ impl RunningPlugin {
         Named { urn, name, r#type }: Named,
         olds: &PropertyMap,
         news: &PropertyMap,
-        random_seed: Vec<u8>,
+        beside: PluginArguments,
     ) -> Called<Answer> {
         let features = self.features();
+        let autonaming = beside.autonaming.filter(|_| features.autonaming).map(proposal);
         let (olds, sent) = (features.whole(olds), features.whole(news));
+        let random_seed = beside.seed;
         let asked =
-            wire::CheckRequest { urn, olds: Some(olds), news: Some(sent), random_seed, name, r#type, autonaming: None };
+            wire::CheckRequest { urn, olds: Some(olds), news: Some(sent), random_seed, name, r#type, autonaming };
         let answer: wire::CheckResponse = self.rpc("Check", &asked, false).await?;
         let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("check"))?;
         self.mark(news, &mut inputs);
@@ -93,14 +99,14 @@ impl RunningPlugin {
     ) -> Called<Answer> {
         let features = self.features();
         if preview && !features.preview {
-            return Ok(Answer::Created { id: String::new(), outputs: inputs });
+            return Ok(Answer::Created { id: String::new(), outputs: inputs, read_first: false });
         }
         let properties = Some(features.whole(&inputs));
         let asked = wire::CreateRequest { urn, properties, timeout, preview, name, r#type };
         let answer: wire::CreateResponse = self.rpc("Create", &asked, !preview).await?;
         let mut outputs = outputs("create", &answer.id, answer.properties, preview)?;
         self.mark(&inputs, &mut outputs);
-        Ok(Answer::Created { id: answer.id, outputs })
+        Ok(Answer::Created { id: answer.id, outputs, read_first: answer.refresh_before_update })
     }
 
     async fn update(
@@ -114,7 +120,7 @@ impl RunningPlugin {
     ) -> Called<Answer> {
         let (features, preview) = (self.features(), beside.preview);
         if preview && !features.preview {
-            return Ok(Answer::Updated { outputs: news });
+            return Ok(Answer::Updated { outputs: news, read_first: false });
         }
         let asked = wire::UpdateRequest {
             id,
@@ -130,8 +136,9 @@ impl RunningPlugin {
         };
         let answer: wire::UpdateResponse = self.rpc("Update", &asked, !preview).await?;
         let mut outputs = outputs("update", "", answer.properties, preview)?;
+        assets::restore(&mut outputs, &[&news, olds]);
         self.mark(&news, &mut outputs);
-        Ok(Answer::Updated { outputs })
+        Ok(Answer::Updated { outputs, read_first: answer.refresh_before_update })
     }
 
     async fn read(
@@ -153,17 +160,31 @@ impl RunningPlugin {
             r#type,
             timeout,
         };
-        let answer: wire::ReadResponse = self.rpc("Read", &asked, false).await?;
+        // It was shown assets by their hashes alone, and may well return them.
+        let known = [props, beside.old_inputs.as_deref().unwrap_or(props)];
+        let answer: wire::ReadResponse = match self.rpc("Read", &asked, false).await {
+            Ok(answer) => answer,
+            Err(mut error) => {
+                if let ProviderErrorKind::NotInitialized { properties, inputs, .. } = &mut error.kind {
+                    assets::restore(properties, &known);
+                    if let Some(inputs) = inputs {
+                        assets::restore(inputs, &known);
+                    }
+                }
+                return Err(error);
+            }
+        };
         let bag = |bag: Option<Struct>| bag.map(|bag| properties_in(Some(bag), beside.preview)).transpose();
         let mut outputs = bag(answer.properties).map_err(bad_return("read"))?;
         let mut inputs = bag(answer.inputs).map_err(bad_return("read"))?;
+        outputs.iter_mut().chain(&mut inputs).for_each(|properties| assets::restore(properties, &known));
         if let Some(outputs) = &mut outputs {
             self.mark(props, outputs);
         }
         if let (Some(inputs), Some(old)) = (&mut inputs, &beside.old_inputs) {
             self.mark(old, inputs);
         }
-        Ok(Answer::Read { id: answer.id, outputs, inputs })
+        Ok(Answer::Read { id: answer.id, outputs, inputs, read_first: answer.refresh_before_update })
     }
 
     async fn delete(
@@ -193,6 +214,15 @@ impl RunningPlugin {
             mark_like(given, returned);
         }
     }
+}
+
+fn proposal(NameProposal { name, mode }: NameProposal) -> wire::Autonaming {
+    let mode = match mode {
+        ProposalMode::Propose => wire::AutonamingMode::Propose,
+        ProposalMode::Enforce => wire::AutonamingMode::Enforce,
+        ProposalMode::Disable => wire::AutonamingMode::Disable,
+    };
+    wire::Autonaming { proposed_name: name, mode: mode.into() }
 }
 
 /// The outputs of what was made or changed. Where they cannot be kept, the object is there all the same.

@@ -31,6 +31,24 @@ struct Manifest {
     runtime: Runtime,
 }
 
+impl Manifest {
+    fn read(folder: &Path, executable: &str) -> Result<Self, String> {
+        let manifest = folder.join(MANIFEST);
+        let text = std::fs::read_to_string(&manifest).map_err(|error| {
+            format!(
+                "the folder {} has neither {executable} nor a {MANIFEST} that can be read: {error}",
+                folder.display()
+            )
+        })?;
+        serde_norway::from_str(&text).map_err(|error| format!("{} cannot be read: {error}", manifest.display()))
+    }
+
+    /// An option of the runtime that is a text.
+    fn option(&self, key: &str) -> Option<&str> {
+        self.runtime.option(key).and_then(serde_norway::Value::as_str)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Runtime {
@@ -63,30 +81,59 @@ pub(crate) fn command_in(folder: &Path, executable: &str) -> Result<PluginComman
     if file.is_file() {
         return Ok(PluginCommand::of_file(file));
     }
-    let manifest = folder.join(MANIFEST);
-    let text = std::fs::read_to_string(&manifest).map_err(|error| {
-        format!("the folder {} has neither {executable} nor a {MANIFEST} that can be read: {error}", folder.display())
-    })?;
-    let manifest: Manifest =
-        serde_norway::from_str(&text).map_err(|error| format!("{} cannot be read: {error}", manifest.display()))?;
+    let manifest = Manifest::read(folder, executable)?;
     match manifest.runtime.name() {
         "python" => python(folder, &manifest),
         "nodejs" => nodejs(folder, &manifest),
-        other => Err(format!(
-            "the plugin in {} has the runtime '{other}'; python and nodejs are known, and executables named {executable}",
-            folder.display()
-        )),
+        other => Err(unknown_runtime(folder, executable, other)),
+    }
+}
+
+/// What has to be installed in a plugin's folder before it can run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// It is an executable.
+    Nothing,
+    /// The packages of its virtual environment.
+    Python { toolchain: String, environment: PathBuf },
+    /// Those of its `node_modules`.
+    Node,
+}
+
+/// What the plugin in a folder needs. An error: it is none.
+pub(crate) fn needs_of(folder: &Path, executable: &str) -> Result<Needs, String> {
+    if folder.join(executable).is_file() {
+        return Ok(Needs::Nothing);
+    }
+    let manifest = Manifest::read(folder, executable)?;
+    match manifest.runtime.name() {
+        "python" => {
+            let toolchain = manifest.option("toolchain").unwrap_or("pip").to_owned();
+            Ok(Needs::Python { toolchain, environment: environment_of(folder, &manifest)? })
+        }
+        "nodejs" => Ok(Needs::Node),
+        other => Err(unknown_runtime(folder, executable, other)),
+    }
+}
+
+fn unknown_runtime(folder: &Path, executable: &str, runtime: &str) -> String {
+    format!(
+        "the plugin in {} has the runtime '{runtime}'; python and nodejs are known, and executables named {executable}",
+        folder.display()
+    )
+}
+
+fn environment_of(folder: &Path, manifest: &Manifest) -> Result<PathBuf, String> {
+    match (manifest.option("virtualenv"), manifest.option("toolchain").unwrap_or("pip")) {
+        (Some(environment), _) => Ok(folder.join(environment)),
+        (None, "pip") => Ok(folder.join("venv")),
+        (None, "uv" | "poetry") => Ok(folder.join(".venv")),
+        (None, other) => Err(format!("the toolchain '{other}' of {} is not known", folder.display())),
     }
 }
 
 fn python(folder: &Path, manifest: &Manifest) -> Result<PluginCommand, String> {
-    let option = |key: &str| manifest.runtime.option(key).and_then(serde_norway::Value::as_str);
-    let environment = match (option("virtualenv"), option("toolchain").unwrap_or("pip")) {
-        (Some(environment), _) => folder.join(environment),
-        (None, "pip") => folder.join("venv"),
-        (None, "uv" | "poetry") => folder.join(".venv"),
-        (None, other) => return Err(format!("the toolchain '{other}' of {} is not known", folder.display())),
-    };
+    let environment = environment_of(folder, manifest)?;
     let program = environment.join("bin").join("python");
     if !program.is_file() {
         return Err(format!(

@@ -18,6 +18,8 @@ pub struct PluginSettings {
     pub runtime_options: BTreeMap<String, String>,
     /// The plugins that Pulumi.yaml names.
     pub project_plugins: Vec<ProjectPlugin>,
+    /// Folders with the SDKs of packages: a `node_modules`, or those that Python searches.
+    pub package_folders: Vec<PathBuf>,
     /// Variables of the environment that say where plugins are, by name.
     pub environment: BTreeMap<String, String>,
 }
@@ -32,6 +34,22 @@ pub struct ProjectPlugin {
     /// Its version; empty for any.
     pub version: String,
 }
+
+/// The variables of the environment that say where plugins are and come from. Some are secret.
+pub const VARIABLES: [&str; 12] = [
+    "CI_SERVER_URL",
+    "GITHUB_API_URL",
+    "GITHUB_TOKEN",
+    "GITLAB_TOKEN",
+    "HOME",
+    "PATH",
+    "PULUMI_DEBUG_PROVIDERS",
+    "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
+    "PULUMI_HOME",
+    "PULUMI_IGNORE_AMBIENT_PLUGINS",
+    "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES",
+    "USERPROFILE",
+];
 
 impl PluginSettings {
     /// A variable of the environment that is set to something.
@@ -52,7 +70,8 @@ impl PluginSettings {
     }
 
     /// The folder of installed plugins.
-    pub(crate) fn plugin_folder(&self) -> Option<PathBuf> {
+    #[must_use]
+    pub fn plugin_folder(&self) -> Option<PathBuf> {
         let home = match self.variable("PULUMI_HOME") {
             Some(home) => PathBuf::from(home),
             None => PathBuf::from(self.variable("HOME").or_else(|| self.variable("USERPROFILE"))?).join(".pulumi"),

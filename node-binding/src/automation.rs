@@ -55,6 +55,7 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: 
         executable: request.executable,
         sdk_version: request.sdk_version,
         installed_from: request.installed_from,
+        ..LanguageAbout::default()
     };
     let stream = |name| Box::new(Stream { crossing: Arc::clone(&thread.crossing), operation: number, name });
     let events = request.events.then(|| {

@@ -217,7 +217,8 @@ impl Bridge {
         sdk_version: String,
         installed_from: String,
     ) {
-        let about = LanguageAbout { language_version, executable, sdk_version, installed_from };
+        let about =
+            LanguageAbout { language_version, executable, sdk_version, installed_from, ..LanguageAbout::default() };
         let language_host = Arc::new(NodeLanguageHost::new(Arc::clone(&self.thread), about, 0));
         let crossing = Arc::clone(&self.thread.crossing);
         spawn(async move {

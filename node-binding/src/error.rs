@@ -38,7 +38,13 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
             (ProviderErrorKind::UnusableOutputs { id, properties: properties.0 }, message, String::new())
         }
         Failure::NotInitialized { message, traceback, id, properties, reasons } => (
-            ProviderErrorKind::NotInitialized { id, properties: properties.0, reasons, inputs: None },
+            ProviderErrorKind::NotInitialized {
+                id,
+                properties: properties.0,
+                reasons,
+                inputs: None,
+                read_first: false,
+            },
             message,
             traceback,
         ),

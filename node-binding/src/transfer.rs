@@ -176,13 +176,13 @@ pub(crate) fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
         }
         "create" => {
             let Created { id, outs } = serde_json::from_str(text)?;
-            Answer::Created { id, outputs: outs.0 }
+            Answer::Created { id, outputs: outs.0, read_first: false }
         }
         "read" | "find" => {
             let Seen { id, props, inputs } = serde_json::from_str(text)?;
-            Answer::Read { id, outputs: props.map(|it| it.0), inputs: inputs.map(|it| it.0) }
+            Answer::Read { id, outputs: props.map(|it| it.0), inputs: inputs.map(|it| it.0), read_first: false }
         }
-        "update" => Answer::Updated { outputs: serde_json::from_str::<Updated>(text)?.outs.0 },
+        "update" => Answer::Updated { outputs: serde_json::from_str::<Updated>(text)?.outs.0, read_first: false },
         "close" => Answer::Closed,
         _ => Answer::Deleted,
     })

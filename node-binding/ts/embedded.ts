@@ -37,7 +37,7 @@ export interface OperationOptions {
     dryRun?: boolean;
 }
 
-/** What came of an operation. */
+/** The outcome of an operation. */
 export interface Summary {
     outcome: "succeeded" | "failed" | "cancelled";
     /** Counts by kind of step, such as `{ create: 2 }`. */

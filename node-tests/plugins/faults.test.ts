@@ -1,4 +1,4 @@
-// Plugins that are cut off in the middle of a call, or whose answers nobody can read. Nothing that they made is lost.
+// Plugins that are cut off in a call, or whose answers nobody can read. Nothing that they made is lost.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,7 +1,7 @@
 // Resources of provider plugins beside dynamic ones, on the command line: real plugins in processes of their own.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,8 @@ const PROBE = join(ROOT, "conformance", "plugins", "plugins", "probe.py");
 const ENVIRONMENT = join(ROOT, ".venv");
 const PYTHON = join(ENVIRONMENT, "bin", "python");
 
-// `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it.
+// `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it, `file` an asset,
+// `take` is an object to import.
 const PROGRAM = `
 const pulumi = require("@pulumi/pulumi");
 
@@ -25,14 +26,17 @@ class Note extends pulumi.dynamic.Resource {
     constructor(name, props) { super(new Notes(), name, { length: undefined, ...props }); }
 }
 class Thing extends pulumi.CustomResource {
-    constructor(name, props) { super("probe:index:Thing", name, { url: undefined, token: undefined, ...props }); }
+    constructor(name, props, opts) { super("probe:index:Thing", name, { url: undefined, token: undefined, ...props }, opts); }
 }
 
-const { hush, ...inputs } = JSON.parse(process.env.INPUTS ?? "{}");
+const { hush, take, ...inputs } = JSON.parse(process.env.INPUTS ?? "{}");
+if (inputs.file !== undefined) {
+    inputs.file = new pulumi.asset.StringAsset(inputs.file);
+}
 if (hush !== undefined) {
     inputs.say = pulumi.secret(hush);
 }
-const thing = new Thing("thing", { size: 1, ...inputs });
+const thing = new Thing("thing", { size: 1, ...inputs }, { import: take });
 const note = new Note("note", { token: thing.token, url: thing.url, text: inputs.text });
 exports.url = thing.url;
 exports.token = thing.token;
@@ -224,11 +228,42 @@ test("a create in which the plugin dies stays unresolved", async () => {
     expect(listed).toContain("probe:index:Thing::thing");
     expect(its.objects()).toEqual([]);
 
-    expect(its.ok(UP)).toContain("the object may exist although it is not in the state");
+    // An attempt that fails cleanly says nothing of the first one.
+    expect(its.failing({ fail: "create" })).toContain("plugins cannot look for them");
+    expect(its.ok(["stack", "--stack", "dev"])).toContain("1 unresolved create, whose object may exist");
+
+    const times = (said: string, text: string) => said.split(text).length - 1;
+    const named = "an earlier run was interrupted while creating this resource";
+    const shown = its.ok(["preview", "--stack", "dev"]);
+    expect([times(shown, named), times(shown, "take it over with"), times(shown, "'find'")], shown).toEqual([1, 1, 0]);
+    const again = its.ok(UP);
+    expect(times(again, named)).toBe(1);
+    expect(again).toContain("its plugin cannot look for the object, so it is created again");
+    expect(again).not.toContain("operation key");
     expect(its.ok(["stack", "--stack", "dev"])).not.toContain("unresolved");
     expect(its.objects()).toEqual(["here-thing-1"]);
     expect(its.project.resources()).toEqual(["thing", "note"]);
     await its.ends();
+});
+
+test("an update in which the plugin dies is named by the next preview and update", () => {
+    const its = plugged();
+    its.ok(UP);
+    its.failing({ text: "new", crash: "update" });
+    for (const command of [["preview", "--stack", "dev"], UP]) {
+        const said = its.ok(command);
+        expect(said.split("an earlier run was interrupted while updating this resource"), said).toHaveLength(2);
+    }
+});
+
+test("a stack with nothing but its own row is refreshed without its program", () => {
+    const its = without();
+    its.project.write({ "index.js": "" });
+    its.ok(UP);
+    its.project.write({ "index.js": "throw new Error('the program ran');" });
+    const refresh = ["refresh", "--yes", "--skip-preview", "--stack", "dev"];
+    expect(its.ok(refresh)).not.toContain("the program ran");
+    expect(its.ok([...refresh, "--run-program"])).toContain("the program ran");
 });
 
 test("Ctrl-C in a plugin's create ends the run soon", async () => {
@@ -253,6 +288,76 @@ test("a secret in what a plugin logs is not shown", () => {
     expect(said).toContain("Thing thing: create got [secret]");
     expect(said).not.toContain("very-well-kept");
     expect(its.object("here-thing-1")).toContain("very-well-kept");
+});
+
+test("a plugin gets the names that the configuration proposes", () => {
+    const its = plugged();
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the pattern is the engine's to fill in
+    const naming = 'pulumi:autonaming={"pattern": "${project}-${name}-${hex(6)}"}';
+    its.ok([...UP, "-c", naming], { autoname: true });
+    const { fullName } = JSON.parse(its.object("here-thing-1")) as { fullName: string };
+    expect(fullName).toMatch(/^.+-thing-[0-9a-f]{6}$/);
+    expect(its.ok(UP, { autoname: true, fullName })).toContain("3 unchanged");
+});
+
+test("a plugin that takes no names is a single warning", () => {
+    const its = plugged();
+    const told = "pulumi:autonaming has no effect on the package 'probe'";
+    const flags = { PROBE_FLAGS: "noAutonaming" };
+    const said = its.ok([...UP, "-c", 'pulumi:autonaming={"mode": "verbatim"}'], { autoname: true }, flags);
+    expect(said.split(told)).toHaveLength(2);
+    expect(its.object("here-thing-1")).not.toContain("fullName");
+    const settings = 'pulumi:autonaming={"mode": "verbatim", "providers": {"probe": {"mode": "default"}}}';
+    expect(its.ok([...UP, "-c", settings], { autoname: true }, flags)).not.toContain(told);
+});
+
+test("an object whose plugin asks for it is read before its update", () => {
+    const its = plugged();
+    const wanted = { readFirst: true, text: "mine" };
+    const path = join(its.world, "here-thing-1.json");
+    const drifts = () => writeFileSync(path, its.object("here-thing-1").replace("mine", "theirs"));
+    its.ok(UP, wanted);
+    expect(its.written().replaceAll(" ", "")).toContain('"refreshBeforeUpdate":true');
+    expect(its.ok(UP, wanted)).toContain("3 unchanged");
+    drifts();
+    expect(its.ok(["preview", "--stack", "dev"], wanted)).toContain("2 to update");
+    its.ok(UP, wanted);
+    expect(JSON.parse(its.object("here-thing-1")).text).toBe("mine");
+    rmSync(path);
+    its.ok(UP, wanted);
+    expect(existsSync(path)).toBe(true);
+    // What no longer asks for it is not read.
+    its.ok(UP, { text: "mine" });
+    drifts();
+    expect(its.ok(UP, { text: "mine" })).toContain("3 unchanged");
+});
+
+test("an asset that a plugin returns by its hash keeps its content", () => {
+    const its = plugged();
+    const wanted = { echo: true, file: "what is in the file" };
+    its.ok(UP, wanted);
+    its.ok(["refresh", "--yes", "--skip-preview", "--stack", "dev"], wanted);
+    const { deployment } = JSON.parse(its.ok(["stack", "export", "--stack", "dev"]));
+    const thing = deployment.resources.find(({ type }: { type: string }) => type === "probe:index:Thing");
+    expect([thing.inputs.file.text, thing.outputs.file.text]).toEqual(["what is in the file", "what is in the file"]);
+    expect(its.ok(UP, wanted)).toContain("3 unchanged");
+});
+
+test("an import that differs is updated or refused where that is asked for", () => {
+    const its = plugged();
+    const there = join(its.world, "there.json");
+    writeFileSync(there, JSON.stringify({ color: "blue", size: 1, text: "theirs" }));
+    const wanted = { take: "there", text: "mine" };
+    for (const command of [["preview", "--stack", "dev"], UP]) {
+        const refused = [...command, "--refuse-import-differences"];
+        const { status, output } = its.project.runWith(its.variables(wanted), ...refused);
+        expect(status, output).not.toBe(0);
+        expect(output).toContain('* text: the program has "mine", the object has "theirs"');
+    }
+    expect(its.project.resources()).toEqual([]);
+    its.ok(UP, wanted);
+    expect(JSON.parse(readFileSync(there, "utf8")).text).toBe("mine");
+    expect(its.ok(UP, wanted)).toContain("3 unchanged");
 });
 
 test("a preview makes nothing and shows what is not known", async () => {

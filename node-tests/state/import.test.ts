@@ -48,6 +48,8 @@ interface Note {
     options: Record<string, unknown>;
 }
 
+const REFUSE = "--refuse-import-differences";
+
 const note = (name: string, text: string, options: Record<string, unknown> = {}): Note => ({ name, text, options });
 
 /** A project whose resources are notes, which are entries of a file. */
@@ -112,11 +114,42 @@ test("an object is taken over by the option import", () => {
     expect(notes.world()).toEqual({});
 });
 
-test("an import that does not match is explained property by property and changes nothing", () => {
+test("an import that does not match is shown property by property and updated in the same run", () => {
     const notes = new Notes();
     notes.has({ n1: "hello" });
     notes.wants(note("a", "other", { import: "n1" }));
-    for (const command of [["preview"], ["up", "--yes", "--skip-preview"]]) {
+    const said = notes.run("preview", "--diff");
+    expect(said).toContain("1 to import");
+    expect(said).toContain("1 to update");
+    expect(said).toContain('"hello"');
+    expect(said).toContain('"other"');
+    expect(notes.world()).toEqual({ n1: "hello" });
+    notes.up();
+    const row = notes.row("a");
+    expect([row.id, row.importID, row.inputs.text]).toEqual(["n1", "n1", "other"]);
+    expect(notes.world()).toEqual({ n1: "other" });
+    notes.up("--expect-no-changes");
+});
+
+test("an import that needs a replacement keeps the imported object and refuses the replacement", () => {
+    const notes = new Notes();
+    notes.has({ n1: "hello" });
+    notes.wants(note("a", "other", { import: "n1", replaceOnChanges: ["text"] }));
+    const words = "previously-imported resources that still specify an ID may not be replaced";
+    expect(notes.run("preview")).toContain(words);
+    expect(notes.failing("up", "--yes", "--skip-preview")).toContain(words);
+    expect(notes.row("a").inputs.text).toBe("hello");
+    expect(notes.world()).toEqual({ n1: "hello" });
+});
+
+test("an import whose differences are refused is explained property by property and changes nothing", () => {
+    const notes = new Notes();
+    notes.has({ n1: "hello" });
+    notes.wants(note("a", "other", { import: "n1" }));
+    for (const command of [
+        ["preview", REFUSE],
+        ["up", "--yes", "--skip-preview", REFUSE],
+    ]) {
         const said = notes.failing(...command);
         expect(said).toContain('* text: the program has "other", the object has "hello"');
         expect(said).toContain("'ignoreChanges'");
@@ -140,7 +173,10 @@ test("import mismatches name the properties by comparing", () => {
     notes.wants(note("a", "other", { import: "n1" }));
     const times = (said: string, line: string) => said.split(line).length - 1;
     const whole = "the object 'n1' cannot be imported: it is not as the program says in ";
-    for (const command of [["preview"], ["up", "--yes", "--skip-preview"]]) {
+    for (const command of [
+        ["preview", REFUSE],
+        ["up", "--yes", "--skip-preview", REFUSE],
+    ]) {
         const said = notes.failing(...command);
         // The line is whole, and stands there once.
         expect(times(said, `${whole}url\n`), said).toBe(1);
@@ -151,11 +187,11 @@ test("import mismatches name the properties by comparing", () => {
         .replace(`, url: "https://notes/" + "x".repeat(150)`, "")
         .replace(read, "{ id, props: outputs(id, text), inputs: props }");
     notes.project.write({ "index.ts": same });
-    const differing = notes.failing("preview");
+    const differing = notes.failing("preview", REFUSE);
     expect(times(differing, `${whole}text\n`), differing).toBe(1);
     expect(differing).toContain('* text: the program has "other", the object has "hello"');
     notes.wants(note("a", "hello", { import: "n1" }));
-    const unnamed = notes.failing("preview");
+    const unnamed = notes.failing("preview", REFUSE);
     expect(times(unnamed, "its provider's 'diff' says that it is not as the program says\n"), unnamed).toBe(1);
     expect(unnamed).toContain("look at what 'diff' compares");
 });

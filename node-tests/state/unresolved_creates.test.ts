@@ -229,7 +229,7 @@ test("a run says at its end what became unresolved", async () => {
     expect(warning).toContain("\n    a: its create returned something that cannot be used");
     const later = await stack.run("update", () => undefined);
     const told =
-        "an earlier create of this resource ended unclearly (its create returned something that cannot be used)";
+        "an earlier create of this resource ended unclearly (its create returned something that cannot be used";
     expect(messages(later, "warning").join()).toContain(told);
 });
 

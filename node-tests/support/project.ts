@@ -232,6 +232,8 @@ export class Project {
             HOME: join(this.directory, "home"),
             NODE_OPTIONS: "",
             NO_COLOR: "1",
+            // No test asks a server of the internet for a plugin.
+            PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
             ...this.#variables,
             ...environment,
         };

@@ -234,7 +234,7 @@ impl PythonLanguageHost {
     ) -> PyResult<Option<T>> {
         let host = PythonHost::new(py, bridge)?;
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
-        let (language_version, executable, sdk_version, installed_from) =
+        let (language_version, executable, sdk_version, installed_from, search_path) =
             language_host.call_method0(py, "about")?.extract(py)?;
         let (jobs, asked) = mpsc::channel::<Message>();
         let ended = jobs.clone();
@@ -242,7 +242,7 @@ impl PythonLanguageHost {
             jobs,
             host: Arc::clone(&host),
             language_host: Arc::new(language_host),
-            about: LanguageAbout { language_version, executable, sdk_version, installed_from },
+            about: LanguageAbout { language_version, executable, sdk_version, installed_from, search_path },
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let command_line = std::thread::Builder::new().name("maloko-cli".to_owned()).spawn(move || {

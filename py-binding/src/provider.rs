@@ -142,12 +142,12 @@ fn decode(
         "create" => {
             let Created { id, outs } = expect(answer)?;
             match outputs(method, id, outs.bind(py), warnings) {
-                Ok(outputs) => Answer::Created { id: id.clone(), outputs },
+                Ok(outputs) => Answer::Created { id: id.clone(), outputs, read_first: false },
                 Err(error) => return Ok(Err(error)),
             }
         }
         "update" => match outputs(method, "", expect::<Updated>(answer)?.outs.bind(py), warnings) {
-            Ok(outputs) => Answer::Updated { outputs },
+            Ok(outputs) => Answer::Updated { outputs, read_first: false },
             Err(error) => return Ok(Err(error)),
         },
         _ => {
@@ -155,7 +155,12 @@ fn decode(
             let mut bag = |name, bag: &Option<Py<PyAny>>| {
                 bag.as_ref().map(|bag| Reader::new(name, false, warnings).properties(bag.bind(py))).transpose()
             };
-            Answer::Read { id: id.clone(), outputs: bag("outs", outs)?, inputs: bag("inputs", inputs)? }
+            Answer::Read {
+                id: id.clone(),
+                outputs: bag("outs", outs)?,
+                inputs: bag("inputs", inputs)?,
+                read_first: false,
+            }
         }
     }))
 }
@@ -192,7 +197,13 @@ fn failed_in_part(method: &str, partial: &FailedInPart, py: Python<'_>, warnings
             _ => PropertyMap::new(),
         }
     });
-    let kind = ProviderErrorKind::NotInitialized { id: partial.id.clone(), properties, reasons, inputs: None };
+    let kind = ProviderErrorKind::NotInitialized {
+        id: partial.id.clone(),
+        properties,
+        reasons,
+        inputs: None,
+        read_first: false,
+    };
     ProviderError { kind, ..failure(partial.failure.get(), py) }
 }
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import pulumi.automation as official
 import pytest
 from automation_kit import Echo, Thing, echo, new_stack, placed, urn
@@ -258,6 +259,21 @@ def test_objects_that_exist_are_taken_over(tmp_path: Path) -> None:
     assert result.summary.resource_changes[auto.OpType.IMPORT] == 1
     assert "taken" in result.generated_code
     assert stack.up().summary.resource_changes == {"same": 3}
+
+
+def test_differences_of_an_import_are_refused_where_that_is_asked_for(tmp_path: Path) -> None:
+    class Found(Echo):
+        def read(self, id_: str, _props: Any) -> ReadResult:
+            return ReadResult(id_, {"text": f"of {id_}"})
+
+    def program() -> None:
+        Thing(Found(), "taken", {"text": "other"}, opts=pulumi.ResourceOptions(import_="7"))
+
+    stack = new_stack(tmp_path, program)
+    for operate in (stack.preview, stack.up):
+        with pytest.raises(auto.CommandError, match="it is not as the program says in text"):
+            operate(refuse_import_differences=True)
+    assert stack.up().summary.resource_changes == {"same": 1, "import": 1, "update": 1}
 
 
 def test_settings_of_projects_and_stacks_are_files(tmp_path: Path) -> None:

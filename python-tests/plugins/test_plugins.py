@@ -15,7 +15,8 @@ from cli import LONGEST_SECONDS, Project, begin
 
 PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
 
-# `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it.
+# `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it, `file` an asset,
+# `take` is an object to import.
 PROGRAM = """
 import json, os
 import pulumi
@@ -38,13 +39,16 @@ class Thing(pulumi.CustomResource):
     url: pulumi.Output[str]
     token: pulumi.Output[str]
 
-    def __init__(self, name, props):
-        super().__init__("probe:index:Thing", name, {"url": None, "token": None, **props})
+    def __init__(self, name, props, opts):
+        super().__init__("probe:index:Thing", name, {"url": None, "token": None, **props}, opts)
 
 inputs = json.loads(os.environ.get("INPUTS", "{}"))
 if "hush" in inputs:
     inputs["say"] = pulumi.Output.secret(inputs.pop("hush"))
-thing = Thing("thing", {"size": 1, **inputs})
+if "file" in inputs:
+    inputs["file"] = pulumi.StringAsset(inputs["file"])
+options = pulumi.ResourceOptions(import_=inputs.pop("take", None))
+thing = Thing("thing", {"size": 1, **inputs}, options)
 note = Note("note", {"token": thing.token, "url": thing.url, "text": inputs.get("text")})
 pulumi.export("url", thing.url)
 pulumi.export("token", thing.token)
@@ -217,14 +221,40 @@ def test_a_create_in_which_the_plugin_dies_stays_unresolved(plugged: Plugged) ->
     listed = project.run("stack").stdout
     assert "1 unresolved create, whose object may exist" in listed
     assert "probe:index:Thing::thing" in listed
+    assert "Plugins cannot look for these objects" in listed
     assert plugged.objects() == []
 
+    # An attempt that fails cleanly says nothing of the first one.
+    assert "plugins cannot look for them" in project.failing(*UP, INPUTS=inputs(fail="create"))
+    assert "1 unresolved create, whose object may exist" in project.run("stack").stdout
+
+    named = "an earlier run was interrupted while creating this resource"
+    said = project.run("preview").stdout
+    assert (said.count(named), said.count("take it over with"), said.count("'find'")) == (1, 1, 0), said
     said = project.run(*UP).stdout
-    assert "the object may exist although it is not in the state" in said
+    assert (said.count(named), said.count("its plugin cannot look for the object, so it is created again")) == (1, 1)
+    assert "operation key" not in said
     assert "unresolved" not in project.run("stack").stdout
     assert plugged.objects() == ["here-thing-1"]
     assert plugged.resources() == ["thing", "note"]
     plugged.ends()
+
+
+def test_an_update_in_which_the_plugin_dies_is_named_by_the_next_preview_and_update(plugged: Plugged) -> None:
+    project = plugged.project
+    project.run(*UP)
+    project.failing(*UP, INPUTS=inputs(text="new", crash="update"))
+    for command in (("preview",), UP):
+        said = project.run(*command).stdout
+        assert said.count("an earlier run was interrupted while updating this resource") == 1, said
+
+
+def test_a_stack_with_nothing_but_its_own_row_is_refreshed_without_its_program(project: Project) -> None:
+    project.write("__main__.py", "")
+    project.run(*UP)
+    project.write("__main__.py", "raise ValueError('the program ran')")
+    assert "the program ran" not in project.run("refresh", "--yes", "--skip-preview").stdout
+    assert "the program ran" in project.run("refresh", "--yes", "--skip-preview", "--run-program").stdout
 
 
 def test_ctrl_c_in_a_plugins_create_ends_the_run_soon(plugged: Plugged) -> None:
@@ -250,6 +280,68 @@ def test_a_secret_in_what_a_plugin_logs_is_not_shown(plugged: Plugged) -> None:
     assert "Thing thing: create got [secret]" in said
     assert "very-well-kept" not in said
     assert "very-well-kept" in (plugged.world / "here-thing-1.json").read_text()
+
+
+def test_a_plugin_gets_the_names_that_the_configuration_proposes(plugged: Plugged) -> None:
+    naming = ("-c", 'pulumi:autonaming={"pattern": "${project}-${name}-${hex(6)}"}')
+    plugged.project.run(*UP, *naming, INPUTS=inputs(autoname=True))
+    (made,) = plugged.world.iterdir()
+    name = json.loads(made.read_text())["fullName"]
+    project, own, random = name.rsplit("-", 2)
+    assert (project, own, len(random)) == ("trial", "thing", 6)
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=inputs(autoname=True, fullName=name)).stdout
+
+
+def test_a_plugin_that_takes_no_names_is_a_single_warning(plugged: Plugged) -> None:
+    told = "pulumi:autonaming has no effect on the package 'probe'"
+    flags = {"INPUTS": inputs(autoname=True), "PROBE_FLAGS": "noAutonaming"}
+    said = plugged.project.run(*UP, "-c", 'pulumi:autonaming={"mode": "verbatim"}', **flags).stdout
+    assert said.count(told) == 1, said
+    assert "fullName" not in (plugged.world / "here-thing-1.json").read_text()
+    settings = 'pulumi:autonaming={"mode": "verbatim", "providers": {"probe": {"mode": "default"}}}'
+    assert told not in plugged.project.run(*UP, "-c", settings, **flags).stdout
+
+
+def test_an_object_whose_plugin_asks_for_it_is_read_before_its_update(plugged: Plugged) -> None:
+    wanted = inputs(readFirst=True, text="mine")
+    plugged.project.run(*UP, INPUTS=wanted)
+    assert '"refreshBeforeUpdate":true' in plugged.project.state().replace(" ", "")
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=wanted).stdout
+    (made,) = plugged.world.iterdir()
+    made.write_text(made.read_text().replace("mine", "theirs"))
+    assert "2 to update" in plugged.project.run("preview", INPUTS=wanted).stdout
+    plugged.project.run(*UP, INPUTS=wanted)
+    assert json.loads(made.read_text())["text"] == "mine"
+    made.unlink()
+    plugged.project.run(*UP, INPUTS=wanted)
+    assert made.exists()
+    # What no longer asks for it is not read.
+    plugged.project.run(*UP, INPUTS=inputs(text="mine"))
+    made.write_text(made.read_text().replace("mine", "theirs"))
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=inputs(text="mine")).stdout
+
+
+def test_an_asset_that_a_plugin_returns_by_its_hash_keeps_its_content(plugged: Plugged) -> None:
+    wanted = inputs(echo=True, file="what is in the file")
+    plugged.project.run(*UP, INPUTS=wanted)
+    plugged.project.run("refresh", "--yes", "--skip-preview", INPUTS=wanted)
+    rows = json.loads(plugged.project.state())["checkpoint"]["latest"]["resources"]
+    (thing,) = [row for row in rows if row["type"] == "probe:index:Thing"]
+    assert [thing[side]["file"]["text"] for side in ("inputs", "outputs")] == ["what is in the file"] * 2
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=wanted).stdout
+
+
+def test_an_import_that_differs_is_updated_or_refused_where_that_is_asked_for(plugged: Plugged) -> None:
+    there = plugged.world / "there.json"
+    there.write_text(json.dumps({"color": "blue", "size": 1, "text": "theirs"}))
+    wanted = inputs(take="there", text="mine")
+    for command in (("preview",), UP):
+        said = plugged.project.failing(*command, "--refuse-import-differences", INPUTS=wanted)
+        assert '* text: the program has "mine", the object has "theirs"' in said
+    assert plugged.resources() == []
+    plugged.project.run(*UP, INPUTS=wanted)
+    assert json.loads(there.read_text())["text"] == "mine"
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=wanted).stdout
 
 
 def test_a_preview_makes_nothing_and_shows_what_is_not_known(plugged: Plugged) -> None:

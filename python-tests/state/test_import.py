@@ -60,6 +60,7 @@ for note in json.loads(pathlib.Path("wanted.json").read_text()):
 TYPE = "pulumi-python:dynamic:Resource"
 OPTION = "import_"
 PLACE = "__main__:NoteProvider"
+REFUSE = "--refuse-import-differences"
 
 
 def note(name: str, text: str, **options: Any) -> dict[str, Any]:
@@ -116,10 +117,36 @@ def test_an_object_is_taken_over_by_the_option_import(notes: Notes) -> None:
     assert notes.world() == {}
 
 
-def test_an_import_that_does_not_match_is_explained_property_by_property_and_changes_nothing(notes: Notes) -> None:
+def test_an_import_that_does_not_match_is_shown_property_by_property_and_updated_in_the_same_run(notes: Notes) -> None:
     notes.has(n1="hello")
     notes.wants(note("a", "other", **{OPTION: "n1"}))
-    for command in (["preview"], ["up", "--yes", "--skip-preview"]):
+    said = notes.project.run("preview", "--diff").stdout
+    for shown in ("1 to import", "1 to update", '"hello"', '"other"'):
+        assert shown in said, said
+    assert notes.world() == {"n1": "hello"}
+    notes.up()
+    row = notes.row("a")
+    assert (row["id"], row["importID"], row["inputs"]["text"]) == ("n1", "n1", "other")
+    assert notes.world() == {"n1": "other"}
+    notes.up("--expect-no-changes")
+
+
+def test_an_import_that_needs_a_replacement_keeps_the_imported_object_and_refuses_the_replacement(notes: Notes) -> None:
+    notes.has(n1="hello")
+    notes.wants(note("a", "other", **{OPTION: "n1", "replace_on_changes": ["text"]}))
+    words = "previously-imported resources that still specify an ID may not be replaced"
+    assert words in notes.project.run("preview").stdout
+    assert words in notes.project.failing("up", "--yes", "--skip-preview")
+    assert notes.row("a")["inputs"]["text"] == "hello"
+    assert notes.world() == {"n1": "hello"}
+
+
+def test_an_import_whose_differences_are_refused_is_explained_property_by_property_and_changes_nothing(
+    notes: Notes,
+) -> None:
+    notes.has(n1="hello")
+    notes.wants(note("a", "other", **{OPTION: "n1"}))
+    for command in (["preview", REFUSE], ["up", "--yes", "--skip-preview", REFUSE]):
         said = notes.project.failing(*command)
         assert '* text: the program has "other", the object has "hello"' in said
         assert "'ignoreChanges'" in said
@@ -142,7 +169,7 @@ def test_import_mismatches_name_the_properties_by_comparing(notes: Notes) -> Non
     notes.has(n1="hello")
     notes.wants(note("a", "other", **{OPTION: "n1"}))
     whole = "the object 'n1' cannot be imported: it is not as the program says in "
-    for command in (["preview"], ["up", "--yes", "--skip-preview"]):
+    for command in (["preview", REFUSE], ["up", "--yes", "--skip-preview", REFUSE]):
         said = notes.project.failing(*command)
         # The line is whole, and stands there once.
         assert said.count(f"{whole}url\n") == 1, said
@@ -152,11 +179,11 @@ def test_import_mismatches_name_the_properties_by_comparing(notes: Notes) -> Non
         read, "ReadResult(id_, outputs(id_, world[id_]), props)"
     )
     notes.project.write("__main__.py", same)
-    said = notes.project.failing("preview")
+    said = notes.project.failing("preview", REFUSE)
     assert said.count(f"{whole}text\n") == 1, said
     assert '* text: the program has "other", the object has "hello"' in said
     notes.wants(note("a", "hello", **{OPTION: "n1"}))
-    said = notes.project.failing("preview")
+    said = notes.project.failing("preview", REFUSE)
     assert said.count("its provider's 'diff' says that it is not as the program says\n") == 1, said
     assert "look at what 'diff' compares" in said
 

@@ -214,7 +214,7 @@ def test_a_run_says_at_its_end_what_became_unresolved(stack: Stack) -> None:
     [warning] = [text for text in done.messages("warning") if text.startswith(beginning)]
     assert "\n    a: its create returned something that cannot be used" in warning
     later = stack.run("update", lambda: None)
-    told = "an earlier create of this resource ended unclearly (its create returned something that cannot be used)"
+    told = "an earlier create of this resource ended unclearly (its create returned something that cannot be used"
     assert any(told in text for text in later.messages("warning"))
 
 

@@ -27,6 +27,8 @@ class Project:
             **{key: value for key, value in os.environ.items() if not key.startswith(("PULUMI", "MALOKO"))},
             "HOME": str(directory / "home"),
             "NO_COLOR": "1",
+            # No test asks a server of the internet for a plugin.
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         }
 
     def write(self, name: str, text: str) -> Path:

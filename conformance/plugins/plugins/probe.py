@@ -245,7 +245,9 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
         self.store(id_, inputs)
         if values.get("noId"):
             id_ = ""
-        return p.CreateResponse(id=id_, properties=packed(self.outputs(inputs, id_)))
+        return p.CreateResponse(
+            id=id_, properties=packed(self.outputs(inputs, id_)), refresh_before_update=bool(values.get("readFirst"))
+        )
 
     def Read(self, request, context):
         inputs, state = plain(request.inputs), plain(request.properties)
@@ -253,9 +255,16 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
         if not WORLD or not self.path(request.id).exists():
             return p.ReadResponse()
         real = json.loads(self.path(request.id).read_text())
+        if real.get("echo"):
+            return p.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
         if "unhealthy" in real:
             self.failed_init(context, request.id, self.outputs(real, request.id), real)
-        return p.ReadResponse(id=request.id, properties=packed(self.outputs(real, request.id)), inputs=packed(real))
+        return p.ReadResponse(
+            id=request.id,
+            properties=packed(self.outputs(real, request.id)),
+            inputs=packed(real),
+            refresh_before_update=bool(real.get("readFirst")),
+        )
 
     def Update(self, request, context):
         news = plain(request.news)
@@ -267,7 +276,9 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
             self.failed_init(context, request.id, self.outputs(news, request.id))
         self.act("update", request.urn, values, context)
         self.store(request.id, news)
-        return p.UpdateResponse(properties=packed(self.outputs(news, request.id)))
+        return p.UpdateResponse(
+            properties=packed(self.outputs(news, request.id)), refresh_before_update=bool(values.get("readFirst"))
+        )
 
     def Delete(self, request, context):
         self.act("delete", request.urn, bare(plain(request.old_inputs)), context)

@@ -7,6 +7,7 @@ mod format;
 mod import;
 mod manage;
 mod operate;
+mod plugins;
 mod projects;
 mod provider;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,
     UpArguments, WatchArguments,
 };
+pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove};
 pub(crate) use projects::{InstallArguments, NewArguments};
 pub(crate) use provider::{ProviderCommand, ProviderTest};
 
@@ -118,8 +120,14 @@ pub(crate) enum Command {
     },
     /// Make a minimal project with a dynamic provider, or one from a template folder
     New(NewArguments),
-    /// Install the packages that the program needs
+    /// Install the packages and plugins that the program needs
     Install(InstallArguments),
+    /// Show and manage the plugins of packages
+    Plugin {
+        /// What to do.
+        #[command(subcommand)]
+        command: PluginCommand,
+    },
     /// Check project, configuration and state without deploying
     Check(CheckArguments),
     /// Test provider plugins

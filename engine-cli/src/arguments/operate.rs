@@ -160,6 +160,14 @@ pub(crate) struct CodeArguments {
     pub(crate) update_changed_providers: bool,
 }
 
+/// What becomes of the option `import` where the object is not as the program says.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ImportOptionArguments {
+    /// Fail when an object of the option `import` is not as the program says, in place of updating it
+    #[arg(long)]
+    pub(crate) refuse_import_differences: bool,
+}
+
 /// Flags of `up`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct UpArguments {
@@ -178,6 +186,9 @@ pub(crate) struct UpArguments {
     /// Flags shared with `preview`.
     #[command(flatten)]
     pub(crate) code: CodeArguments,
+    /// Flags shared with `preview`.
+    #[command(flatten)]
+    pub(crate) imports: ImportOptionArguments,
     /// Flags shared with `preview` and `refresh`.
     #[command(flatten)]
     pub(crate) expect: ExpectArguments,
@@ -204,6 +215,9 @@ pub(crate) struct PreviewArguments {
     /// Flags shared with `up`.
     #[command(flatten)]
     pub(crate) code: CodeArguments,
+    /// Flags shared with `up`.
+    #[command(flatten)]
+    pub(crate) imports: ImportOptionArguments,
     /// Flags shared with `up` and `refresh`.
     #[command(flatten)]
     pub(crate) expect: ExpectArguments,

@@ -38,14 +38,14 @@ pub(crate) struct NewArguments {
 /// `install`.
 #[derive(Debug, Args)]
 pub(crate) struct InstallArguments {
-    /// Accepted for Pulumi's sake: there are no plugins
-    #[arg(long, hide = true)]
+    /// Do not install the plugins of packages
+    #[arg(long)]
     pub(crate) no_plugins: bool,
     /// Do not install the program's packages
     #[arg(long)]
     pub(crate) no_dependencies: bool,
-    /// Accepted for Pulumi's sake: only plugins can be installed anew
-    #[arg(long, hide = true)]
+    /// Install plugins although they are there
+    #[arg(long)]
     pub(crate) reinstall: bool,
     /// Accepted for Pulumi's sake: the versions of the languages are those that are there
     #[arg(long, hide = true)]

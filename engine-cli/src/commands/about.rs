@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
+use super::plugin::needed::{self, Need};
 use super::{pretty, table, text};
 use crate::context::Context;
 use crate::failure::Result;
+use crate::operation;
 use crate::workplace::Workplace;
 
 /// The version of this package.
@@ -52,16 +54,39 @@ pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
         }
         Err(failure) => facts.push(("project", failure.message.to_string())),
     }
+    let plugins = plugins(context).await;
     if as_json {
-        let facts: serde_json::Map<_, _> =
+        let mut facts: serde_json::Map<_, _> =
             facts.into_iter().map(|(name, fact)| (name.to_owned(), json!(fact))).collect();
+        let plugin = |(need, place): &(Need, Option<String>)| {
+            let (name, version) = need.package.plugin();
+            json!({ "name": name, "version": version.trim_start_matches('v'), "place": place })
+        };
+        facts.insert("plugins".to_owned(), plugins.iter().map(plugin).collect());
         context.console.line(&pretty(&serde_json::Value::Object(facts)));
     } else {
         let mut shown = table(&["", ""]);
         for (name, fact) in facts {
             shown.add_row([name.to_owned(), fact]);
         }
+        for (number, (need, place)) in plugins.iter().enumerate() {
+            let title = if number == 0 { "plugins" } else { "" };
+            let place = place.as_deref().unwrap_or("not installed");
+            shown.add_row([title.to_owned(), format!("{} ({place})", need.shown())]);
+        }
         context.console.print(text(&shown).trim_start_matches('\n'));
     }
     Ok(())
+}
+
+/// The plugins that the project needs, and where they are. What cannot be read needs none.
+async fn plugins(context: &Context) -> Vec<(Need, Option<String>)> {
+    let Ok(project) = context.project() else { return Vec::new() };
+    let settings = operation::plugins::settings(context, &project);
+    let needs = needed::of_project(context, &project).await.unwrap_or_default();
+    let place = |need: Need| {
+        let place = maloko_plugins::find_plugin(&settings, &need.package).ok();
+        (need, place)
+    };
+    needs.into_iter().map(place).collect()
 }

@@ -1,18 +1,16 @@
 //! `check`: looks at everything that can be looked at without deploying.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use maloko_core::message::Message;
-use maloko_core::served_by::ServedBy;
 use maloko_core::state::PendingKind;
 use serde_json::json;
 
-use super::{packages, pretty};
+use super::plugin::needed::{self, Need};
+use super::pretty;
 use crate::arguments::CheckArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
-use crate::language_host::PackageUse;
 use crate::operation::plugins;
 use crate::plain::count;
 use crate::project::Project;
@@ -40,28 +38,22 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
     let mut findings = Findings::default();
     if let Some(project) = findings.take("the project file", context.project()) {
         let program = findings.take("the program", project.program(context.language_host.language()));
-        let listed = project
-            .packages
-            .iter()
-            .map(|name| PackageUse { place: project.place(&["packages", name]), name: name.clone() });
-        let mut packages: Vec<PackageUse> = listed.collect();
+        let settings = plugins::settings(context, &project);
+        let mut needs = needed::of_file(&project);
         for (stack, file) in settings_files(&project) {
             check_settings(&mut findings, &project, &stack, &file);
         }
-        packages.extend(check_state(&mut findings, context).await);
+        needs.extend(check_state(&mut findings, context).await);
         if let Some(program) = program {
             findings.looked_at.push("the packages that the program names".to_owned());
-            packages.extend(match context.language_host.native_packages(&program).await {
-                Some(packages) => packages,
-                None => packages::find(&program),
-            });
+            needs.extend(needed::of_program(context, &program, &settings).await);
         }
-        let settings = plugins::settings(context, &project);
-        for PackageUse { place, name } in packages {
-            match maloko_plugins::find_plugin(&settings, &name) {
-                Ok(plugin) => findings.notes.push(format!("{place}: the package '{name}' is served by {plugin}")),
+        for need in needs {
+            let (place, shown) = (&need.place, need.shown());
+            match maloko_plugins::find_plugin(&settings, &need.package) {
+                Ok(plugin) => findings.notes.push(format!("{place}: the package '{shown}' is served by {plugin}")),
                 Err(missing) => {
-                    findings.problems.push(format!("{place}: the package '{name}' is used: {missing}").into());
+                    findings.problems.push(format!("{place}: the package '{shown}' is used: {missing}").into());
                 }
             }
         }
@@ -98,9 +90,9 @@ fn check_settings(findings: &mut Findings, project: &Project, stack: &str, file:
 }
 
 /// Gives the packages whose plugins the stacks need.
-async fn check_state(findings: &mut Findings, context: &Context) -> Vec<PackageUse> {
-    let mut packages = Vec::new();
-    let Some(workplace) = findings.take("the backend", Workplace::open(context)) else { return packages };
+async fn check_state(findings: &mut Findings, context: &Context) -> Vec<Need> {
+    let mut needs = Vec::new();
+    let Some(workplace) = findings.take("the backend", Workplace::open(context)) else { return needs };
     let listed = workplace.backend.list().await.map_err(Failure::from);
     let stacks = findings.take(format!("the stacks in {}", workplace.backend.url()), listed).unwrap_or_default();
     // A stack that never had its key there is opened by what the environment has when it is needed.
@@ -110,10 +102,7 @@ async fn check_state(findings: &mut Findings, context: &Context) -> Vec<PackageU
     for stack in stacks.iter().filter(|stack| stack.project() == workplace.project.name) {
         let read = workplace.read(stack).await;
         if let Some(snapshot) = findings.take(format!("the state of stack '{}'", workplace.shown(stack)), read) {
-            let providers = snapshot.rows.iter().filter(|row| row.served_by() == ServedBy::ItsPlugin);
-            let names: BTreeSet<&str> = providers.filter_map(|row| row.urn.provider_package()).collect();
-            let place = format!("the state of stack '{}'", workplace.shown(stack));
-            packages.extend(names.into_iter().map(|name| PackageUse { place: place.clone(), name: name.to_owned() }));
+            needs.extend(needed::of_state(&snapshot, &format!("the state of stack '{}'", workplace.shown(stack))));
             for unresolved in snapshot.all_unresolved_creates() {
                 findings.notes.push(format!("{} is unresolved: {}", unresolved.urn(), unresolved.summary()));
             }
@@ -122,7 +111,7 @@ async fn check_state(findings: &mut Findings, context: &Context) -> Vec<PackageU
             }
         }
     }
-    packages
+    needs
 }
 
 fn report(context: &Context, arguments: &CheckArguments, findings: &Findings) {

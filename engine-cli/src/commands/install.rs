@@ -46,7 +46,6 @@ impl Step {
 /// Runs `install`.
 pub(crate) fn run(context: &Context, arguments: &InstallArguments) -> Result<()> {
     let project = context.project()?;
-    // There are no plugins: with --no-dependencies nothing is left to do.
     if arguments.no_dependencies {
         return Ok(());
     }

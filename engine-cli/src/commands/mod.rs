@@ -13,6 +13,7 @@ pub(crate) mod new;
 pub(crate) mod packages;
 #[cfg(test)]
 mod places_tests;
+pub(crate) mod plugin;
 pub(crate) mod provider;
 mod remote_components;
 mod rewrite;

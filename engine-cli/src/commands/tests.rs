@@ -327,7 +327,8 @@ fn check_names_packages_whose_plugins_are_missing() {
     world.write("node_modules/other/index.js", "require('@pulumi/gcp');\n");
     let done = world.run("check");
     assert_eq!(done.code, 1);
-    let problems: Vec<&str> = done.err.lines().map(|line| line.split(". Put").next().unwrap()).collect();
+    let problems = done.err.lines().filter(|line| line.starts_with("problem"));
+    let problems: Vec<&str> = problems.map(|line| line.split(". Run").next().unwrap()).collect();
     insta::assert_snapshot!(problems.join("\n"), @r"
     problem: PROJECT/Pulumi.yaml:4: the package 'parts' is used: no resource plugin 'pulumi-resource-parts' found in the workspace or on your $PATH
     problem: PROJECT/index.ts:2: the package 'aws' is used: no resource plugin 'pulumi-resource-aws' found in the workspace or on your $PATH

@@ -11,6 +11,7 @@ mod outcome_file;
 mod own_process;
 pub(crate) mod plan;
 pub(crate) mod plugins;
+pub(crate) mod plugins_for_tests;
 mod preview_pass;
 mod request;
 mod run;
@@ -30,7 +31,7 @@ use crate::settings::value;
 use crate::workplace::Workplace;
 
 pub(crate) use load::with_program;
-pub use plugins::{plugin_under_test, plugins_for_tests};
+pub use plugins_for_tests::{plugin_under_test, plugins_for_tests};
 pub(crate) use request::Request;
 
 use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};

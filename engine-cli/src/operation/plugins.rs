@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use maloko_core::operation::Operation;
-use maloko_core::plugin::{PluginHost, PluginsOfRun};
-use maloko_core::urn::package_of;
-use maloko_kit::{PluginSetup, PluginUnderTest};
-use maloko_plugins::{PluginSettings, Plugins, ProjectPlugin};
+use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::plugin::PluginsOfRun;
+use maloko_core::resource_state::ResourceState;
+use maloko_core::served_by::ServedBy;
+use maloko_core::state::Snapshot;
+use maloko_plugins::{PluginSettings, Plugins, VARIABLES};
 
+use super::request::Request;
 use crate::context::Context;
+use crate::language_host::Language;
 use crate::project::Project;
 use crate::workplace::Workplace;
-
-/// The variables of the environment that say where plugins are.
-const VARIABLES: [&str; 6] =
-    ["HOME", "PATH", "PULUMI_DEBUG_PROVIDERS", "PULUMI_HOME", "PULUMI_IGNORE_AMBIENT_PLUGINS", "USERPROFILE"];
 
 /// The plugin host of an operation. It begins nothing before the run needs its first plugin.
 pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsOfRun {
@@ -27,83 +26,27 @@ pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsO
     })))
 }
 
-/// The plugins of the project in a directory or above it, for tests that run them. `config` is the configuration of the
-/// test's stack, by full key. Without a project the plugins are looked for in the usual places.
-///
-/// # Errors
-/// In words: a project file that cannot be read.
-pub fn plugins_for_tests(directory: &Path, config: BTreeMap<String, String>) -> Result<Arc<dyn PluginHost>, String> {
-    Ok(Arc::new(Plugins::new(PluginSettings { config, ..settings_for_tests(directory)? })))
-}
-
-/// A plugin that the laws of providers judge. `plugin` is the name of its package, its executable, or the folder that has
-/// it; empty: the package of the type. Names are looked for as by [`plugins_for_tests`].
-///
-/// # Errors
-/// In words: there is no such file, or it is not the plugin of the type's package.
-pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> Result<PluginUnderTest, String> {
-    setup.check()?;
-    let package = package_of(&setup.kind).to_owned();
-    let mut settings = settings_for_tests(directory)?;
-    settings.config = setup.full_config().into_iter().map(|(key, config)| (key, config.value)).collect();
-    if plugin.contains(['/', '\\']) || plugin == "." || plugin == ".." {
-        let path = folder_of(&directory.join(plugin), &package)?;
-        settings.project_plugins = vec![ProjectPlugin { name: package, path, version: String::new() }];
-    } else if !plugin.is_empty() && plugin != package {
-        return Err(format!(
-            "the type '{}' is of the package '{package}', and not of '{plugin}'; a path has a '/': write './{plugin}'",
-            setup.kind
-        ));
-    }
-    PluginUnderTest::new(setup, Arc::new(Plugins::new(settings))).map_err(|error| error.to_string())
-}
-
-/// The folder of a plugin that is given by its path.
-fn folder_of(path: &Path, package: &str) -> Result<PathBuf, String> {
-    if path.is_dir() {
-        return Ok(path.to_path_buf());
-    }
-    let executable = format!("pulumi-resource-{package}");
-    if !path.is_file() {
-        return Err(format!("there is no plugin {}; give its executable, or the folder that has it", path.display()));
-    }
-    match (path.file_stem(), path.parent()) {
-        (Some(name), Some(folder)) if name == executable.as_str() => Ok(folder.to_path_buf()),
-        _ => Err(format!(
-            "{} is not called {executable}, as the plugin of the package '{package}' is; rename it, or link to it by that \
-             name",
-            path.display()
-        )),
-    }
-}
-
-fn settings_for_tests(directory: &Path) -> Result<PluginSettings, String> {
-    let variable = |name: &str| std::env::var(name).ok();
-    if Project::is_in(directory) {
-        let project = Project::find(directory).map_err(|failure| failure.message.to_string())?;
-        return Ok(settings_with(variable, &project));
-    }
-    Ok(PluginSettings {
-        project: String::new(),
-        project_root: directory.to_path_buf(),
-        program_directory: directory.to_path_buf(),
-        config: BTreeMap::new(),
-        runtime_options: BTreeMap::new(),
-        project_plugins: Vec::new(),
-        environment: environment(variable),
-    })
-}
-
-fn environment(variable: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
-    VARIABLES.into_iter().filter_map(|name| Some((name.to_owned(), variable(name)?))).collect()
+/// Can a `refresh` or `destroy` do without the program? It brings live objects and hooks; what plugins serve needs neither,
+/// nor does a stack that has nothing but its own row.
+pub(super) fn need_no_program(request: &Request, snapshot: &Snapshot) -> bool {
+    let without = |row: &ResourceState| row.served_by() != ServedBy::LiveObject && row.hooks.is_empty();
+    matches!(request.kind, OperationKind::Refresh | OperationKind::Destroy)
+        && !request.asks_for_program
+        && !snapshot.rows.is_empty()
+        && snapshot.all_rows().all(without)
 }
 
 /// Where the plugins of a project are looked for, without a stack.
 pub(crate) fn settings(context: &Context, project: &Project) -> PluginSettings {
-    settings_with(|name| context.text_variable(name), project)
+    of_project(|name| context.text_variable(name), project, package_folders(context, project))
 }
 
-fn settings_with(variable: impl Fn(&str) -> Option<String>, project: &Project) -> PluginSettings {
+/// Where the plugins of a project are looked for; `variable` is one of the environment.
+pub(super) fn of_project(
+    variable: impl Fn(&str) -> Option<String>,
+    project: &Project,
+    package_folders: Vec<PathBuf>,
+) -> PluginSettings {
     let options = project.runtime_options.as_object().into_iter().flatten();
     let option = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
@@ -113,9 +56,55 @@ fn settings_with(variable: impl Fn(&str) -> Option<String>, project: &Project) -
         project: project.name.clone(),
         project_root: project.root.clone(),
         program_directory: project.root.clone(),
-        config: BTreeMap::new(),
         runtime_options: options.map(|(name, value)| (name.clone(), option(value))).collect(),
         project_plugins: project.plugins.clone(),
-        environment: environment(variable),
+        package_folders,
+        ..without_project(variable, &project.root)
+    }
+}
+
+/// Where plugins are looked for without a project.
+pub(crate) fn settings_of_user(context: &Context) -> PluginSettings {
+    without_project(|name| context.text_variable(name), &context.directory)
+}
+
+/// Where plugins are looked for, and what they are told, without a project; `variable` is one of the environment.
+pub(super) fn without_project(variable: impl Fn(&str) -> Option<String>, directory: &Path) -> PluginSettings {
+    PluginSettings {
+        project: String::new(),
+        project_root: directory.to_path_buf(),
+        program_directory: directory.to_path_buf(),
+        config: BTreeMap::new(),
+        runtime_options: BTreeMap::new(),
+        project_plugins: Vec::new(),
+        package_folders: Vec::new(),
+        environment: VARIABLES.into_iter().filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
+    }
+}
+
+/// Folders with the SDKs that the project's program may import.
+fn package_folders(context: &Context, project: &Project) -> Vec<PathBuf> {
+    let language = context.language_host.language();
+    match language {
+        Language::Python => {
+            let option = |name: &str| project.runtime_options.get(name).and_then(serde_json::Value::as_str);
+            let environment = match (option("virtualenv"), option("toolchain")) {
+                (Some(environment), _) if !environment.is_empty() => Some(environment),
+                (_, Some("uv" | "poetry")) => Some(".venv"),
+                _ => None,
+            };
+            let libraries = environment.map(|environment| project.root.join(environment).join("lib"));
+            let versions = libraries.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten();
+            let own: Vec<PathBuf> = versions
+                .filter_map(|version| Some(version.ok()?.path().join("site-packages")))
+                .filter(|folder| folder.is_dir())
+                .collect();
+            if own.is_empty() { context.language_host.about().search_path } else { own }
+        }
+        Language::NodeJs => {
+            let program = project.program(language).ok();
+            let start = program.map_or_else(|| project.root.clone(), |program| Project::program_directory(&program));
+            start.ancestors().map(|folder| folder.join("node_modules")).filter(|folder| folder.is_dir()).collect()
+        }
     }
 }

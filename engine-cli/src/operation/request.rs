@@ -31,6 +31,8 @@ pub(crate) struct Request {
     pub(crate) replace: Vec<String>,
     /// Update resources whose provider's code has changed?
     pub(crate) update_changed_providers: bool,
+    /// Is an import of an object that is not as the program says an error?
+    pub(crate) refuse_import_differences: bool,
     /// Resources to work on; `--target` and `--target-replace`.
     pub(crate) targets: Vec<String>,
     /// Is a change an error?
@@ -73,6 +75,7 @@ impl Request {
             refresh: None,
             replace: Vec::new(),
             update_changed_providers: false,
+            refuse_import_differences: false,
             expect_no_changes: false,
             ignore_protect: false,
             continue_on_error: false,
@@ -121,6 +124,7 @@ impl Request {
             exclude_dependents: self.operate.exclude_dependents,
             replace: self.replace.clone(),
             update_changed_providers: self.update_changed_providers,
+            refuse_import_differences: self.refuse_import_differences,
             run_program: self.runs_program,
             registers_providers: self.asks_for_program,
             config: Arc::default(),
@@ -134,7 +138,7 @@ impl Request {
 
 impl From<UpArguments> for Request {
     fn from(arguments: UpArguments) -> Self {
-        let UpArguments { operate, confirm, act, replace, code, expect, failure, plan } = arguments;
+        let UpArguments { operate, confirm, act, replace, code, imports, expect, failure, plan } = arguments;
         let mut request = Self::new(OperationKind::Update, "up", operate, confirm);
         request.targets.extend(replace.target_replace.iter().cloned());
         request.replace = replace.replace.into_iter().chain(replace.target_replace).collect();
@@ -142,6 +146,7 @@ impl From<UpArguments> for Request {
             refresh: act.refresh,
             ignore_protect: act.ignore_protect,
             update_changed_providers: code.update_changed_providers,
+            refuse_import_differences: imports.refuse_import_differences,
             expect_no_changes: expect.expect_no_changes,
             continue_on_error: failure.continue_on_error,
             plan,
@@ -152,8 +157,8 @@ impl From<UpArguments> for Request {
 
 impl From<PreviewArguments> for Request {
     fn from(arguments: PreviewArguments) -> Self {
-        let PreviewArguments { operate, act, replace, code, expect, import_file, save_plan } = arguments;
-        let up = UpArguments { operate, act, replace, code, expect, ..UpArguments::default() };
+        let PreviewArguments { operate, act, replace, code, imports, expect, import_file, save_plan } = arguments;
+        let up = UpArguments { operate, act, replace, code, imports, expect, ..UpArguments::default() };
         Self { verb: "preview", is_preview_command: true, import_file, save_plan, ..Self::from(up) }
     }
 }

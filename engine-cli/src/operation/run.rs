@@ -9,9 +9,7 @@ use maloko_core::event::{EventSink, Outcome, Severity, Summary};
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
-use maloko_core::resource_state::ResourceState;
-use maloko_core::served_by::ServedBy;
-use maloko_core::state::{Crypter, Session, Snapshot, StackName};
+use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
 
@@ -353,15 +351,6 @@ fn moves_cursor(workplace: &Workplace<'_>) -> bool {
     workplace.context.text_variable("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Can a `refresh` or `destroy` do without the program? What plugins serve needs neither its objects nor its functions.
-fn is_for_plugins_alone(request: &Request, snapshot: &Snapshot) -> bool {
-    let without = |row: &ResourceState| row.served_by() != ServedBy::LiveObject && row.hooks.is_empty();
-    matches!(request.kind, OperationKind::Refresh | OperationKind::Destroy)
-        && !request.asks_for_program
-        && snapshot.rows.iter().any(|row| row.served_by().is_plugin())
-        && snapshot.rows.iter().all(|row| without(row))
-}
-
 /// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was
 /// left behind.
 async fn operate(
@@ -373,7 +362,7 @@ async fn operate(
     show: &Show,
 ) -> Result<(Report, bool)> {
     let language_host = &workplace.context.language_host;
-    let runs_program = request.runs_program && !is_for_plugins_alone(request, session.snapshot());
+    let runs_program = request.runs_program && !plugins::need_no_program(request, session.snapshot());
     let host = Arc::new(SettlingHost::new(language_host.host()));
     let aim = workplace.context.console.aim.clone();
     let engine =

@@ -34,6 +34,10 @@ fn flags_become_settings_of_the_engine() {
     assert!(operation.target_dependents && operation.continue_on_error && operation.ignore_protect);
     assert_eq!(operation.parallel, 3);
 
+    let refuses = |line: &str| request(line).operation("shop", "dev", false, 8).refuse_import_differences;
+    assert!(refuses("up --refuse-import-differences") && refuses("preview --refuse-import-differences"));
+    assert!(!refuses("up") && !refuses("preview"));
+
     let parallel = |line: &str| request(line).operation("shop", "dev", false, 8).parallel;
     assert_eq!([parallel("up -p 0"), parallel("up -p=-1"), parallel("up")], [1, 1, 32]);
     assert!(request("preview").operation("shop", "dev", false, 1).dry_run);

@@ -43,7 +43,7 @@ pub(crate) struct Project {
     /// Where the project wants its state kept.
     pub(crate) backend_url: Option<String>,
     /// The native packages that the project lists under `packages`, in the order of the file.
-    pub(crate) packages: Vec<String>,
+    pub(crate) packages: Vec<ListedPackage>,
     /// The plugins that the project has in folders, under `plugins.providers`.
     pub(crate) plugins: Vec<ProjectPlugin>,
     /// Does every operation begin with a refresh?
@@ -233,14 +233,33 @@ fn plugins(root: &Value) -> Vec<ProjectPlugin> {
         .collect()
 }
 
-/// The names of the native packages that a project file lists.
-fn packages(root: &Value) -> Vec<String> {
+/// A package that a project file lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ListedPackage {
+    /// Its name.
+    pub(crate) name: String,
+    /// The name of its plugin, which another package may have.
+    pub(crate) plugin: String,
+    /// The plugin's version; empty for any.
+    pub(crate) version: String,
+}
+
+/// The native packages that a project file lists: `name: plugin@version`, or `name: {source: plugin, version: ...}`. A source
+/// that is a folder or a repository does not say how the plugin is called.
+fn packages(root: &Value) -> Vec<ListedPackage> {
     let listed = root.get("packages").and_then(Value::as_mapping);
-    listed
-        .into_iter()
-        .flat_map(|packages| packages.keys())
-        .filter_map(|name| name.as_str().map(str::to_owned))
-        .collect()
+    let package = |(name, value): (&Value, &Value)| {
+        let name = name.as_str()?.to_owned();
+        let source = value.as_str().or_else(|| value.get("source").and_then(Value::as_str)).unwrap_or_default();
+        let (source, version) = source.split_once('@').unwrap_or((source, ""));
+        let own = value.get("version").and_then(Value::as_str).unwrap_or_default();
+        let version = if own.is_empty() { version } else { own };
+        let is_name = !source.is_empty() && !source.contains(['/', '\\']) && !source.starts_with('.');
+        let plugin = if is_name { source.to_owned() } else { name.clone() };
+        let version = if is_name { version.to_owned() } else { String::new() };
+        Some(ListedPackage { name, plugin, version })
+    };
+    listed.into_iter().flatten().filter_map(package).collect()
 }
 
 /// Takes members out of a file and knows where they stand.

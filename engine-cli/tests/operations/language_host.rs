@@ -104,10 +104,12 @@ impl ProviderHost for ScriptedHost {
                 if self.0.fails_at.as_ref() == Some(&name) {
                     return Err(ProviderError::new(ProviderErrorKind::Raised, format!("no room for {name}")));
                 }
-                Ok(Answer::Created { id: format!("id-{name}"), outputs: inputs })
+                Ok(Answer::Created { id: format!("id-{name}"), outputs: inputs, read_first: false })
             }
-            Method::Read { id, props, .. } => Ok(Answer::Read { id, outputs: Some(props), inputs: None }),
-            Method::Update { news, .. } => Ok(Answer::Updated { outputs: news }),
+            Method::Read { id, props, .. } => {
+                Ok(Answer::Read { id, outputs: Some(props), inputs: None, read_first: false })
+            }
+            Method::Update { news, .. } => Ok(Answer::Updated { outputs: news, read_first: false }),
             Method::Delete { .. } => Ok(Answer::Deleted),
             other => Err(ProviderError::new(ProviderErrorKind::Raised, format!("no method {}", other.name()))),
         }

@@ -2,7 +2,8 @@
 //!
 //! A provider opts in by naming the property that is its objects' name. Where the program leaves it out, the engine
 //! fills it in before `check`: with the name that the resource already has, else with a new one, made by the strategy
-//! that the configuration sets for the type. Nothing in here is random: a name is made from a seed that is passed in.
+//! that the configuration sets for the type. A plugin is told that name as a proposal. Nothing in here is random: a name is
+//! made from a seed that is passed in.
 
 mod config;
 mod pattern;
@@ -38,6 +39,44 @@ pub struct MadeName {
     pub name: String,
     /// Would another run make another name?
     pub random: bool,
+}
+
+/// What a plugin is told of the name of a resource that the program does not name. It knows itself which property that is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NameProposal {
+    /// The name; empty where there is to be none.
+    pub name: String,
+    /// What the plugin does with it.
+    pub mode: ProposalMode,
+}
+
+/// What a plugin does with a name that is proposed to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProposalMode {
+    /// It may change it.
+    #[default]
+    Propose,
+    /// It takes it as it is.
+    Enforce,
+    /// It makes no name.
+    Disable,
+}
+
+impl NamingConfig {
+    /// What a plugin is told of the name of a resource, and whether another run would propose another name. `None` where
+    /// the configuration leaves names to the plugin.
+    #[must_use]
+    pub fn proposal(&self, urn: &Urn, seed: &Seed) -> Option<(NameProposal, bool)> {
+        match self.strategy(urn.own_type()) {
+            Strategy::Default => None,
+            Strategy::Disabled => Some((NameProposal { name: String::new(), mode: ProposalMode::Disable }, true)),
+            Strategy::Pattern { pattern, enforce } => {
+                let name = pattern.fill(urn.name(), Draw::new(seed, urn));
+                let mode = if *enforce { ProposalMode::Enforce } else { ProposalMode::Propose };
+                Some((NameProposal { name, mode }, pattern.is_random()))
+            }
+        }
+    }
 }
 
 impl Autonaming {

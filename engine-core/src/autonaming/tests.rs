@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{Autonaming, CONFIG_KEY, NamingConfig, StackFacts};
+use super::{Autonaming, CONFIG_KEY, NameProposal, NamingConfig, ProposalMode, StackFacts};
 use crate::config_value::ConfigValue;
 use crate::urn::Urn;
 
@@ -72,6 +72,22 @@ fn a_type_overrides_its_package_and_a_package_the_stack() {
     assert_eq!(made(&text("\"other:index:Kind\": {\"mode\": \"verbatim\"}"), None).unwrap().0, "p-images");
     let only_types = "{\"mode\": \"verbatim\", \"providers\": {\"pulumi-python\": {\"resources\": {}}}}";
     assert_eq!(made(only_types, None).unwrap().0, "images");
+}
+
+#[test]
+fn a_plugin_is_told_what_the_configuration_says_and_nothing_without_one() {
+    let proposed = |text: &str| config(text).unwrap().proposal(&urn("images"), &[7; 32]);
+    assert_eq!(proposed("{}"), None);
+    assert_eq!(proposed("{\"mode\": \"default\"}"), None);
+    let named = |name: &str, mode| (NameProposal { name: name.to_owned(), mode }, false);
+    assert_eq!(proposed("{\"mode\": \"verbatim\"}"), Some(named("images", ProposalMode::Enforce)));
+    assert_eq!(proposed("{\"pattern\": \"${name}-${stack}\"}"), Some(named("images-dev", ProposalMode::Propose)));
+    let enforced = "{\"pattern\": \"${name}-${stack}\", \"enforce\": true}";
+    assert_eq!(proposed(enforced), Some(named("images-dev", ProposalMode::Enforce)));
+    let disabled = NameProposal { name: String::new(), mode: ProposalMode::Disable };
+    assert_eq!(proposed("{\"mode\": \"disabled\"}"), Some((disabled, true)));
+    let (random, is_random) = proposed("{\"pattern\": \"${name}-${hex(7)}\"}").unwrap();
+    assert_eq!((random.name, is_random), (made("{}", None).unwrap().0, true), "drawn as the engine's own names are");
 }
 
 #[test]

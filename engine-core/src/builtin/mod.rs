@@ -58,7 +58,7 @@ fn refused(message: String) -> ProviderError {
 
 /// What the engine serves itself makes nothing that could be looked for.
 fn nothing_found() -> Answer {
-    Answer::Read { id: String::new(), outputs: None, inputs: None }
+    Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false }
 }
 
 fn checked(inputs: PropertyMap, required: &str) -> Answer {

@@ -18,11 +18,15 @@ pub(super) async fn answer(method: Method, stacks: &OtherStacks) -> Result<Answe
         }
         Method::Create { inputs, .. } => {
             let name = name_of(&inputs)?;
-            Answer::Created { outputs: outputs(&name, stacks).await?, id: name }
+            Answer::Created { outputs: outputs(&name, stacks).await?, id: name, read_first: false }
         }
         Method::Find { .. } => super::nothing_found(),
-        Method::Read { id, .. } => Answer::Read { outputs: Some(outputs(&id, stacks).await?), id, inputs: None },
-        Method::Update { news, .. } => Answer::Updated { outputs: outputs(&name_of(&news)?, stacks).await? },
+        Method::Read { id, .. } => {
+            Answer::Read { outputs: Some(outputs(&id, stacks).await?), id, inputs: None, read_first: false }
+        }
+        Method::Update { news, .. } => {
+            Answer::Updated { outputs: outputs(&name_of(&news)?, stacks).await?, read_first: false }
+        }
         Method::Delete { .. } => Answer::Deleted,
         Method::Close => Answer::Closed,
     })

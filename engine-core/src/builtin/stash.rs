@@ -17,15 +17,15 @@ pub(super) fn answer(method: Method) -> Answer {
         Method::Create { inputs, .. } => {
             let mut outputs = inputs;
             foresee(&mut outputs);
-            Answer::Created { id: new_id(), outputs }
+            Answer::Created { id: new_id(), outputs, read_first: false }
         }
         Method::Find { .. } => super::nothing_found(),
-        Method::Read { id, props, .. } => Answer::Read { id, outputs: Some(props), inputs: None },
+        Method::Read { id, props, .. } => Answer::Read { id, outputs: Some(props), inputs: None, read_first: false },
         Method::Update { mut olds, news, .. } => {
             let kept = olds.remove(OUTPUT).unwrap_or(Value::Null);
             let mut outputs = news;
             outputs.insert(OUTPUT.to_owned(), kept);
-            Answer::Updated { outputs }
+            Answer::Updated { outputs, read_first: false }
         }
         Method::Delete { .. } => Answer::Deleted,
         Method::Close => Answer::Closed,

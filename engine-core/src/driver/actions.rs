@@ -148,7 +148,7 @@ pub(in crate::driver) enum Work {
     Close(Vec<Closable>, Duration),
 }
 
-/// What came of [`Work`].
+/// The outcome of [`Work`].
 pub(in crate::driver) enum Outcome {
     Described(std::result::Result<ProviderDescription, ProviderError>),
     Answered(std::result::Result<Answer, ProviderError>),

@@ -14,7 +14,7 @@ pub struct ProgramEnd {
     pub source: Option<HostError>,
 }
 
-/// What came of an operation.
+/// The outcome of an operation.
 #[derive(Clone)]
 pub struct Report {
     /// The counts and the outcome.

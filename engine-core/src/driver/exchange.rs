@@ -276,5 +276,5 @@ impl Exchange {
     }
 }
 
-/// What came of asking the host.
+/// The host's answer.
 type Called<T> = std::result::Result<T, ProviderError>;

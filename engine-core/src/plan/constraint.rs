@@ -95,7 +95,7 @@ impl PlannedGoal {
         }
     }
 
-    fn violations(&self, new: &ResourceState, old: Option<&ResourceState>) -> Vec<String> {
+    fn option_violations(&self, new: &ResourceState, old: Option<&ResourceState>) -> Vec<String> {
         let actual = Self::of(new, old);
         let mut found = Vec::new();
         let mut option = |name: &str, planned: String, actual: String| {
@@ -116,9 +116,12 @@ impl PlannedGoal {
             list(&actual.additional_secret_outputs),
         );
         option("import", format!("'{}'", self.import_id), format!("'{}'", actual.import_id));
-        let before = old.map(|old| (*old.inputs).clone()).unwrap_or_default();
-        found.extend(self.inputs.violations("its input", &before, &new.inputs));
         found
+    }
+
+    fn input_violations(&self, new: &ResourceState, old: Option<&ResourceState>) -> Vec<String> {
+        let before = old.map(|old| (*old.inputs).clone()).unwrap_or_default();
+        self.inputs.violations("its input", &before, &new.inputs)
     }
 }
 
@@ -165,7 +168,15 @@ impl UpdatePlan {
         }
         match (&planned.goal, &step.new) {
             (Some(goal), Some(new)) if !matches!(step.op, Op::Delete | Op::DeleteReplaced) => {
-                goal.violations(new, step.old.as_ref().map(|(_, old)| &**old))
+                let old = step.old.as_ref().map(|(_, old)| &**old);
+                let mut found = goal.option_violations(new, old);
+                // An object is imported as it is. The update that was planned leads to the planned inputs.
+                let is_updated_then =
+                    matches!(step.op, Op::Import | Op::ImportReplacement) && planned.steps.contains(&Op::Update);
+                if !is_updated_then {
+                    found.extend(goal.input_violations(new, old));
+                }
+                found
             }
             _ => Vec::new(),
         }

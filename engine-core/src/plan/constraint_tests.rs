@@ -47,6 +47,19 @@ fn a_run_may_do_less_than_planned_and_nothing_else() {
 }
 
 #[test]
+fn an_import_and_the_update_that_follows_it_keep_to_their_plan() {
+    let (found, wanted) = (row(&[("n", text("1"))]), row(&[("n", text("2"))]));
+    let mut plan = UpdatePlan::default();
+    plan.note(Op::Import, &urn(), None, Some(&found));
+    plan.note(Op::Update, &urn(), Some(&found), Some(&wanted));
+    assert_eq!(plan.violations(&step(Op::Import, None, Some(&found))), Vec::<String>::new());
+    assert_eq!(plan.violations(&step(Op::Update, Some(&found), Some(&wanted))), Vec::<String>::new());
+    let other = row(&[("n", text("3"))]);
+    let refused = plan.violations(&step(Op::Update, Some(&found), Some(&other)));
+    assert_eq!(refused, ["its input 'n' was planned to be \"2\", and is \"3\""]);
+}
+
+#[test]
 fn each_input_that_is_another_one_is_named() {
     let old = row(&[("kept", text("k")), ("gone", text("g")), ("n", text("1"))]);
     let planned =

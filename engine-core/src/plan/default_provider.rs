@@ -9,7 +9,6 @@ use crate::provider::DYNAMIC_PACKAGES;
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::urn::{Urn, package_of};
-use crate::value::{PropertyMap, Value};
 
 use super::goal::Goal;
 use super::planner::{Planner, Seen};
@@ -73,20 +72,8 @@ impl Planner {
         }
         let kind = format!("pulumi:providers:{package}");
         let urn = Urn::new(&self.operation.stack, &self.operation.project, "", &kind, "default");
-        let dynamic = DYNAMIC_PACKAGES.contains(&package);
-        let inputs: PropertyMap = self
-            .operation
-            .config
-            .iter()
-            .filter_map(|(key, entry)| {
-                let text = Value::String(entry.value.clone());
-                let value = if entry.secret { Value::secret(text) } else { text };
-                // Dynamic packages get the whole configuration, others what is theirs.
-                let own = || key.strip_prefix(package)?.strip_prefix(':');
-                Some((if dynamic { key.as_str() } else { own()? }.to_owned(), value))
-            })
-            .collect();
-        let inputs = Arc::new(inputs);
+        // Dynamic packages get the whole configuration, others what is theirs.
+        let inputs = Arc::new(self.operation.provider_inputs(package, DYNAMIC_PACKAGES.contains(&package)));
         let old = self.old_row(&urn);
         if let Some((number, _)) = &old {
             self.handled.insert(*number);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::autonaming::Autonaming;
+use crate::autonaming::{Autonaming, NameProposal};
 use crate::property_diff::DetailedDiff;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
@@ -82,6 +82,8 @@ pub struct PluginArguments {
     pub preview: bool,
     /// What random names are made from.
     pub seed: Vec<u8>,
+    /// `Check`: the name that the configuration of the stack proposes.
+    pub autonaming: Option<NameProposal>,
 }
 
 /// A provider method with its arguments.
@@ -236,6 +238,8 @@ pub enum Answer {
         id: String,
         /// Its outputs.
         outputs: PropertyMap,
+        /// Is it to be read before its next update? Plugins alone say so.
+        read_first: bool,
     },
     /// The object as it is; also the answer to `find`.
     Read {
@@ -245,11 +249,15 @@ pub enum Answer {
         outputs: Option<PropertyMap>,
         /// Its inputs, where the provider returned them.
         inputs: Option<PropertyMap>,
+        /// Is it to be read before its next update? Plugins alone say so.
+        read_first: bool,
     },
     /// The object was changed.
     Updated {
         /// Its new outputs.
         outputs: PropertyMap,
+        /// Is it to be read before its next update? Plugins alone say so.
+        read_first: bool,
     },
     /// The object is gone.
     Deleted,

@@ -54,6 +54,8 @@ pub enum ProviderErrorKind {
         reasons: Vec<String>,
         /// Its inputs as they are, where a `read` tells them.
         inputs: Option<Box<PropertyMap>>,
+        /// Is it to be read before its next update? Plugins alone say so.
+        read_first: bool,
     },
     /// No live object serves the resource; the message names the ways out.
     NoProvider,

@@ -205,7 +205,7 @@ fn features(snapshot: &Snapshot) -> Vec<&'static str> {
     if has(&|row| !row.hooks.is_empty() || member(row, "resourceHooks")) {
         found.push("hooks");
     }
-    if has(&|row| member(row, "refreshBeforeUpdate")) {
+    if has(&|row| row.refresh_before_update) {
         found.push("refreshBeforeUpdate");
     }
     if has(&|row| !row.replace_with.is_empty()) {

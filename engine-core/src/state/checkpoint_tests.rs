@@ -84,10 +84,11 @@ fn features_come_and_go_with_their_rows() {
     let mut checkpoint = Checkpoint { stack: "organization/shop/dev".into(), ..Checkpoint::default() };
     let mut changed = row("a", 1.0);
     changed.taint = true;
+    changed.refresh_before_update = true;
     changed.hooks = [(HookMoment::AfterCreate, vec!["h".to_owned()])].into();
     checkpoint.snapshot.rows = vec![provider_row(), Arc::new(changed)];
     let json: Json = serde_json::from_slice(&checkpoint.encode(&crypter).unwrap()).unwrap();
-    assert_eq!((&json["version"], &json["features"]), (&json!(4), &json!(["hooks", "taint"])));
+    assert_eq!((&json["version"], &json["features"]), (&json!(4), &json!(["hooks", "refreshBeforeUpdate", "taint"])));
 
     checkpoint.snapshot.rows[1] = Arc::new(row("a", 1.0));
     let json: Json = serde_json::from_slice(&checkpoint.encode(&crypter).unwrap()).unwrap();

@@ -98,7 +98,7 @@ impl Snapshot {
     }
 
     /// Every row, those of pending operations and unresolved creates included.
-    fn all_rows(&self) -> impl Iterator<Item = &ResourceState> {
+    pub fn all_rows(&self) -> impl Iterator<Item = &ResourceState> {
         let pending = self.pending.iter().map(|pending| &*pending.row);
         self.rows
             .iter()

@@ -86,6 +86,9 @@ pub struct UnresolvedCreate {
     pub since: String,
     /// How many calls were made, and so how many objects there may be if the provider does not use the key.
     pub attempts: u64,
+    /// Why nothing is known of an attempt before the one that is under way. A clean failure of this one says nothing of
+    /// that one. Not recorded: the record of an attempt that goes on says that nothing is known anyway.
+    pub earlier_outcome: Option<UnknownOutcome>,
     /// Members of the record that we do not know, kept as they were read.
     pub unknown_members: Map<String, Json>,
 }
@@ -102,6 +105,9 @@ impl UnresolvedCreate {
             returned: Value::Null,
             since: attempt.since.clone(),
             attempts: earlier.map_or(0, |earlier| earlier.attempts).saturating_add(1),
+            earlier_outcome: earlier
+                .map(|earlier| earlier.unknown_outcome)
+                .filter(|unknown_outcome| *unknown_outcome != UnknownOutcome::Raised),
             unknown_members: earlier.map(|earlier| earlier.unknown_members.clone()).unwrap_or_default(),
         }
     }
@@ -117,6 +123,12 @@ impl UnresolvedCreate {
     #[must_use]
     pub fn urn(&self) -> &Urn {
         &self.row.urn
+    }
+
+    /// Does a plugin serve the resource? Then nothing can look for its object.
+    #[must_use]
+    pub fn is_by_plugin(&self) -> bool {
+        self.row.served_by().is_plugin()
     }
 
     /// One line on what is known: why, since when, how often.

@@ -2,9 +2,9 @@
 
 use crate::urn::Urn;
 use crate::value::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, OUTPUT_SIGNATURE, OutputValue,
-    PropertyMap, RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, UNKNOWN_TEXTS,
-    Value, refuse_marked,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, BYTES_SIGNATURE, OUTPUT_SIGNATURE,
+    OutputValue, PropertyMap, RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT,
+    UNKNOWN_TEXTS, Value, refuse_marked,
 };
 
 use super::{Kind, ListValue, NullValue, Struct, WireValue};
@@ -107,6 +107,10 @@ fn decode_special(signature: &str, mut members: PropertyMap) -> Result<Value, St
                 text_of(&mut members, "uri").map_or(ArchiveSource::Elided, ArchiveSource::Uri)
             };
             Ok(Value::Archive(Archive { hash: text_of(&mut members, "hash").unwrap_or_default(), source }))
+        }
+        BYTES_SIGNATURE => {
+            Err("it holds bytes that are no text, and maloko keeps none; pass them as a text, such as base64"
+                .to_owned())
         }
         other => Err(format!("an object with the unknown signature '{other}'")),
     }

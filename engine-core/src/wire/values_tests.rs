@@ -68,6 +68,19 @@ fn an_unknown_signature_is_refused_by_name() {
 }
 
 #[test]
+fn bytes_are_refused_by_the_name_of_their_property() {
+    let bytes = BTreeMap::from([
+        (crate::value::SIGNATURE_KEY.to_owned(), Value::from(crate::value::BYTES_SIGNATURE)),
+        ("value".to_owned(), Value::from("/w==")),
+    ]);
+    let inner = BTreeMap::from([("key".to_owned(), Value::Object(bytes))]);
+    let refused =
+        decode_properties(encode_properties(&BTreeMap::from([("file".to_owned(), Value::Object(inner))]), ALL));
+    let expected = "property 'file': property 'key': it holds bytes that are no text";
+    assert!(refused.as_ref().is_err_and(|reason| reason.starts_with(expected)), "{refused:?}");
+}
+
+#[test]
 fn properties_as_a_whole_that_look_like_a_special_value_are_refused() {
     let secret = special_members();
     assert!(decode_properties(encode_properties(&secret, ALL)).is_err_and(|reason| reason.contains("special values")));

@@ -152,7 +152,7 @@ pub struct LifeRan {
     pub crashed: bool,
     /// Was an answer lost?
     pub lost: bool,
-    /// What came of the other writer's `up`; `None` when there was no occasion.
+    /// The outcome of the other writer's `up`; `None` when there was no occasion.
     pub meanwhile: Option<Meanwhile>,
     /// What is done to resources, without those that stay the same.
     pub plan: Vec<LifePlanned>,
@@ -164,7 +164,7 @@ pub struct LifeRan {
     pub unresolved: usize,
 }
 
-/// What came of another writer's `up`.
+/// The outcome of another writer's `up`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Meanwhile {
     /// The error that it failed with; `None` when it succeeded.

@@ -75,7 +75,7 @@ impl Heard {
     /// What the last call of a method returned, as laws take it.
     pub(super) fn returned(&self, method: &str) -> Json {
         let outputs = match self.notes().returned.get(method) {
-            Some(Answer::Created { outputs, .. } | Answer::Updated { outputs }) => Some(outputs.clone()),
+            Some(Answer::Created { outputs, .. } | Answer::Updated { outputs, .. }) => Some(outputs.clone()),
             Some(Answer::Read { outputs, .. }) => Some(outputs.clone().unwrap_or_default()),
             _ => None,
         };

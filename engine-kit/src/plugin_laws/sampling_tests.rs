@@ -37,8 +37,10 @@ impl Boxes {
         let preview = call.for_plugin.as_ref().is_some_and(|it| it.preview);
         let mut world = self.world();
         Ok(match call.method {
-            Method::Create { inputs, .. } if preview => Answer::Created { id: String::new(), outputs: inputs },
-            Method::Update { news, .. } if preview => Answer::Updated { outputs: news },
+            Method::Create { inputs, .. } if preview => {
+                Answer::Created { id: String::new(), outputs: inputs, read_first: false }
+            }
+            Method::Update { news, .. } if preview => Answer::Updated { outputs: news, read_first: false },
             Method::Check { mut news, .. } => {
                 if self.bug == "L1" {
                     let count = world.made + 1;
@@ -55,20 +57,20 @@ impl Boxes {
                 world.made += 1;
                 let id = format!("box-{}", world.made);
                 world.boxes.insert(id.clone(), inputs.clone());
-                Answer::Created { id, outputs: inputs }
+                Answer::Created { id, outputs: inputs, read_first: false }
             }
             Method::Update { id, news, .. } => {
                 world.boxes.insert(id, news.clone());
-                Answer::Updated { outputs: news }
+                Answer::Updated { outputs: news, read_first: false }
             }
             Method::Read { id, .. } => match world.boxes.get(&id).cloned() {
-                None => Answer::Read { id: String::new(), outputs: None, inputs: None },
+                None => Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false },
                 Some(inputs) => {
                     let mut outputs = inputs.clone();
                     if self.bug == "L3" {
                         outputs.insert("size".to_owned(), Value::Number(99.0));
                     }
-                    Answer::Read { id, outputs: Some(outputs), inputs: Some(inputs) }
+                    Answer::Read { id, outputs: Some(outputs), inputs: Some(inputs), read_first: false }
                 }
             },
             Method::Delete { id, .. } => {

@@ -104,25 +104,25 @@ impl Stubs {
         let urn = call.urn.clone();
         let (id, more) = match self.ask_test(call).await? {
             None => (COMPUTED_ID.to_owned(), PropertyMap::new()),
-            Some(Answer::Created { id, outputs }) => (id, outputs),
+            Some(Answer::Created { id, outputs, .. }) => (id, outputs),
             Some(_) => return Err(unfit()),
         };
         let id = if id == COMPUTED_ID { self.objects.next_id(&urn) } else { id };
         let outputs = joined(&inputs, more);
         self.objects.keep(&urn, &id, StubbedObject { inputs, outputs: outputs.clone() });
-        Ok(Answer::Created { id, outputs })
+        Ok(Answer::Created { id, outputs, read_first: false })
     }
 
     async fn update(&self, call: ProviderCall, id: &str, news: PropertyMap) -> Result<Answer, ProviderError> {
         let urn = call.urn.clone();
         let more = match self.ask_test(call).await? {
             None => PropertyMap::new(),
-            Some(Answer::Updated { outputs }) => outputs,
+            Some(Answer::Updated { outputs, .. }) => outputs,
             Some(_) => return Err(unfit()),
         };
         let outputs = joined(&news, more);
         self.objects.keep(&urn, id, StubbedObject { inputs: news, outputs: outputs.clone() });
-        Ok(Answer::Updated { outputs })
+        Ok(Answer::Updated { outputs, read_first: false })
     }
 
     /// What no stub has made is as the caller says.
@@ -131,19 +131,19 @@ impl Stubs {
         let old_inputs = call.for_plugin.as_ref().and_then(|it| it.old_inputs.clone());
         let inputs = old_inputs.map_or_else(|| known.clone(), |inputs| (*inputs).clone());
         match self.ask_test(call).await? {
-            Some(Answer::Read { id, outputs, inputs: told }) => {
+            Some(Answer::Read { id, outputs, inputs: told, .. }) => {
                 let inputs = told.or_else(|| (!id.is_empty()).then_some(inputs));
-                return Ok(Answer::Read { id, outputs, inputs });
+                return Ok(Answer::Read { id, outputs, inputs, read_first: false });
             }
             Some(_) => return Err(unfit()),
             None => {}
         }
         Ok(match self.objects.look(&urn, &id) {
             Seen::Object(StubbedObject { inputs, outputs }) => {
-                Answer::Read { id, outputs: Some(outputs), inputs: Some(inputs) }
+                Answer::Read { id, outputs: Some(outputs), inputs: Some(inputs), read_first: false }
             }
-            Seen::Deleted => Answer::Read { id: String::new(), outputs: None, inputs: None },
-            Seen::Unknown => Answer::Read { id, outputs: Some(known), inputs: Some(inputs) },
+            Seen::Deleted => Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false },
+            Seen::Unknown => Answer::Read { id, outputs: Some(known), inputs: Some(inputs), read_first: false },
         })
     }
 }
@@ -191,8 +191,10 @@ impl PluginHost for Stubs {
     async fn call(&self, _plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let preview = call.for_plugin.as_ref().is_some_and(|it| it.preview);
         match call.method.clone() {
-            Method::Create { inputs, .. } if preview => Ok(Answer::Created { id: String::new(), outputs: inputs }),
-            Method::Update { news, .. } if preview => Ok(Answer::Updated { outputs: news }),
+            Method::Create { inputs, .. } if preview => {
+                Ok(Answer::Created { id: String::new(), outputs: inputs, read_first: false })
+            }
+            Method::Update { news, .. } if preview => Ok(Answer::Updated { outputs: news, read_first: false }),
             Method::Create { inputs, .. } => self.create(call, inputs).await,
             Method::Update { id, news, .. } => self.update(call, &id, news).await,
             Method::Read { id, props, .. } => self.read(call, id, props).await,
@@ -208,7 +210,9 @@ impl PluginHost for Stubs {
                 self.objects.delete(&urn, &id);
                 Ok(Answer::Deleted)
             }
-            Method::Find { .. } => Ok(Answer::Read { id: String::new(), outputs: None, inputs: None }),
+            Method::Find { .. } => {
+                Ok(Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false })
+            }
             Method::Configure { .. } => Ok(Answer::Configured),
             Method::Close => Ok(Answer::Closed),
         }

@@ -89,7 +89,7 @@ fn create(inputs: PropertyMap) -> Method {
 
 fn created(answer: Answer) -> (String, PropertyMap) {
     match answer {
-        Answer::Created { id, outputs } => (id, outputs),
+        Answer::Created { id, outputs, .. } => (id, outputs),
         other => panic!("{other:?}"),
     }
 }
@@ -115,8 +115,8 @@ fn what_was_made_is_read_updated_and_forgotten() {
     let stubs = plain();
     let (id, olds) = created(call(&stubs, create(sized(2.0))));
     let update = Method::Update { id: id.clone(), olds, news: sized(3.0), timeout: 0.0 };
-    assert!(matches!(call(&stubs, update), Answer::Updated { outputs } if outputs == sized(3.0)));
-    let Answer::Read { id: told, outputs, inputs } = call(&stubs, read(&id)) else { panic!("no answer to read") };
+    assert!(matches!(call(&stubs, update), Answer::Updated { outputs, .. } if outputs == sized(3.0)));
+    let Answer::Read { id: told, outputs, inputs, .. } = call(&stubs, read(&id)) else { panic!("no answer to read") };
     assert_eq!((told, outputs, inputs), (id.clone(), Some(sized(3.0)), Some(sized(3.0))));
     call(&stubs, Method::Delete { id: id.clone(), props: PropertyMap::new(), timeout: 0.0 });
     assert!(matches!(call(&stubs, read(&id)), Answer::Read { id, outputs: None, .. } if id.is_empty()));
@@ -125,7 +125,8 @@ fn what_was_made_is_read_updated_and_forgotten() {
 
 #[test]
 fn a_preview_makes_nothing_and_asks_nobody() {
-    let language = language(Ok(Answer::Created { id: "told".to_owned(), outputs: PropertyMap::new() }));
+    let language =
+        language(Ok(Answer::Created { id: "told".to_owned(), outputs: PropertyMap::new(), read_first: false }));
     let stubs = given(PET, &["create", "update"], &language);
     let planned = call_in(&stubs, "pet", create(sized(2.0)), true).map(created);
     assert!(planned.is_ok_and(|(id, outputs)| id.is_empty() && outputs == sized(2.0)));
@@ -135,7 +136,7 @@ fn a_preview_makes_nothing_and_asks_nobody() {
 #[test]
 fn a_stub_of_the_test_sees_plain_values_and_its_outputs_are_marked_again() {
     let returned = properties(&[("text", Value::from("made of hunter2")), ("more", Value::Bool(true))]);
-    let language = language(Ok(Answer::Created { id: COMPUTED_ID.to_owned(), outputs: returned }));
+    let language = language(Ok(Answer::Created { id: COMPUTED_ID.to_owned(), outputs: returned, read_first: false }));
     let stubs = given(PET, &["create"], &language);
     let secret = properties(&[("text", Value::secret(Value::from("hunter2"))), ("size", Value::Number(1.0))]);
     let (id, outputs) = created(call(&stubs, create(secret)));
@@ -170,7 +171,7 @@ fn invoke(stubs: &Stubs, token: &str) -> Result<PropertyMap, ProviderError> {
 #[test]
 fn a_function_returns_its_arguments_or_what_the_test_says() {
     assert!(invoke(&plain(), "random:index:look").is_ok_and(|result| result == sized(1.0)));
-    let found = language(Ok(Answer::Created { id: COMPUTED_ID.to_owned(), outputs: sized(4.0) }));
+    let found = language(Ok(Answer::Created { id: COMPUTED_ID.to_owned(), outputs: sized(4.0), read_first: false }));
     let stubs = given("random:index:look", &["create", "update"], &found);
     assert!(invoke(&stubs, "random:index:look").is_ok_and(|result| result == sized(4.0)));
 }

@@ -33,7 +33,7 @@ pub(crate) fn lowered(call: ProviderCall) -> (ProviderCall, Arc<PropertyMap>) {
 pub(crate) fn remarked(given: &PropertyMap, mut answer: Answer) -> Answer {
     match &mut answer {
         Answer::Checked { inputs, .. } => copy_secrets(given, inputs),
-        Answer::Created { outputs, .. } | Answer::Updated { outputs } => copy_secrets(given, outputs),
+        Answer::Created { outputs, .. } | Answer::Updated { outputs, .. } => copy_secrets(given, outputs),
         Answer::Read { outputs, inputs, .. } => {
             for properties in [outputs, inputs].into_iter().flatten() {
                 copy_secrets(given, properties);

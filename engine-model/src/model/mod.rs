@@ -296,7 +296,12 @@ impl<'a> Model<'a> {
             }
             Method::Diff { .. } if kind.diff == DiffMode::Absent => return Ok(Answer::Diffed(DiffAnswer::default())),
             Method::Read { id, props, .. } if kind.read == ReadMode::Absent => {
-                return Ok(Answer::Read { id: id.clone(), outputs: Some(props.clone()), inputs: None });
+                return Ok(Answer::Read {
+                    id: id.clone(),
+                    outputs: Some(props.clone()),
+                    inputs: None,
+                    read_first: false,
+                });
             }
             _ => {}
         }

@@ -72,7 +72,7 @@ impl Model<'_> {
         let method = Method::Read { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
         let mut new = record.clone();
         match self.call(&record.urn, &method) {
-            Ok(Answer::Read { id, outputs: Some(outputs), inputs }) if !id.is_empty() => {
+            Ok(Answer::Read { id, outputs: Some(outputs), inputs, .. }) if !id.is_empty() => {
                 if outputs != record.outputs {
                     self.counts.hit(Rule::RefreshStores);
                 }

@@ -60,7 +60,7 @@ impl Model<'_> {
         let mut row = wanted.row.clone();
         let (outputs, healthy) =
             match self.call(urn, &Method::Create { inputs: row.inputs.clone(), key: String::new(), timeout: 0.0 }) {
-                Ok(Answer::Created { id, outputs }) if !id.is_empty() => {
+                Ok(Answer::Created { id, outputs, .. }) if !id.is_empty() => {
                     row.id = id;
                     (outputs, true)
                 }
@@ -124,7 +124,7 @@ impl Model<'_> {
         let method =
             Method::Update { id: old.id.clone(), olds: old.outputs.clone(), news: row.inputs.clone(), timeout: 0.0 };
         let (outputs, healthy) = match self.call(&urn, &method) {
-            Ok(Answer::Updated { outputs }) => (outputs, true),
+            Ok(Answer::Updated { outputs, .. }) => (outputs, true),
             Ok(_) => return self.fail(&urn),
             Err(error) => match error.kind {
                 ProviderErrorKind::NotInitialized { properties, .. } => (properties, false),

@@ -360,7 +360,7 @@ impl Life {
         locked(&self.outcome).is_some() || !self.world.is_alive(self.process)
     }
 
-    /// What came of it.
+    /// Its outcome.
     #[must_use]
     pub fn lived(&self) -> Lived {
         let ended = match &*locked(&self.outcome) {

@@ -22,6 +22,7 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     parallel: ["--parallel", "value"],
     plan: ["--plan", "value"],
     importFile: ["--import-file", "value"],
+    refuseImportDifferences: ["--refuse-import-differences", "switch"],
     continueOnError: ["--continue-on-error", "switch"],
     color: ["--color", "value"],
     suppressOutputs: ["--suppress-outputs", "switch"],

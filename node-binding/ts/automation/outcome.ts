@@ -6,13 +6,13 @@ export interface Outcome {
     code: number;
     /** Why it failed, where that was not written already; else empty. */
     message: string;
-    /** What came of an operation, if the command was one and it began. */
+    /** The outcome of an operation, if the command was one and it began. */
     operation: OperationEnd | null;
     /** The command could not even be tried. */
     fault?: string;
 }
 
-/** What came of an operation. */
+/** The outcome of an operation. */
 export interface OperationEnd {
     outcome: "succeeded" | "failed" | "cancelled";
     /** Counts by kind of step, such as `{ create: 2 }`. */

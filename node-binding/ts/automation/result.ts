@@ -10,7 +10,7 @@ export class CommandResult {
         readonly stderr: string,
         /** The exit code. */
         readonly code: number,
-        /** @internal What came of the operation, if the command was one. */
+        /** @internal The outcome of the operation, if the command was one. */
         readonly operation: OperationEnd | undefined = undefined,
     ) {}
 

@@ -28,6 +28,12 @@ import type { Workspace } from "./workspace";
 
 const ORGANIZATIONS = "organizations are Pulumi Cloud's; in a store of one's own there is `organization` for all";
 
+/** Options of `up` and `preview` beside the official ones. */
+export interface ImportDifferencesOptions {
+    /** Fail when an object of the option `import` is not as the program says, in place of updating it. */
+    refuseImportDifferences?: boolean;
+}
+
 /** An instance of a program, with its configuration and state. Its operations run one at a time. */
 export class Stack {
     /** Makes a stack; throws `StackAlreadyExistsError` where there is one of that name. */
@@ -62,14 +68,14 @@ export class Stack {
     ) {}
 
     /** Makes the resources as the program says. */
-    async up(options: UpOptions = {}): Promise<UpResult> {
+    async up(options: UpOptions & ImportDifferencesOptions = {}): Promise<UpResult> {
         const done = await this.#operate("up", ["--yes", "--skip-preview"], options, options.program);
         const outputs = await this.outputs();
         return { ...(await this.#summarized(done, options.showSecrets)), outputs };
     }
 
     /** Says what `up` would do. */
-    preview(options: PreviewOptions = {}): Promise<PreviewResult> {
+    preview(options: PreviewOptions & ImportDifferencesOptions = {}): Promise<PreviewResult> {
         return this.#preview("preview", [], options, options.program);
     }
 

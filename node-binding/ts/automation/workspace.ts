@@ -32,7 +32,6 @@ import type { CommandResult } from "./result";
 import * as settings from "./settings";
 import { Stack } from "./stack";
 import { temporaryDirectory } from "./temporary";
-import { warnOnce } from "./warnings";
 
 /** What a `Stack` works in. */
 export interface Workspace extends Omit<OfficialWorkspace, "pulumiCommand" | "cliApi" | "pulumiVersion"> {
@@ -320,7 +319,7 @@ export class LocalWorkspace implements Workspace {
         return stacks.map((stack) => ({ ...stack, current: settings.shortName(stack.name) === selected }));
     }
 
-    /** Installs the packages that the program needs, with the project's package manager, and no plugins. */
+    /** Installs the packages that the program needs, with the project's package manager, and their plugins. */
     async install(options?: InstallOptions): Promise<void> {
         await this.#run([
             "install",
@@ -351,24 +350,30 @@ export class LocalWorkspace implements Workspace {
         ]);
     }
 
-    /** Does nothing: `pulumi plugin` installs, removes and lists plugins. */
-    async installPlugin(_name: string, _version: string, _kind?: string): Promise<void> {
-        sayNoPlugins("installPlugin");
+    /** Installs a plugin from the usual places. */
+    async installPlugin(name: string, version: string, kind = "resource"): Promise<void> {
+        await this.#run(["plugin", "install", kind, name, version]);
     }
 
-    /** Does nothing: `pulumi plugin` installs, removes and lists plugins. */
-    async installPluginFromServer(_name: string, _version: string, _server: string): Promise<void> {
-        sayNoPlugins("installPluginFromServer");
+    /** Installs a plugin from a server. */
+    async installPluginFromServer(name: string, version: string, server: string): Promise<void> {
+        await this.#run(["plugin", "install", "resource", name, version, "--server", server]);
     }
 
-    /** Does nothing: `pulumi plugin` installs, removes and lists plugins. */
-    async removePlugin(_name?: string, _versionRange?: string, _kind?: string): Promise<void> {
-        sayNoPlugins("removePlugin");
+    /** Removes the plugins of a kind, or those of a name, or some of its versions. */
+    async removePlugin(name?: string, versionRange?: string, kind = "resource"): Promise<void> {
+        const words = [name, versionRange].filter((word) => word !== undefined);
+        await this.#run(["plugin", "rm", kind, ...words, "--yes"]);
     }
 
-    /** No plugin. */
+    /** The plugins that are installed. */
     async listPlugins(): Promise<PluginInfo[]> {
-        return [];
+        const listed = await this.#json<PluginInfo[]>(["plugin", "ls", "--json"]);
+        return listed.map((plugin) => ({
+            ...plugin,
+            installTime: new Date(plugin.installTime),
+            lastUsedTime: new Date(plugin.lastUsedTime),
+        }));
     }
 
     /** The state of a stack, with its secrets in plain text. */
@@ -423,11 +428,6 @@ export class LocalWorkspace implements Workspace {
 /** What a workspace adds to the environment. */
 export function variablesOf(workspace: Workspace): Record<string, string> {
     return { ...(workspace.pulumiHome ? { PULUMI_HOME: workspace.pulumiHome } : {}), ...workspace.envVars };
-}
-
-function sayNoPlugins(method: string): void {
-    const why = "the command 'pulumi plugin' installs and removes plugins, and packages are npm's to install";
-    warnOnce(`LocalWorkspace.${method} does nothing: ${why}`, "MALOKO_NO_PLUGINS");
 }
 
 function pathFlag(path: boolean | undefined): string[] {

@@ -14,7 +14,7 @@ from maloko.testing._operations._runs import execute, on_a_free_thread
 
 @dataclass(frozen=True)
 class Result:
-    """What came of an operation."""
+    """The outcome of an operation."""
 
     outcome: str
     """`succeeded`, `failed` or `cancelled`."""

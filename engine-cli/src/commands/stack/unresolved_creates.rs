@@ -14,6 +14,12 @@ const UNCLEAR: [&str; 3] = [
     "An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the",
     "records are forgotten by `maloko refresh --clear-pending-creates`.",
 ];
+/// What can be done about one that a plugin was asked for.
+const UNCLEAR_BY_PLUGINS: [&str; 3] = [
+    "Plugins cannot look for these objects, and `maloko up` creates them again: look for them before.",
+    UNCLEAR[1],
+    UNCLEAR[2],
+];
 /// What can be done about a create that raised.
 const RAISED: [&str; 3] = [
     "`maloko up` tries those again that the program still has. An object that there is all the same is taken over",
@@ -33,10 +39,17 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) ->
     if !unclear.is_empty() {
         let number = count(unclear.len(), "unresolved create");
         let heading = format!("{number}, whose object may exist");
-        lines.extend(section(&heading, &unclear, show_secrets, &UNCLEAR));
+        let advice =
+            if unclear.iter().all(|unresolved| unresolved.is_by_plugin()) { &UNCLEAR_BY_PLUGINS } else { &UNCLEAR };
+        lines.extend(section(&heading, &unclear, show_secrets, advice));
     }
     if !raised.is_empty() {
-        let heading = format!("{} raised, which by the SDK's rules made nothing", count(raised.len(), "create"));
+        let story = if raised.iter().any(|unresolved| unresolved.is_by_plugin()) {
+            "failed, which by Pulumi's rules made nothing"
+        } else {
+            "raised, which by the SDK's rules made nothing"
+        };
+        let heading = format!("{} {story}", count(raised.len(), "create"));
         lines.extend(section(&heading, &raised, show_secrets, &RAISED));
     }
     let creating = under_way.iter().map(|unresolved| (unresolved.urn().to_string(), PendingKind::Creating.name()));

@@ -88,7 +88,7 @@ fn returned(answer: &mut Answer) -> Vec<&mut PropertyMap> {
     match answer {
         Answer::Checked { inputs: bag, .. }
         | Answer::Created { outputs: bag, .. }
-        | Answer::Updated { outputs: bag } => vec![bag],
+        | Answer::Updated { outputs: bag, .. } => vec![bag],
         Answer::Read { outputs, inputs, .. } => outputs.iter_mut().chain(inputs).collect(),
         Answer::Configured | Answer::Diffed(_) | Answer::Deleted | Answer::Closed => Vec::new(),
     }

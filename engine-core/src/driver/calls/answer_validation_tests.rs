@@ -73,6 +73,7 @@ fn outputs_of_a_failure_in_part_are_kept_without_what_could_not_be_read_back() {
         properties,
         reasons: vec!["no power".into()],
         inputs: None,
+        read_first: false,
     };
     host.fail("a", "create", kind);
     let outcome = up(&host, Vec::new(), &[wanted("a", "x")]);

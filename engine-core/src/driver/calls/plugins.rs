@@ -32,6 +32,16 @@ pub(in crate::driver) struct PluginProvider {
 }
 
 impl PluginProvider {
+    fn new(urn: &Urn, configuration: Configuration, started: Once<Result<ObjectId, ProviderError>>) -> Arc<Self> {
+        Arc::new(Self {
+            urn: urn.clone(),
+            configuration,
+            started,
+            configured: Once::default(),
+            was_needed: AtomicBool::new(false),
+        })
+    }
+
     /// The inputs of the provider resource as its plugin has them; `None` where they are not known yet.
     pub(in crate::driver) fn inputs(&self) -> Option<Arc<PropertyMap>> {
         match &self.configuration {
@@ -134,13 +144,7 @@ impl PluginProviders {
             let inputs = Arc::new(without_internal(inputs));
             Configuration::Known { package: package_of_row(row), id, inputs }
         };
-        let provider = Arc::new(PluginProvider {
-            urn: row.urn.clone(),
-            configuration,
-            started: Once::done(Ok(plugin)),
-            configured: Once::default(),
-            was_needed: AtomicBool::new(false),
-        });
+        let provider = PluginProvider::new(&row.urn, configuration, Once::done(Ok(plugin)));
         let reference = row.as_provider_reference();
         self.by_reference.borrow_mut().insert(reference, Arc::clone(&provider));
         provider
@@ -151,7 +155,7 @@ impl PluginProviders {
         self.rows.get(reference)
     }
 
-    /// What came of the default provider resource of a package: its reference.
+    /// The outcome of registering the default provider resource of a package: its reference.
     pub(in crate::driver) fn default_provider(&self, package: &PackageRequest) -> Arc<DefaultProvider> {
         let mut defaults = self.defaults.borrow_mut();
         Arc::clone(defaults.entry(package.clone()).or_default())
@@ -197,17 +201,12 @@ impl PluginProviders {
             };
             return Err(ProviderError::new(ProviderErrorKind::NoProvider, message));
         };
-        let provider = Arc::new(PluginProvider {
-            urn: row.urn.clone(),
-            configuration: Configuration::Known {
-                package: package_of_row(row),
-                id: Some(row.id.clone()),
-                inputs: Arc::new(without_internal(&row.inputs)),
-            },
-            started: Once::default(),
-            configured: Once::default(),
-            was_needed: AtomicBool::new(false),
-        });
+        let configuration = Configuration::Known {
+            package: package_of_row(row),
+            id: Some(row.id.clone()),
+            inputs: Arc::new(without_internal(&row.inputs)),
+        };
+        let provider = PluginProvider::new(&row.urn, configuration, Once::default());
         self.by_reference.borrow_mut().insert(reference, Arc::clone(&provider));
         Ok(provider)
     }
@@ -253,7 +252,8 @@ pub(in crate::driver) fn without_internal(inputs: &PropertyMap) -> PropertyMap {
 }
 
 /// The package that the row of a provider resource is of. Old states have at the top what new ones have in `__internal`.
-pub(in crate::driver) fn package_of_row(row: &ResourceState) -> PackageRequest {
+#[must_use]
+pub fn package_of_row(row: &ResourceState) -> PackageRequest {
     package_of_inputs(row.urn.provider_package().unwrap_or_default(), &row.inputs)
 }
 
@@ -297,10 +297,12 @@ pub(in crate::driver) fn unconfigured_answer(method: &Method) -> Answer {
     match method {
         Method::Check { news, .. } => Answer::Checked { inputs: news.clone(), failures: Vec::new() },
         Method::Diff { .. } => Answer::Diffed(DiffAnswer { changes: Some(true), ..DiffAnswer::default() }),
-        Method::Create { .. } => Answer::Created { id: String::new(), outputs: PropertyMap::new() },
-        Method::Update { .. } => Answer::Updated { outputs: PropertyMap::new() },
-        Method::Read { id, .. } => Answer::Read { id: id.clone(), outputs: Some(PropertyMap::new()), inputs: None },
-        Method::Find { .. } => Answer::Read { id: String::new(), outputs: None, inputs: None },
+        Method::Create { .. } => Answer::Created { id: String::new(), outputs: PropertyMap::new(), read_first: false },
+        Method::Update { .. } => Answer::Updated { outputs: PropertyMap::new(), read_first: false },
+        Method::Read { id, .. } => {
+            Answer::Read { id: id.clone(), outputs: Some(PropertyMap::new()), inputs: None, read_first: false }
+        }
+        Method::Find { .. } => Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false },
         Method::Delete { .. } => Answer::Deleted,
         Method::Configure { .. } => Answer::Configured,
         Method::Close => Answer::Closed,

@@ -77,10 +77,7 @@ impl ProviderResource {
                     news: without_internal(&news),
                     ignore_changes,
                 };
-                match plugins.ask(self.plugin(), question).await? {
-                    PluginAnswer::Diffed(answer) => Ok(Answer::Diffed(answer)),
-                    _ => Err(wrong_answer()),
-                }
+                diff_of(plugins.ask(self.plugin(), question).await?)
             }
             Method::Close => Ok(Answer::Closed),
             other => {
@@ -88,6 +85,14 @@ impl ProviderResource {
                 Err(ProviderError::new(ProviderErrorKind::NoMethod, message))
             }
         }
+    }
+}
+
+/// What a plugin says of the configurations of provider resources that it compared.
+pub(in crate::driver) fn diff_of(answer: PluginAnswer) -> Result<Answer, ProviderError> {
+    match answer {
+        PluginAnswer::Diffed(answer) => Ok(Answer::Diffed(answer)),
+        _ => Err(wrong_answer()),
     }
 }
 

@@ -65,7 +65,7 @@ struct Known {
     kept: HashMap<ProviderReference, Arc<ProviderReference>>,
 }
 
-/// What came of an object's `configure`.
+/// The outcome of an object's `configure`.
 struct Configuration {
     /// The first resource that needed it.
     urn: Urn,
@@ -449,12 +449,14 @@ fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer>
         }
         Method::Diff { .. } if !capabilities.diff => Some(Answer::Diffed(DiffAnswer::default())),
         Method::Read { id, props, .. } if !capabilities.read => {
-            Some(Answer::Read { id: id.clone(), outputs: Some(props.clone()), inputs: None })
+            Some(Answer::Read { id: id.clone(), outputs: Some(props.clone()), inputs: None, read_first: false })
         }
-        Method::Update { .. } if !capabilities.update => Some(Answer::Updated { outputs: PropertyMap::new() }),
+        Method::Update { .. } if !capabilities.update => {
+            Some(Answer::Updated { outputs: PropertyMap::new(), read_first: false })
+        }
         Method::Delete { .. } if !capabilities.delete => Some(Answer::Deleted),
         Method::Find { .. } if !capabilities.find => {
-            Some(Answer::Read { id: String::new(), outputs: None, inputs: None })
+            Some(Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false })
         }
         _ => None,
     }

@@ -54,6 +54,10 @@ pub(in crate::driver) struct RunState {
     pub(in crate::driver) made_again: BTreeSet<Urn>,
     /// Creates that raised in an earlier run, and whose objects their providers do not find.
     pub(in crate::driver) not_found: BTreeSet<Urn>,
+    /// Unresolved creates that were named already.
+    pub(in crate::driver) told_creates: BTreeSet<Urn>,
+    /// Unresolved creates whose providers know of no object, until they are made again.
+    pub(in crate::driver) looked_for: BTreeSet<Urn>,
     pub(in crate::driver) late: LateCalls,
 }
 
@@ -84,6 +88,8 @@ impl RunState {
             told_no_read: BTreeSet::new(),
             made_again: BTreeSet::new(),
             not_found: BTreeSet::new(),
+            told_creates: BTreeSet::new(),
+            looked_for: BTreeSet::new(),
             late: LateCalls::default(),
         }
     }

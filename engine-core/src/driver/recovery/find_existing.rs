@@ -30,7 +30,7 @@ pub(in crate::driver) struct FoundObject {
     pub(in crate::driver) init_errors: Vec<String>,
 }
 
-/// What came of looking for an object.
+/// The outcome of looking for an object.
 pub(in crate::driver) enum Probed {
     /// There it is.
     Found(FoundObject),
@@ -113,7 +113,7 @@ impl Context {
             Ok(Answer::Read { outputs: None, .. }) => {
                 return Err(crate::driver::calls::answer_validation::no_outputs(name));
             }
-            Ok(Answer::Read { id, outputs, inputs }) => {
+            Ok(Answer::Read { id, outputs, inputs, .. }) => {
                 FoundObject { id, outputs: outputs.unwrap_or_default(), inputs, init_errors: Vec::new() }
             }
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
@@ -216,6 +216,7 @@ impl Context {
         let looked = match self.probe(&unresolved, resolved).await {
             Ok(Probed::Found(found)) => self.take_over(&unresolved, resolved, found).await.map(Some),
             Ok(Probed::NotThere) => {
+                self.run_state().looked_for.insert(create.urn.clone());
                 self.tell_created_again(&unresolved, true);
                 Ok(None)
             }

@@ -20,47 +20,60 @@ const NAMED: usize = 20;
 const NAMED_IN_A_LINE: usize = 3;
 
 impl Context {
-    /// Names what an earlier run began without learning how it ended (docs/rules 8.6): a line for each, and one on what to do.
+    /// Names what an earlier run began without learning how it ended (docs/rules 8.6). An update names a create where it makes
+    /// it again, or else at its end, so that each is named once.
     pub(in crate::driver) fn tell_of_interrupted_operations(&self) {
+        if self.operation.kind == OperationKind::Load {
+            return;
+        }
+        let interrupted = self.base.pending.iter().filter(|pending| pending.kind != PendingKind::Creating);
+        for pending in interrupted.filter(|_| !self.operation.refresh) {
+            let text = format!(
+                "an earlier run was interrupted while {} this resource: a refresh shows what the object is like now",
+                pending.kind.name()
+            );
+            self.diagnose(Some(&pending.row.urn), Severity::Warning, text);
+        }
+        if self.operation.kind != OperationKind::Update {
+            self.tell_of_interrupted_creates();
+        }
+    }
+
+    /// A line for each create without an outcome that was not named yet, and one on what to do.
+    fn tell_of_interrupted_creates(&self) {
         if self.operation.dry_run {
             return;
         }
-        let mut creates = 0;
-        for pending in &self.base.pending {
-            let creating = pending.kind == PendingKind::Creating;
-            let advice: Message = if creating {
-                creates += 1;
-                message![
-                    "the object may exist although it is not in the state. Where you find it, take it over with ",
-                    Command::new("refresh").with("--import-pending-creates").quoted(&pending.row.urn).with("ID")
-                ]
-            } else {
-                if self.operation.refresh {
-                    continue;
-                }
-                "a refresh shows what the object is like now".into()
+        let creating = self.base.pending.iter().filter(|pending| pending.kind == PendingKind::Creating);
+        let mut left = Vec::new();
+        for pending in creating {
+            let urn = &pending.row.urn;
+            let unresolved = self.run_state().ledger.unresolved(urn).cloned();
+            let Some(unresolved) = unresolved.filter(|_| !self.run_state().told_creates.contains(urn)) else {
+                continue;
             };
-            // A create that returned was not interrupted; what it returned leaves the question open all the same.
-            let unclear =
-                self.run_state().ledger.unresolved(&pending.row.urn).map(|unresolved| unresolved.unknown_outcome);
-            let unclear = unclear.filter(|unknown_outcome| {
-                matches!(unknown_outcome, UnknownOutcome::Unreadable | UnknownOutcome::Raised)
-            });
-            let story = match unclear.filter(|_| creating) {
-                Some(unknown_outcome) => {
-                    format!("an earlier create of this resource ended unclearly ({})", unknown_outcome.story())
-                }
-                None => format!("an earlier run was interrupted while {} this resource", pending.kind.name()),
-            };
-            self.diagnose(Some(&pending.row.urn), Severity::Warning, message![story, ": ", advice]);
-        }
-        if creates > 0 {
             let text = message![
-                format!(
-                    "{} of earlier runs may have made an object. maloko asks the provider's 'find' for it, if there is \
-                     one, before it creates it again, and in a refresh or destroy. ",
-                    counted(creates)
-                ),
+                interrupted_create(&unresolved),
+                ": the object may exist although it is not in the state. Where you find it, take it over with ",
+                import_command(urn)
+            ];
+            self.diagnose(Some(urn), Severity::Warning, text);
+            left.push(unresolved);
+        }
+        if !left.is_empty() {
+            let looks = match by_plugins(&left) {
+                Some(true) => "Plugins cannot look for it: do so yourself before the next update.",
+                Some(false) => {
+                    "maloko asks the provider's 'find' for it, if there is one, before it creates it again, and in a \
+                     refresh or destroy."
+                }
+                None => {
+                    "maloko asks the provider's 'find' for it, if there is one, before it creates it again, and in a \
+                     refresh or destroy. Plugins have none."
+                }
+            };
+            let text = message![
+                format!("{} of earlier runs may have made an object. {looks} ", counted(left.len())),
                 Command::new("stack"),
                 " lists them; ",
                 Command::new("refresh").with("--clear-pending-creates"),
@@ -73,11 +86,12 @@ impl Context {
     /// Says that a create is made once more, and what that means. `asked`: its object was looked for. One that raised has
     /// made nothing, by the SDKs' rules: all of those are told of together, in one line at the end.
     pub(in crate::driver) fn tell_created_again(&self, unresolved: &UnresolvedCreate, asked: bool) {
+        let urn = unresolved.urn();
         if unresolved.unknown_outcome == UnknownOutcome::Raised {
-            self.run_state().made_again.insert(unresolved.urn().clone());
+            self.run_state().made_again.insert(urn.clone());
             return;
         }
-        let story = unresolved.summary();
+        self.run_state().told_creates.insert(urn.clone());
         let (again, now) = if self.operation.dry_run {
             ("an update creates it again", "may then")
         } else {
@@ -86,6 +100,11 @@ impl Context {
         let key = if unresolved.key.is_empty() { String::new() } else { format!(", '{}'", unresolved.key) };
         let (severity, consequence) = if asked {
             (Severity::Info, format!("its provider does not find such an object, so {again}"))
+        } else if unresolved.is_by_plugin() {
+            let consequence = format!(
+                "its plugin cannot look for the object, so {again}. There {now} be one object too many: look for it"
+            );
+            (Severity::Warning, consequence)
         } else {
             (
                 Severity::Warning,
@@ -95,7 +114,25 @@ impl Context {
                 ),
             )
         };
-        self.diagnose(Some(unresolved.urn()), severity, format!("in an earlier run, {story}: {consequence}"));
+        let mut text = message![format!("{}: {consequence}", interrupted_create(unresolved))];
+        if self.operation.dry_run && !asked {
+            text = message![text, ", and take it over with ", import_command(urn)];
+        }
+        self.diagnose(Some(urn), severity, text);
+    }
+
+    /// Says that an object is imported of which an earlier create may have made another one: the import settles it.
+    pub(in crate::driver) fn tell_settled_by_import(&self, urn: &Urn, id: &str) {
+        let unresolved = self.run_state().ledger.unresolved(urn).cloned();
+        let Some(unresolved) = unresolved.filter(|it| it.unknown_outcome != UnknownOutcome::Raised) else { return };
+        self.run_state().told_creates.insert(urn.clone());
+        let settles = if self.operation.dry_run { "an update settles that" } else { "that is settled now" };
+        let text = format!(
+            "{}: with the import of '{id}' {settles}. If the create made another object, that one is in no state: look \
+             for it",
+            interrupted_create(&unresolved)
+        );
+        self.diagnose(Some(urn), Severity::Warning, text);
     }
 
     /// Says at the end of a run, in a line for each kind, what is tried again, what was not found, and what became unresolved
@@ -136,37 +173,77 @@ impl Context {
         if self.operation.dry_run || self.operation.kind == OperationKind::Load {
             return;
         }
+        if self.operation.kind == OperationKind::Update {
+            self.tell_of_interrupted_creates();
+        }
         let before = self.base.all_unresolved_creates();
         let now: Vec<Arc<UnresolvedCreate>> = self.run_state().ledger.unresolved_creates().cloned().collect();
         let new = now.into_iter().filter(|unresolved| !before.contains(unresolved));
         let (raised, unclear): (Vec<_>, Vec<_>) =
             new.partition(|unresolved| unresolved.unknown_outcome == UnknownOutcome::Raised);
         if !unclear.is_empty() {
+            let next = match by_plugins(&unclear) {
+                Some(true) => {
+                    "plugins cannot look for them, and the next run creates them again: look yourself before; "
+                }
+                Some(false) => {
+                    "the next run asks each provider's 'find', if it has one, before it creates them again; "
+                }
+                None => {
+                    "the next run asks each provider's 'find', if it has one, before it creates them again. Plugins have \
+                     none; "
+                }
+            };
             let text = message![
-                "these creates failed with an unknown outcome. Their objects may exist: the next run asks each \
-                 provider's 'find', if it has one, before it creates them again; ",
+                "these creates failed with an unknown outcome. Their objects may exist: ",
+                next,
                 Command::new("stack"),
                 format!(" lists them{}", listed(&unclear))
             ];
             self.diagnose(None, Severity::Warning, text);
         }
+        if raised.is_empty() {
+            return;
+        }
+        let (raised_by, rules) = match by_plugins(&raised) {
+            Some(false) => ("raised", "by the SDK's rules"),
+            Some(true) | None => ("failed", "by Pulumi's rules"),
+        };
         let text = match raised.len() {
-            0 => return,
             1 => message![
-                "1 create raised: by the SDK's rules it made nothing, and the next run tries it again; ",
+                format!("1 create {raised_by}: {rules} it made nothing, and the next run tries it again; "),
                 Command::new("stack"),
                 " shows its error in full"
             ],
             more => message![
-                format!(
-                    "{more} creates raised: by the SDK's rules they made nothing, and the next run tries them again; "
-                ),
+                format!("{more} creates {raised_by}: {rules} they made nothing, and the next run tries them again; "),
                 Command::new("stack"),
                 " shows their errors in full"
             ],
         };
         self.diagnose(None, Severity::Info, text);
     }
+}
+
+/// What is known of a create whose outcome is not, to begin a line with.
+fn interrupted_create(unresolved: &UnresolvedCreate) -> String {
+    // A create that returned was not interrupted; what it returned leaves the question open all the same.
+    let story = if matches!(unresolved.unknown_outcome, UnknownOutcome::Unreadable | UnknownOutcome::Raised) {
+        "an earlier create of this resource ended unclearly"
+    } else {
+        "an earlier run was interrupted while creating this resource"
+    };
+    format!("{story} ({})", unresolved.summary())
+}
+
+fn import_command(urn: &Urn) -> Command {
+    Command::new("refresh").with("--import-pending-creates").quoted(urn).with("ID")
+}
+
+/// Do plugins serve all of them, or none? `None`: some.
+fn by_plugins(unresolved_creates: &[Arc<UnresolvedCreate>]) -> Option<bool> {
+    let by_plugins = unresolved_creates.iter().filter(|unresolved| unresolved.is_by_plugin()).count();
+    if by_plugins == unresolved_creates.len() { Some(true) } else { (by_plugins == 0).then_some(false) }
 }
 
 fn counted(creates: usize) -> String {

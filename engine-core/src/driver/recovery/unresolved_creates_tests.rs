@@ -472,6 +472,63 @@ fn of_a_create_that_raised_nothing_is_told_once_its_resource_has_left_the_progra
 }
 
 #[test]
+fn a_create_that_is_made_again_is_named_once_in_a_run() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.fail("a", "create", ProviderErrorKind::Died);
+    let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
+    heal(&host);
+    let preview = Operation { dry_run: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let shown = run_from(&host, preview, first.last.clone(), &[wanted("a", "x")]);
+    assert!(
+        shown.messages.lines().count() == 1 && shown.messages.contains("--import-pending-creates"),
+        "{}",
+        shown.messages
+    );
+    let done = up(&host, &first.last, &[wanted("a", "x")]);
+    assert_eq!(done.messages.lines().count(), 1, "{}", done.messages);
+    for text in ["interrupted while creating this resource", "so it is created again"] {
+        assert!(done.messages.contains(text), "{}", done.messages);
+    }
+}
+
+#[test]
+fn a_clean_failure_of_a_later_attempt_does_not_hide_the_doubt_of_an_earlier_one() {
+    for (finds, expected) in [(false, UnknownOutcome::Died), (true, UnknownOutcome::Raised)] {
+        let host = if finds { finding(&[]) } else { Arc::default() };
+        host.fail("a", "create", ProviderErrorKind::Died);
+        let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
+        heal(&host);
+        host.fail("a", "create", ProviderErrorKind::Raised);
+        let second = up(&host, &first.last, &[wanted("a", "x")]);
+        assert_eq!(unresolved_creates(&second.last), [("a", expected)], "{}", second.messages);
+        let [unresolved] = &second.last.unresolved_creates[..] else { panic!("one unresolved create") };
+        assert_eq!((unresolved.attempts, unresolved.error.as_str()), (2, "create of a refused"));
+        assert_eq!(second.messages.contains("these creates failed with an unknown outcome"), !finds);
+        // A third that fails cleanly changes nothing of that, and one that succeeds settles it.
+        let third = up(&host, &second.last, &[wanted("a", "x")]);
+        assert_eq!(unresolved_creates(&third.last), [("a", expected)], "{}", third.messages);
+        heal(&host);
+        assert_eq!(up(&host, &third.last, &[wanted("a", "x")]).last.unresolved_creates.len(), 0);
+    }
+}
+
+#[test]
+fn an_import_names_the_unresolved_create_that_it_settles() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.fail("a", "create", ProviderErrorKind::Died);
+    let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
+    heal(&host);
+    let imports =
+        [Wanted { options: Some(Arc::new(|request| request.import_id = "found".to_owned())), ..wanted("a", "x") }];
+    let preview = Operation { dry_run: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let shown = run_from(&host, preview, first.last.clone(), &imports);
+    assert!(shown.messages.contains("with the import of 'found' an update settles that"), "{}", shown.messages);
+    let done = up(&host, &first.last, &imports);
+    assert!(done.messages.contains("with the import of 'found' that is settled now"), "{}", done.messages);
+    assert_eq!((done.messages.lines().count(), done.last.unresolved_creates.len(), done.last.pending.len()), (1, 0, 0));
+}
+
+#[test]
 fn creates_whose_outcome_is_not_known_are_named_one_by_one_and_explained_once() {
     let host: Arc<ScriptedHost> = Arc::default();
     for name in ["a", "b"] {

@@ -47,7 +47,7 @@ impl Context {
         let mut running = Vec::new();
         for (number, row) in rows {
             let called = has_object(&row);
-            let step = Step::new(Op::Refresh, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(row));
+            let step = refresh_step(number, row);
             if !called || self.operation.parallel <= 1 {
                 self.refresh_one(step, called).await;
                 continue;
@@ -56,6 +56,11 @@ impl Context {
         }
         join_all(running).await;
         self.repair_references();
+    }
+
+    /// Reads one object whose resource is about to be updated. What refers to it stays as it is: it will be there again.
+    pub(in crate::driver) async fn refresh_for_update(&self, number: ResourceNumber, row: Arc<ResourceState>) {
+        self.refresh_one(refresh_step(number, row), true).await;
     }
 
     async fn refresh_one(&self, step: Step, called: bool) {
@@ -82,7 +87,8 @@ impl Context {
                 }
                 let refreshed = Arc::new(refreshed);
                 // An object that has started since then is no change of it, but its row says so no longer.
-                let changes = if differs || refreshed.init_errors != row.init_errors {
+                let other = |row: &ResourceState| (row.init_errors.clone(), row.refresh_before_update);
+                let changes = if differs || other(&refreshed) != other(&row) {
                     vec![self.run_state().renew(number, Arc::clone(&refreshed))]
                 } else {
                     Vec::new()
@@ -128,30 +134,36 @@ impl Context {
         };
         let _permit = self.call_permit(&row.urn, &resolved).await?;
         let for_plugin = plugin_arguments(&resolved, row, row, self.operation.dry_run).map(Box::new);
-        let (id, outputs, inputs) = match self.providers.call_with(&resolved, &row.urn, method, for_plugin).await {
-            Ok(Answer::Read { id, outputs, inputs }) => (id, outputs, inputs),
-            Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
-            Err(ProviderError {
-                kind: ProviderErrorKind::NotInitialized { properties, reasons, inputs, .. }, ..
-            }) => {
-                let reason = reasons.join("; ");
-                self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
-                let mut refreshed = ResourceState { init_errors: reasons, ..(**row).clone() };
-                if let Some(inputs) = inputs {
-                    self.learn_secrets_of(&inputs);
-                    refreshed.inputs = Arc::new(*inputs);
+        let (id, outputs, inputs, read_first) =
+            match self.providers.call_with(&resolved, &row.urn, method, for_plugin).await {
+                Ok(Answer::Read { id, outputs, inputs, read_first }) => (id, outputs, inputs, read_first),
+                Ok(_) => {
+                    return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
                 }
-                self.renew_outputs(&mut refreshed, properties, &row.outputs_or_empty());
-                return Ok(Some(refreshed));
-            }
-            Err(error) => return Err(error),
-        };
+                Err(ProviderError {
+                    kind: ProviderErrorKind::NotInitialized { properties, reasons, inputs, read_first, .. },
+                    ..
+                }) => {
+                    let reason = reasons.join("; ");
+                    self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
+                    let mut refreshed =
+                        ResourceState { init_errors: reasons, refresh_before_update: read_first, ..(**row).clone() };
+                    if let Some(inputs) = inputs {
+                        self.learn_secrets_of(&inputs);
+                        refreshed.inputs = Arc::new(*inputs);
+                    }
+                    self.renew_outputs(&mut refreshed, properties, &row.outputs_or_empty());
+                    return Ok(Some(refreshed));
+                }
+                Err(error) => return Err(error),
+            };
         if id.is_empty() {
             return Ok(fail_points::is_on("planted::refresh-keeps-gone").then(|| (**row).clone()));
         }
         // Taken as "gone", an oversight would drop the row of an object that is there.
         let Some(outputs) = outputs else { return Err(no_outputs("read")) };
-        let mut refreshed = ResourceState { id, init_errors: Vec::new(), ..(**row).clone() };
+        let mut refreshed =
+            ResourceState { id, init_errors: Vec::new(), refresh_before_update: read_first, ..(**row).clone() };
         if let Some(mut inputs) = inputs {
             self.learn_secrets_of(&inputs);
             if !resolved.is_plugin() {
@@ -239,6 +251,10 @@ impl Context {
             self.exchange.append_unawaited(changes);
         }
     }
+}
+
+fn refresh_step(number: ResourceNumber, row: Arc<ResourceState>) -> Step {
+    Step::new(Op::Refresh, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(row))
 }
 
 /// How the outputs differ, path by path.

@@ -5,6 +5,8 @@
 //! program's top level has run, in Python and in Node, and its objects are known. The stack's own registration, which
 //! every other one needs, is answered before and planned afterwards. What is served by an object that cannot be told by
 //! its reference is read when its resource is registered, and what the program no longer has before it is deleted.
+//!
+//! A plugin may ask for the same for a single object: its row says so, and it is read when its resource is registered.
 
 use std::sync::Arc;
 
@@ -75,6 +77,27 @@ impl Context {
             self.stop.fail(failure, true);
         }
         failed
+    }
+
+    /// Reads the object of a resource that is being registered where its plugin has asked for that, and nothing else has
+    /// read it. Its provider resource is settled for that, so that the plugin of this run answers.
+    pub(in crate::driver) async fn refresh_where_asked(&self, goal: &mut Goal) -> Result<(), RpcError> {
+        if self.operation.kind != OperationKind::Update || refreshes_first(&self.operation) {
+            return Ok(());
+        }
+        let (_, old) = self.run_state().planner.locate(goal);
+        let asked = |row: &ResourceState| row.refresh_before_update && !row.external && has_object(row);
+        let Some((number, row)) = old.filter(|(_, row)| asked(row)) else { return Ok(()) };
+        if !self.run_state().planner.selects(&row) {
+            return Ok(());
+        }
+        self.settle_package(goal).await?;
+        // What is not configured yet, in a preview, knows nothing of the object.
+        if self.providers.plugins.of(&row.provider).is_ok_and(|provider| provider.inputs().is_some()) {
+            self.refresh_for_update(number, row).await;
+            self.halt_after_failed_refresh();
+        }
+        self.go_on()
     }
 
     /// Reads the object of a resource that is being registered, unless that was done.

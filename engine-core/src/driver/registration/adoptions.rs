@@ -104,13 +104,16 @@ impl Context {
         let step = Step::new(Op::Import, &urn, None, Some(Arc::clone(&intended)));
         self.tell(Event::StepStarted(step.metadata(Some(intended))));
         match self.learn(&adoption).await {
-            Ok(row) => match self.adopt(&Step { new: Some(Arc::new(row)), ..step.clone() }).await {
-                Ok(row) => {
-                    self.run_state().count(Op::Import, &urn);
-                    self.tell(Event::StepDone(step.metadata(Some(row))));
+            Ok(row) => {
+                self.tell_settled_by_import(&urn, &row.id);
+                match self.adopt(&Step { new: Some(Arc::new(row)), ..step.clone() }).await {
+                    Ok(row) => {
+                        self.run_state().count(Op::Import, &urn);
+                        self.tell(Event::StepDone(step.metadata(Some(row))));
+                    }
+                    Err(error) => self.fail_adoption(&step, Trouble::Call(error)),
                 }
-                Err(error) => self.fail_adoption(&step, Trouble::Call(error)),
-            },
+            }
             Err(trouble) => self.fail_adoption(&step, trouble),
         }
     }
@@ -207,7 +210,7 @@ impl Context {
             let _permit = self.call_permit(urn, resolved).await?;
             self.providers.call(resolved, urn, method).await?
         };
-        let Answer::Read { id, outputs: Some(outputs), inputs } = answer else {
+        let Answer::Read { id, outputs: Some(outputs), inputs, .. } = answer else {
             return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
         };
         if id.is_empty() {

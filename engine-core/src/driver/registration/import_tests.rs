@@ -67,16 +67,66 @@ fn a_preview_reads_and_changes_nothing() {
     assert!(!shown.calls.iter().any(|call| call.ends_with("create") || call.ends_with("update")), "{:?}", shown.calls);
 }
 
+fn refusing(kind: OperationKind, dry_run: bool) -> Operation {
+    Operation { dry_run, refuse_import_differences: true, ..Operation::new(kind, "proj", "dev") }
+}
+
 #[test]
-fn an_object_that_differs_is_explained_and_left_alone() {
+fn an_object_that_differs_is_imported_and_updated() {
+    let sized = |size: &str| {
+        let mut found = zone("x");
+        found.insert("size".to_owned(), Value::from(size));
+        finding(&[("a", Some(found))])
+    };
+    let mut larger = imported("a", "x", "id-7");
+    larger.inputs.insert("size".to_owned(), Value::from("large"));
+    let program = [larger, wanted("b", "x")];
+    let shown = preview(&sized("small"), Vec::new(), &program);
+    assert_eq!(shown.report.summary.outcome, Ended::Succeeded, "{}", shown.messages);
+    assert_eq!(shown.steps, ["create proj-dev", "import a", "update a", "create b"]);
+    let first = up(&sized("small"), Vec::new(), &program);
+    assert_eq!(first.report.summary.outcome, Ended::Succeeded, "{}", first.messages);
+    assert_eq!(first.calls[..5], ["a.configure", "a.read", "a.check", "a.diff", "a.update"]);
+    assert_eq!(first.steps, ["create proj-dev", "import a", "update a", "create b"]);
+    let row = first.row("a").clone();
+    assert_eq!((row.id.as_str(), row.import_id.as_str()), ("id-7", "id-7"));
+    assert_eq!(row.inputs["size"], Value::from("large"));
+    // An update that fails leaves the object as it was found.
+    let host = sized("small");
+    host.fail("a", "update", ProviderErrorKind::Raised);
+    let failed = up(&host, Vec::new(), &program);
+    assert_eq!(failed.report.summary.outcome, Ended::Failed);
+    assert_eq!(failed.row("a").inputs["size"], Value::from("small"));
+}
+
+#[test]
+fn an_object_that_would_have_to_be_replaced_is_imported_and_the_replacement_refused() {
+    let replaced = imported("a", "y", "id-7");
+    let words = "previously-imported resources that still specify an ID may not be replaced";
+    let shown = preview(&finding(&[("a", Some(zone("x")))]), Vec::new(), std::slice::from_ref(&replaced));
+    assert_eq!(shown.report.summary.outcome, Ended::Succeeded, "{}", shown.messages);
+    assert_eq!(shown.steps, ["create proj-dev", "import a", "replace a", "create-replacement a"]);
+    assert!(shown.messages.contains(words), "{}", shown.messages);
+    let refused = up(&finding(&[("a", Some(zone("x")))]), Vec::new(), std::slice::from_ref(&replaced));
+    assert_eq!(refused.report.summary.outcome, Ended::Failed);
+    assert!(refused.messages.contains(words), "{}", refused.messages);
+    assert_eq!(refused.steps, ["create proj-dev", "import a"]);
+    assert_eq!(refused.row("a").inputs["zone"], Value::from("x"));
+    assert!(!refused.calls.iter().any(|call| call.ends_with("delete") || call.ends_with("create")));
+}
+
+#[test]
+fn an_object_that_differs_is_explained_and_left_alone_where_differences_are_refused() {
     let program = [imported("a", "y", "id-7"), wanted("b", "x")];
-    let refused = up(&finding(&[("a", Some(zone("x")))]), Vec::new(), &program);
+    let host = finding(&[("a", Some(zone("x")))]);
+    let refused = run_as(&host, refusing(OperationKind::Update, false), Vec::new(), &program);
     assert_eq!(refused.report.summary.outcome, Ended::Failed);
     assert_eq!(refused.steps, ["create proj-dev", "import a", "import a failed"]);
     assert!(refused.messages.contains("* zone: the program has \"y\", the object has \"x\""), "{}", refused.messages);
     assert!(refused.rows.iter().all(|row| row.urn.name() != "a"));
     // A preview tells of it too, and goes on to the rest.
-    let shown = preview(&finding(&[("a", Some(zone("x")))]), Vec::new(), &program);
+    let host = finding(&[("a", Some(zone("x")))]);
+    let shown = run_as(&host, refusing(OperationKind::Update, true), Vec::new(), &program);
     assert_eq!(shown.report.summary.outcome, Ended::Failed);
     assert_eq!(shown.steps, ["create proj-dev", "import a", "create b"]);
     assert!(shown.messages.contains("the object has \"x\""), "{}", shown.messages);
@@ -103,9 +153,14 @@ fn secrets_are_not_shown_and_stay_secret() {
         resource.inputs.insert("zone".to_owned(), Value::secret(Value::from(text)));
         resource
     };
-    let refused = up(&finding(&[("a", Some(zone("hidden")))]), Vec::new(), &[secretly("hush")]);
+    let hidden = finding(&[("a", Some(zone("hidden")))]);
+    let refused = run_as(&hidden, refusing(OperationKind::Update, false), Vec::new(), &[secretly("hush")]);
     assert!(refused.messages.contains("* zone: the program has [secret], the object has [secret]"));
     assert!(!refused.messages.contains("hidden") && !refused.messages.contains("hush"), "{}", refused.messages);
+    // The replacement is refused, and the imported row stays.
+    let host = finding(&[("a", Some(zone("hidden")))]);
+    let imported = up(&host, Vec::new(), &[secretly("hush")]);
+    assert!(imported.row("a").inputs["zone"].is_secret() && imported.row("a").outputs_or_empty()["zone"].is_secret());
     let first = up(&finding(&[("a", Some(zone("hush")))]), Vec::new(), &[secretly("hush")]);
     assert!(first.row("a").outputs_or_empty()["zone"].is_secret());
 }
@@ -188,7 +243,11 @@ fn a_preview_warns_that_an_imported_resource_would_be_replaced() {
     let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
     let shown = preview(&Arc::default(), first.rows.clone(), &[imported("a", "y", "id-7")]);
     assert_eq!(shown.report.summary.outcome, Ended::Succeeded);
-    assert!(shown.messages.contains("remove that option to replace it"), "{}", shown.messages);
+    assert!(
+        shown.messages.contains("may not be replaced; please remove the `import` declaration"),
+        "{}",
+        shown.messages
+    );
     let refused = up(&Arc::default(), first.rows, &[imported("a", "y", "id-7")]);
     assert_eq!(refused.report.summary.outcome, Ended::Failed);
 }

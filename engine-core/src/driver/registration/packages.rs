@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::message;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, RegistrationError};
-use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
-use crate::provider::{Answer, DiffAnswer, Method, PluginArguments, ProviderError, ProviderErrorKind};
+use crate::plugin::{PackageRequest, PluginQuestion};
+use crate::provider::{Answer, DiffAnswer, Method, PluginArguments, ProviderError};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::urn::{Urn, package_of};
@@ -16,7 +16,7 @@ use crate::value::{PropertyMap, UNKNOWN_TEXT, Value};
 
 use crate::driver::answers::RpcError;
 use crate::driver::calls::plugins::{INTERNAL, package_of_inputs, without_internal};
-use crate::driver::calls::provider_resources::ProviderResource;
+use crate::driver::calls::provider_resources::{ProviderResource, diff_of};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
 use crate::driver::context::{Begun, Context};
 use crate::driver::registration::registered::Registered;
@@ -117,21 +117,11 @@ impl Context {
             kind: format!("pulumi:providers:{}", package.name),
             name: default_name(package),
             custom: true,
-            inputs: self.config_of(&package.name),
+            inputs: self.operation.provider_inputs(&package.name, false),
             ..Goal::default()
         };
         keep_package(&mut goal, package);
         goal
-    }
-
-    /// The stack's configuration of a package, as inputs of its default provider.
-    fn config_of(&self, package: &str) -> PropertyMap {
-        let own = |key: &str| Some(key.strip_prefix(package)?.strip_prefix(':')?.to_owned());
-        let config = self.operation.config.iter().filter_map(|(key, entry)| {
-            let text = Value::String(entry.value.clone());
-            Some((own(key)?, if entry.secret { Value::secret(text) } else { text }))
-        });
-        config.collect()
     }
 
     /// The plugin of a provider resource that is registered, started for that.
@@ -211,10 +201,7 @@ impl Context {
             news: (*news).clone(),
             ignore_changes: Vec::new(),
         };
-        match plugins.ask(plugin, question).await? {
-            PluginAnswer::Diffed(answer) => Ok(Answer::Diffed(answer)),
-            _ => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the question")),
-        }
+        diff_of(plugins.ask(plugin, question).await?)
     }
 
     /// The plugin of a provider resource by its reference, for a function; the default one's where there is none.

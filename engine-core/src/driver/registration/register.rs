@@ -193,6 +193,9 @@ impl Context {
                 step.old = self.run_state().row(&step.urn).map(|(number, row)| (number, std::sync::Arc::clone(row)));
             }
             let creates = matches!(step.op, Op::Create | Op::CreateReplacement | Op::Import | Op::ImportReplacement);
+            if let (Op::Import | Op::ImportReplacement, Some(new)) = (step.op, &step.new) {
+                self.tell_settled_by_import(urn, &new.id);
+            }
             let deletion = deletions_first::number(&step);
             let Some(done) = self.act(step, resolved).await? else {
                 // The step that failed may be of another resource, which had to go first.

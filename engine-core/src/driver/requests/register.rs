@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::operation::OperationKind;
 use crate::plan::{Goal, RegistrationError};
+use crate::served_by::ServedBy;
 use crate::urn::Urn;
 use crate::value::Value;
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
@@ -41,7 +42,7 @@ impl Context {
             completed.map_err(|reason| self.refuse(&refused(reason)))?;
         }
         self.learn_secrets_of(&goal.inputs);
-        let goal = match self.hold_stack(*goal) {
+        let mut goal = match self.hold_stack(*goal) {
             Ok(goal) => goal,
             Err(urn) => {
                 return Ok(RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() });
@@ -49,6 +50,10 @@ impl Context {
         };
         self.begin_with_refresh().await?;
         self.refresh_registered(&goal).await?;
+        if goal.served_by() == Some(ServedBy::Plugin) {
+            // In a box of its own, which programs of live objects alone need not pay for.
+            Box::pin(self.refresh_where_asked(&mut goal)).await?;
+        }
         let (urn, registered) = match self.operation.kind {
             OperationKind::Update => self.plan_and_act(goal).await?,
             OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import | OperationKind::Load => {

@@ -65,9 +65,13 @@ impl Context {
     }
 
     fn record_of_failure(&self, mut unresolved: UnresolvedCreate, error: &ProviderError) -> Option<UnresolvedCreate> {
+        // Was its provider asked before this attempt, and knew of no object?
+        let looked_for = self.run_state().looked_for.remove(unresolved.urn());
+        let earlier = unresolved.earlier_outcome.take().filter(|_| !looked_for);
         unresolved.error = self.kept_text(&error.message);
         unresolved.unknown_outcome = match &error.kind {
-            ProviderErrorKind::Raised | ProviderErrorKind::Hook => UnknownOutcome::Raised,
+            // It says nothing of an earlier attempt.
+            ProviderErrorKind::Raised | ProviderErrorKind::Hook => earlier.unwrap_or(UnknownOutcome::Raised),
             ProviderErrorKind::TimedOut => UnknownOutcome::TimedOut,
             ProviderErrorKind::Interrupted => UnknownOutcome::Cancelled,
             ProviderErrorKind::Died => UnknownOutcome::Died,
@@ -84,7 +88,7 @@ impl Context {
             // The method was not called after all: what is left are the attempts before.
             ProviderErrorKind::NoProvider | ProviderErrorKind::NoMethod | ProviderErrorKind::Cancelled => {
                 unresolved.attempts = unresolved.attempts.checked_sub(1).filter(|attempts| *attempts > 0)?;
-                UnknownOutcome::Raised
+                earlier.unwrap_or(UnknownOutcome::Raised)
             }
         };
         Some(unresolved)

@@ -210,7 +210,7 @@ impl Context {
         let for_plugin = plugin_arguments(resolved, old.unwrap_or(row), row, true).map(Box::new);
         let _permit = self.call_permit(&row.urn, resolved).await?;
         match self.providers.call_with(resolved, &row.urn, method, for_plugin).await? {
-            Answer::Created { outputs, .. } | Answer::Updated { outputs } => {
+            Answer::Created { outputs, .. } | Answer::Updated { outputs, .. } => {
                 self.learn_secrets_of(&outputs);
                 Ok(outputs)
             }

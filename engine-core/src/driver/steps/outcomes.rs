@@ -35,7 +35,7 @@ impl Context {
         operation: u32,
     ) -> Result<Settled, ProviderError> {
         let (outputs, error) = match answer {
-            Ok(Answer::Created { id, outputs }) => {
+            Ok(Answer::Created { id, outputs, read_first }) => {
                 if id.is_empty() {
                     let returned = crate::update_plan::shown_value(&Value::Object(outputs));
                     let error = ProviderError::new(
@@ -49,19 +49,24 @@ impl Context {
                     return Err(self.leave_open(step, error).await);
                 }
                 row.id = id;
+                row.refresh_before_update = read_first;
                 (outputs, None)
             }
-            Ok(Answer::Updated { outputs }) => (outputs, None),
+            Ok(Answer::Updated { outputs, read_first }) => {
+                row.refresh_before_update = read_first;
+                (outputs, None)
+            }
             Ok(_) => {
                 let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
                 return Err(self.leave_open(step, error).await);
             }
             Err(mut error) => match &mut error.kind {
-                ProviderErrorKind::NotInitialized { id, properties, reasons, .. } => {
+                ProviderErrorKind::NotInitialized { id, properties, reasons, read_first, .. } => {
                     if !id.is_empty() && step.op != Op::Update {
                         row.id.clone_from(id);
                     }
                     row.init_errors.clone_from(reasons);
+                    row.refresh_before_update = *read_first;
                     (std::mem::take(properties), Some(error))
                 }
                 // The object is known, so the next run updates it in place of making another one.

@@ -66,6 +66,6 @@ pub(in crate::driver) fn plugin_arguments(
         old_inputs: Some(Arc::clone(&old.inputs)),
         ignore_changes: new.ignore_changes.clone(),
         preview,
-        seed: Vec::new(),
+        ..PluginArguments::default()
     })
 }

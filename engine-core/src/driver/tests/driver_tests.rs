@@ -124,6 +124,7 @@ fn an_object_that_did_not_start_is_kept_and_updated_next_time() {
         properties: crate::PropertyMap::new(),
         reasons,
         inputs: None,
+        read_first: false,
     };
     host.fail("a", "create", kind);
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
@@ -142,7 +143,7 @@ fn reasons_are_kept_without_the_secrets_in_them() {
     host.fail(
         "a",
         "create",
-        ProviderErrorKind::NotInitialized { id: "id-9".into(), properties, reasons, inputs: None },
+        ProviderErrorKind::NotInitialized { id: "id-9".into(), properties, reasons, inputs: None, read_first: false },
     );
     let mut resource = wanted("a", "x");
     resource.inputs.insert("token".to_owned(), Value::secret("hush-hush-1".into()));

@@ -88,6 +88,7 @@ fn an_unhealthy_object_is_a_warning_and_is_updated_next() {
         properties: zone("x"),
         reasons: vec!["no power".to_owned()],
         inputs: None,
+        read_first: false,
     };
     host.fail("a", "read", kind);
     let refreshed = refresh(&host, first.rows);
@@ -107,8 +108,13 @@ fn what_is_secret_stays_so_although_the_object_is_unhealthy() {
     let first = up(&Arc::default(), Vec::new(), &[marked]);
     let host: Arc<ScriptedHost> = Arc::default();
     let reasons = vec!["no power".to_owned()];
-    let kind =
-        ProviderErrorKind::NotInitialized { id: String::new(), properties: zone("moved"), reasons, inputs: None };
+    let kind = ProviderErrorKind::NotInitialized {
+        id: String::new(),
+        properties: zone("moved"),
+        reasons,
+        inputs: None,
+        read_first: false,
+    };
     host.fail("a", "read", kind);
     let refreshed = refresh(&host, first.rows);
     assert_eq!(refreshed.row("a").outputs_or_empty()["zone"], Value::secret(Value::from("moved")));

@@ -217,6 +217,7 @@ fn an_update_that_failed_in_part_keeps_the_old_inputs() {
         properties,
         reasons: vec!["no power".into()],
         inputs: None,
+        read_first: false,
     };
     host.fail("a", "update", kind);
     let second = up(&host, first.rows, &[sized("a", 2.0)]);

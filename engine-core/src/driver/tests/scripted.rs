@@ -273,8 +273,8 @@ impl ProviderHost for ScriptedHost {
                 })
             }
             Method::Find { .. } => match self.finds.as_ref().and_then(|finds| lock(finds).get(&name).cloned()) {
-                Some((id, outputs)) => Answer::Read { id, outputs: Some(outputs), inputs: None },
-                None => Answer::Read { id: String::new(), outputs: None, inputs: None },
+                Some((id, outputs)) => Answer::Read { id, outputs: Some(outputs), inputs: None, read_first: false },
+                None => Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false },
             },
             Method::Create { inputs, .. } => {
                 let mut made = lock(&self.made);
@@ -283,19 +283,19 @@ impl ProviderHost for ScriptedHost {
                 let mut outputs = inputs;
                 outputs.insert("arn".to_owned(), Value::String(format!("arn:{id}")));
                 outputs.extend(more);
-                Answer::Created { id, outputs }
+                Answer::Created { id, outputs, read_first: false }
             }
             Method::Update { olds, news, .. } => {
                 let mut outputs = news;
                 outputs.extend(olds.get("arn").map(|arn| ("arn".to_owned(), arn.clone())));
                 outputs.extend(more);
-                Answer::Updated { outputs }
+                Answer::Updated { outputs, read_first: false }
             }
             Method::Read { id, props, .. } => {
                 let found = lock(&self.world).get(&name).cloned().unwrap_or(Some(props));
                 let id = if found.is_some() { id } else { String::new() };
                 let id = found.as_ref().map_or_else(String::new, |_| id);
-                Answer::Read { id, outputs: found, inputs: None }
+                Answer::Read { id, outputs: found, inputs: None, read_first: false }
             }
             Method::Delete { .. } => Answer::Deleted,
             Method::Close => Answer::Closed,

@@ -73,12 +73,23 @@ impl RegistrationError {
         )
     }
 
+    /// The same where a plugin does not tell the inputs of what it found.
+    pub(in crate::plan) fn import_without_inputs(urn: &Urn, package: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "provider does not support importing resources; please try updating the '{package}' plugin: its 'Read' \
+                 returned no inputs"
+            ),
+        )
+    }
+
     pub(in crate::plan) fn imported_replacement(urn: &Urn, id: &str) -> Self {
         Self::on(
             urn,
             format!(
-                "it needs a replacement, but its option 'import' still names the object '{id}'; remove that option to \
-                 replace it"
+                "previously-imported resources that still specify an ID may not be replaced; please remove the `import` \
+                 declaration from your program, which names the object '{id}'"
             ),
         )
     }
@@ -195,8 +206,8 @@ impl RegistrationError {
             text.push_str(&names.join(", "));
         }
         text.push_str(
-            "\nAn import changes nothing, and nothing was changed. Write into the program what the object has, or list what \
-             may differ in the option 'ignoreChanges'; change it once it is imported",
+            "\nNothing was changed. Write into the program what the object has, or list what may differ in the option \
+             'ignoreChanges'; without --refuse-import-differences the object is imported and updated",
         );
         Self::on(urn, text)
     }

@@ -255,6 +255,7 @@ impl Planner {
         }
         row.outputs.clone_from(&old.outputs);
         row.init_errors.clone_from(&old.init_errors);
+        row.refresh_before_update = old.refresh_before_update;
         if let Some(kept) = registration.kept_provider.take() {
             row.stored_provider = kept;
         }

@@ -12,6 +12,8 @@ pub(super) struct FoundObject {
     /// `None`: the provider does not tell its inputs from its outputs.
     pub(super) inputs: Option<PropertyMap>,
     pub(super) outputs: PropertyMap,
+    /// Is it to be read before its next update?
+    pub(super) read_first: bool,
 }
 
 impl FoundObject {
@@ -19,6 +21,16 @@ impl FoundObject {
     pub(super) fn inputs_like(&self, wanted: &PropertyMap) -> PropertyMap {
         let kept = |(key, value): (&String, &Value)| wanted.contains_key(key).then(|| (key.clone(), value.clone()));
         self.inputs.clone().unwrap_or_else(|| self.outputs.iter().filter_map(kept).collect())
+    }
+
+    /// The same of an object that its provider says is different. A `read` may tell the program's own inputs: then what it
+    /// returns under their names is what the object has.
+    pub(super) fn inputs_as_returned(&self, ours: &PropertyMap, ignored: &[String]) -> PropertyMap {
+        let mut theirs = self.inputs_like(ours);
+        if self.inputs.is_some() && differences(&theirs, ours, ignored).is_empty() {
+            theirs.extend(self.outputs.iter().filter(|(key, _)| ours.contains_key(*key)).map(owned));
+        }
+        theirs
     }
 
     /// The properties in which the object is not as the program says. Where the inputs that `read` told of are the same,

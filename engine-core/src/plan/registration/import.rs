@@ -1,7 +1,7 @@
 //! The option `import`: taking over an object that exists (docs/rules 7.2).
 //!
 //! The object is read, the program's inputs are checked, and the provider's `diff` says whether the object is as the program
-//! has it. Only then is it taken over: an import never changes an object.
+//! has it. If it is not, an update follows the import in the same run.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::event::Op;
 use crate::provider::{Answer, DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
-use crate::urn::Urn;
+use crate::urn::{Urn, package_of};
 use crate::value::{PropertyMap, Value};
 
 use crate::plan::diff_result::{Compared, judge};
@@ -54,14 +54,14 @@ impl Planner {
         registration: &mut Registration,
         answer: Answer,
     ) -> Result<Next, RegistrationError> {
-        let Answer::Read { id, outputs, inputs } = answer else { return Err(registration.wrong_answer()) };
+        let Answer::Read { id, outputs, inputs, read_first } = answer else { return Err(registration.wrong_answer()) };
         let (false, Some(outputs)) = (id.is_empty(), outputs) else {
             return Err(RegistrationError::nothing_to_import_by_option(
                 &registration.urn,
                 &registration.goal.import_id,
             ));
         };
-        let found = FoundObject { id, inputs, outputs };
+        let found = FoundObject { id, inputs, outputs, read_first };
         let mut inputs = registration.goal.inputs.clone();
         let theirs = registration.inputs_of(&found, &inputs);
         registration.not_applicable = reset_ignored(&theirs, &mut inputs, &registration.goal.ignore_changes);
@@ -87,53 +87,26 @@ impl Planner {
         })
     }
 
-    /// Takes the object over, or refuses because it is not as the program says.
+    /// Takes the object over as it is, and changes it in the same run to what the program says. One that would have to be
+    /// replaced stays as it is: that is refused, as every difference is where the user wants that.
     pub(super) fn adopt(
         &mut self,
         registration: &mut Registration,
         found: FoundObject,
         answer: &DiffAnswer,
     ) -> Result<Next, RegistrationError> {
-        if registration.goal.served_by() == Some(ServedBy::Plugin) {
-            return self.import_then_update(registration, found, answer);
+        let by_plugin = registration.goal.served_by() == Some(ServedBy::Plugin);
+        if by_plugin && found.inputs.is_none() {
+            let package = package_of(&registration.goal.kind);
+            return Err(RegistrationError::import_without_inputs(&registration.urn, package));
         }
-        let theirs = found.inputs_like(&registration.checked);
         let goal = &registration.goal;
-        let compared = Compared {
-            old_inputs: &theirs,
-            new_inputs: &registration.checked,
-            ignore_changes: &goal.ignore_changes,
-            replace_on_changes: &[],
-            has_init_errors: false,
-            renewed: false,
+        let mut theirs = if answer.changes == Some(true) && !by_plugin {
+            found.inputs_as_returned(&registration.checked, &goal.ignore_changes)
+        } else {
+            found.inputs_like(&registration.checked)
         };
-        if judge(answer, &compared).changed {
-            let differing = found.differences(&registration.checked, &goal.ignore_changes);
-            // What a preview does not know yet may turn out to be right.
-            let undecided = differing.is_empty() && registration.checked.values().any(Value::contains_unknown);
-            if !undecided {
-                let refusal = mismatch(&registration.urn, &goal.import_id, &differing, &answer.replaces);
-                self.object(Err(refusal), &mut registration.complaints)?;
-            }
-        }
-        self.import_steps(registration, found)
-    }
-
-    /// Takes the object of a plugin over as it is, and changes it in the same run to what the program says. One that would
-    /// have to be replaced stays as it is: that is refused.
-    fn import_then_update(
-        &mut self,
-        registration: &mut Registration,
-        found: FoundObject,
-        answer: &DiffAnswer,
-    ) -> Result<Next, RegistrationError> {
-        let Some(theirs) = found.inputs.clone() else {
-            return Err(RegistrationError::nothing_to_import_by_option(
-                &registration.urn,
-                &registration.goal.import_id,
-            ));
-        };
-        let goal = &registration.goal;
+        copy_secrets(&registration.checked, &mut theirs);
         let diff_result = judge(
             answer,
             &Compared {
@@ -145,10 +118,24 @@ impl Planner {
                 renewed: false,
             },
         );
+        if !diff_result.changed {
+            if by_plugin {
+                registration.checked = Arc::new(theirs);
+            }
+            return Ok(Next::Act(self.import_steps(registration, found)?));
+        }
+        if self.operation.refuse_import_differences {
+            let differing = found.differences(&registration.checked, &goal.ignore_changes);
+            // What a preview does not know yet may turn out to be right.
+            let undecided = differing.is_empty() && registration.checked.values().any(Value::contains_unknown);
+            if !undecided {
+                let refusal = mismatch(&registration.urn, &goal.import_id, &differing, &answer.replaces);
+                self.object(Err(refusal), &mut registration.complaints)?;
+            }
+            return Ok(Next::Act(self.import_steps(registration, found)?));
+        }
         let wanted = std::mem::replace(&mut registration.checked, Arc::new(theirs));
-        let Next::Act(mut steps) = self.import_steps(registration, found)? else {
-            return Err(registration.wrong_answer());
-        };
+        let mut steps = self.import_steps(registration, found)?;
         if diff_result.replace {
             let refusal = RegistrationError::imported_replacement(&registration.urn, &registration.goal.import_id);
             if self.operation.dry_run {
@@ -159,15 +146,15 @@ impl Planner {
                 return Ok(registration.check(PropertyMap::new()));
             }
             registration.refused_after = Some(refusal);
-        } else if diff_result.changed {
-            registration.checked = wanted;
-            let imported =
-                steps.iter().find_map(|step| step.new.as_ref()).map(|row| (row.id.clone(), row.import_id.clone()));
-            let (id, import_id) = imported.unwrap_or_default();
-            registration.diff_result = diff_result;
-            let row = ResourceState { id, import_id, ..registration.new_row() };
-            steps.push(Step { old: None, ..registration.step(Op::Update, row) });
+            return Ok(Next::Act(steps));
         }
+        registration.checked = wanted;
+        let imported =
+            steps.iter().find_map(|step| step.new.as_ref()).map(|row| (row.id.clone(), row.import_id.clone()));
+        let (id, import_id) = imported.unwrap_or_default();
+        registration.diff_result = diff_result;
+        let row = ResourceState { id, import_id, ..registration.new_row() };
+        steps.push(Step { old: None, ..registration.step(Op::Update, row) });
         Ok(Next::Act(steps))
     }
 
@@ -178,8 +165,12 @@ impl Planner {
         Next::Act(steps)
     }
 
-    fn import_steps(&mut self, registration: &mut Registration, found: FoundObject) -> Result<Next, RegistrationError> {
-        let FoundObject { id, mut outputs, .. } = found;
+    fn import_steps(
+        &mut self,
+        registration: &mut Registration,
+        found: FoundObject,
+    ) -> Result<Vec<Step>, RegistrationError> {
+        let FoundObject { id, mut outputs, read_first, .. } = found;
         if registration.goal.served_by() != Some(ServedBy::Plugin) {
             copy_secrets(&registration.checked, &mut outputs);
         }
@@ -187,18 +178,19 @@ impl Planner {
             import_id: registration.goal.import_id.clone(),
             id,
             outputs: Some(Arc::new(outputs)),
+            refresh_before_update: read_first,
             created: String::new(),
             modified: String::new(),
             ..registration.new_row()
         };
         mark_outputs(&mut row);
         let Some((number, old)) = registration.old.clone() else {
-            return Ok(Next::Act(vec![registration.step(Op::Import, row)]));
+            return Ok(vec![registration.step(Op::Import, row)]);
         };
         // A row whose object is looked up only, is gone, or is the very object, makes room for the new one.
         let makes_room = old.external || old.custom && old.id == row.id;
         if makes_room || old.pending_replacement || self.deleted_first.contains(&number) {
-            return Ok(Next::Act(vec![registration.step(Op::Import, row)]));
+            return Ok(vec![registration.step(Op::Import, row)]);
         }
         let guarded = self.guard_protected(registration, &old);
         self.object(guarded, &mut registration.complaints)?;
@@ -206,7 +198,7 @@ impl Planner {
         self.replaced.insert(registration.urn.clone());
         let import = registration.step(Op::ImportReplacement, row);
         let replace = Step { op: Op::Replace, ..import.clone() };
-        Ok(Next::Act(vec![import, replace]))
+        Ok(vec![import, replace])
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::autonaming::Autonaming;
 use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
 use crate::value::{PropertyMap, Value};
 
 use crate::plan::planner::Planner;
@@ -19,13 +20,17 @@ impl Registration {
 
 impl Planner {
     /// Fills in the name of the object, where the provider wants that and the program gives none: the one that it has,
-    /// or a new one when there is no old object or it is replaced (`old` is `None`).
+    /// or a new one when there is no old object or it is replaced (`old` is `None`). A plugin fills it in itself, and is
+    /// told what the configuration says of it.
     pub(super) fn fill_name(
         &self,
         registration: &mut Registration,
         inputs: &mut PropertyMap,
         old: Option<&ResourceState>,
     ) -> Result<(), RegistrationError> {
+        if registration.goal.served_by() == Some(ServedBy::Plugin) {
+            return self.propose_name(registration);
+        }
         let Some(autonaming) = registration.autonaming.as_ref().filter(|naming| !naming.is_explicit(inputs)) else {
             return Ok(());
         };
@@ -40,6 +45,16 @@ impl Planner {
         };
         inputs.insert(autonaming.property.clone(), name);
         registration.fixed_name = fixed;
+        Ok(())
+    }
+
+    fn propose_name(&self, registration: &mut Registration) -> Result<(), RegistrationError> {
+        let config = self.naming.as_ref();
+        let config = config.map_err(|reason| RegistrationError::on(&registration.urn, reason.clone()))?;
+        let proposal = config.proposal(&registration.urn, &self.operation.seed);
+        // Which property is the name is not known here: what has a fixed name is deleted before it is replaced.
+        registration.fixed_name = proposal.as_ref().is_some_and(|(_, random)| !random);
+        registration.proposed_name = proposal.map(|(proposal, _)| proposal);
         Ok(())
     }
 }

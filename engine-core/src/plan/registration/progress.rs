@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::autonaming::Autonaming;
+use crate::autonaming::{Autonaming, NameProposal};
 use crate::event::Op;
 use crate::message::Message;
 use crate::provider::PluginArguments;
@@ -74,6 +74,8 @@ pub struct Registration {
     pub(super) phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
     pub(super) diff_result: DiffResult,
+    /// What its plugin is told of its name.
+    pub(super) proposed_name: Option<NameProposal>,
     /// Would another run give the object the same automatic name?
     pub(super) fixed_name: bool,
     pub(super) note: &'static str,
@@ -109,6 +111,7 @@ impl Registration {
             phase: Phase::Begun,
             checked: Arc::default(),
             diff_result: DiffResult::default(),
+            proposed_name: None,
             fixed_name: false,
             note: "",
             targeted,
@@ -203,7 +206,11 @@ impl Registration {
             news.retain(|_, value| !value.contains_unknown());
         }
         let method = Method::Check { olds, news };
-        Next::Ask(Question { for_plugin: self.for_plugin(None), ..Question::own(&self.urn, method) })
+        let mut for_plugin = self.for_plugin(None);
+        if let Some(for_plugin) = &mut for_plugin {
+            for_plugin.autonaming.clone_from(&self.proposed_name);
+        }
+        Next::Ask(Question { for_plugin, ..Question::own(&self.urn, method) })
     }
 
     /// What a plugin is told beside a method's arguments; `old` is the row that the resource has.
@@ -213,7 +220,7 @@ impl Registration {
                 old_inputs: old.map(|old| Arc::clone(&old.inputs)),
                 ignore_changes: self.goal.ignore_changes.clone(),
                 preview: self.unknowns,
-                seed: Vec::new(),
+                ..PluginArguments::default()
             })
         })
     }

@@ -107,7 +107,7 @@ pub fn cases() -> Vec<Case> {
     groups.concat()
 }
 
-/// What came of each case, in the order of [`cases`].
+/// The outcome of each case, in the order of [`cases`].
 #[derive(Debug)]
 pub struct Report {
     /// The cases and what they ended with.

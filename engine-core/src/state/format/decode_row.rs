@@ -81,6 +81,7 @@ impl<'de> Visitor<'de> for ResourceVisitor {
                 "replacementTrigger" => {
                     row.replacement_trigger = map.next_value::<Option<StateValue>>()?.map(|it| it.0);
                 }
+                "refreshBeforeUpdate" => row.refresh_before_update = map.next_value()?,
                 "resourceHooks" => {
                     let json: serde_json::Value = map.next_value()?;
                     match hooks(&json) {

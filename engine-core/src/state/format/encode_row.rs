@@ -52,6 +52,7 @@ impl Encoder<'_> {
             self.key("replacementTrigger");
             self.value(trigger)?;
         }
+        self.flag("refreshBeforeUpdate", row.refresh_before_update);
         self.hooks(&row.hooks)?;
         for (key, value) in &row.unknown_members {
             self.out.push(b',');

@@ -156,6 +156,7 @@ fn every_field_of_a_row_survives() {
         ignore_changes: vec!["a".into()],
         hide_diff: vec!["b".into()],
         replace_on_changes: vec!["c".into()],
+        refresh_before_update: true,
         unknown_members: [("novel".to_owned(), serde_json::json!([1]))].into_iter().collect(),
         ..row("full", 2.0)
     };

@@ -8,7 +8,7 @@ import { show } from "../values";
 import type { Ledger } from "./ledger";
 import { type LeftCreates, leftCreates, settledKeys } from "./unresolved-creates";
 
-/** What came of an attempt to destroy what a stack has. */
+/** The outcome of an attempt to destroy what a stack has. */
 export interface Destroyed {
     /** What was thrown. */
     failure: { cause: unknown } | undefined;

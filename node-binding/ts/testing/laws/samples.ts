@@ -61,10 +61,10 @@ export async function fastCheck(what: string): Promise<FastCheck> {
     }
 }
 
-/** What came of examples in which nothing was wrong: how many held, or why none could be tried. */
+/** The outcome of examples in which nothing was wrong: how many held, or why none could be tried. */
 export type Tried = { tried: number } | { untried: Discarded[] };
 
-/** What came of it: what was wrong with which inputs. */
+/** The outcome: what was wrong with which inputs. */
 export interface Counterexample {
     thrown: unknown;
     inputs: unknown[];

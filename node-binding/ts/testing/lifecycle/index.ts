@@ -26,7 +26,7 @@ export interface LifecycleOptions extends SubjectOptions {
     steps?: number;
 }
 
-/** What came of many lifecycles. */
+/** The outcome of many lifecycles. */
 export interface LifecycleReport {
     /** How many were tried. */
     examples: number;

@@ -62,7 +62,7 @@ export interface Point {
 /** `key`: what the resource is called in the plan. */
 type Entry = Planned & { key: string };
 
-/** What came of it. */
+/** Its outcome. */
 export interface Report {
     outcome: "succeeded" | "failed" | "cancelled" | "crashed";
     error: string | null;

@@ -106,7 +106,7 @@ export interface ImportOptions {
     ignore?: string[];
 }
 
-/** What came of an operation. */
+/** The outcome of an operation. */
 export interface Outcome {
     /** What was done, by resource. */
     plan: Plan;

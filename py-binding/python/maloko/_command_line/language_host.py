@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from maloko._command_line.first_pass import PassHelper
 from maloko._command_line.origin import installed_from
+from maloko._command_line.search_path import search_path
 from maloko._installed import version_of
 from maloko._process.exits import DirectEnds
 from maloko._process.signals import call_own_handler
@@ -57,9 +58,10 @@ class Front:
         if self._pass is not None:
             self._pass.send_signal(number)
 
-    def about(self) -> tuple[str, str, str, str]:
-        """The interpreter's version and path, the SDK's version, and the file that this package was installed from."""
-        return platform.python_version(), sys.executable, version_of("pulumi"), installed_from()
+    def about(self) -> tuple[str, str, str, str, list[str]]:
+        """The interpreter's version and path, the SDK's version, the file that this package was installed from, and the
+        folders with packages."""
+        return platform.python_version(), sys.executable, version_of("pulumi"), installed_from(), search_path()
 
     def describe_error(self, error: BaseException) -> tuple[str, str, str]:
         """The name of an exception's class, its text and its traceback, for another process."""

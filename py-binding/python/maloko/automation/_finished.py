@@ -1,4 +1,4 @@
-"""What came of a command, whichever process ran it."""
+"""The outcome of a command, whichever process ran it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pulumi.automation import CommandResult
 
 @dataclass(frozen=True)
 class Operation:
-    """What came of an operation that has begun."""
+    """The outcome of an operation that has begun."""
 
     outcome: str
     """`succeeded`, `failed` or `cancelled`."""
@@ -27,9 +27,9 @@ class Operation:
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of a command."""
+    """The outcome of a command."""
 
     result: CommandResult
     """The exit code, stdout and stderr."""
     operation: Operation | None
-    """What came of its operation; `None` when none has begun."""
+    """The outcome of its operation; `None` when none has begun."""

@@ -27,6 +27,7 @@ _SWITCHES = {
     "suppress_outputs": "--suppress-outputs",
     "suppress_progress": "--suppress-progress",
     "continue_on_error": "--continue-on-error",
+    "refuse_import_differences": "--refuse-import-differences",
     "refresh": "--refresh",
     "json": "--json",
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pulumi.automation import CommandResult, PulumiFn
 
 from maloko._command_line.origin import installed_from
+from maloko._command_line.search_path import search_path
 from maloko._maloko import LibraryRun
 from maloko._run.host import Host
 from maloko._run.program import attach_here, run_program
@@ -34,8 +35,8 @@ class _Front:
         self.interrupt: KeyboardInterrupt | None = None
         """Ctrl-C, where it arrived in the program."""
 
-    def about(self) -> tuple[str, str, str, str]:
-        return platform.python_version(), sys.executable, sdk_version(), installed_from()
+    def about(self) -> tuple[str, str, str, str, list[str]]:
+        return platform.python_version(), sys.executable, sdk_version(), installed_from(), search_path()
 
     def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
         if self._program is None:

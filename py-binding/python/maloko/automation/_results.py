@@ -14,7 +14,7 @@ else:
     except ImportError:
 
         class RenameResult:
-            """What came of renaming a stack."""
+            """The outcome of renaming a stack."""
 
             def __init__(self, stdout: str, stderr: str, summary: UpdateSummary | None) -> None:
                 self.stdout = stdout

@@ -113,6 +113,7 @@ class Stack(official.Stack):
         refresh: bool | None = None,
         config_file: str | None = None,
         run_program: bool | None = None,
+        refuse_import_differences: bool | None = None,
     ) -> UpResult:
         """Makes the resources as the program says.
 
@@ -125,6 +126,8 @@ class Stack(official.Stack):
         :param plan: a file with the update plan to keep to
         :param show_secrets: whether the configuration in the summary has secrets in plain text
         :param config_file: the stack's settings file for this operation
+        :param refuse_import_differences: fail when an object of the option `import_` is not as the program says, in
+            place of updating it
         :raises CommandError: when the operation fails; its `__cause__` is what the program or a provider raised
         :raises UnsupportedError: for an argument that only the `pulumi` command line knows
         """
@@ -167,6 +170,7 @@ class Stack(official.Stack):
         config_file: str | None = None,
         run_program: bool | None = None,
         json: bool | None = None,
+        refuse_import_differences: bool | None = None,
     ) -> PreviewResult:
         """Says what `up` would do. The arguments are those of `up`, and
 

@@ -55,7 +55,7 @@ SCOPE: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("maloko-aut
 
 
 class _Outcome:
-    """What came of work on a thread of its own."""
+    """The outcome of work on a thread of its own."""
 
     def __init__(self, work: Callable[[], Any], name: str, done: Callable[[], None] = lambda: None) -> None:
         self._value: Any = None

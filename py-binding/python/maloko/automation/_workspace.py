@@ -16,7 +16,6 @@ from pulumi.automation import (
     ConfigMap,
     ConfigValue,
     OnOutput,
-    PluginInfo,
     ProjectSettings,
     PulumiFn,
     StackSettings,
@@ -26,7 +25,7 @@ from pulumi.automation import (
 
 from maloko._errors import MalokoError
 from maloko._sdk.version import sdk_version
-from maloko.automation._command import LOG, CommandRunner, PulumiCommand
+from maloko.automation._command import CommandRunner, PulumiCommand
 from maloko.automation._threads import twin
 from maloko.automation.errors import UnsupportedError
 
@@ -207,33 +206,7 @@ class LocalWorkspace(official.LocalWorkspace):
         self.remove_all_config(stack_name, [key for key in self.get_all_config(stack_name) if key not in last])
         self.set_all_config_json(stack_name, json.dumps(last))
 
-    # What is not needed.
-
-    def install_plugin(self, name: str, version: str, kind: str = "resource") -> None:
-        """Does nothing, and says so: plugins are installed with `pulumi plugin install`."""
-        LOG.warning(
-            "install_plugin: the %s plugin %s %s is not installed: `pulumi plugin install` does that",
-            kind,
-            name,
-            version,
-        )
-
-    def install_plugin_from_server(self, name: str, version: str, server: str) -> None:
-        """Does nothing, and says so: plugins are installed with `pulumi plugin install`."""
-        LOG.warning(
-            "install_plugin_from_server: the plugin %s %s is not installed from %s: `pulumi plugin install` does that",
-            name,
-            version,
-            server,
-        )
-
-    def remove_plugin(self, name: str | None = None, version_range: str | None = None, kind: str = "resource") -> None:
-        """Does nothing, and says so: plugins are removed with `pulumi plugin rm`."""
-        LOG.warning("remove_plugin: no %s plugin is removed: `pulumi plugin rm` does that", kind)
-
-    def list_plugins(self) -> list[PluginInfo]:
-        """There are none."""
-        return []
+    # Packages and plugins.
 
     def install(
         self,
@@ -243,10 +216,11 @@ class LocalWorkspace(official.LocalWorkspace):
         use_language_version_tools: bool = False,
         on_output: OnOutput | None = None,
     ) -> None:
-        """Installs the packages that the program needs, with the project's own tool (pip, uv, poetry); there are no
-        plugins.
+        """Installs the packages that the program needs, with the project's own tool (pip, uv, poetry), and plugins.
 
-        :param no_dependencies: install nothing
+        :param no_plugins: install no plugins
+        :param no_dependencies: install plugins alone
+        :param reinstall: install plugins although they are there
         """
         flags = {
             "--no-plugins": no_plugins,
@@ -360,6 +334,10 @@ class LocalWorkspace(official.LocalWorkspace):
     set_all_config_async = twin(official.LocalWorkspace.set_all_config)
     remove_config_async = twin(official.LocalWorkspace.remove_config)
     remove_all_config_async = twin(remove_all_config)
+    install_plugin_async = twin(official.LocalWorkspace.install_plugin)
+    install_plugin_from_server_async = twin(official.LocalWorkspace.install_plugin_from_server)
+    remove_plugin_async = twin(official.LocalWorkspace.remove_plugin)
+    list_plugins_async = twin(official.LocalWorkspace.list_plugins)
     refresh_config_async = twin(refresh_config)
 
 

@@ -132,10 +132,10 @@ impl Drop for Due<'_> {
 
 /// The outcome of a call that exceeded its limit; `answer` is what it returned after it was told to end.
 fn after_the_limit(answer: Option<Answer>, name: &str, urn: &Urn, limit: Limit) -> Result<Answer, ProviderError> {
-    let (id, properties) = match answer {
+    let (id, properties, read_first) = match answer {
         None => return Err(ProviderError::new(ProviderErrorKind::TimedOut, given_up_text(name, urn, limit))),
-        Some(Answer::Created { id, outputs }) if !id.is_empty() => (id, outputs),
-        Some(Answer::Updated { outputs }) => (String::new(), outputs),
+        Some(Answer::Created { id, outputs, read_first }) if !id.is_empty() => (id, outputs, read_first),
+        Some(Answer::Updated { outputs, read_first }) => (String::new(), outputs, read_first),
         Some(answer) => return Ok(answer),
     };
     // The object is known; the next run updates it, for it may not be what was wanted.
@@ -146,7 +146,10 @@ fn after_the_limit(answer: Option<Answer>, name: &str, urn: &Urn, limit: Limit) 
         limit.from
     );
     let reasons = vec![text.clone()];
-    Err(ProviderError::new(ProviderErrorKind::NotInitialized { id, properties, reasons, inputs: None }, text))
+    Err(ProviderError::new(
+        ProviderErrorKind::NotInitialized { id, properties, reasons, inputs: None, read_first },
+        text,
+    ))
 }
 
 fn given_up_text(name: &str, urn: &Urn, Limit { time: limit, from }: Limit) -> String {

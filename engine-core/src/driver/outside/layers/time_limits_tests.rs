@@ -153,6 +153,7 @@ fn errors_of_any_length_are_told_in_a_length_that_can_be_read() {
         properties: crate::PropertyMap::new(),
         reasons: vec!["\u{e9}".repeat(20_000); 1000],
         inputs: None,
+        read_first: false,
     };
     let error = ProviderError { traceback: long.clone(), ..ProviderError::new(kind, long) }.bounded();
     assert!(error.message.len() < 20_000 && error.message.ends_with("(cut: 2000000 bytes in all)"));

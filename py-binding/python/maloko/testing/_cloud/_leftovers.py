@@ -36,7 +36,7 @@ def unresolved_in(state: TestStack) -> list[UnresolvedCreate]:
 
 @dataclass
 class Teardown:
-    """What came of an attempt to destroy what a stack has."""
+    """The outcome of an attempt to destroy what a stack has."""
 
     deleted: list[str] = field(default_factory=list)
     """What was there, or was found, and is gone now, in words."""

@@ -31,12 +31,12 @@ class RunFailed(MalokoError):  # noqa: N818 it is what came of the run
     def __init__(self, message: str, run: Run) -> None:
         super().__init__(message)
         self.run = run
-        """What came of the operation."""
+        """The outcome of the operation."""
 
 
 @dataclass
 class Run:
-    """What came of an operation."""
+    """The outcome of an operation."""
 
     verb: str
     """`preview`, `up`, `refresh`, `destroy` or `import`."""

@@ -1,0 +1,72 @@
+//! The plugins that the testing kits run, and those that the laws of providers judge.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use maloko_core::plugin::PluginHost;
+use maloko_core::urn::package_of;
+use maloko_kit::{PluginSetup, PluginUnderTest};
+use maloko_plugins::{PluginSettings, Plugins, ProjectPlugin};
+
+use super::plugins::{of_project, without_project};
+use crate::project::Project;
+
+/// The plugins of the project in a directory or above it, for tests that run them. `config` is the configuration of the
+/// test's stack, by full key. Without a project the plugins are looked for in the usual places.
+///
+/// # Errors
+/// In words: a project file that cannot be read.
+pub fn plugins_for_tests(directory: &Path, config: BTreeMap<String, String>) -> Result<Arc<dyn PluginHost>, String> {
+    Ok(Arc::new(Plugins::new(PluginSettings { config, ..settings_for_tests(directory)? })))
+}
+
+/// A plugin that the laws of providers judge. `plugin` is the name of its package, its executable, or the folder that has
+/// it; empty: the package of the type. Names are looked for as by [`plugins_for_tests`].
+///
+/// # Errors
+/// In words: there is no such file, or it is not the plugin of the type's package.
+pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> Result<PluginUnderTest, String> {
+    setup.check()?;
+    let package = package_of(&setup.kind).to_owned();
+    let mut settings = settings_for_tests(directory)?;
+    settings.config = setup.full_config().into_iter().map(|(key, config)| (key, config.value)).collect();
+    if plugin.contains(['/', '\\']) || plugin == "." || plugin == ".." {
+        let path = folder_of(&directory.join(plugin), &package)?;
+        settings.project_plugins = vec![ProjectPlugin { name: package, path, version: String::new() }];
+    } else if !plugin.is_empty() && plugin != package {
+        return Err(format!(
+            "the type '{}' is of the package '{package}', and not of '{plugin}'; a path has a '/': write './{plugin}'",
+            setup.kind
+        ));
+    }
+    PluginUnderTest::new(setup, Arc::new(Plugins::new(settings))).map_err(|error| error.to_string())
+}
+
+/// The folder of a plugin that is given by its path.
+fn folder_of(path: &Path, package: &str) -> Result<PathBuf, String> {
+    if path.is_dir() {
+        return Ok(path.to_path_buf());
+    }
+    let executable = format!("pulumi-resource-{package}");
+    if !path.is_file() {
+        return Err(format!("there is no plugin {}; give its executable, or the folder that has it", path.display()));
+    }
+    match (path.file_stem(), path.parent()) {
+        (Some(name), Some(folder)) if name == executable.as_str() => Ok(folder.to_path_buf()),
+        _ => Err(format!(
+            "{} is not called {executable}, as the plugin of the package '{package}' is; rename it, or link to it by that \
+             name",
+            path.display()
+        )),
+    }
+}
+
+fn settings_for_tests(directory: &Path) -> Result<PluginSettings, String> {
+    let variable = |name: &str| std::env::var(name).ok();
+    if Project::is_in(directory) {
+        let project = Project::find(directory).map_err(|failure| failure.message.to_string())?;
+        return Ok(of_project(variable, &project, Vec::new()));
+    }
+    Ok(without_project(variable, directory))
+}

@@ -1,0 +1,129 @@
+//! Which plugins the installed SDKs of packages ask for: `pulumi-plugin.json` in a Python package, `pulumi` in a package.json.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use semver::Version;
+use serde::Deserialize;
+
+/// Deeper nesting of `node_modules` goes round in circles.
+const DEEPEST: usize = 16;
+
+/// The plugin that an SDK asks for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeclaredPlugin {
+    /// Its name: that of the package that it serves, if it is not made from a parameter.
+    pub name: String,
+    /// The package that the SDK is of.
+    pub package: String,
+    /// Its version; empty if the SDK does not say.
+    pub version: String,
+    /// Where it comes from; empty for the usual places.
+    pub url: String,
+    /// The file that says so.
+    pub file: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct PluginFile {
+    #[serde(default)]
+    resource: bool,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    server: String,
+    parameterization: Option<Parameterization>,
+}
+
+#[derive(Deserialize)]
+struct Parameterization {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct PackageFile {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    version: String,
+    pulumi: Option<PluginFile>,
+}
+
+/// The plugins that SDKs in these folders ask for, each once. A folder `node_modules` has packages for Node, any other one
+/// those for Python.
+#[must_use]
+pub fn declared_plugins(folders: &[PathBuf]) -> Vec<DeclaredPlugin> {
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    for folder in folders {
+        if folder.file_name().is_some_and(|name| name == "node_modules") {
+            in_modules(folder, DEEPEST, &mut seen, &mut found);
+        } else {
+            found.extend(inside(folder).filter_map(|package| of_python(&package)));
+        }
+    }
+    found.sort();
+    found.dedup_by(|one, other| {
+        (&one.name, &one.package, &one.version, &one.url) == (&other.name, &other.package, &other.version, &other.url)
+    });
+    found
+}
+
+/// The plugin of a package, in the newest version that an SDK asks for.
+#[must_use]
+pub fn declared_plugin(folders: &[PathBuf], package: &str) -> Option<DeclaredPlugin> {
+    let named = declared_plugins(folders).into_iter().filter(|plugin| plugin.package == package);
+    named.max_by_key(|plugin| Version::parse(&plugin.version).ok())
+}
+
+fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
+}
+
+fn of_python(package: &Path) -> Option<DeclaredPlugin> {
+    let file = package.join("pulumi-plugin.json");
+    let plugin: PluginFile = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
+    let name = package.file_name()?.to_str()?.strip_prefix("pulumi_").unwrap_or_default().replace('_', "-");
+    declared(plugin, &name, "", file)
+}
+
+fn in_modules(modules: &Path, depth: usize, seen: &mut BTreeSet<PathBuf>, found: &mut Vec<DeclaredPlugin>) {
+    // Links lead to packages and back.
+    let Ok(modules) = modules.canonicalize() else { return };
+    if depth == 0 || !seen.insert(modules.clone()) {
+        return;
+    }
+    for package in inside(&modules) {
+        let name = package.file_name().unwrap_or_default().to_string_lossy();
+        let packages = if name.starts_with('@') { inside(&package).collect() } else { vec![package] };
+        for package in packages.iter().filter_map(|package| package.canonicalize().ok()) {
+            found.extend(of_node(&package));
+            in_modules(&package.join("node_modules"), depth - 1, seen, found);
+        }
+    }
+}
+
+fn of_node(package: &Path) -> Option<DeclaredPlugin> {
+    let file = package.join("package.json");
+    let bytes = std::fs::read(&file).ok()?;
+    let PackageFile { name, version, pulumi } = serde_json::from_slice(&bytes).ok()?;
+    let name = name.rsplit('/').next().unwrap_or_default();
+    declared(pulumi?, name, &version, file)
+}
+
+fn declared(plugin: PluginFile, name: &str, version: &str, file: PathBuf) -> Option<DeclaredPlugin> {
+    let PluginFile { resource, name: own, version: own_version, server, parameterization } = plugin;
+    let name = if own.is_empty() { name.to_owned() } else { own };
+    let package =
+        parameterization.map(|made| made.name).filter(|made| !made.is_empty()).unwrap_or_else(|| name.clone());
+    let version = if own_version.is_empty() { version } else { &own_version };
+    let version = version.strip_prefix('v').unwrap_or(version).to_owned();
+    (resource && !name.is_empty()).then_some(DeclaredPlugin { name, package, version, url: server, file })
+}
+
+#[cfg(test)]
+#[path = "declared_tests.rs"]
+mod tests;

@@ -1,0 +1,58 @@
+use super::*;
+
+fn write(root: &Path, file: &str, text: &str) {
+    let file = root.join(file);
+    std::fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
+    std::fs::write(file, text).expect("a file");
+}
+
+fn shown(folder: &Path) -> Vec<String> {
+    let found = declared_plugins(&[folder.to_owned()]);
+    found.iter().map(|plugin| format!("{} {} {}", plugin.name, plugin.version, plugin.url)).collect()
+}
+
+#[test]
+fn python_packages_ask_for_their_plugins() {
+    let place = tempfile::tempdir().expect("a folder");
+    let root = place.path();
+    write(root, "pulumi_random/pulumi-plugin.json", r#"{"resource": true, "name": "random", "version": "4.21.4"}"#);
+    write(
+        root,
+        "pulumi_own_thing/pulumi-plugin.json",
+        r#"{"resource": true, "version": "v1.0.0", "server": "https://h.test"}"#,
+    );
+    write(root, "pulumi_policy/pulumi-plugin.json", r#"{"resource": false, "name": "policy"}"#);
+    write(root, "broken/pulumi-plugin.json", "{");
+    write(root, "other/__init__.py", "");
+    assert_eq!(shown(root), ["own-thing 1.0.0 https://h.test", "random 4.21.4 "]);
+}
+
+#[test]
+fn a_package_that_is_made_from_a_parameter_has_another_ones_plugin() {
+    let place = tempfile::tempdir().expect("a folder");
+    let text = r#"{"resource": true, "name": "terraform-provider", "version": "0.9.0", "parameterization": {"name": "netbox", "version": "3.8.0"}}"#;
+    write(place.path(), "pulumi_netbox/pulumi-plugin.json", text);
+    let found = declared_plugin(&[place.path().to_owned()], "netbox").expect("declared");
+    assert_eq!((found.name.as_str(), found.version.as_str()), ("terraform-provider", "0.9.0"));
+}
+
+#[test]
+fn node_packages_ask_for_their_plugins_nested_ones_and_linked_ones_too() {
+    let place = tempfile::tempdir().expect("a folder");
+    let root = place.path().join("node_modules");
+    let package = |name: &str, version: &str| {
+        format!(r#"{{"name": "{name}", "version": "{version}", "pulumi": {{"resource": true}}}}"#)
+    };
+    write(&root, "@pulumi/random/package.json", &package("@pulumi/random", "4.16.7"));
+    write(&root, "@pulumi/pulumi/package.json", r#"{"name": "@pulumi/pulumi", "version": "3.0.0"}"#);
+    write(&root, "lib/package.json", r#"{"name": "lib"}"#);
+    write(&root, "lib/node_modules/@pulumi/random/package.json", &package("@pulumi/random", "4.20.0"));
+    write(place.path(), "store/own/package.json", &package("own", "1.0.0"));
+    std::os::unix::fs::symlink(place.path().join("store/own"), root.join("own")).expect("a link");
+    std::fs::create_dir_all(place.path().join("store/own/node_modules")).expect("a folder");
+    std::os::unix::fs::symlink(&root, place.path().join("store/own/node_modules/own")).expect("a link");
+    assert_eq!(shown(&root), ["own 1.0.0 ", "random 4.16.7 ", "random 4.20.0 "]);
+    let newest = declared_plugin(std::slice::from_ref(&root), "random").expect("declared");
+    assert_eq!(newest.version, "4.20.0");
+    assert_eq!(declared_plugin(&[root], "aws"), None);
+}

@@ -1,0 +1,173 @@
+//! Installs plugins into the folder that maloko shares with Pulumi.
+
+mod declared;
+mod dependencies;
+mod download;
+mod error;
+#[cfg(test)]
+pub(crate) mod fixtures;
+mod http;
+mod layout;
+mod limits;
+mod listing;
+mod overrides;
+mod progress;
+mod sources;
+mod unpack;
+mod wanted;
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use semver::Version;
+
+use crate::settings::PluginSettings;
+
+pub use declared::{DeclaredPlugin, declared_plugin, declared_plugins};
+pub use error::InstallError;
+pub(crate) use http::shown;
+pub(crate) use layout::PluginFolder;
+pub use listing::{PluginEntry, installed_plugins};
+pub use progress::Progress;
+pub use wanted::WantedPlugin;
+
+use download::{Downloads, checksum_of, wrong_checksum};
+use http::Http;
+use limits::Limits;
+use sources::{Places, sources};
+
+/// What archives with gzip begin with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// A plugin that is installed now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// Its version.
+    pub version: Version,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Was it there before?
+    pub was_there: bool,
+}
+
+/// What else is wanted of an installation.
+#[derive(Clone, Debug, Default)]
+pub struct InstallOptions {
+    /// Install it although it is there.
+    pub reinstall: bool,
+    /// An archive or an executable of this machine, in the place of a download.
+    pub file: Option<PathBuf>,
+}
+
+/// See the module's text.
+pub struct Installer<'a> {
+    settings: &'a PluginSettings,
+    places: Places,
+    limits: Limits,
+    pause: fn(Duration),
+}
+
+impl<'a> Installer<'a> {
+    /// Installs for runs with these settings.
+    #[must_use]
+    pub fn new(settings: &'a PluginSettings) -> Self {
+        Self { settings, places: Places::default(), limits: Limits::default(), pause: std::thread::sleep }
+    }
+
+    /// Installs a plugin, if it is not there already. Waits for other processes that install the same one.
+    pub fn install(
+        &self,
+        wanted: &WantedPlugin,
+        options: &InstallOptions,
+        progress: &dyn Progress,
+    ) -> Result<Installed, InstallError> {
+        let Some(plugins) = self.settings.plugin_folder() else {
+            return Err(InstallError::last("there is no folder for plugins; set PULUMI_HOME, or HOME"));
+        };
+        let sources = sources(wanted, &self.places, self.settings)?;
+        let http = Http::new(&self.limits);
+        let downloads = Downloads { sources: &sources, http: &http, limits: &self.limits, progress, pause: self.pause };
+        let version = match &wanted.version {
+            Some(version) => version.clone(),
+            None => downloads.latest().map_err(|error| {
+                InstallError::last(format!("which version of {} is the newest is not known: {error}", wanted.name))
+            })?,
+        };
+        let folder = PluginFolder::new(plugins.join(format!("resource-{}-v{version}", wanted.name)));
+        let path = folder.path().to_owned();
+        let lock = folder.lock(progress)?;
+        if folder.is_whole() && !options.reinstall {
+            return Ok(Installed { version, folder: path, was_there: true });
+        }
+        // What is there stays until all that is to take its place has arrived.
+        let archive = match &options.file {
+            Some(file) => given(file, wanted, &version)?,
+            None => downloads.archive(wanted, &version, &plugins)?,
+        };
+        folder.begin(&lock)?;
+        let executable = format!("pulumi-resource-{}", wanted.name);
+        let filled = self.fill(archive, &path, &executable, progress);
+        if let Err(error) = filled {
+            // The marker stays if even this fails.
+            drop(folder.remove(lock));
+            return Err(InstallError::last(format!("{} {version} is not installed: {error}", wanted.name)));
+        }
+        folder.complete(&lock)?;
+        Ok(Installed { version, folder: path, was_there: false })
+    }
+
+    fn fill(
+        &self,
+        mut archive: File,
+        folder: &Path,
+        executable: &str,
+        progress: &dyn Progress,
+    ) -> Result<(), InstallError> {
+        let unreadable = |error: std::io::Error| InstallError::io("the archive cannot be read", &error);
+        let mut first = Vec::new();
+        archive.by_ref().take(2).read_to_end(&mut first).map_err(unreadable)?;
+        archive.seek(SeekFrom::Start(0)).map_err(unreadable)?;
+        if first == GZIP {
+            unpack::unpack(archive, folder, &self.limits, progress)?;
+        } else if first == *b"\x7fE" || first == *b"#!" {
+            let file =
+                std::fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(folder.join(executable));
+            let copied = file.and_then(|mut file| {
+                std::io::copy(&mut archive, &mut file)?;
+                file.sync_data()
+            });
+            copied.map_err(|error| InstallError::io(format!("{executable} cannot be written"), &error))?;
+        } else {
+            return Err(InstallError::last(
+                "what was downloaded is neither a .tar.gz nor a program; look at its address",
+            ));
+        }
+        dependencies::install(folder, executable, progress)
+    }
+}
+
+/// An archive of this machine.
+fn given(file: &Path, wanted: &WantedPlugin, version: &Version) -> Result<File, InstallError> {
+    let failed = |error: std::io::Error| InstallError::io(format!("{} cannot be read", file.display()), &error);
+    let mut opened = File::open(file).map_err(failed)?;
+    if opened.metadata().map_err(failed)?.is_dir() {
+        return Err(InstallError::last(format!(
+            "{} is a folder; give an archive, or name the folder under `plugins.providers` in Pulumi.yaml",
+            file.display()
+        )));
+    }
+    if let Some(expected) = &wanted.checksum {
+        let found = checksum_of(&mut opened).map_err(failed)?;
+        if !expected.eq_ignore_ascii_case(&found) {
+            return Err(wrong_checksum(wanted, version, expected, &found));
+        }
+    }
+    Ok(opened)
+}
+
+#[cfg(test)]
+#[path = "install_tests.rs"]
+mod tests;

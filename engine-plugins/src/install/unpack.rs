@@ -1,0 +1,175 @@
+//! Unpacks an archive into a folder, and nowhere else: no path leaves it, there are no links, and size and count have
+//! bounds.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use flate2::read::MultiGzDecoder;
+use tar::{Archive, EntryType, PaxExtensions};
+
+use super::error::InstallError;
+use super::limits::Limits;
+use super::progress::Progress;
+
+/// Longer names and headers are no archive's that anybody made on purpose. They are held in memory.
+const LONGEST_NAME: u64 = 1 << 20;
+
+/// Unpacks a tar archive with gzip into a folder that is empty.
+pub(crate) fn unpack(
+    archive: impl Read,
+    folder: &Path,
+    limits: &Limits,
+    progress: &dyn Progress,
+) -> Result<(), InstallError> {
+    let exceeded = Rc::new(Cell::new(false));
+    let broken = |error: std::io::Error| {
+        InstallError::last(if exceeded.get() {
+            format!("the archive has more than {} bytes unpacked; this is no plugin", limits.unpacked)
+        } else {
+            format!("the archive is broken or cut off: {error}; download it again")
+        })
+    };
+    let bounded =
+        Bounded { reader: MultiGzDecoder::new(archive), left: limits.unpacked, exceeded: Rc::clone(&exceeded) };
+    let mut archive = Archive::new(bounded);
+    let mut place = Place { root: folder, folders: BTreeSet::new() };
+    let mut members = 0;
+    let mut long_name = None;
+    // The library would read long names and headers into memory, however long they are. So we read them.
+    for entry in archive.entries().map_err(broken)?.raw(true) {
+        let mut entry = entry.map_err(broken)?;
+        if progress.is_cancelled() {
+            return Err(InstallError::last("the installation was cancelled"));
+        }
+        members += 1;
+        if members > limits.members {
+            let most = limits.members;
+            return Err(InstallError::last(format!("the archive has more than {most} files; this is no plugin")));
+        }
+        match entry.header().entry_type() {
+            EntryType::XGlobalHeader => continue,
+            EntryType::GNULongName => {
+                let name = read_short(&mut entry).map_err(broken)?;
+                let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+                long_name = Some(path_of(&name[..end]));
+                continue;
+            }
+            EntryType::XHeader => {
+                long_name = path_in_header(&read_short(&mut entry).map_err(broken)?).or(long_name);
+                continue;
+            }
+            _ => {}
+        }
+        let named = match long_name.take() {
+            Some(name) => name,
+            None => path_of(&entry.header().path_bytes()),
+        };
+        let refused = |why: &str| {
+            InstallError::last(format!("the archive has {why}: '{}'; it is refused as a whole", named.display()))
+        };
+        let inside = inside(&named).ok_or_else(|| refused("a path outside of the plugin's folder"))?;
+        let cannot = |error: std::io::Error| {
+            if exceeded.get() {
+                return broken(error);
+            }
+            InstallError::io(format!("'{}' of the archive cannot be unpacked", named.display()), &error)
+        };
+        match entry.header().entry_type() {
+            EntryType::Directory => place.make_folder(&inside).map_err(cannot)?,
+            EntryType::Regular | EntryType::Continuous => {
+                let mode = entry.header().mode().unwrap_or(0);
+                place.write(&inside, mode, &mut entry).map_err(cannot)?;
+            }
+            EntryType::Symlink | EntryType::Link => return Err(refused("a link")),
+            _ => return Err(refused("something that is neither a file nor a folder")),
+        }
+    }
+    Ok(())
+}
+
+/// The folder into which an archive is unpacked.
+struct Place<'a> {
+    root: &'a Path,
+    /// Those that were made in it.
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Place<'_> {
+    fn make_folder(&mut self, inside: &Path) -> std::io::Result<()> {
+        if inside.as_os_str().is_empty() || !self.folders.insert(inside.to_owned()) {
+            return Ok(());
+        }
+        DirBuilder::new().recursive(true).mode(0o755).create(self.root.join(inside))
+    }
+
+    fn write(&mut self, inside: &Path, mode: u32, content: &mut impl Read) -> std::io::Result<()> {
+        self.make_folder(inside.parent().unwrap_or(Path::new("")))?;
+        let mode = mode & 0o755 | 0o600;
+        let mut file: File = OpenOptions::new().write(true).create_new(true).mode(mode).open(self.root.join(inside))?;
+        std::io::copy(content, &mut file)?;
+        // After a crash of the machine, a folder without its marker must have all of its content.
+        file.sync_data()
+    }
+}
+
+fn read_short(entry: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    entry.take(LONGEST_NAME + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST_NAME {
+        return Err(std::io::Error::other("a name in it is too long"));
+    }
+    Ok(bytes)
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+fn path_in_header(header: &[u8]) -> Option<PathBuf> {
+    let members = PaxExtensions::new(header).filter_map(Result::ok);
+    members.filter(|member| member.key_bytes() == b"path").last().map(|member| path_of(member.value_bytes()))
+}
+
+/// The path below the folder; `None` if it leads elsewhere.
+fn inside(named: &Path) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for component in named.components() {
+        match component {
+            Component::Normal(name) => path.push(name),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(path)
+}
+
+/// Reads no more than so many bytes.
+struct Bounded<R> {
+    reader: R,
+    left: u64,
+    exceeded: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        match self.left.checked_sub(read as u64) {
+            Some(left) => self.left = left,
+            None => {
+                self.exceeded.set(true);
+                return Err(std::io::Error::other("too large"));
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+#[path = "unpack_tests.rs"]
+mod tests;
