@@ -4,6 +4,7 @@ import { crashEverywhere, expect, type Inputs, type StackSettings, test } from "
 
 const PET = "random:index/randomPet:RandomPet";
 const LOOKUP = "random:index:lookup";
+const VPC = "awsx:ec2:Vpc";
 
 class RandomPet extends pulumi.CustomResource {
     declare readonly text: pulumi.Output<string>;
@@ -144,6 +145,31 @@ test("a function of a package returns its arguments or what its stub does", asyn
     const stubbed = stack(program, { stubs: { [LOOKUP]: (given) => ({ legs: 4, of: given.name }) } });
     await stubbed.up();
     expect(stubbed.outputs().found).toEqual({ legs: 4, of: "cat" });
+});
+
+class Vpc extends pulumi.ComponentResource {
+    declare readonly block: pulumi.Output<string>;
+    declare readonly place: pulumi.Output<string>;
+
+    constructor(name: string, block: pulumi.Input<string>) {
+        super(VPC, name, { block, place: undefined }, {}, true);
+    }
+}
+
+test("a component of a package is stubbed without children", async ({ stack }) => {
+    const program = () => {
+        const vpc = new Vpc("vpc", pulumi.secret("10.0.0.0/8"));
+        new Greeting("greeting", vpc.place);
+        return { block: vpc.block, zones: pulumi.runtime.call(`${VPC}/zones`, { count: 2 }, vpc) };
+    };
+    const s = stack(program, { stubs: { [VPC]: () => ({ place: "here" }) } });
+    expect(await s.preview()).toPlan({ vpc: "create", greeting: "create" });
+    await s.up();
+    expect(s.outputs("greeting").pet).toBe("here");
+    expect(s.outputs()).toEqual({ block: "10.0.0.0/8", zones: { count: 2 } });
+    const other = stack(program, { stubs: { [VPC]: () => ({ place: "" }), [`${VPC}/zones`]: () => ({ a: 1 }) } });
+    await other.up();
+    expect(other.outputs().zones).toEqual({ a: 1 });
 });
 
 test("what a stub raises is raised as it is", async ({ stack }) => {

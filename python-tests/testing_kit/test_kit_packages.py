@@ -12,6 +12,7 @@ from maloko.testing import Kit, crash_everywhere
 
 PET = "random:index/randomPet:RandomPet"
 LOOKUP = "random:index:lookup"
+VPC = "awsx:ec2:Vpc"
 
 
 class RandomPet(pulumi.CustomResource):
@@ -159,6 +160,31 @@ def test_a_function_of_a_package_returns_its_arguments_or_what_its_stub_does(mal
     s = maloko.stack(program, stubs={LOOKUP: lambda arguments: {"legs": 4, "of": arguments["name"]}})
     s.up()
     assert s.outputs()["found"] == {"legs": 4, "of": "cat"}
+
+
+class Vpc(pulumi.ComponentResource):
+    block: pulumi.Output[str]
+    place: pulumi.Output[str]
+
+    def __init__(self, name: str, block: Any) -> None:
+        super().__init__(VPC, name, {"block": block, "place": None}, remote=True)
+
+
+def test_a_component_of_a_package_is_stubbed_without_children(maloko: Kit) -> None:
+    def program() -> None:
+        vpc = Vpc("vpc", pulumi.Output.secret("10.0.0.0/8"))
+        Greeting("greeting", vpc.place)
+        pulumi.export("block", vpc.block)
+        pulumi.export("zones", pulumi.runtime.call(f"{VPC}/zones", {"count": 2}, res=vpc))
+
+    s = maloko.stack(program, stubs={VPC: lambda _inputs: {"place": "here"}})
+    assert s.preview() == {"vpc": "create", "greeting": "create"}
+    s.up()
+    assert s.outputs("greeting")["pet"] == "here"
+    assert s.outputs() == {"block": "10.0.0.0/8", "zones": {"count": 2}}
+    s = maloko.stack(program, stubs={VPC: lambda _inputs: {"place": ""}, f"{VPC}/zones": lambda _arguments: {"a": 1}})
+    s.up()
+    assert s.outputs()["zones"] == {"a": 1}
 
 
 def test_what_a_stub_raises_is_raised_as_it_is(maloko: Kit) -> None:

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use async_trait::async_trait;
-use maloko_core::PropertyMap;
 use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{
     Answer, DiffAnswer, HostError, Method, ObjectId, ProviderCall, ProviderError, ProviderErrorKind, ProviderHost,
 };
 use maloko_core::urn::Urn;
 use maloko_core::wire::provider::ConstructRequest;
+use maloko_core::{PropertyMap, Value};
 
 use super::components::{self, settled};
 use super::language::{lowered, remarked};
@@ -79,7 +79,8 @@ impl Stubs {
         let inputs = settled(inputs);
         let urn = components::registered(&*engine, request, &inputs).await?;
         let mut more = PropertyMap::new();
-        if !request.dry_run {
+        // Programs of plugins run in previews as well: what they know there must be the same later.
+        if !request.dry_run || !inputs.values().any(Value::contains_unknown) {
             let method = Method::Create { inputs: inputs.clone(), key: String::new(), timeout: 0.0 };
             let number = self.calls.fetch_add(1, Ordering::Relaxed);
             let call = ProviderCall { number, urn: urn.clone(), method, for_plugin: None };
