@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Thread
 from typing import Any
 
 import psycopg
@@ -20,7 +21,7 @@ class Database:
 
     def execute(self, statement: str) -> list[tuple[Any, ...]]:
         """Runs one statement as the administrator; gives the rows that it answers."""
-        with psycopg.connect(self.url) as connection:
+        with psycopg.connect(self.url, autocommit=True) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
@@ -38,6 +39,36 @@ class Database:
                 raise
             return False
         return True
+
+    @contextmanager
+    def holding_commits(self) -> Iterator[None]:
+        """Meanwhile no commit is answered: it is done, and waits for another server to say that it has it, too."""
+        self.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        self.execute("SELECT pg_reload_conf()")
+        try:
+            # From the first one that is held on, all are.
+            committing = Thread(target=self._commit_until_one_is_held)
+            committing.start()
+            while not self.held_commits():
+                pass
+            self.end_held_commits()
+            committing.join()
+            yield
+        finally:
+            self.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            self.execute("SELECT pg_reload_conf()")
+
+    def held_commits(self) -> int:
+        return len(self.execute("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
+
+    def end_held_commits(self) -> None:
+        """Ends their connections; what they committed is there then."""
+        self.execute("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+
+    def _commit_until_one_is_held(self) -> None:
+        with suppress(psycopg.OperationalError):
+            while True:
+                self.execute("COMMENT ON DATABASE postgres IS 'committed'")
 
 
 @contextmanager
