@@ -31,7 +31,7 @@ def test_each_member_of_a_team_has_a_role_and_a_password(project: Project, datab
     assert project.up() == {"same": 6}
 
     project.must("config", "set", "--path", "members[2]", "mary")
-    project.preview()
+    assert project.preview() == {"create": 2, "same": 6}
     assert kept_in_vault(project) == first
     assert project.up() == {"create": 2, "same": 6}
     assert kept_in_vault(project).keys() == {"team-ada", "team-grace", "team-mary"}

@@ -20,8 +20,8 @@ export interface TeamArgs {
 }
 
 export class Team extends pulumi.ComponentResource {
-    /** The password of each member, by name. */
-    readonly passwords: pulumi.Output<Record<string, string>>;
+    /** The password of each member, by name: a preview knows those of the members who stay. */
+    readonly passwords: Record<string, pulumi.Output<string>>;
 
     constructor(name: string, args: TeamArgs, opts?: pulumi.ComponentResourceOptions) {
         super("team:index:Team", name, {}, opts);
@@ -29,7 +29,7 @@ export class Team extends pulumi.ComponentResource {
             const password = new Password(`${name}-${member}`, { length: args.passwordLength }, { parent: this });
             return [member, password.result] as const;
         });
-        this.passwords = pulumi.secret(pulumi.output(Object.fromEntries(passwords)));
+        this.passwords = Object.fromEntries(passwords);
         this.registerOutputs({ passwords: this.passwords });
     }
 }
