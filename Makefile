@@ -404,13 +404,13 @@ adoption-node: $(STAMPS)/node
 # The examples' own packages, which their plugins use as well; each project and plugin could also be installed by itself.
 $(STAMPS)/examples-python: examples/python/requirements.txt $(STAMPS)/python
 	$(PIP) -r examples/python/requirements.txt
-	ln -sfn ../../../$(VENV) examples/plugins/vault/venv
+	test -e examples/plugins/vault/venv || ln -sfn ../../../$(VENV) examples/plugins/vault/venv
 	@touch $@
 
 $(STAMPS)/examples-node: examples/typescript/package.json examples/typescript/package-lock.json $(wildcard examples/typescript/*/package.json) $(STAMPS)/npm-package
 	$(NPM) --prefix examples/typescript ci $(NPM_QUIET)
 	cd examples/typescript && $(NPM) install --no-save $(NPM_QUIET) ../../$(STAMPS)/npm/maloko-*.tgz
-	ln -sfn ../../typescript/node_modules examples/plugins/team/node_modules
+	test -e examples/plugins/team/node_modules || ln -sfn ../../typescript/node_modules examples/plugins/team/node_modules
 	@touch $@
 
 test-examples: build $(STAMPS)/examples-python $(STAMPS)/examples-node
