@@ -5,7 +5,7 @@
 #   make test     every suite, on a quick build; what each stage took is told at the end, and `make budget` judges it
 #   make quick    what a commit would change, in under a minute; `make hook` makes git run it before each commit
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
-#   make demo     the examples, deployed, changed, previewed and destroyed in both languages
+#   make demo     the examples, deployed, changed, previewed and destroyed in both languages; needs PostgreSQL
 #   make verify   formatting, lints, types, generated files
 #   make docs     the site of the documents in .build/docs, every link checked
 #   make bench    the speed table of docs/internals/performance.md (`make bench-engine`: the engine alone)
@@ -401,14 +401,16 @@ adoption-python: $(STAMPS)/python
 adoption-node: $(STAMPS)/node
 	$(PYTHON) conformance/adopt.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules
 
-# The examples' own packages; each project could also be installed by itself.
+# The examples' own packages, which their plugins use as well; each project and plugin could also be installed by itself.
 $(STAMPS)/examples-python: examples/python/requirements.txt $(STAMPS)/python
 	$(PIP) -r examples/python/requirements.txt
+	test -e examples/plugins/vault/venv || ln -sfn ../../../$(VENV) examples/plugins/vault/venv
 	@touch $@
 
 $(STAMPS)/examples-node: examples/typescript/package.json examples/typescript/package-lock.json $(wildcard examples/typescript/*/package.json) $(STAMPS)/npm-package
 	$(NPM) --prefix examples/typescript ci $(NPM_QUIET)
 	cd examples/typescript && $(NPM) install --no-save $(NPM_QUIET) ../../$(STAMPS)/npm/maloko-*.tgz
+	test -e examples/plugins/team/node_modules || ln -sfn ../../typescript/node_modules examples/plugins/team/node_modules
 	@touch $@
 
 test-examples: build $(STAMPS)/examples-python $(STAMPS)/examples-node
@@ -511,6 +513,7 @@ verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
+	cd examples/plugins/vault && ../../../$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 __main__.py
 
 # Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty depends on itself by
 # way of others.

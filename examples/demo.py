@@ -1,4 +1,4 @@
-"""`make demo`: the three examples in both languages, deployed, changed, previewed and destroyed, as it looks."""
+"""`make demo`: the examples in both languages, deployed, changed, previewed and destroyed, as it looks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from examples.harness import LANGUAGES, Project
 from examples.servers.labels import LabelService
+from examples.servers.postgres import Database, running_database
 from examples.servers.widgets import WidgetService
 
 TOKEN = "demo-token"
@@ -40,8 +42,18 @@ def lifecycle(project: Project, setting: str, value: str) -> None:
 
 
 def main() -> None:
+    with ExitStack() as stack:
+        try:
+            database = stack.enter_context(running_database())
+        except RuntimeError as error:
+            sys.exit(f"demo: two examples need a PostgreSQL server, and {error}")
+        demonstrate(database)
+
+
+def demonstrate(database: Database) -> None:
     labels, widgets = LabelService(TOKEN), WidgetService(TOKEN)
     with labels.running(), widgets.running(), tempfile.TemporaryDirectory(prefix="maloko-demo-") as folder:
+        left: list[str] = []
         for language in LANGUAGES:
             place = Path(folder) / language
             place.mkdir()
@@ -49,18 +61,21 @@ def main() -> None:
                 "stable-id": ("names[2]", "queue"),
                 "repository-labels": ("labels.bug.color", "b60205"),
                 "widgets": ("sizes.dial", "medium"),
+                "database-role": ("passwordLength", "32"),
+                "database-team": ("members[2]", "mary"),
             }
             for example, (setting, value) in settings.items():
                 print(f"\n===== {example}, {'Python' if language == 'python' else 'TypeScript'} =====")
                 project = Project(language, example, place)
-                project.env |= {"WIDGETS_URL": widgets.url, "WIDGETS_TOKEN": TOKEN}
+                project.env |= {"WIDGETS_URL": widgets.url, "WIDGETS_TOKEN": TOKEN, "DATABASE_URL": database.url}
                 show(project, "stack", "init", "dev")
                 if example == "repository-labels":
                     show(project, "config", "set", "githubApi", labels.url)
                     show(project, "config", "set", "secondsBetweenWrites", "0")
                     show(project, "config", "set", "--secret", "githubToken", TOKEN)
                 lifecycle(project, setting, value)
-        left = [*labels.colors("acme/website"), *widgets.widgets]
+                left += (str(file) for file in project.folder.glob("passwords/*"))
+        left += [*labels.colors("acme/website"), *widgets.widgets, *database.roles()]
         print(f"\nRequests: {dict(labels.requests + widgets.requests)}")
         if left:
             sys.exit(f"demo: these are still there: {left}")

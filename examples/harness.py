@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
 LANGUAGES = ("python", "nodejs")
 TIMEOUT = 120
+NOT_COPIED = shutil.ignore_patterns("node_modules", "venv", "__pycache__")
 
 
 class Project:
-    """A copy of an example in a folder of its own, with its own state.
+    """A copy of an example in a folder of its own, with its own state, and the plugins of the examples beside it.
 
     :param passphrase: what its secrets are encrypted with; without one, the project has a key file, whose key needs not
         be derived by each command
@@ -26,9 +28,12 @@ class Project:
 
     def __init__(self, language: str, example: str, folder: Path, passphrase: str | None = None) -> None:
         self.language = language
-        self.folder = folder / example
-        source = ROOT / "examples" / ("python" if language == "python" else "typescript")
-        shutil.copytree(source / example, self.folder, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+        source = EXAMPLES / ("python" if language == "python" else "typescript")
+        # As deep as it is there: it names its plugins by relative paths.
+        self.folder = folder / source.name / example
+        shutil.copytree(source / example, self.folder, ignore=NOT_COPIED)
+        if "../plugins/" in (self.folder / "Pulumi.yaml").read_text():
+            copy_plugins(folder / "plugins")
         if language == "python":
             self.cli = ROOT / ".venv" / "bin" / "maloko"
         else:
@@ -73,6 +78,10 @@ class Project:
         digest = json.loads(self.must("preview", "--json"))
         return {op: count for op, count in digest["changeSummary"].items() if count}
 
+    def refresh(self) -> dict[str, int]:
+        """Refreshes; gives the counts of the summary by operation."""
+        return changes_of(self.must("refresh", "--yes", "--skip-preview", "--json"))
+
     def destroy(self) -> dict[str, int]:
         """Destroys; gives the counts of the summary by operation."""
         return changes_of(self.must("destroy", "--yes", "--skip-preview", "--json"))
@@ -85,6 +94,15 @@ class Project:
         """The rows of the exported state."""
         exported = json.loads(self.must("stack", "export"))
         return exported["deployment"].get("resources") or []
+
+
+def copy_plugins(folder: Path) -> None:
+    """Puts the sources of the plugins there; what is installed for the examples is installed for them, too."""
+    if folder.exists():
+        return
+    shutil.copytree(EXAMPLES / "plugins", folder, ignore=NOT_COPIED)
+    (folder / "vault" / "venv").symlink_to(ROOT / ".venv")
+    (folder / "team" / "node_modules").symlink_to(EXAMPLES / "typescript" / "node_modules")
 
 
 def changes_of(events: str) -> dict[str, int]:
@@ -117,7 +135,7 @@ def with_stack(language: str, example: str, folder: Path, *settings: Setting, pa
     """An example with a stack that has these settings; both are copies of those that were made first."""
     project = Project(language, example, folder, passphrase)
     template = _template(language, example, passphrase, settings)
-    shutil.copytree(template, folder, ignore=shutil.ignore_patterns("node_modules"), dirs_exist_ok=True)
+    shutil.copytree(template, folder, ignore=shutil.ignore_patterns("node_modules", "plugins"), dirs_exist_ok=True)
     return project
 
 
