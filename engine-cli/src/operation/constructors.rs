@@ -117,7 +117,7 @@ fn input_of<'i>(parameter: &Parameter, inputs: &'i PropertyMap) -> Option<&'i st
     inputs.keys().map(String::as_str).find(|key| *key == parameter.name || snake(key) == parameter.name)
 }
 
-fn snake(key: &str) -> String {
+pub(super) fn snake(key: &str) -> String {
     let mut text = String::new();
     for character in key.chars() {
         if character.is_ascii_uppercase() && !text.is_empty() {

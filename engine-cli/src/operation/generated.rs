@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::provider::StoredProvider;
 use maloko_core::resource_state::ResourceState;
+use maloko_core::served_by::{ServedBy, served_by};
 
 use crate::language_host::{Language, ResourceClass};
 
-use super::constructors;
 use super::source_text::{capitalised, identifier, object, options, provider_expression, quoted};
+use super::{constructors, packages};
 
 /// Keeps the rows of the objects that an import took over.
 #[derive(Default)]
@@ -44,6 +45,10 @@ fn code(rows: &[Arc<ResourceState>], language: Language, known: &[ResourceClass]
     let mut classes = BTreeSet::new();
     let mut body = String::new();
     for row in rows {
+        if served_by(&row.kind) == ServedBy::Plugin {
+            body.push_str(&packages::statement(row, language, &mut imports));
+            continue;
+        }
         if let Some(statement) = constructors::statement(row, language, known, &mut imports) {
             body.push_str(&statement);
             continue;

@@ -70,6 +70,20 @@ fn typescript_code_declares_what_was_imported() {
 }
 
 #[test]
+fn resources_of_packages_are_declared_with_the_classes_of_their_sdks() {
+    let of_package = |kind: &str, name: &str| ResourceState {
+        inputs: Arc::new(
+            [("fileName".to_owned(), Value::from("a")), ("__defaults".to_owned(), Value::Array(Vec::new()))].into(),
+        ),
+        stored_provider: StoredProvider::Absent,
+        ..row(kind, name, "", "")
+    };
+    let rows = || vec![of_package("aws:s3/bucket:Bucket", "my-bucket"), of_package("azure-native:index:Vault", "v")];
+    assert_snapshot!("packages_python", code(rows(), Language::Python));
+    assert_snapshot!("packages_typescript", code(rows(), Language::NodeJs));
+}
+
+#[test]
 fn nothing_imported_is_no_code() {
     assert_eq!(code(Vec::new(), Language::Python), "");
 }

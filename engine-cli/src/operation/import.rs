@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use maloko_core::operation::{Adoption, ProviderChoice};
 use maloko_core::provider::{ProviderReference, Revision};
+use maloko_core::served_by::{ServedBy, served_by};
 use maloko_core::state::StackName;
 use maloko_core::urn::Urn;
 
@@ -184,8 +185,8 @@ impl Reader<'_> {
             return Ok(ProviderChoice::Named(named));
         }
         let urn = self.resource(listed, "provider", text, 0)?;
-        // A provider resource, as Pulumi's lists name it, says nothing of the object that serves.
-        let of_type = urn.provider_package().is_some();
+        // A provider resource of a dynamic package, as Pulumi's lists name it, says nothing of the object that serves.
+        let of_type = urn.provider_package().is_some() && served_by(urn.own_type()) != ServedBy::ItsPlugin;
         Ok(if of_type { ProviderChoice::OfItsType } else { ProviderChoice::OfResource(urn) })
     }
 

@@ -9,6 +9,7 @@ mod interrupts;
 mod load;
 mod outcome_file;
 mod own_process;
+mod packages;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::operation::{Adoption, Operation, OperationKind};
 use maloko_core::plugin::PluginsOfRun;
 use maloko_core::resource_state::ResourceState;
-use maloko_core::served_by::ServedBy;
+use maloko_core::served_by::{ServedBy, served_by};
 use maloko_core::state::Snapshot;
 use maloko_plugins::{PluginSettings, Plugins, VARIABLES};
 
@@ -26,9 +26,13 @@ pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsO
     })))
 }
 
-/// Can a `refresh` or `destroy` do without the program? It brings live objects and hooks; what plugins serve needs neither,
-/// nor does a stack that has nothing but its own row.
-pub(super) fn need_no_program(request: &Request, snapshot: &Snapshot) -> bool {
+/// Can a `refresh`, `destroy` or `import` do without the program? It brings live objects and hooks; what plugins serve needs
+/// neither, nor does a stack that has nothing but its own row.
+pub(super) fn need_no_program(request: &Request, operation: &Operation, snapshot: &Snapshot) -> bool {
+    if request.kind == OperationKind::Import {
+        let of_plugin = |adoption: &Adoption| served_by(&adoption.kind) == ServedBy::Plugin;
+        return !request.asks_for_program && operation.adoptions.iter().all(of_plugin);
+    }
     let without = |row: &ResourceState| row.served_by() != ServedBy::LiveObject && row.hooks.is_empty();
     matches!(request.kind, OperationKind::Refresh | OperationKind::Destroy)
         && !request.asks_for_program

@@ -362,7 +362,7 @@ async fn operate(
     show: &Show,
 ) -> Result<(Report, bool)> {
     let language_host = &workplace.context.language_host;
-    let runs_program = request.runs_program && !plugins::need_no_program(request, session.snapshot());
+    let runs_program = request.runs_program && !plugins::need_no_program(request, &operation, session.snapshot());
     let host = Arc::new(SettlingHost::new(language_host.host()));
     let aim = workplace.context.console.aim.clone();
     let engine =

@@ -58,7 +58,7 @@ impl Planner {
     pub fn engine_provider(&mut self, urn: &Urn, kind: &str) -> Result<(String, Option<Step>), RegistrationError> {
         let package = package_of(kind);
         if !DYNAMIC_PACKAGES.contains(&package) {
-            return Err(RegistrationError::native_package(urn, package, ""));
+            return Err(RegistrationError::built_in_import(urn, kind));
         }
         let (reference, step) = self.default_provider(package);
         Ok((reference, step.filter(|step| step.op == Op::Create)))

@@ -3,7 +3,7 @@
 //! The program runs first, to bring its provider objects and to say which properties its resources take as inputs; it is
 //! answered from the state. Whatever is wrong with one object keeps none of the others from being taken over.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -11,15 +11,17 @@ use futures::future::join_all;
 use crate::event::{Event, Op, Severity};
 use crate::operation::{Adoption, ProviderChoice};
 use crate::plan::{RegistrationError, Step, copy_secrets};
-use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, Method, PluginArguments, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
+use crate::served_by::{ServedBy, served_by};
 use crate::state::ResourceNumber;
-use crate::urn::{STACK_TYPE, Urn, UrnSet};
+use crate::urn::{STACK_TYPE, Urn, UrnSet, package_of};
 use crate::value::{PropertyMap, Value};
 
 use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
+use crate::driver::registration::packages::package;
 
 /// Why an object was not taken over.
 enum Trouble {
@@ -169,12 +171,17 @@ impl Context {
         if !adoption.custom {
             return Ok(row);
         }
-        let provider = self.run_state().planner.engine_provider(&adoption.urn, &adoption.kind)?;
-        if let (_, Some(step)) = &provider {
-            self.act(step.clone(), None).await?;
-        }
-        row.provider = provider.0;
-        let resolved = self.server_of(adoption).await?;
+        let resolved = if served_by(&adoption.kind) == ServedBy::Plugin {
+            row.provider = self.provider_of_package(adoption).await?;
+            ResolvedProvider::plugin(self.providers.plugins.of(&row.provider)?)
+        } else {
+            let provider = self.run_state().planner.engine_provider(&adoption.urn, &adoption.kind)?;
+            if let (_, Some(step)) = &provider {
+                self.act(step.clone(), None).await?;
+            }
+            row.provider = provider.0;
+            self.server_of(adoption).await?
+        };
         row.stored_provider = resolved.stored();
         let (inputs, outputs) = self.ask_for(adoption, &resolved, &mut row).await?;
         row.inputs = Arc::new(self.check_adopted(adoption, &resolved, inputs).await?);
@@ -269,7 +276,8 @@ impl Context {
         let method = Method::Check { olds: shown.clone(), news: shown };
         let answer = {
             let _permit = self.permit(&adoption.urn).await?;
-            self.providers.call(resolved, &adoption.urn, method).await?
+            let beside = PluginArguments { seed: self.seed_of(&adoption.urn), ..PluginArguments::default() };
+            self.providers.call_with(resolved, &adoption.urn, method, Some(Box::new(beside))).await?
         };
         let Answer::Checked { inputs: mut checked, failures } = answer else {
             let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
@@ -286,6 +294,37 @@ impl Context {
             self.diagnose(Some(&adoption.urn), Severity::Warning, message);
         }
         Ok(inputs)
+    }
+
+    /// The provider resource for a resource of a package, by its reference: the one that the user names, else the default
+    /// one of the package, which is made where the state has none.
+    async fn provider_of_package(&self, adoption: &Adoption) -> Result<String, Trouble> {
+        let (urn, name) = (&adoption.urn, package_of(&adoption.kind));
+        let missing = |place: &str| RegistrationError::named_provider_missing(urn, place);
+        match &adoption.provider {
+            ProviderChoice::Named(reference) => Err(missing(&reference.place()).into()),
+            ProviderChoice::OfResource(provider) => {
+                let row = self.row_of(provider).filter(|_| provider.provider_package() == Some(name));
+                Ok(row.ok_or_else(|| missing(provider.as_str()))?.1.as_provider_reference())
+            }
+            ProviderChoice::OfItsType => {
+                let is_default = |row: &ResourceState| {
+                    row.urn.provider_package() == Some(name) && row.parent.is_none() && !row.delete
+                };
+                let known = {
+                    let run_state = self.run_state();
+                    let mut rows = run_state.planner.base().iter().filter(|row| is_default(row));
+                    rows.next().map(|row| row.as_provider_reference())
+                };
+                match known {
+                    Some(reference) => Ok(reference),
+                    None => {
+                        let package = package(name, "", "", BTreeMap::new());
+                        Ok(Box::pin(self.default_provider_of(package, urn.as_str())).await?)
+                    }
+                }
+            }
+        }
     }
 
     async fn server_of(&self, adoption: &Adoption) -> Result<ResolvedProvider, Trouble> {

@@ -86,7 +86,7 @@ impl Context {
 
     async fn register_default_provider(&self, package: &PackageRequest) -> Result<String, RpcError> {
         let goal = self.default_goal(package);
-        if self.operation.kind == OperationKind::Update {
+        if matches!(self.operation.kind, OperationKind::Update | OperationKind::Import) {
             let (urn, registered) = self.plan_and_act(goal).await?;
             return match registered {
                 Registered::Done(row) => {

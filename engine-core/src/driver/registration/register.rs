@@ -303,8 +303,7 @@ impl Context {
     async fn ask(&self, question: Question, resolved: Option<&ResolvedProvider>) -> Result<Answer, RpcError> {
         let Question { urn, about, method, mut for_plugin, instead_of } = question;
         if let (Method::Check { .. }, Some(for_plugin)) = (&method, &mut for_plugin) {
-            // The same for a preview and the update that follows it, and another one for each resource.
-            for_plugin.seed = sha256(&[&self.operation.seed[..], urn.as_str().as_bytes()].concat());
+            for_plugin.seed = self.seed_of(&urn);
         }
         if let (Some(old), Some(resolved)) = (instead_of, resolved) {
             let answer = self.compare_providers(&old, resolved).await;
@@ -328,6 +327,12 @@ impl Context {
             self.learn_secrets_of(inputs);
         }
         answer.map_err(|error| self.fail_planning(&urn, &error))
+    }
+
+    /// What a plugin makes random names from: the same in a preview and the update that follows it, and another one for each
+    /// resource.
+    pub(in crate::driver) fn seed_of(&self, urn: &Urn) -> Vec<u8> {
+        sha256(&[&self.operation.seed[..], urn.as_str().as_bytes()].concat())
     }
 
     pub(in crate::driver) fn depends_on_failure(&self, goal: &Goal) -> bool {

@@ -11,8 +11,8 @@ impl RegistrationError {
         Self::on(
             urn,
             format!(
-                "the package {package} is served by a plugin, and the command `import` takes over dynamic resources only; \
-                 write the resource into the program with the option 'import'"
+                "the package {package} is served by a plugin, and no provider resource was made for it; this is a bug in \
+                 maloko"
             ),
         )
     }
