@@ -84,7 +84,7 @@ afterAll(async () => {
     rmSync(folder, { recursive: true });
 });
 
-const OPTIONS: LawOptions = { inputs: INPUTS, secret: ["text"], volatile: ["mark"], grace: 2000, world };
+const OPTIONS: LawOptions = { inputs: INPUTS, secret: ["text"], volatile: ["mark"], grace: 4000, world };
 
 async function verdicts(only: readonly LawName[], options: Partial<LawOptions> = {}): Promise<LawVerdict[]> {
     return checkLaws(plugin, { ...OPTIONS, ...options }, { only });

@@ -71,7 +71,7 @@ def unbroken(folder: Path) -> Iterator[None]:
 
 
 def laws_of(plugin: Plugin, folder: Path, **settings: Any) -> type[ProviderLaws]:
-    attributes = {"provider": plugin, "inputs": INPUTS, "secret": {"text"}, "volatile": {"mark"}, "grace": 2.0}
+    attributes = {"provider": plugin, "inputs": INPUTS, "secret": {"text"}, "volatile": {"mark"}, "grace": 4.0}
     attributes |= {"world": World(folder / "world"), "__module__": __name__, **settings}
     return type("Things", (ProviderLaws,), attributes)
 
