@@ -55,7 +55,7 @@ class Breaker(probe.Probe):
 
     def Create(self, request, context):
         breaks = law()
-        if breaks == "L14" and not request.preview and self.cancelled.wait(0.2):
+        if breaks == "L14" and not request.preview and self.cancelled.wait(1.0):
             self.cancelled.clear()
             self.cancelled.wait(60)
         if breaks == "L12" and self.engine and not request.preview:

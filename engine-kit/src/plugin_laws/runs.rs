@@ -249,17 +249,26 @@ impl Runs {
         let run = stack.begin(&order, host, Some(Arc::clone(&self.shared.kept) as _)).await?;
         let engine: Arc<Engine> = Arc::clone(run.engine());
         let weak = Arc::downgrade(&engine);
+        let (cancelled, was_cancelled) = tokio::sync::oneshot::channel::<()>();
         let cancel = move || {
             if let Some(engine) = weak.upgrade() {
                 engine.cancel();
             }
+            drop(cancelled);
         };
         self.shared.kept.heard.when_entered(method, Box::new(cancel));
         let mut running = tokio::spawn(async move {
             program.run(&engine).await;
             run.finish(ProgramEnd { error: None, source: None }).await
         });
-        let ended = tokio::time::timeout(self.grace, &mut running).await.is_ok();
+        // Only from the cancellation on: a plugin that has to be started first takes its time.
+        let in_time = async {
+            tokio::select! {
+                _ = &mut running => true,
+                _ = was_cancelled => tokio::time::timeout(self.grace, &mut running).await.is_ok(),
+            }
+        };
+        let ended = in_time.await;
         if !ended {
             // Nothing else ends its call.
             self.shared.kept.end().await;
