@@ -112,7 +112,7 @@ test("a second Ctrl-C names the call that it leaves", async () => {
     it.write({ go: "" });
     const next = it.run(...RUN);
     expect(next.status).toBe(0);
-    expect(next.stdout).toContain("the object may exist");
+    expect(next.stdout).toContain("there may now be one object too many");
     expect(next.stderr).toContain("its outcome is unknown");
 });
 

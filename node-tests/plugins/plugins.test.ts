@@ -407,3 +407,36 @@ test("a plugin that runs already is attached and goes on", async () => {
     expect(its.objects()).toEqual([]);
     expect(isAlive(running.pid ?? 0)).toBe(true);
 });
+
+test("the command import takes over an object of a package", () => {
+    const its = plugged();
+    writeFileSync(join(its.world, "by-hand.json"), '{"color": "red", "text": "old"}');
+    its.project.write({ "index.js": `throw new Error("the program is not needed");` });
+    const command = (name: string, id: string) => [
+        "import",
+        "probe:index:Thing",
+        name,
+        id,
+        "--yes",
+        "--skip-preview",
+        "--stack",
+        "dev",
+    ];
+    expect(its.ok(command("lamp", "by-hand"))).toMatch(
+        /const lamp = new probe\.Thing\("lamp", \{\s*color: "red",\s*text: "old",\s*\}, \{ protect: true \}\);/,
+    );
+    expect(its.project.resources()).toEqual(["lamp"]);
+    const { status, output } = its.project.runWith(its.variables(), ...command("gone", "nothing"));
+    expect([status === 0, output.includes("'nothing'")]).toEqual([false, true]);
+    its.project.write({
+        "index.js": `const pulumi = require("@pulumi/pulumi");
+class Thing extends pulumi.CustomResource {
+    constructor(name, props, opts) {
+        super("probe:index:Thing", name, { url: undefined, token: undefined, ...props }, opts);
+    }
+}
+new Thing("lamp", { color: "red", text: "old" }, { protect: true });
+`,
+    });
+    expect(its.ok(UP)).toContain("2 unchanged");
+});

@@ -298,7 +298,7 @@ test("a create without an id is named until somebody has looked", async () => {
     expect(stack.resources().a).toBeUndefined();
     const again = await stack.up(() => void new Thing(new Good(), "a", { n: 3 }));
     const warnings = again.diagnostics.filter(({ severity }) => severity === "warning");
-    expect(warnings.map(({ message }) => message).join()).toContain("the object may exist");
+    expect(warnings.map(({ message }) => message).join()).toContain("there may now be one object too many");
 });
 
 test("a result that raises when it is read does not count as a method that raised", async () => {
@@ -312,7 +312,7 @@ test("a result that raises when it is read does not count as a method that raise
     expect(result.outcome).toBe("failed");
     expect(errorsOnTheResource(result)).toContain("NoRouteError: lazily loaded");
     const again = await stack.up(() => void new Thing(new Good(), "a", { n: 3 }));
-    expect(again.diagnostics.map(({ message }) => message).join()).toContain("the object may exist");
+    expect(again.diagnostics.map(({ message }) => message).join()).toContain("there may now be one object too many");
 });
 
 test("all failures of check are told under their resource", async () => {

@@ -132,7 +132,7 @@ def test_a_second_ctrl_c_names_the_call_that_it_leaves(project: Project) -> None
     assert "left at once during create of 'first'" in last["diagnosticEvent"]["message"]
     project.write("go-on", "")
     done = project.run(*RUN)
-    assert "the object may exist" in done.stdout
+    assert "there may now be one object too many" in done.stdout
     assert "its outcome is unknown" in done.stderr
 
 

@@ -141,7 +141,7 @@ def goes_on(stack: Stack, behaviour: Behaviour, method: str, rows: dict[str, Any
     assert again.outcome == "succeeded", again.diagnostics
     assert stack.resources()["a"]["outputs"]["n"] == 3
     if behaviour.hides_an_object(method):
-        assert any("the object may exist" in text for text in again.messages("warning"))
+        assert any("there may now be one object too many" in text for text in again.messages("warning"))
 
 
 def test_the_table_in_the_documents_is_what_was_seen() -> None:

@@ -400,3 +400,22 @@ def test_a_plugin_that_runs_already_is_attached_and_goes_on(without: Plugged) ->
     finally:
         running.kill()
         running.communicate()
+
+
+def test_the_command_import_takes_over_an_object_of_a_package(plugged: Plugged) -> None:
+    project = plugged.project
+    (plugged.world / "by-hand.json").write_text('{"color": "red", "text": "old"}')
+    project.write("__main__.py", "raise Exception('the program is not needed')\n")
+    imported = ("import", "probe:index:Thing", "lamp", "by-hand", "--yes", "--skip-preview")
+    said = project.run(*imported).stdout
+    assert 'lamp = probe.Thing("lamp", color="red", text="old", opts=pulumi.ResourceOptions(protect=True))' in said
+    assert plugged.resources() == ["lamp"]
+    assert "'nothing'" in project.failing("import", "probe:index:Thing", "gone", "nothing", "--yes", "--skip-preview")
+    thing = PROGRAM.split("inputs = ")[0]
+    options = "pulumi.ResourceOptions(protect=True)"
+    thing = thing.replace(
+        'name, props):\n        super().__init__("probe', 'name, props, opts):\n        super().__init__("probe'
+    )
+    thing = thing.replace('"token": None, **props})', '"token": None, **props}, opts)')
+    project.write("__main__.py", f'{thing}\nThing("lamp", {{"color": "red", "text": "old"}}, {options})\n')
+    assert "2 unchanged" in project.run(*UP).stdout

@@ -278,7 +278,7 @@ def test_a_create_without_an_id_is_named_until_somebody_has_looked(stack: Stack)
     assert [pending["type"] for pending in stack.export()["deployment"]["pending_operations"]] == ["creating"]
     again = stack.run("update", lambda: Thing(Good(), "a", {"n": 3}))
     assert again.outcome == "succeeded"
-    assert any("the object may exist" in text for text in again.messages("warning"))
+    assert any("there may now be one object too many" in text for text in again.messages("warning"))
 
 
 def test_a_result_that_raises_when_it_is_read_does_not_count_as_a_method_that_raised(stack: Stack) -> None:
