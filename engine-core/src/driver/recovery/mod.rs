@@ -5,4 +5,6 @@ pub(super) mod pending;
 pub(super) mod unresolved_creates;
 
 #[cfg(test)]
+mod told_creates_tests;
+#[cfg(test)]
 mod unresolved_creates_tests;
