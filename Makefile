@@ -295,7 +295,7 @@ corpus:
 	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus
 # Where a stage's times are to be told, its runner writes them down.
 PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
-test-python: $(STAMPS)/python
+test-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
 	@# A worker more than the two cores that the budget is for: many tests wait. conftest.py has the longest files first. A worker
 	@# that crashes ends the run: in the place of one, pytest-xdist may wait for ever.
 	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
@@ -370,8 +370,8 @@ plugin_turn = $(if $(filter 1 2,$(MALOKO_TURN)),$(if $(filter $(1),$(MALOKO_TURN
 plugin_cases = $(or $(filter-out all,$(CASES)),--must-pass $(if $(CASES),all,$(call plugin_turn,$(1))))
 .PHONY: conformance-plugins conformance-plugins-python conformance-plugins-node
 conformance-plugins: conformance-plugins-python conformance-plugins-node
-conformance-plugins-python: $(STAMPS)/python
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python $(call plugin_cases,1)
+conformance-plugins-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python --node-modules node-tests/node_modules $(call plugin_cases,1)
 conformance-plugins-node: $(STAMPS)/node $(STAMPS)/venv
 	$(PY) conformance/plugins/run.py check --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules $(call plugin_cases,2)
 
