@@ -137,6 +137,9 @@ test("a plugin that cannot be downloaded is an error with its address", async ()
     expect(said).toContain(`${its.address}/${ARCHIVE} answered 404`);
     expect(said).toContain("maloko plugin install resource probe 1.0.0");
     expect(its.objects()).toEqual([]);
+    // It is tried five times, and told of once.
+    const nowhere = ["plugin", "install", "resource", "probe", "1.0.0", "--server", "http://127.0.0.1:1"];
+    expect(its.failing(nowhere).split("Downloading provider")).toHaveLength(2);
 });
 
 test("plugins are installed, listed and removed", async () => {

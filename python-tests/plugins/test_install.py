@@ -120,6 +120,10 @@ def test_a_plugin_that_cannot_be_downloaded_is_an_error_with_its_address(store: 
     assert f"{store.address}/{store.archive.name} answered 404" in said
     assert "maloko plugin install resource probe 1.0.0" in said
     assert store.objects() == []
+    # It is tried five times, and told of once.
+    nowhere = ("plugin", "install", "resource", "probe", "1.0.0", "--server", "http://127.0.0.1:1")
+    done = store.project.run(*nowhere, code=None)
+    assert (done.stdout + done.stderr).count("Downloading provider") == 1
 
 
 def test_plugins_are_installed_listed_and_removed(store: Store) -> None:

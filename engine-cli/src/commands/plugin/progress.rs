@@ -30,7 +30,8 @@ impl Bar {
 
 impl Progress for Bar {
     fn begins(&self, what: &str) {
-        if self.bar.is_hidden() {
+        // Each attempt begins, and so does each place.
+        if self.bar.is_hidden() && self.bar.message() != what {
             self.console.note(format!("Downloading provider: {what}"));
         }
         self.bar.reset();
