@@ -190,6 +190,12 @@ impl Operation {
         self.config.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
     }
 
+    /// How many provider calls may run at once, as messages say it.
+    #[must_use]
+    pub fn calls_at_once(&self) -> i32 {
+        i32::try_from(self.parallel).unwrap_or(i32::MAX)
+    }
+
     /// The keys of the configuration whose values are secret.
     #[must_use]
     pub fn secret_keys(&self) -> Vec<String> {

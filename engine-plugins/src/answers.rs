@@ -107,12 +107,19 @@ pub(crate) fn compact_json(value: &Value) -> Option<serde_json::Value> {
 pub(crate) fn properties_in(answer: Option<Struct>, may_be_unknown: bool) -> Result<PropertyMap, String> {
     let mut properties = decode_properties(answer.unwrap_or_default())?;
     for (key, value) in &mut properties {
-        lower(value, &mut Vec::new());
-        if !may_be_unknown && value.contains_unknown() {
-            return Err(format!("property '{key}' is unknown, although this is no preview"));
-        }
+        settle(key, value, may_be_unknown)?;
     }
     Ok(properties)
+}
+
+/// Makes a plain value of a property, and says what it depends on.
+fn settle(key: &str, value: &mut Value, may_be_unknown: bool) -> Result<Vec<Urn>, String> {
+    let mut found = Vec::new();
+    lower(value, &mut found);
+    if !may_be_unknown && value.contains_unknown() {
+        return Err(format!("property '{key}' is unknown, although this is no preview"));
+    }
+    Ok(found)
 }
 
 /// The properties of an answer, and what each one depends on: as the answer says it, and by the output values in it.
@@ -123,11 +130,7 @@ pub(crate) fn outputs_in(
 ) -> Result<(PropertyMap, BTreeMap<String, PropertyDependencies>), String> {
     let mut properties = decode_properties(answer.unwrap_or_default())?;
     for (key, value) in &mut properties {
-        let mut found = Vec::new();
-        lower(value, &mut found);
-        if !may_be_unknown && value.contains_unknown() {
-            return Err(format!("property '{key}' is unknown, although this is no preview"));
-        }
+        let found = settle(key, value, may_be_unknown)?;
         let known = &mut dependencies.entry(key.clone()).or_default().urns;
         for urn in found.iter().map(Urn::to_string) {
             if !known.contains(&urn) {

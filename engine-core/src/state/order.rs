@@ -143,7 +143,8 @@ impl Sorting {
     fn of(rows: &[Arc<ResourceState>]) -> Self {
         let places = Places::of(rows);
         let family = Family::of(rows, &places);
-        let used: HashSet<usize> = rows.iter().filter_map(|row| places.provider(row)).collect();
+        let providers: Vec<Option<usize>> = rows.iter().map(|row| places.provider(row)).collect();
+        let used: HashSet<usize> = providers.iter().flatten().copied().collect();
         let mut by_rank: Vec<usize> = (0..rows.len()).collect();
         by_rank.sort_by_cached_key(|index| {
             let row = &rows[*index];
@@ -169,7 +170,7 @@ impl Sorting {
             order: Vec::with_capacity(rows.len()),
         };
         for (index, row) in rows.iter().enumerate() {
-            sorting.note(index, row, &places);
+            sorting.note(index, row, providers[index], &places);
         }
         for index in 0..rows.len() {
             sorting.release(index);
@@ -178,8 +179,8 @@ impl Sorting {
     }
 
     /// Notes what a row waits for.
-    fn note(&mut self, index: usize, row: &ResourceState, places: &Places<'_>) {
-        if let Some(provider) = places.provider(row).filter(|provider| *provider != index) {
+    fn note(&mut self, index: usize, row: &ResourceState, provider: Option<usize>, places: &Places<'_>) {
+        if let Some(provider) = provider.filter(|provider| *provider != index) {
             self.needed_by[provider].push(index);
             self.waiting[index].needed += 1;
         }

@@ -96,6 +96,7 @@ pub(in crate::driver) fn diff_of(answer: PluginAnswer) -> Result<Answer, Provide
     }
 }
 
-fn wrong_answer() -> ProviderError {
+/// The error of a plugin that answers something else than what it was asked.
+pub(in crate::driver) fn wrong_answer() -> ProviderError {
     ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the question")
 }

@@ -15,6 +15,7 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
+use crate::driver::calls::provider_resources::wrong_answer;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
 use crate::driver::context::callbacks::RemoteFunctions;
@@ -105,7 +106,7 @@ impl Context {
                 }
                 Ok(Made::ByPlugin { urn: made, outputs, dependencies })
             }
-            Some(_) => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the question")),
+            Some(_) => Err(wrong_answer()),
             None => {
                 goal.remote = false;
                 goal.provider.clear();
@@ -129,7 +130,7 @@ impl Context {
             config: operation.plain_config(),
             config_secret_keys: operation.secret_keys(),
             dry_run: operation.dry_run,
-            parallel: i32::try_from(operation.parallel).unwrap_or(i32::MAX),
+            parallel: operation.calls_at_once(),
             r#type: request.r#type,
             name: request.name,
             parent: request.parent,

@@ -48,15 +48,29 @@ impl Context {
     }
 
     fn package_of_goal(&self, goal: &Goal) -> Result<PackageRequest, RpcError> {
-        if !goal.package_ref.is_empty() {
-            return self.package_by_reference(&goal.package_ref);
-        }
         let name = goal.kind.strip_prefix("pulumi:providers:").unwrap_or_else(|| package_of(&goal.kind));
-        Ok(package(name, &goal.package_version, &goal.download_url, goal.checksums.clone()))
+        self.package_asked_for(
+            &goal.package_ref,
+            name,
+            &goal.package_version,
+            &goal.download_url,
+            goal.checksums.clone(),
+        )
     }
 
-    /// A package that the program registered in this run.
-    pub(in crate::driver) fn package_by_reference(&self, reference: &str) -> Result<PackageRequest, RpcError> {
+    /// The package of a request: the one that the program registered in this run by that reference, else as the request
+    /// names it.
+    pub(in crate::driver) fn package_asked_for(
+        &self,
+        reference: &str,
+        name: &str,
+        version: &str,
+        download_url: &str,
+        checksums: BTreeMap<String, String>,
+    ) -> Result<PackageRequest, RpcError> {
+        if reference.is_empty() {
+            return Ok(package(name, version, download_url, checksums));
+        }
         let known = self.providers.plugins.package(reference);
         known.ok_or_else(|| RpcError::invalid(format!("no package was registered as '{reference}'")))
     }

@@ -1,6 +1,7 @@
 //! Methods of resources, which the plugins of their packages serve.
 
 use crate::builtin;
+use crate::message;
 use crate::plan::{RegistrationError, function_not_hosted, hex_checksums};
 use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::{ProviderError, ProviderErrorKind};
@@ -12,8 +13,8 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
+use crate::driver::calls::provider_resources::wrong_answer;
 use crate::driver::context::Context;
-use crate::driver::registration::packages::package;
 
 /// What begins the tokens of methods of provider resources.
 const PROVIDERS: &str = "pulumi:providers:";
@@ -41,7 +42,7 @@ impl Context {
             if error.kind == ProviderErrorKind::Cancelled {
                 return RpcError::unavailable();
             }
-            let reason = message(&token, &error);
+            let reason = message![format!("call to function '{token}' failed: "), &error.message];
             self.refuse(&RegistrationError::of_run(reason))
         };
         let provider = match (of_provider, receiver(&plain)) {
@@ -49,25 +50,19 @@ impl Context {
             _ if !request.provider.is_empty() => request.provider.clone(),
             (_, receiver) => receiver.and_then(|receiver| self.provider_that_serves(&receiver.urn)).unwrap_or_default(),
         };
-        let package = match request.package_ref.as_str() {
-            "" => package(
-                of_provider.map_or_else(|| package_of(&token), |rest| rest.split('/').next().unwrap_or_default()),
-                &request.version,
-                &request.plugin_download_url,
-                hex_checksums(&request.plugin_checksums),
-            ),
-            reference => self.package_by_reference(reference)?,
-        };
+        let package = self.package_asked_for(
+            &request.package_ref,
+            of_provider.map_or_else(|| package_of(&token), |rest| rest.split('/').next().unwrap_or_default()),
+            &request.version,
+            &request.plugin_download_url,
+            hex_checksums(&request.plugin_checksums),
+        )?;
         let resolved = self.plugin_for_function(&provider, package, &token).await?;
         let question = PluginQuestion::Call { request: Box::new(self.plugin_call_request(request)), arguments };
         let (result, return_dependencies, failures) =
             match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await.map_err(failed)? {
                 Some(PluginAnswer::Called { result, dependencies, failures }) => (result, dependencies, failures),
-                Some(_) => {
-                    let error =
-                        ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the question");
-                    return Err(failed(error));
-                }
+                Some(_) => return Err(failed(wrong_answer())),
                 // Its configuration is not known yet.
                 None => Default::default(),
             };
@@ -100,7 +95,7 @@ impl Context {
             config: operation.plain_config(),
             config_secret_keys: operation.secret_keys(),
             dry_run: operation.dry_run,
-            parallel: i32::try_from(operation.parallel).unwrap_or(i32::MAX),
+            parallel: operation.calls_at_once(),
             accepts_output_values: true,
             ..CallRequest::default()
         }
@@ -117,8 +112,4 @@ fn receiver(arguments: &PropertyMap) -> Option<&ResourceReference> {
         },
         _ => None,
     }
-}
-
-fn message(token: &str, error: &ProviderError) -> crate::message::Message {
-    crate::message!(format!("call to function '{token}' failed: "), &error.message)
 }

@@ -21,8 +21,7 @@ use crate::driver::context::Context;
 use crate::driver::registration::packages::package;
 use crate::driver::requests::depth::too_deep;
 
-/// Features of the monitor, by id and by number of the public enumeration. Packages made from a parameter are among them
-/// so that the SDK asks for one, which is refused by its name; otherwise it would tell the user to update another tool.
+/// Features of the monitor, by id and by number of the public enumeration.
 const FEATURES: [(&str, i32); 13] = [
     ("secrets", 0),
     ("resourceReferences", 1),
@@ -127,7 +126,7 @@ impl Context {
             config: operation.plain_config(),
             config_secret_keys: operation.secret_keys(),
             dry_run: operation.dry_run,
-            parallel: i32::try_from(operation.parallel).unwrap_or(i32::MAX),
+            parallel: operation.calls_at_once(),
             supported_features: FEATURES.iter().map(|(_, number)| *number).collect(),
         }
     }
@@ -148,15 +147,13 @@ impl Context {
         request: &ResourceInvokeRequest,
         arguments: PropertyMap,
     ) -> Result<InvokeResponse, RpcError> {
-        let package = match request.package_ref.as_str() {
-            "" => package(
-                package_of(&request.tok),
-                &request.version,
-                &request.plugin_download_url,
-                hex_checksums(&request.plugin_checksums),
-            ),
-            reference => self.package_by_reference(reference)?,
-        };
+        let package = self.package_asked_for(
+            &request.package_ref,
+            package_of(&request.tok),
+            &request.version,
+            &request.plugin_download_url,
+            hex_checksums(&request.plugin_checksums),
+        )?;
         let resolved = self.plugin_for_function(&request.provider, package, &request.tok).await?;
         let failed = |error: ProviderError| RpcError {
             code: 2,
