@@ -76,6 +76,7 @@ afterEach(() => {
     if (existsSync(join(objects, ".breaks"))) {
         unlinkSync(join(objects, ".breaks"));
     }
+    world.reset();
 });
 
 afterAll(async () => {

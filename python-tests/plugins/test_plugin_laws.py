@@ -66,8 +66,10 @@ def plugin(folder: Path) -> Iterator[Plugin]:
 
 @pytest.fixture(autouse=True)
 def unbroken(folder: Path) -> Iterator[None]:
+    """Each test begins with a plugin that is right and with nothing in its world."""
     yield
     folder.joinpath("world", ".breaks").unlink(missing_ok=True)
+    World(folder / "world").reset()
 
 
 def laws_of(plugin: Plugin, folder: Path, **settings: Any) -> type[ProviderLaws]:

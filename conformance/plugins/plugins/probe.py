@@ -115,7 +115,10 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
 
     def store(self, id_, inputs):
         if WORLD:
-            self.path(id_).write_text(json.dumps(inputs, sort_keys=True))
+            # Whole or not at all, whenever the process is killed, and beside the world: tests list what is in there.
+            new = Path(f"{WORLD}.{id_}.{threading.get_ident()}")
+            new.write_text(json.dumps(inputs, sort_keys=True))
+            new.replace(self.path(id_))
 
     # The plugin itself
     def Handshake(self, request, context):
