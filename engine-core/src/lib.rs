@@ -6,6 +6,7 @@
 //! [`provider::ProviderHost`] that the bindings implement and the [`state::Session`] that keeps what happened.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests look at what is on the disk"))]
 
+pub mod activity;
 pub mod assets;
 pub mod autonaming;
 pub mod builtin;

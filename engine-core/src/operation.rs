@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::activity::Activities;
 use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
 use crate::config_value::ConfigValue;
@@ -124,6 +125,8 @@ pub struct Operation {
     pub stacks: OtherStacks,
     /// The plugins that serve resources of packages.
     pub plugins: PluginsOfRun,
+    /// Who watches what takes time.
+    pub activities: Activities,
     /// `Import`: what is to be taken over.
     pub adoptions: Vec<Adoption>,
     /// `Refresh`: resources whose creation was interrupted, with the ids of the objects that it made.
@@ -251,6 +254,7 @@ impl Operation {
             seed: new_seed(),
             stacks: OtherStacks::default(),
             plugins: PluginsOfRun::default(),
+            activities: Activities::default(),
             adoptions: Vec::new(),
             pending_creates: Vec::new(),
             redactor: Arc::default(),

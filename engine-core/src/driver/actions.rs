@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::activity::Ongoing;
 use crate::error::Result;
 use crate::event::Event;
 use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
@@ -89,6 +90,8 @@ pub(in crate::driver) enum Action {
     Tell(Event),
     /// Tell the watcher that the resource's provider was called so long ago.
     TellCall(Urn, Duration),
+    /// Tell those who watch activities that a call waits for its permit, or no longer does.
+    TellWait(PermitWait),
     /// Tell the code of all calls in flight that the run is to end.
     CancelCalls,
     /// Do what a flow waits for that nobody asked for from outside.
@@ -99,6 +102,12 @@ pub(in crate::driver) enum Action {
     Forgotten(FlowId),
     /// The run cannot go on.
     Halt,
+}
+
+/// A wait of a call for its permit, by a number.
+pub(in crate::driver) enum PermitWait {
+    Began { number: u64, urn: Urn, name: &'static str },
+    Ended(u64),
 }
 
 /// A provider that was configured in this run, and has a `close`.
@@ -118,6 +127,8 @@ pub(in crate::driver) enum Work {
     Call(ObjectId, ProviderCall),
     /// Calls a function of the program, or of a plugin.
     CallBack {
+        /// How errors name it.
+        label: String,
         function: Callback,
         request: Vec<u8>,
     },
@@ -143,7 +154,11 @@ pub(in crate::driver) enum Work {
     ReadAssets(PropertyMap),
     Wait(Duration),
     /// Comes from [`Action::Append`].
-    Durable(Durability),
+    Durable {
+        durability: Durability,
+        /// For those who watch activities.
+        ongoing: Option<Ongoing>,
+    },
     Fold(Snapshot),
     Close(Vec<Closable>, Duration),
 }

@@ -8,6 +8,7 @@ use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
+use crate::driver::calls::class_permits::ClassPermits;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
 use crate::driver::permits::Permit;
@@ -22,7 +23,7 @@ impl Context {
     /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
     /// and `diff`) is asked of every resource in every run, whether it changes or not.
     pub(in crate::driver) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
-        let permit = self.permits.acquire(1).await;
+        let permit = self.wait_watched(urn, "--parallel", self.permits.acquire(1)).await;
         self.go_on()?;
         self.tell_call(urn);
         Ok(permit)
@@ -42,6 +43,15 @@ impl Context {
         let Some(class) = resolved.class_permits.as_deref() else {
             return Ok(CallPermit { _class: None, _run: self.permit(urn).await? });
         };
+        let (slot, next) = self.wait_watched(urn, "its provider class", self.turn_of_class(class)).await?;
+        let permit = self.permit(urn).await?;
+        class.begin(self.exchange.moment().instant);
+        drop(next);
+        Ok(CallPermit { _class: slot, _run: permit })
+    }
+
+    /// Waits until a provider class allows another call. The second permit is held until that call begins.
+    async fn turn_of_class(&self, class: &ClassPermits) -> Result<(Option<Permit>, Permit), RpcError> {
         let slot = match &class.slots {
             Some(slots) => Some(slots.acquire(1).await),
             None => None,
@@ -53,10 +63,16 @@ impl Context {
         {
             return Err(RpcError::unavailable());
         }
-        let permit = self.permit(urn).await?;
-        class.begin(self.exchange.moment().instant);
-        drop(next);
-        Ok(CallPermit { _class: slot, _run: permit })
+        Ok((slot, next))
+    }
+
+    /// Waits for something; those who watch activities are told where it is not there at once.
+    async fn wait_watched<T>(&self, urn: &Urn, name: &'static str, wait: impl Future<Output = T>) -> T {
+        if self.operation.activities.are_watched() {
+            self.exchange.wait_watched(urn, name, wait).await
+        } else {
+            wait.await
+        }
     }
 }
 

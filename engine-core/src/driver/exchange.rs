@@ -1,11 +1,14 @@
 //! How the flows of a run reach what is outside: they leave actions, and wait for what comes of them.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
+use futures::poll;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -20,7 +23,7 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 use crate::wire::Callback;
 
-use crate::driver::actions::{Action, Closable, FlowId, Moment, Outcome, Ticket, Work};
+use crate::driver::actions::{Action, Closable, FlowId, Moment, Outcome, PermitWait, Ticket, Work};
 
 /// What flows leave, and what they wait for.
 pub(in crate::driver) struct Exchange(AtomicRefCell<Books>);
@@ -29,6 +32,7 @@ struct Books {
     actions: Vec<Action>,
     waiting: HashMap<Ticket, oneshot::Sender<Outcome>, foldhash::fast::FixedState>,
     next_ticket: Ticket,
+    next_wait: u64,
     next_flow: FlowId,
     /// The flow that goes on just now.
     current: FlowId,
@@ -59,6 +63,7 @@ impl Exchange {
             actions: Vec::new(),
             waiting: HashMap::default(),
             next_ticket: 0,
+            next_wait: 0,
             next_flow: 0,
             current: 0,
             moment,
@@ -106,6 +111,29 @@ impl Exchange {
     /// When what is dealt with came in.
     pub(in crate::driver) fn moment(&self) -> Moment {
         self.0.borrow().moment
+    }
+
+    /// Waits for something, and leaves word that a call waits for its permit if it is not there at once.
+    pub(in crate::driver) async fn wait_watched<T>(
+        &self,
+        urn: &Urn,
+        name: &'static str,
+        wait: impl Future<Output = T>,
+    ) -> T {
+        let mut wait = pin!(wait);
+        if let Poll::Ready(done) = poll!(wait.as_mut()) {
+            return done;
+        }
+        let number = {
+            let mut books = self.0.borrow_mut();
+            books.next_wait += 1;
+            let number = books.next_wait;
+            books.actions.push(Action::TellWait(PermitWait::Began { number, urn: urn.clone(), name }));
+            number
+        };
+        let done = wait.await;
+        self.leave(Action::TellWait(PermitWait::Ended(number)));
+        done
     }
 
     pub(in crate::driver) fn new_flow(&self) -> FlowId {
@@ -159,8 +187,14 @@ impl Exchange {
         }
     }
 
-    pub(in crate::driver) async fn call_back(&self, function: &Callback, request: Vec<u8>) -> Called<Vec<u8>> {
-        match self.ask(Work::CallBack { function: function.clone(), request }).await {
+    pub(in crate::driver) async fn call_back(
+        &self,
+        label: &str,
+        function: &Callback,
+        request: Vec<u8>,
+    ) -> Called<Vec<u8>> {
+        let (label, function) = (label.to_owned(), function.clone());
+        match self.ask(Work::CallBack { label, function, request }).await {
             Ok(Outcome::CalledBack(answer)) => answer,
             _ => Err(fault()),
         }

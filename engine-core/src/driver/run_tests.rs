@@ -317,6 +317,7 @@ fn shown(action: &Action) -> String {
         Action::Append { changes, with_next, awaited } => format!("append {changes:?} {with_next} {awaited:?}"),
         Action::Tell(event) => format!("tell {event:?}"),
         Action::TellCall(urn, ago) => format!("call {urn} {ago:?}"),
+        Action::TellWait(_) => "wait".to_owned(),
         Action::CancelCalls => "cancel".to_owned(),
         Action::Drive(flow) => format!("drive {flow}"),
         Action::Answer(flow, Response::Rpc(answer)) => format!("answer {flow} {answer:?}"),

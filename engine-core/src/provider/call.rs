@@ -69,6 +69,8 @@ pub struct ProviderCall {
     pub method: Method,
     /// What a plugin is told beside that; live objects see nothing of it.
     pub for_plugin: Option<Box<PluginArguments>>,
+    /// The W3C `traceparent` of the call where it is traced: what the provider's code traces itself belongs below it.
+    pub trace_parent: Option<Arc<str>>,
 }
 
 /// What plugins are told of a call beside its method's arguments; live objects see nothing of it.

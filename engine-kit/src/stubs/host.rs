@@ -60,7 +60,8 @@ impl Stubs {
         };
         let method = Method::Create { inputs: arguments, key: String::new(), timeout: 0.0 };
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let (call, given) = lowered(ProviderCall { number, urn: Urn::unchecked(""), method, for_plugin: None });
+        let (call, given) =
+            lowered(ProviderCall { number, urn: Urn::unchecked(""), method, for_plugin: None, trace_parent: None });
         let answer = self.language.call(stub.object, call).await.inspect_err(|error| {
             if let Some(source) = &error.source {
                 let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +84,7 @@ impl Stubs {
         if !request.dry_run || !inputs.values().any(Value::contains_unknown) {
             let method = Method::Create { inputs: inputs.clone(), key: String::new(), timeout: 0.0 };
             let number = self.calls.fetch_add(1, Ordering::Relaxed);
-            let call = ProviderCall { number, urn: urn.clone(), method, for_plugin: None };
+            let call = ProviderCall { number, urn: urn.clone(), method, for_plugin: None, trace_parent: None };
             if let Some(answer) = self.ask_test(call).await? {
                 let Answer::Created { outputs, .. } = answer else { return Err(unfit()) };
                 more = outputs;

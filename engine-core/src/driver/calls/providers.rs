@@ -330,7 +330,9 @@ impl Providers {
             ProviderKind::BuiltIn { kind } => return self.exchange.built_in(kind, method).await,
             ProviderKind::Plugin(provider) => {
                 let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(unconfigured_answer(&method)) };
-                return self.ask_host(plugin, ProviderCall { number, urn: urn.clone(), method, for_plugin }).await;
+                return self
+                    .ask_host(plugin, ProviderCall { number, urn: urn.clone(), method, for_plugin, trace_parent: None })
+                    .await;
             }
             ProviderKind::Provider(resource) => {
                 let PluginArguments { old_inputs, ignore_changes, .. } = *for_plugin.unwrap_or_default();
@@ -343,7 +345,9 @@ impl Providers {
         }
         let name = method.name();
         let shown = shown_assets(&method);
-        let answer = self.ask_host(object, ProviderCall { number, urn: urn.clone(), method, for_plugin: None }).await;
+        let answer = self
+            .ask_host(object, ProviderCall { number, urn: urn.clone(), method, for_plugin: None, trace_parent: None })
+            .await;
         self.fit_to_keep(name, &shown, answer).await
     }
 
@@ -409,7 +413,13 @@ impl Providers {
             let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
             self.ask_host(
                 object,
-                ProviderCall { number: self.next_number(), urn: urn.clone(), method, for_plugin: None },
+                ProviderCall {
+                    number: self.next_number(),
+                    urn: urn.clone(),
+                    method,
+                    for_plugin: None,
+                    trace_parent: None,
+                },
             )
             .await
             .map(|_| ())

@@ -64,7 +64,7 @@ impl Future for Driver {
             let idle = self.first.is_none() && self.others.as_ref().is_none_or(FuturesUnordered::is_empty);
             let alone = works.len() == 1 && idle && self.elsewhere.load(Ordering::Acquire) == 0;
             for (ticket, work) in works {
-                self.records += usize::from(matches!(work, Work::Durable(_)));
+                self.records += usize::from(matches!(work, Work::Durable { .. }));
                 let beside = !alone && work.runs_user_code();
                 let performed = engine.perform(work);
                 if !beside {

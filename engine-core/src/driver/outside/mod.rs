@@ -11,6 +11,7 @@ pub(super) mod post;
 mod slow_calls;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -20,14 +21,15 @@ use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
+use crate::activity::{Activity, ActivityKind, Ongoing};
 use crate::event::{EventSink, Severity};
 use crate::operation::Operation;
 use crate::plugin::PluginClient;
 use crate::provider::ProviderHost;
-use crate::state::{Session, Snapshot};
+use crate::state::{Change, Session, Snapshot};
 use crate::urn::Urn;
 
-use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
+use crate::driver::actions::{Action, FlowId, Input, Moment, PermitWait, Request, Response, Work};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 use crate::driver::context::{Context, Given, logged};
 use crate::driver::run::Run;
@@ -51,6 +53,8 @@ pub struct Engine {
     events: Arc<dyn EventSink>,
     run: Mutex<Run>,
     inbox: Mutex<Inbox>,
+    /// The waits for permits that somebody watches.
+    waits: Mutex<HashMap<u64, Ongoing>>,
     post: Arc<Post>,
     halted: watch::Sender<bool>,
     /// Kept while somebody watches for calls that hang.
@@ -114,6 +118,7 @@ impl Engine {
                 events,
                 run: Mutex::new(Run::new(context)),
                 inbox: Mutex::default(),
+                waits: Mutex::default(),
                 post: Arc::default(),
                 halted: watch::Sender::new(false),
                 watching: Mutex::default(),
@@ -242,6 +247,10 @@ impl Engine {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn waits(&self) -> MutexGuard<'_, HashMap<u64, Ongoing>> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -309,10 +318,21 @@ impl Engine {
                 let durability =
                     if with_next { self.session.append_with_next(&changes) } else { self.session.append(&changes) };
                 if let Some((flow, ticket)) = awaited {
-                    self.post.leave(flow, ticket, Work::Durable(durability));
+                    let activity = || Activity::new(ActivityKind::Disk, "the journal", subject(&changes));
+                    let ongoing = self.operation.activities.begin(activity);
+                    self.post.leave(flow, ticket, Work::Durable { durability, ongoing });
                 }
             }
             Action::Tell(event) => self.events.emit(event),
+            Action::TellWait(PermitWait::Began { number, urn, name }) => {
+                let activity = || Activity::new(ActivityKind::Permit, name, Some(urn));
+                self.waits().extend(self.operation.activities.begin(activity).map(|ongoing| (number, ongoing)));
+            }
+            Action::TellWait(PermitWait::Ended(number)) => {
+                if let Some(ongoing) = self.waits().remove(&number) {
+                    ongoing.end(None);
+                }
+            }
             Action::TellCall(urn, ago) => self.events.call_began(&urn, ago),
             Action::CancelCalls => self.in_flight.cancel_all(),
             Action::Drive(flow) => self.drive(flow),
@@ -326,6 +346,17 @@ impl Engine {
         let driver = Driver::new(Weak::clone(&self.this), Arc::clone(&self.post), flow);
         self.spawn(Box::pin(async move { drop(driver.await) }));
     }
+}
+
+/// The resource that a record is about.
+fn subject(changes: &[Change]) -> Option<Urn> {
+    changes.iter().find_map(|change| match change {
+        Change::Begin { pending, .. } => Some(pending.row.urn.clone()),
+        Change::Put { row, .. } | Change::Set { row, .. } => Some(row.urn.clone()),
+        Change::UnresolvedCreate(create) => Some(create.urn().clone()),
+        Change::Cleared(urn) => Some(urn.clone()),
+        Change::End { .. } | Change::Remove { .. } => None,
+    })
 }
 
 #[async_trait]

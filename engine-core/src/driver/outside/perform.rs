@@ -1,13 +1,17 @@
 //! What a run wants to have done outside of it.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
+use crate::activity::{Activity, ActivityKind, Ongoing};
 use crate::assets;
 use crate::builtin;
+use crate::plugin::PluginQuestion;
+use crate::provider::ProviderError;
 use crate::value::PropertyMap;
 use crate::wire::Callback;
 
@@ -21,7 +25,7 @@ impl Work {
         !matches!(
             self,
             Work::Wait(_)
-                | Work::Durable(_)
+                | Work::Durable { .. }
                 | Work::Fold(_)
                 | Work::ReadAssets(_)
                 | Work::Close(..)
@@ -39,15 +43,28 @@ impl Engine {
         let (host, engine) = (Arc::clone(&self.host), Arc::downgrade(self));
         match work {
             Work::Describe(object) => Box::pin(async move { Outcome::Described(host.describe(object)) }),
-            Work::Call(object, call) => Box::pin(async move { Outcome::Answered(host.call(object, call).await) }),
-            Work::CallBack { function: Callback { target, token }, request } => {
-                let plugins = Arc::clone(&self.operation.plugins.0);
+            Work::Call(object, mut call) => {
+                let activities = self.operation.activities.clone();
                 Box::pin(async move {
-                    Outcome::CalledBack(if is_of_plugin(&target) {
+                    let activity = || Activity::new(ActivityKind::Call, call.method.name(), Some(call.urn.clone()));
+                    let ongoing = activities.begin(activity);
+                    call.trace_parent = ongoing.as_ref().and_then(Ongoing::trace_parent);
+                    let answer = host.call(object, call).await;
+                    end(ongoing, answer.as_ref().err());
+                    Outcome::Answered(answer)
+                })
+            }
+            Work::CallBack { label, function: Callback { target, token }, request } => {
+                let (plugins, activities) = (Arc::clone(&self.operation.plugins.0), self.operation.activities.clone());
+                Box::pin(async move {
+                    let ongoing = activities.begin(|| Activity::new(ActivityKind::Callback, label, None));
+                    let answer = if is_of_plugin(&target) {
                         plugins.call_back(&target, &token, request).await
                     } else {
                         host.callback(&token, request).await
-                    })
+                    };
+                    end(ongoing, answer.as_ref().err());
+                    Outcome::CalledBack(answer)
                 })
             }
             Work::Find(reference) => Box::pin(async move { Outcome::Object(host.find(&reference).await) }),
@@ -66,12 +83,23 @@ impl Engine {
                 Box::pin(async move { Outcome::Returned(builtin::call(&token, &arguments, |_| found, &stacks).await) })
             }
             Work::StartPlugin(package, provider) => {
-                let plugins = Arc::clone(&self.operation.plugins.0);
-                Box::pin(async move { Outcome::Object(plugins.start(&package, &provider).await.map(Some)) })
+                let (plugins, activities) = (Arc::clone(&self.operation.plugins.0), self.operation.activities.clone());
+                Box::pin(async move {
+                    let activity = || Activity::new(ActivityKind::Plugin, "start", Some(provider.clone()));
+                    let ongoing = activities.begin(activity);
+                    let started = plugins.start(&package, &provider).await.map(Some);
+                    end(ongoing, started.as_ref().err());
+                    Outcome::Object(started)
+                })
             }
             Work::AskPlugin(plugin, question) => {
-                let plugins = Arc::clone(&self.operation.plugins.0);
-                Box::pin(async move { Outcome::PluginAnswered(plugins.ask(plugin, *question).await) })
+                let (plugins, activities) = (Arc::clone(&self.operation.plugins.0), self.operation.activities.clone());
+                Box::pin(async move {
+                    let ongoing = activities.begin(|| of_question(&question));
+                    let answer = plugins.ask(plugin, *question).await;
+                    end(ongoing, answer.as_ref().err());
+                    Outcome::PluginAnswered(answer)
+                })
             }
             Work::StopPlugin(plugin) => {
                 let plugins = Arc::clone(&self.operation.plugins.0);
@@ -95,7 +123,11 @@ impl Engine {
                 host.wait(time).await;
                 Outcome::Waited
             }),
-            Work::Durable(durability) => Box::pin(async move { Outcome::Written(durability.await) }),
+            Work::Durable { durability, ongoing } => Box::pin(async move {
+                let written = durability.await;
+                end(ongoing, None);
+                Outcome::Written(written)
+            }),
             Work::Fold(snapshot) => Box::pin(async move {
                 // The one who asks for it keeps the engine.
                 let Some(engine) = engine.upgrade() else { return Outcome::Folded(Ok(false)) };
@@ -106,6 +138,25 @@ impl Engine {
             }
         }
     }
+}
+
+fn end(ongoing: Option<Ongoing>, error: Option<&ProviderError>) {
+    if let Some(ongoing) = ongoing {
+        ongoing.end(error);
+    }
+}
+
+/// What a plugin is asked, as those see it who watch activities.
+fn of_question(question: &PluginQuestion) -> Activity {
+    let (name, urn) = match question {
+        PluginQuestion::CheckConfig { urn, .. } => ("check its configuration".into(), Some(urn.clone())),
+        PluginQuestion::DiffConfig { urn, .. } => ("compare its configuration".into(), Some(urn.clone())),
+        PluginQuestion::Configure { urn, .. } => ("configure".into(), Some(urn.clone())),
+        PluginQuestion::Invoke { token, .. } => (Cow::Owned(token.clone()), None),
+        PluginQuestion::Construct { request, .. } => (Cow::Owned(format!("make {}", request.name)), None),
+        PluginQuestion::Call { request, .. } => (Cow::Owned(request.tok.clone()), None),
+    };
+    Activity::new(ActivityKind::Plugin, name, urn)
 }
 
 /// Does a plugin serve the functions of this target? The SDKs give the program's own none that has a port.

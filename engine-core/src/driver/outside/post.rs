@@ -56,7 +56,7 @@ impl Post {
 
     pub(in crate::driver) fn leave(&self, flow: FlowId, ticket: Ticket, work: Work) {
         self.put(flow, |letters| {
-            let wakes = !(letters.waits_for_record && matches!(work, Work::Durable(_)));
+            let wakes = !(letters.waits_for_record && matches!(work, Work::Durable { .. }));
             letters.works.push((ticket, work));
             wakes
         });
@@ -86,7 +86,8 @@ impl Post {
             none => *none = Some(waker.clone()),
         }
         let works = std::mem::take(&mut letters.works);
-        letters.waits_for_record = waits_for_record || works.iter().any(|(_, work)| matches!(work, Work::Durable(_)));
+        letters.waits_for_record =
+            waits_for_record || works.iter().any(|(_, work)| matches!(work, Work::Durable { .. }));
         Letter::Works(works)
     }
 

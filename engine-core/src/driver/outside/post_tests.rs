@@ -21,7 +21,7 @@ impl Wake for Counted {
 #[test]
 fn who_waits_for_a_record_is_not_woken_for_the_next_one_but_for_all_else() {
     let session = Session::read_only(Snapshot::default());
-    let record = || Work::Durable(session.append(&[]));
+    let record = || Work::Durable { durability: session.append(&[]), ongoing: None };
     let (post, counted) = (Post::default(), Arc::<Counted>::default());
     let waker = Waker::from(Arc::clone(&counted));
     let woken = || counted.0.load(Ordering::Relaxed);
@@ -37,7 +37,7 @@ fn who_waits_for_a_record_is_not_woken_for_the_next_one_but_for_all_else() {
     // It comes when the first record is durable, and finds the rest.
     assert!(matches!(post.collect(1, &waker, false), Letter::Works(works) if works.len() == 2));
     for (_, work) in works {
-        if let Work::Durable(durability) = work {
+        if let Work::Durable { durability, .. } = work {
             assert!(block_on(durability).is_ok());
         }
     }

@@ -16,7 +16,7 @@ impl Context {
         request: &impl Message,
     ) -> Result<M, ProviderError> {
         let named = |message: &str| format!("{label} failed: {message}");
-        let answer = self.exchange.call_back(function, request.encode_to_vec()).await;
+        let answer = self.exchange.call_back(label, function, request.encode_to_vec()).await;
         let bytes = answer.map_err(|error| ProviderError {
             kind: match error.kind {
                 ProviderErrorKind::Cancelled => ProviderErrorKind::Cancelled,

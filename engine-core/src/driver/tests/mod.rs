@@ -1,5 +1,6 @@
 //! Whole runs over a scripted host, and what the other tests of the driver share.
 
+mod activity_tests;
 mod autonaming_tests;
 mod builtin_tests;
 mod driver_tests;
