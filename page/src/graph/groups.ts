@@ -65,7 +65,8 @@ class Grouping {
         let shown: Set<number> | undefined;
         if (found) {
             shown = new Set(found);
-            if (options.nested) for (const index of found) for (const above of catalog.ancestors(index)) shown.add(above);
+            if (options.nested)
+                for (const index of found) for (const above of catalog.ancestors(index)) shown.add(above);
         }
         this.shown = (index) => shown?.has(index) ?? true;
         this.unfoldAll = (found?.size ?? catalog.data.resources.length) <= FEW;
@@ -74,7 +75,9 @@ class Grouping {
     top(): Item[] {
         const { catalog, options } = this;
         if (!options.nested) {
-            const all = catalog.data.resources.map((_, index) => index).filter((index) => this.shown(index) && !this.isStack(index));
+            const all = catalog.data.resources
+                .map((_, index) => index)
+                .filter((index) => this.shown(index) && !this.isStack(index));
             return this.siblings("", all);
         }
         // The stack is around everything, so it is no box.
@@ -96,7 +99,9 @@ class Grouping {
             else types.set(type, [index]);
         }
         return [...types].flatMap(([type, same]) =>
-            same.length < SMALL_TYPE ? same.map((index) => this.one(index)) : [this.typeGroup(`${place}/${type}`, type, same)],
+            same.length < SMALL_TYPE
+                ? same.map((index) => this.one(index))
+                : [this.typeGroup(`${place}/${type}`, type, same)],
         );
     }
 
@@ -122,7 +127,15 @@ class Grouping {
         const type = shortType(resource?.type ?? "");
         const children = this.options.nested ? this.catalog.children(index).filter(this.shown) : [];
         if (children.length === 0) {
-            return { id: `r${index}`, kind: "resource", label, note: type, resource: index, members: [index], items: [] };
+            return {
+                id: `r${index}`,
+                kind: "resource",
+                label,
+                note: type,
+                resource: index,
+                members: [index],
+                items: [],
+            };
         }
         const members = [index, ...this.below(index)];
         const note = `${type} · ${whole(members.length - 1)} inside`;

@@ -1,6 +1,6 @@
 // Where the boxes of the graph are. Each box is laid out by itself, from the innermost on, so that thousands cost little.
 
-import { Graph, layout as dagre } from "@dagrejs/dagre";
+import { layout as dagre, Graph } from "@dagrejs/dagre";
 import type { Item, Link } from "./groups.ts";
 
 export interface Box {
@@ -30,6 +30,10 @@ export const TITLE = 30;
 const PAD = 14;
 const GAP = 14;
 const RANK_GAP = 84;
+/** A drawing that is stretched more than this is tried in the other direction as well. */
+const STRETCHED = 0.6;
+/** Larger boxes are laid out once. */
+const MOST_TRIED = 120;
 
 /** The size of a box, and where those inside it are. */
 interface Inner {
@@ -70,7 +74,11 @@ export function layout(list: Item[], links: Link[]): Layout {
     const at = new Map<string, Box>();
     const ways = new Map<string, [number, number][]>();
     const place = (items: Item[], inner: Inner, x: number, y: number) => {
-        for (const [key, points] of inner.ways) ways.set(key, points.map(([px, py]) => [px + x, py + y]));
+        for (const [key, points] of inner.ways)
+            ways.set(
+                key,
+                points.map(([px, py]) => [px + x, py + y]),
+            );
         for (const item of items) {
             const child = inner.children.get(item.id);
             if (!child) continue;
@@ -104,25 +112,56 @@ function arrange(box: string, list: Item[], inBox: Map<string, [string, string][
     const alone = list.filter((item) => !linked.has(item.id));
     const result: Inner = { width: 0, height: 0, children: new Map(), ways: new Map() };
     if (linked.size > 0) {
-        const graph = new Graph({ directed: true });
-        graph.setGraph({ rankdir: "LR", nodesep: GAP, ranksep: RANK_GAP, marginx: 0, marginy: 0 });
-        graph.setDefaultEdgeLabel(() => ({}));
-        for (const item of list) if (linked.has(item.id)) graph.setNode(item.id, { ...size(inner.get(item.id)) });
-        for (const [from, to] of lines) graph.setEdge(from, to, {});
-        dagre(graph);
-        for (const id of graph.nodes()) {
-            const node = graph.node(id) as { x: number; y: number; width: number; height: number };
-            result.children.set(id, { x: node.x - node.width / 2, y: node.y - node.height / 2, inner: inner.get(id) });
-            result.width = Math.max(result.width, node.x + node.width / 2);
-            result.height = Math.max(result.height, node.y + node.height / 2);
-        }
-        for (const edge of graph.edges()) {
-            const { points } = graph.edge(edge) as { points?: { x: number; y: number }[] };
-            if (points) result.ways.set(`${edge.v} ${edge.w}`, points.map(({ x, y }) => [x, y]));
-        }
+        const members = list.filter((item) => linked.has(item.id));
+        const across = ranked(members, lines, inner, "LR");
+        const better = members.length <= MOST_TRIED && stretch(across) > STRETCHED;
+        const down = better ? ranked(members, lines, inner, "TB") : across;
+        Object.assign(result, stretch(down) < stretch(across) ? down : across);
     }
     if (alone.length > 0) shelves(alone, inner, result);
     return result;
+}
+
+/** What has lines, in ranks: from left to right, or from top to bottom. */
+function ranked(
+    list: Item[],
+    lines: [string, string][],
+    inner: Map<string, Inner | undefined>,
+    rankdir: "LR" | "TB",
+): Inner {
+    const result: Inner = { width: 0, height: 0, children: new Map(), ways: new Map() };
+    const graph = new Graph({ directed: true });
+    graph.setGraph({
+        rankdir,
+        nodesep: GAP,
+        ranksep: rankdir === "LR" ? RANK_GAP : RANK_GAP / 2,
+        marginx: 0,
+        marginy: 0,
+    });
+    graph.setDefaultEdgeLabel(() => ({}));
+    for (const item of list) graph.setNode(item.id, { ...size(inner.get(item.id)) });
+    for (const [from, to] of lines) graph.setEdge(from, to, {});
+    dagre(graph);
+    for (const id of graph.nodes()) {
+        const node = graph.node(id) as { x: number; y: number; width: number; height: number };
+        result.children.set(id, { x: node.x - node.width / 2, y: node.y - node.height / 2, inner: inner.get(id) });
+        result.width = Math.max(result.width, node.x + node.width / 2);
+        result.height = Math.max(result.height, node.y + node.height / 2);
+    }
+    for (const edge of graph.edges()) {
+        const { points } = graph.edge(edge) as { points?: { x: number; y: number }[] };
+        if (points)
+            result.ways.set(
+                `${edge.v} ${edge.w}`,
+                points.map(({ x, y }) => [x, y]),
+            );
+    }
+    return result;
+}
+
+/** How far a drawing is from one and a half times as wide as high: 0 is just that. */
+function stretch({ width, height }: Inner): number {
+    return Math.abs(Math.log(width / Math.max(height, 1) / 1.5));
 }
 
 /** What has no line is put in rows below, about as wide as high. */
@@ -151,8 +190,14 @@ function shelves(alone: Item[], inner: Map<string, Inner | undefined>, result: I
 function direct(from: Box, to: Box): [number, number][] {
     const leftToRight = from.x + from.width <= to.x;
     const rightToLeft = to.x + to.width <= from.x;
-    const start: [number, number] = [leftToRight ? from.x + from.width : rightToLeft ? from.x : from.x + from.width / 2, from.y + from.height / 2];
-    const end: [number, number] = [leftToRight ? to.x : rightToLeft ? to.x + to.width : to.x + to.width / 2, to.y + to.height / 2];
+    const start: [number, number] = [
+        leftToRight ? from.x + from.width : rightToLeft ? from.x : from.x + from.width / 2,
+        from.y + from.height / 2,
+    ];
+    const end: [number, number] = [
+        leftToRight ? to.x : rightToLeft ? to.x + to.width : to.x + to.width / 2,
+        to.y + to.height / 2,
+    ];
     if (!leftToRight && !rightToLeft) {
         const down = from.y < to.y;
         start[1] = down ? from.y + from.height : from.y;

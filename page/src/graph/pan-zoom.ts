@@ -15,7 +15,11 @@ const MOST = 3;
 export function fitted(drawing: { width: number; height: number }, frame: { width: number; height: number }): View {
     const margin = 24;
     const room = (length: number) => Math.max(length - 2 * margin, 40);
-    const scale = Math.min(1, room(frame.width) / Math.max(drawing.width, 1), room(frame.height) / Math.max(drawing.height, 1));
+    const scale = Math.min(
+        1,
+        room(frame.width) / Math.max(drawing.width, 1),
+        room(frame.height) / Math.max(drawing.height, 1),
+    );
     const kept = Math.max(scale, LEAST);
     return {
         scale: kept,

@@ -62,7 +62,14 @@ export function sentence(link: Link, verb = "is replaced"): Part[] {
             return [self, ` ${verb} because `, on, ", which it depends on", ...by, ", is."];
         }
         if (link.by.kind === "replaceWith")
-            return [self, ` ${verb} because `, on, ", with which it is to be replaced (", { code: "replaceWith" }, "), is."];
+            return [
+                self,
+                ` ${verb} because `,
+                on,
+                ", with which it is to be replaced (",
+                { code: "replaceWith" },
+                "), is.",
+            ];
         return [self, ` ${verb} because `, on, ", with which it is deleted (", { code: "deletedWith" }, "), is."];
     }
     if (link.keys.length > 0) {
@@ -76,6 +83,21 @@ function list(keys: string[]): Part[] {
         if (index === 0) return [{ code }];
         return [index === keys.length - 1 ? " and " : ", ", { code }];
     });
+}
+
+/** Steps with the same changes as an earlier step of their resource, such as the two of a replacement. */
+export function repeats(steps: Step[]): Set<number> {
+    const seen = new Map<number, string[]>();
+    const found = new Set<number>();
+    steps.forEach((step, index) => {
+        if (!step.changes?.length) return;
+        const text = JSON.stringify(step.changes);
+        const before = seen.get(step.resource);
+        if (!before) seen.set(step.resource, [text]);
+        else if (before.includes(text)) found.add(index);
+        else before.push(text);
+    });
+    return found;
 }
 
 /** A resource of which the plan said one thing and the run did another. */

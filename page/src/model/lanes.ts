@@ -25,7 +25,11 @@ export function runEnd(run: Run): number {
 }
 
 function bar(activity: Activity, index: number, end: number): Bar {
-    return { activity: index, began: activity.began, ended: activity.began + (activity.duration ?? end - activity.began) };
+    return {
+        activity: index,
+        began: activity.began,
+        ended: activity.began + (activity.duration ?? end - activity.began),
+    };
 }
 
 /** Bars that do not overlap share a lane: the first that is free. */
@@ -49,7 +53,10 @@ function packed(bars: Bar[]): Bar[][] {
 /** As few lanes as hold all bars. */
 export function packedLanes(run: Run): Lane[] {
     const end = runEnd(run);
-    return packed(run.activities.map((activity, index) => bar(activity, index, end))).map((bars) => ({ first: false, bars }));
+    return packed(run.activities.map((activity, index) => bar(activity, index, end))).map((bars) => ({
+        first: false,
+        bars,
+    }));
 }
 
 /** A row for each resource, in the order in which they began; more than one where its activities overlap. */

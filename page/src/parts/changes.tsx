@@ -30,7 +30,9 @@ export function ChangeTable({ changes, catalog }: { changes: Change[]; catalog: 
                                 {change.replace && <span class="badge tone-replace">replaces</span>}
                             </span>
                         </th>
-                        <td class="old">{change.kind === "add" ? <None /> : <Value value={change.old} catalog={catalog} />}</td>
+                        <td class="old">
+                            {change.kind === "add" ? <None /> : <Value value={change.old} catalog={catalog} />}
+                        </td>
                         <td class="new">
                             {change.kind === "delete" ? <None /> : <Value value={change.new} catalog={catalog} />}
                         </td>
@@ -66,7 +68,12 @@ export function Why({ catalog, step, index }: { catalog: Catalog; step: Step; in
                     <li key={link.resource} aria-current={place === links.length - 1 ? "true" : undefined}>
                         <Sentence
                             catalog={catalog}
-                            parts={sentence(link, family(opOf(catalog, link.step) ?? step.op) === "replace" ? verb : `is ${opWords(opOf(catalog, link.step) ?? step.op).done}`)}
+                            parts={sentence(
+                                link,
+                                family(opOf(catalog, link.step) ?? step.op) === "replace"
+                                    ? verb
+                                    : `is ${opWords(opOf(catalog, link.step) ?? step.op).done}`,
+                            )}
                         />
                     </li>
                 ))}

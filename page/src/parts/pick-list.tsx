@@ -107,7 +107,11 @@ export function PickList(props: Props): JSX.Element {
                     </div>
                 ))}
             </div>
-            {printed && count > MOST_PRINTED && <p>The first {MOST_PRINTED} of {count} are printed.</p>}
+            {printed && count > MOST_PRINTED && (
+                <p>
+                    The first {MOST_PRINTED} of {count} are printed.
+                </p>
+            )}
         </div>
     );
 }

@@ -122,7 +122,11 @@ export function brief(value: Shown | undefined): string {
 }
 
 /** A table of properties. */
-export function PropertyTable(props: { properties: Properties | undefined; catalog: Catalog; none: string }): JSX.Element {
+export function PropertyTable(props: {
+    properties: Properties | undefined;
+    catalog: Catalog;
+    none: string;
+}): JSX.Element {
     const entries = Object.entries(props.properties ?? {});
     if (entries.length === 0) return <p class="dim">{props.none}</p>;
     return (

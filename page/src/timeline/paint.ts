@@ -33,7 +33,25 @@ export interface Colours {
     [name: string]: string;
 }
 
-const NAMES = ["bg", "panel", "line", "text", "dim", "accent", "failed", "critical", "call", "permit", "disk", "pause", "hook", "plugin", "program", "on-bar"];
+const NAMES = [
+    "bg",
+    "panel",
+    "line",
+    "text",
+    "dim",
+    "accent",
+    "failed",
+    "critical",
+    "call",
+    "permit",
+    "disk",
+    "pause",
+    "hook",
+    "plugin",
+    "program",
+    "on-bar",
+    "on-failed",
+];
 
 export function colours(element: Element): Colours {
     const style = getComputedStyle(element);
@@ -114,7 +132,8 @@ function head(context: CanvasRenderingContext2D, picture: Picture, colour: Colou
 /** A mark of the scale: as exact as its steps are. */
 function scaleText(at: number, step: number): string {
     if (step < 1) return `${at.toFixed(step < 0.1 ? 2 : 1)} ms`;
-    if (step < 1000) return at < 1000 ? `${Math.round(at)} ms` : `${(at / 1000).toFixed(step < 10 ? 3 : step < 100 ? 2 : 1)} s`;
+    if (step < 1000)
+        return at < 1000 ? `${Math.round(at)} ms` : `${(at / 1000).toFixed(step < 10 ? 3 : step < 100 ? 2 : 1)} s`;
     return duration(Math.round(at / 1000) * 1000);
 }
 
@@ -163,9 +182,17 @@ function lane(context: CanvasRenderingContext2D, picture: Picture, colour: Colou
             context.strokeRect(x1 - 1, by - 1, width + 2, height + 2);
             context.lineWidth = 1;
         }
+        if (failed && width > 10 && width <= 44) {
+            context.fillStyle = colour["on-failed"] ?? "";
+            context.textAlign = "center";
+            context.fillText("!", x1 + width / 2, y + LANE / 2 + 0.5);
+        }
         if (!waits && width > 44) {
-            const name = gutter > 0 || activity.resource === undefined ? activity.name : `${activity.name} ${catalog.nameOf(activity.resource)}`;
-            context.fillStyle = colour["on-bar"] ?? "";
+            const name =
+                gutter > 0 || activity.resource === undefined
+                    ? activity.name
+                    : `${activity.name} ${catalog.nameOf(activity.resource)}`;
+            context.fillStyle = (failed ? colour["on-failed"] : colour["on-bar"]) ?? "";
             context.textAlign = "left";
             const sign = failed ? "! " : activity.attempt ? `${activity.attempt}. ` : "";
             context.fillText(cut(context, sign + name, width - 8), x1 + 4, y + LANE / 2 + 0.5);

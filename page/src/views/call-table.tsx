@@ -104,16 +104,22 @@ export function CallTable(props: { catalog: Catalog; run: Run; selected: number 
                                     style={`transform: translateY(${item.start}px); height: ${ROW}px`}
                                 >
                                     <div role="cell" class="c-what">
-                                        <span class={`swatch kind-${failed ? "failed" : activity.kind}`} aria-hidden="true" />
+                                        <span
+                                            class={`swatch kind-${failed ? "failed" : activity.kind}`}
+                                            aria-hidden="true"
+                                        />
                                         <a href={address("run", String(index), route.value.params)}>{activity.name}</a>
                                         {activity.attempt && <span class="dim"> attempt {activity.attempt}</span>}
                                         {critical.has(index) && <span class="badge tone-critical">path</span>}
                                     </div>
                                     <div role="cell" class="c-resource">
-                                        {activity.resource !== undefined && <ResourceLink catalog={catalog} index={activity.resource} />}
+                                        {activity.resource !== undefined && (
+                                            <ResourceLink catalog={catalog} index={activity.resource} />
+                                        )}
                                     </div>
                                     <div role="cell" class="c-type dim">
-                                        {activity.resource !== undefined && shortType(catalog.resource(activity.resource)?.type ?? "")}
+                                        {activity.resource !== undefined &&
+                                            shortType(catalog.resource(activity.resource)?.type ?? "")}
                                     </div>
                                     <div role="cell" class="c-began number">
                                         {offset(activity.began)}

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Change, Step } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
-import { chain, planAgainstResult } from "../model/causes.ts";
+import { chain, planAgainstResult, repeats } from "../model/causes.ts";
 import { byWeight, count, duration, family, offset, opWords, whole } from "../model/words.ts";
 import { NameAndType, OpBadge, OpSign, ResourceLink } from "../parts/badges.tsx";
 import { ChangeTable, Why } from "../parts/changes.tsx";
@@ -34,34 +34,41 @@ export function Changes({ catalog }: { catalog: Catalog }): JSX.Element {
     const steps = show === "states" ? (comparison?.steps ?? []) : (run?.steps ?? []);
     const { item } = route.value;
     const selected = show !== "plan" && item !== undefined && steps[Number(item)] ? Number(item) : undefined;
+    const body = (
+        <Tabs
+            label="Which changes"
+            tabs={tabs}
+            chosen={show}
+            onChoose={(name) => go({ view: "changes", params: name === first ? {} : { show: name } })}
+        >
+            {show === "plan" ? (
+                <Plan catalog={catalog} />
+            ) : (
+                <StepList
+                    catalog={catalog}
+                    steps={steps}
+                    selected={selected}
+                    note={show === "states" && comparison ? `${comparison.from} → ${comparison.to}` : undefined}
+                />
+            )}
+        </Tabs>
+    );
+    if (show === "plan") return body;
     return (
         <Split
             label="Details of the step"
             back={selected === undefined ? undefined : address("changes", undefined, params)}
-            list={
-                <Tabs
-                    label="Which changes"
-                    tabs={tabs}
-                    chosen={show}
-                    onChoose={(name) => go({ view: "changes", params: name === first ? {} : { show: name } })}
-                >
-                    {show === "plan" ? (
-                        <Plan catalog={catalog} />
-                    ) : (
-                        <StepList
-                            catalog={catalog}
-                            steps={steps}
-                            selected={selected}
-                            note={show === "states" && comparison ? `${comparison.from} → ${comparison.to}` : undefined}
-                        />
-                    )}
-                </Tabs>
-            }
+            list={body}
             detail={
                 selected === undefined ? (
                     <p class="empty">Choose a step to see what it changed, and why.</p>
                 ) : (
-                    <StepDetail catalog={catalog} step={steps[selected] as Step} index={selected} ofRun={show === "run"} />
+                    <StepDetail
+                        catalog={catalog}
+                        step={steps[selected] as Step}
+                        index={selected}
+                        ofRun={show === "run"}
+                    />
                 )
             }
         />
@@ -91,11 +98,15 @@ function StepList(props: {
                 .filter((index) => {
                     const step = steps[index] as Step;
                     if (text && !catalog.texts[step.resource]?.includes(text)) return false;
-                    return on.size > 0 ? on.has(step.op) : step.op !== "same" || step.status === "failed" || index === selected;
+                    return on.size > 0
+                        ? on.has(step.op)
+                        : step.op !== "same" || step.status === "failed" || index === selected;
                 }),
         [catalog, steps, params.ops, text, selected],
     );
-    const size = useMemo(() => (at: number) => HEAD + lines(steps[shown[at] as number]).length * LINE, [shown]);
+    const again = useMemo(() => repeats(steps), [catalog, steps]);
+    const linesOf = (index: number) => (again.has(index) ? [] : lines(steps[index]));
+    const size = useMemo(() => (at: number) => HEAD + linesOf(shown[at] as number).length * LINE, [shown, again]);
     const names = [...ops.keys()].sort(byWeight);
     return (
         <>
@@ -130,7 +141,14 @@ function StepList(props: {
                     if (how === "open") go(next);
                     else if (wide()) adjust(next);
                 }}
-                row={(at) => <StepLine catalog={catalog} steps={steps} index={shown[at] as number} />}
+                row={(at) => (
+                    <StepLine
+                        catalog={catalog}
+                        steps={steps}
+                        index={shown[at] as number}
+                        lines={linesOf(shown[at] as number)}
+                    />
+                )}
                 empty="No step is like that."
             />
         </>
@@ -146,7 +164,8 @@ function lines(step: Step | undefined): (Change | string)[] {
 
 const SIGNS = { add: "+", delete: "−", update: "~" };
 
-function StepLine({ catalog, steps, index }: { catalog: Catalog; steps: Step[]; index: number }): JSX.Element {
+function StepLine(props: { catalog: Catalog; steps: Step[]; index: number; lines: (Change | string)[] }): JSX.Element {
+    const { catalog, steps, index } = props;
     const step = steps[index] as Step;
     const resource = catalog.resource(step.resource);
     const failed = step.status === "failed";
@@ -157,11 +176,17 @@ function StepLine({ catalog, steps, index }: { catalog: Catalog; steps: Step[]; 
                 <OpSign op={step.op} failed={failed} />
                 {resource && <NameAndType resource={resource} />}
                 <span class={`op tone-${failed ? "failed" : words.tone}`}>
-                    {failed ? words.failed : step.status === "running" ? words.doing : catalog.data.run?.dryRun ? words.plan : words.done}
+                    {failed
+                        ? words.failed
+                        : step.status === "running"
+                          ? words.doing
+                          : catalog.data.run?.dryRun
+                            ? words.plan
+                            : words.done}
                 </span>
                 {(step.because || step.keys) && <span class="dim reason cut">{reason(catalog, step, index)}</span>}
             </div>
-            {lines(step).map((change, place) =>
+            {props.lines.map((change, place) =>
                 typeof change === "string" ? (
                     <div key={place} class="change dim">
                         {change}
@@ -189,7 +214,9 @@ function reason(catalog: Catalog, step: Step, index: number): string {
     if (!step.because) return step.keys?.length ? `because of ${step.keys.join(", ")}` : "";
     const root = chain(catalog, step, index)[0];
     const near = `because of ${catalog.nameOf(step.because.resource)}`;
-    return root && root.resource !== step.because.resource ? `${near}, at the root ${catalog.nameOf(root.resource)}` : near;
+    return root && root.resource !== step.because.resource
+        ? `${near}, at the root ${catalog.nameOf(root.resource)}`
+        : near;
 }
 
 function StepDetail(props: { catalog: Catalog; step: Step; index: number; ofRun: boolean }): JSX.Element {
@@ -244,7 +271,9 @@ function OtherSteps({ catalog, step, index }: { catalog: Catalog; step: Step; in
             <ul class="plain">
                 {others.map((at) => (
                     <li key={at}>
-                        <a href={address("changes", String(at))}>{opWords(catalog.data.run?.steps[at]?.op ?? "").plan}</a>
+                        <a href={address("changes", String(at))}>
+                            {opWords(catalog.data.run?.steps[at]?.op ?? "").plan}
+                        </a>
                     </li>
                 ))}
             </ul>
@@ -310,10 +339,19 @@ function Plan({ catalog }: { catalog: Catalog }): JSX.Element {
                                 {row.differs && <span class="badge tone-failed">differs</span>}{" "}
                                 <ResourceLink catalog={catalog} index={row.resource} type />
                             </th>
-                            <td>{row.planned ? <OpBadge op={row.planned} tense="plan" /> : <span class="dim">nothing</span>}</td>
+                            <td>
+                                {row.planned ? (
+                                    <OpBadge op={row.planned} tense="plan" />
+                                ) : (
+                                    <span class="dim">nothing</span>
+                                )}
+                            </td>
                             <td>
                                 {row.done ? (
-                                    <OpBadge op={row.done} tense={row.failed ? "failed" : row.running ? "doing" : "done"} />
+                                    <OpBadge
+                                        op={row.done}
+                                        tense={row.failed ? "failed" : row.running ? "doing" : "done"}
+                                    />
                                 ) : (
                                     <span class="dim">not done</span>
                                 )}

@@ -33,7 +33,9 @@ export function GraphBox(props: {
         item.kind === "group" ? "folded" : cluster ? "unfolded" : undefined,
     ].filter(Boolean);
     return (
-        <g class={`box kind-${item.kind}${selected ? " selected" : ""}${item.resource !== undefined && catalog.resource(item.resource)?.gone ? " gone" : ""}`}>
+        <g
+            class={`box kind-${item.kind}${selected ? " selected" : ""}${item.resource !== undefined && catalog.resource(item.resource)?.gone ? " gone" : ""}`}
+        >
             <g
                 role="button"
                 tabIndex={tabbable ? 0 : -1}
@@ -49,6 +51,7 @@ export function GraphBox(props: {
                 )}
                 <rect class="frame" x={box.x} y={box.y} width={box.width} height={height} rx="5" />
                 {tone && <rect class={`edge fill-${tone}`} x={box.x} y={box.y} width="4" height={height} rx="2" />}
+                {/* biome-ignore lint/a11y/noSvgWithoutTitle: it only cuts off what does not fit; the button around it has a name */}
                 <svg x={box.x} y={box.y} width={box.width - (cluster ? 28 : 4)} height={height}>
                     <text x="12" y={cluster ? 19 : 17} class="label">
                         {short(item.label, letters)}
@@ -56,11 +59,19 @@ export function GraphBox(props: {
                     </text>
                     {!cluster && (
                         <text x="12" y="32" class="small">
-                            {short(item.kind === "group" && sums.text ? `${item.note} · ${sums.text}` : item.note, letters + 2)}
+                            {short(
+                                item.kind === "group" && sums.text ? `${item.note} · ${sums.text}` : item.note,
+                                letters + 2,
+                            )}
                         </text>
                     )}
                     {own && !cluster && item.kind === "resource" && (
-                        <text x={box.width - 14} y="17" text-anchor="end" class={`sign fill-${own.failed ? "failed" : opWords(own.op).tone}`}>
+                        <text
+                            x={box.width - 14}
+                            y="17"
+                            text-anchor="end"
+                            class={`sign fill-${own.failed ? "failed" : opWords(own.op).tone}`}
+                        >
                             {own.failed ? "!" : opWords(own.op).sign.replaceAll("-", "−")}
                         </text>
                     )}
@@ -104,13 +115,19 @@ const MOST_LABELLED = 60;
 
 export function GraphLines(props: { catalog: Catalog; drawn: Layout; selected: number | undefined }): JSX.Element {
     const { drawn, selected } = props;
-    const own = selected === undefined ? undefined : drawn.boxes.find(({ item }) => item.resource === selected)?.item.id;
+    const own =
+        selected === undefined ? undefined : drawn.boxes.find(({ item }) => item.resource === selected)?.item.id;
     return (
         <g class="lines">
             {drawn.lines.map(({ link, points }) => {
                 const touched = own !== undefined && (link.from === own || link.to === own);
                 const middle = points[Math.floor(points.length / 2)];
-                const text = link.properties.length > 0 ? link.properties.join(", ") : link.kind === "deletedWith" ? "deletedWith" : "";
+                const text =
+                    link.properties.length > 0
+                        ? link.properties.join(", ")
+                        : link.kind === "deletedWith"
+                          ? "deletedWith"
+                          : "";
                 return (
                     <g key={`${link.kind} ${link.from} ${link.to}`} class={touched ? "line touched" : "line"}>
                         <path d={pathOf(points)} class={`kind-${link.kind}`} marker-end="url(#arrow)" fill="none">

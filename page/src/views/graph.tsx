@@ -16,6 +16,9 @@ const kinds = signal<ReadonlySet<string>>(new Set(["parent", "dependency", "dele
 /** More boxes than these are not drawn at once. */
 const MOST_BOXES = 800;
 
+/** Smaller than this, the names can not be read. */
+const READABLE = 0.6;
+
 const KIND_NAMES: [EdgeKind, string][] = [
     ["parent", "Parents (boxes)"],
     ["dependency", "Dependencies"],
@@ -105,15 +108,27 @@ function Canvas(props: {
     const [focus, setFocus] = useState<string | undefined>();
     /** The box that was folded or unfolded: it stays where it was on the screen. */
     const anchor = useRef<{ id: string; x: number; y: number } | undefined>(undefined);
-    const fit = () => {
+    const fitAll = () => {
         const size = frame.current?.getBoundingClientRect();
         if (size) apply(fitted(drawn, size));
+    };
+    /** All of it, where that can be read; else what is chosen, or its beginning. */
+    const begin = () => {
+        const size = frame.current?.getBoundingClientRect();
+        if (!size) return;
+        const whole = fitted(drawn, size);
+        if (whole.scale >= READABLE) return apply(whole);
+        const box = drawn.boxes.find(({ item }) => item.resource !== undefined && item.resource === selected);
+        const scale = READABLE;
+        if (!box) return apply({ scale, x: Math.max(whole.x, 24), y: 24 });
+        const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+        apply({ scale, x: size.width / 2 - x * scale, y: size.height / 2 - y * scale });
     };
     useLayoutEffect(() => {
         const kept = anchor.current;
         anchor.current = undefined;
         const box = kept && drawn.boxes.find(({ item }) => item.id === kept.id);
-        if (!kept || !box) return fit();
+        if (!kept || !box) return begin();
         const { scale } = view.current;
         apply({ scale, x: kept.x - box.x * scale, y: kept.y - box.y * scale });
     }, [drawn]);
@@ -149,7 +164,7 @@ function Canvas(props: {
         else if ((key === "Backspace" || key === "f") && at.item.kind !== "resource") unfold(at);
         else if (key === "+" || key === "=") zoom(1.25);
         else if (key === "-") zoom(0.8);
-        else if (key === "0") fit();
+        else if (key === "0") fitAll();
         else return;
         event.preventDefault();
     };
@@ -158,7 +173,15 @@ function Canvas(props: {
         <div class="canvas" ref={frame}>
             <svg role="group" aria-label="Graph of the resources" onKeyDown={onKeyDown}>
                 <defs>
-                    <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+                    <marker
+                        id="arrow"
+                        viewBox="0 0 8 8"
+                        refX="7"
+                        refY="4"
+                        markerWidth="7"
+                        markerHeight="7"
+                        orient="auto"
+                    >
                         <path d="M0 0L8 4L0 8z" class="arrow" />
                     </marker>
                 </defs>
@@ -166,7 +189,15 @@ function Canvas(props: {
                     {drawn.boxes
                         .filter(({ item }) => item.kind === "cluster")
                         .map((box) => (
-                            <rect key={box.item.id} class="cluster" x={box.x} y={box.y} width={box.width} height={box.height} rx="6" />
+                            <rect
+                                key={box.item.id}
+                                class="cluster"
+                                x={box.x}
+                                y={box.y}
+                                width={box.width}
+                                height={box.height}
+                                rx="6"
+                            />
                         ))}
                     <GraphLines catalog={catalog} drawn={drawn} selected={selected} />
                     {drawn.boxes.map((box) => (
@@ -193,7 +224,7 @@ function Canvas(props: {
                 <button type="button" aria-label="Zoom out" onClick={() => zoom(0.8)}>
                     −
                 </button>
-                <button type="button" onClick={fit}>
+                <button type="button" onClick={fitAll}>
                     Fit
                 </button>
             </fieldset>
@@ -206,7 +237,10 @@ const SIDES: { [key: string]: Side } = { ArrowRight: [1, 0], ArrowLeft: [-1, 0],
 
 /** The nearest box on a side; what is straight ahead counts as nearer. */
 function nearest(boxes: Box[], from: Box, [dx, dy]: Side): Box | undefined {
-    const middle = (box: Box): [number, number] => [box.x + box.width / 2, box.item.kind === "cluster" ? box.y + 15 : box.y + box.height / 2];
+    const middle = (box: Box): [number, number] => [
+        box.x + box.width / 2,
+        box.item.kind === "cluster" ? box.y + 15 : box.y + box.height / 2,
+    ];
     const [x, y] = middle(from);
     let best: Box | undefined;
     let least = Number.POSITIVE_INFINITY;
@@ -223,4 +257,3 @@ function nearest(boxes: Box[], from: Box, [dx, dy]: Side): Box | undefined {
     }
     return best;
 }
-

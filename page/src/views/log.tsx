@@ -50,7 +50,11 @@ export function Log({ catalog }: { catalog: Catalog }): JSX.Element {
                 />
                 <Toggles
                     label="Severities"
-                    items={SEVERITIES.filter((name) => counts.has(name)).map((name) => [name, name, counts.get(name) ?? 0])}
+                    items={SEVERITIES.filter((name) => counts.has(name)).map((name) => [
+                        name,
+                        name,
+                        counts.get(name) ?? 0,
+                    ])}
                     on={on}
                     onChange={(next) => go(withParams({ severity: [...next].join(",") }))}
                 />
@@ -89,7 +93,9 @@ function Entry({ catalog, one }: { catalog: Catalog; one: Diagnostic }): JSX.Ele
         <div class={`entry severity-${one.severity}`}>
             <span class="at number dim">{offset(one.at)}</span>
             <span class="severity">{one.severity}</span>
-            <span class="of">{one.resource !== undefined && <ResourceLink catalog={catalog} index={one.resource} />}</span>
+            <span class="of">
+                {one.resource !== undefined && <ResourceLink catalog={catalog} index={one.resource} />}
+            </span>
             <span class="message">{one.message}</span>
         </div>
     );

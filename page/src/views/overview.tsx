@@ -1,10 +1,11 @@
 // The whole in one look: what happened, what went wrong, where the time went.
 
 import type { JSX } from "preact";
+import { connection } from "../app.ts";
 import type { Activity, Diagnostic, PageData, Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
 import { planAgainstResult } from "../model/causes.ts";
-import { byWeight, count, duration, moment, opWords, runName, whole } from "../model/words.ts";
+import { byWeight, count, duration, moment, offset, opWords, runName, whole } from "../model/words.ts";
 import { OpBadge, ResourceLink } from "../parts/badges.tsx";
 import { CallError, Unresolved } from "../parts/failure.tsx";
 import { Section } from "../parts/layout.tsx";
@@ -19,6 +20,7 @@ export function Overview({ catalog }: { catalog: Catalog }): JSX.Element {
             <h2 class="hidden">Overview</h2>
             <Facts data={data} />
             {run && <Counts run={run} />}
+            {run?.outcome === "unfinished" && <Running catalog={catalog} run={run} />}
             {run && <Errors catalog={catalog} run={run} />}
             {data.unresolvedCreates.length > 0 && (
                 <section class="block bad">
@@ -86,6 +88,36 @@ function Counts({ run }: { run: Run }): JSX.Element {
     );
 }
 
+/** What was under way when the data were written. */
+function Running({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | null {
+    const open = run.activities.flatMap((activity, index) =>
+        activity.duration === undefined ? [{ activity, index }] : [],
+    );
+    if (open.length === 0) return null;
+    const live = connection.value === "following";
+    return (
+        <section class={live ? "block" : "block bad"}>
+            <h3>{live ? "Running now" : "Running when it was cut off"}</h3>
+            {!live && <p>The outcome of these is unknown.</p>}
+            <ul class="plain">
+                {open.slice(0, MOST_ERRORS).map(({ activity, index }) => (
+                    <li key={index}>
+                        <a href={address("run", String(index))}>{activity.name}</a>
+                        {activity.resource !== undefined && (
+                            <>
+                                {" of "}
+                                <ResourceLink catalog={catalog} index={activity.resource} type />
+                            </>
+                        )}{" "}
+                        <span class="dim">since {offset(activity.began)}</span>
+                    </li>
+                ))}
+                {open.length > MOST_ERRORS && <li class="dim">and {whole(open.length - MOST_ERRORS)} more</li>}
+            </ul>
+        </section>
+    );
+}
+
 /** More errors than these are in the log alone. */
 const MOST_ERRORS = 20;
 
@@ -111,7 +143,8 @@ function Errors({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element |
                             activity.name
                         ) : (
                             <>
-                                <ResourceLink catalog={catalog} index={activity.resource} type /> <span>{failedWords(activity)}</span>
+                                <ResourceLink catalog={catalog} index={activity.resource} type />{" "}
+                                <span>{failedWords(activity)}</span>
                             </>
                         )}
                         <a class="aside" href={address("run", String(index))}>
@@ -131,7 +164,9 @@ function Errors({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element |
 
 function failedWords(activity: Activity): string {
     const attempt = activity.attempt ? `, attempt ${activity.attempt}` : "";
-    return activity.outcome === "unknown" ? `${activity.name}: outcome unknown${attempt}` : `${activity.name} failed${attempt}`;
+    return activity.outcome === "unknown"
+        ? `${activity.name}: outcome unknown${attempt}`
+        : `${activity.name} failed${attempt}`;
 }
 
 /** Was the same call made again later? */
@@ -179,7 +214,9 @@ function Warnings({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element
 /** What the duration is made of: the longest calls of the critical path, and a bar of the whole path. */
 function Time({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | null {
     const path = run.criticalPath.map((item, place) => ({ item, place }));
-    const calls = path.filter(({ item }) => item.activity !== undefined && run.activities[item.activity]?.kind === "call");
+    const calls = path.filter(
+        ({ item }) => item.activity !== undefined && run.activities[item.activity]?.kind === "call",
+    );
     if (path.length === 0) return null;
     const longest = [...path].sort((a, b) => b.item.duration - a.item.duration).slice(0, 8);
     const total = Math.max(run.duration, 1);
@@ -191,8 +228,8 @@ function Time({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | n
                 This run took <strong>{duration(run.duration)}</strong>
                 {calls.length > 0 && (
                     <>
-                        ; {calls.length === 1 ? "this call is" : `${count(calls.length, "call")} are`} on its path, together{" "}
-                        {duration(calls.reduce((sum, { item }) => sum + item.duration, 0))}
+                        ; {calls.length === 1 ? "this call is" : `${count(calls.length, "call")} are`} on its path,
+                        together {duration(calls.reduce((sum, { item }) => sum + item.duration, 0))}
                     </>
                 )}
                 . <a href={address("run")}>Show the timeline</a>
@@ -221,7 +258,8 @@ function Time({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | n
                 </thead>
                 <tbody>
                     {longest.map(({ item, place }) => {
-                        const resource = item.activity === undefined ? undefined : run.activities[item.activity]?.resource;
+                        const resource =
+                            item.activity === undefined ? undefined : run.activities[item.activity]?.resource;
                         return (
                             <tr key={place}>
                                 <td>
@@ -231,7 +269,10 @@ function Time({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | n
                                         <a href={address("run", String(item.activity))}>{item.text}</a>
                                     )}
                                     {resource !== undefined && (
-                                        <span class="dim type"> {catalog.resource(resource)?.type.split(":").at(-1)}</span>
+                                        <span class="dim type">
+                                            {" "}
+                                            {catalog.resource(resource)?.type.split(":").at(-1)}
+                                        </span>
                                     )}
                                 </td>
                                 <td class="number">{duration(item.duration)}</td>
@@ -241,7 +282,9 @@ function Time({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | n
                     })}
                 </tbody>
             </table>
-            {longest.length < path.length && <p class="dim">and {count(path.length - longest.length, "shorter part")}.</p>}
+            {longest.length < path.length && (
+                <p class="dim">and {count(path.length - longest.length, "shorter part")}.</p>
+            )}
         </section>
     );
 }
@@ -264,7 +307,11 @@ function PlanNote({ catalog }: { catalog: Catalog }): JSX.Element {
                             <li key={row.resource}>
                                 <ResourceLink catalog={catalog} index={row.resource} type />: planned{" "}
                                 <OpBadge op={row.planned ?? "same"} tense="plan" />,{" "}
-                                {row.done ? <OpBadge op={row.done} tense={row.failed ? "failed" : "done"} /> : "not done"}
+                                {row.done ? (
+                                    <OpBadge op={row.done} tense={row.failed ? "failed" : "done"} />
+                                ) : (
+                                    "not done"
+                                )}
                             </li>
                         ))}
                     </ul>

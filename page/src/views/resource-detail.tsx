@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { Resource } from "../data.ts";
 import type { Catalog, Edge } from "../model/catalog.ts";
+import { repeats } from "../model/causes.ts";
 import { statesOf } from "../model/filter.ts";
 import { count, duration, moment, offset, opWords, shortType } from "../model/words.ts";
 import { OpBadge, ResourceLink, StateBadge } from "../parts/badges.tsx";
@@ -87,13 +88,22 @@ function InThisRun({ catalog, index }: { catalog: Catalog; index: number }): JSX
     if (!run) return null;
     if (!fate) return <Section title="In this run">Nothing was done to it.</Section>;
     const activities = catalog.activitiesOf(index);
+    const own = fate.steps.flatMap((at) => run.steps[at] ?? []);
+    const again = repeats(own);
     const messages = catalog.diagnosticsOf(index);
     return (
         <Section title="In this run">
-            {fate.steps.map((at) => {
+            {fate.steps.map((at, place) => {
                 const step = run.steps[at];
                 if (!step) return null;
-                const tense = step.status === "failed" ? "failed" : step.status === "running" ? "doing" : run.dryRun ? "plan" : "done";
+                const tense =
+                    step.status === "failed"
+                        ? "failed"
+                        : step.status === "running"
+                          ? "doing"
+                          : run.dryRun
+                            ? "plan"
+                            : "done";
                 return (
                     <div class="step" key={at}>
                         <p>
@@ -102,12 +112,17 @@ function InThisRun({ catalog, index }: { catalog: Catalog; index: number }): JSX
                                 {offset(step.began)}
                                 {step.ended !== undefined && `, ${duration(step.ended - step.began)}`}
                             </span>{" "}
-                            <a href={address("changes", String(at))} aria-label={`Changes of this step: ${opWords(step.op).plan}`}>
+                            <a
+                                href={address("changes", String(at))}
+                                aria-label={`Changes of this step: ${opWords(step.op).plan}`}
+                            >
                                 Changes
                             </a>
                         </p>
-                        <Why catalog={catalog} step={step} index={at} />
-                        {step.changes && step.changes.length > 0 && <ChangeTable changes={step.changes} catalog={catalog} />}
+                        {place === 0 && <Why catalog={catalog} step={step} index={at} />}
+                        {step.changes && step.changes.length > 0 && !again.has(place) && (
+                            <ChangeTable changes={step.changes} catalog={catalog} />
+                        )}
                     </div>
                 );
             })}
@@ -127,7 +142,9 @@ function InThisRun({ catalog, index }: { catalog: Catalog; index: number }): JSX
                                     </td>
                                     <td class="dim">{activity.outcome === "ok" ? "" : (activity.outcome ?? "")}</td>
                                     <td class="number">{offset(activity.began)}</td>
-                                    <td class="number">{activity.duration === undefined ? "running" : duration(activity.duration)}</td>
+                                    <td class="number">
+                                        {activity.duration === undefined ? "running" : duration(activity.duration)}
+                                    </td>
                                 </tr>
                             );
                         })}
@@ -195,7 +212,9 @@ function EdgeList(props: { catalog: Catalog; title: string; edges: Edge[]; end: 
                 {props.edges.slice(0, MOST_LINKS).map((edge, place) => (
                     <li key={place}>
                         <ResourceLink catalog={props.catalog} index={edge[props.end]} type />{" "}
-                        {edge.kind === "dependency" && edge.properties.length === 0 && <span class="dim">by dependsOn</span>}
+                        {edge.kind === "dependency" && edge.properties.length === 0 && (
+                            <span class="dim">by dependsOn</span>
+                        )}
                         {edge.properties.length > 0 && (
                             <span class="dim">
                                 by <code>{edge.properties.join(", ")}</code>

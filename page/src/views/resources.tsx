@@ -64,14 +64,21 @@ export function Resources({ catalog }: { catalog: Catalog }): JSX.Element {
                     {view === "tree" ? (
                         <Tree catalog={catalog} found={found} selected={selected} onPick={open} />
                     ) : (
-                        <Graph catalog={catalog} found={found} selected={selected} onPick={(index) => open(index, "open")} />
+                        <Graph
+                            catalog={catalog}
+                            found={found}
+                            selected={selected}
+                            onPick={(index) => open(index, "open")}
+                        />
                     )}
                 </Tabs>
             }
             detail={
                 selected === undefined ? (
                     <p class="empty">
-                        {item === undefined ? "Choose a resource to see its details." : `This page has no resource ${item}.`}
+                        {item === undefined
+                            ? "Choose a resource to see its details."
+                            : `This page has no resource ${item}.`}
                     </p>
                 ) : (
                     <ResourceDetail catalog={catalog} index={selected} />
@@ -127,7 +134,11 @@ function Filters({ catalog, filter }: { catalog: Catalog; filter: Filter }): JSX
         <div class="filters">
             <Toggles
                 label="Operations"
-                items={names.map((op) => [op, catalog.data.run?.dryRun ? opWords(op).plan : opWords(op).done, ops.get(op) ?? 0])}
+                items={names.map((op) => [
+                    op,
+                    catalog.data.run?.dryRun ? opWords(op).plan : opWords(op).done,
+                    ops.get(op) ?? 0,
+                ])}
                 on={filter.ops}
                 onChange={change("ops")}
             />
@@ -203,12 +214,17 @@ function Tree(props: {
     );
 }
 
-function TreeLine(props: { catalog: Catalog; row: TreeRow; onFold: (index: number, closed: boolean) => void }): JSX.Element {
+function TreeLine(props: {
+    catalog: Catalog;
+    row: TreeRow;
+    onFold: (index: number, closed: boolean) => void;
+}): JSX.Element {
     const { catalog, row, onFold } = props;
     const resource = catalog.resource(row.index);
     const fate = catalog.fate(row.index);
     if (!resource) return <span />;
-    const op = fate && (fate.failed ? opWords(fate.op).failed : fate.running ? opWords(fate.op).doing : opWords(fate.op).done);
+    const op =
+        fate && (fate.failed ? opWords(fate.op).failed : fate.running ? opWords(fate.op).doing : opWords(fate.op).done);
     return (
         <span class={row.onlyPath ? "line faint" : "line"} style={`padding-left: ${(row.level - 1) * 14}px`}>
             {/* For the mouse: the keyboard has its arrows. */}
@@ -227,7 +243,11 @@ function TreeLine(props: { catalog: Catalog; row: TreeRow; onFold: (index: numbe
             <NameAndType resource={resource} />
             {op && <span class="hidden">, {op}</span>}
             {resource.gone && <span class="hidden">, removed by the run</span>}
-            {resource.marks?.filter((mark) => LOUD.has(mark)).map((mark) => <StateBadge key={mark} state={mark} />)}
+            {resource.marks
+                ?.filter((mark) => LOUD.has(mark))
+                .map((mark) => (
+                    <StateBadge key={mark} state={mark} />
+                ))}
         </span>
     );
 }

@@ -70,7 +70,8 @@ function CallDetail({ catalog, run, index }: { catalog: Catalog; run: Run; index
     if (!activity) return null;
     const ended = activity.began + (activity.duration ?? Number.POSITIVE_INFINITY);
     const onPath = run.criticalPath.some((item) => item.activity === index);
-    const others = activity.resource === undefined ? [] : catalog.activitiesOf(activity.resource).filter((at) => at !== index);
+    const others =
+        activity.resource === undefined ? [] : catalog.activitiesOf(activity.resource).filter((at) => at !== index);
     const messages =
         activity.resource === undefined
             ? []
@@ -164,16 +165,22 @@ function PathDetail({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Eleme
         <div class="detail">
             <h2>Critical path</h2>
             <p class="dim">What the duration of {duration(run.duration)} is made of, first to last.</p>
-            <ol class="plain path">
+            <ol class="plain path-list">
                 {run.criticalPath.slice(0, 200).map((item, place) => {
                     const activity = item.activity === undefined ? undefined : run.activities[item.activity];
                     return (
                         <li key={place}>
-                            <span class={`swatch kind-${activity?.kind === "call" ? "critical" : (activity?.kind ?? "program")}`} aria-hidden="true" />
+                            <span
+                                class={`swatch kind-${activity?.kind === "call" ? "critical" : (activity?.kind ?? "program")}`}
+                                aria-hidden="true"
+                            />
                             {item.activity === undefined ? (
                                 <span>{item.text}</span>
                             ) : (
-                                <a href={address("run", String(item.activity), route.value.params)} title={activityName(catalog, run, item.activity)}>
+                                <a
+                                    href={address("run", String(item.activity), route.value.params)}
+                                    title={activityName(catalog, run, item.activity)}
+                                >
                                     {item.text}
                                 </a>
                             )}

@@ -33,7 +33,8 @@ export function Shell(): JSX.Element {
     useEffect(() => {
         const onKeyDown = (event: KeyboardEvent) => {
             const target = event.target as Element;
-            if (event.key !== "/" || event.ctrlKey || event.metaKey || target.matches("input, textarea, select")) return;
+            if (event.key !== "/" || event.ctrlKey || event.metaKey || target.matches("input, textarea, select"))
+                return;
             const search = document.querySelector<HTMLInputElement>("[data-search]");
             if (!search) return;
             event.preventDefault();
@@ -46,6 +47,7 @@ export function Shell(): JSX.Element {
     if (!catalog) return <Waiting />;
     return (
         <>
+            {/* biome-ignore lint/a11y/useValidAnchor: it goes to a place of the page, which the address can not name */}
             <a
                 class="skip"
                 href="#main"
@@ -133,7 +135,8 @@ function Title({ data }: { data: PageData }): JSX.Element {
             {run && (
                 <p>
                     <span class={`outcome outcome-${run.outcome}`}>
-                        {runName(run.kind, run.dryRun)} {live && run.outcome === "unfinished" ? "runs" : OUTCOMES[run.outcome]}
+                        {runName(run.kind, run.dryRun)}{" "}
+                        {live && run.outcome === "unfinished" ? "runs" : OUTCOMES[run.outcome]}
                     </span>{" "}
                     <span class="dim">
                         {duration(run.duration)}, {moment(run.began)}
@@ -163,16 +166,17 @@ function Standing({ data }: { data: PageData }): JSX.Element | null {
         case "lost":
             return (
                 <p class="standing bad" role="alert">
-                    The connection was lost before the run ended. This page shows what was known until then: the run may go on, or its
-                    process was killed.
+                    The connection was lost before the run ended. This page shows what was known until then: the run may
+                    go on, or its process was killed.
                 </p>
             );
     }
     if (run?.outcome !== "unfinished") return null;
     return (
         <p class="standing bad" role="alert">
-            <strong>Unfinished.</strong> This run has no end: its process was killed, or it still went on when this page was written (
-            {moment(data.written)}). What ran then is shown as running; the next operation on the stack finds out what became of it.
+            <strong>Unfinished.</strong> This run has no end: its process was killed, or it still went on when this page
+            was written ({moment(data.written)}). What ran then is shown as running; the next operation on the stack
+            finds out what became of it.
         </p>
     );
 }

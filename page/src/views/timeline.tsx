@@ -161,12 +161,12 @@ export function Timeline(props: {
         "0": () => setRange({ from: 0, to: end }),
         Enter: () => selected !== undefined && onPick(selected, "open"),
     };
-    const told = hover ?? undefined;
     return (
         <div class="timeline">
             <div class="bar">
                 <label>
-                    <input type="checkbox" checked={packed} onChange={() => setPacked(!packed)} /> As few lanes as possible
+                    <input type="checkbox" checked={packed} onChange={() => setPacked(!packed)} /> As few lanes as
+                    possible
                 </label>
                 <fieldset class="zoom">
                     <legend class="hidden">Zoom</legend>
@@ -182,7 +182,6 @@ export function Timeline(props: {
                 </fieldset>
                 <Legend />
             </div>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: its arrow keys go from call to call */}
             <div
                 ref={scroller}
                 class="lanes"
@@ -226,20 +225,23 @@ export function Timeline(props: {
                 <canvas ref={canvas} aria-hidden="true" style={`width: ${size.width}px; height: ${size.height}px`} />
                 <div style={`height: ${Math.max(HEAD + lanes.length * LANE - size.height, 0)}px`} />
             </div>
-            {told && (
-                <div class="tip" style={tipPlace(told, size)}>
-                    <Tip catalog={catalog} run={run} index={told.activity} />
+            {hover && (
+                <div class="tip" style={tipPlace(hover, size)}>
+                    <Tip catalog={catalog} run={run} index={hover.activity} />
                 </div>
             )}
             <p class="hidden" role="status">
-                {selected !== undefined && `${activityName(catalog, run, selected)}, ${duration(run.activities[selected]?.duration ?? 0)}`}
+                {selected !== undefined &&
+                    `${activityName(catalog, run, selected)}, ${duration(run.activities[selected]?.duration ?? 0)}`}
             </p>
         </div>
     );
 }
 
 function tipPlace({ x, y }: { x: number; y: number }, size: { width: number }): string {
-    return x > size.width / 2 ? `right: ${size.width - x + 12}px; top: ${y + 44}px` : `left: ${x + 12}px; top: ${y + 44}px`;
+    return x > size.width / 2
+        ? `right: ${size.width - x + 12}px; top: ${y + 44}px`
+        : `left: ${x + 12}px; top: ${y + 44}px`;
 }
 
 function Tip({ catalog, run, index }: { catalog: Catalog; run: Run; index: number }): JSX.Element {
@@ -248,7 +250,8 @@ function Tip({ catalog, run, index }: { catalog: Catalog; run: Run; index: numbe
         <>
             <b>{activityName(catalog, run, index)}</b>
             <br />
-            {activity?.duration === undefined ? "running" : duration(activity.duration)} at {offset(activity?.began ?? 0)}
+            {activity?.duration === undefined ? "running" : duration(activity.duration)} at{" "}
+            {offset(activity?.began ?? 0)}
             {activity?.attempt && `, attempt ${activity.attempt}`}
             {activity?.outcome && activity.outcome !== "ok" && `, ${activity.outcome}`}
         </>
