@@ -7,6 +7,7 @@
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages; needs PostgreSQL
 #   make verify   formatting, lints, types, generated files
+#   make page     the page that shows a stack or a run (page/dist/page.html); make test-page: in a real browser
 #   make docs     the site of the documents in .build/docs, every link checked
 #   make bench    the speed table of docs/internals/performance.md (`make bench-engine`: the engine alone)
 #   make audit    licences, sources and known holes of what maloko is made of; needs the registries' databases
@@ -124,6 +125,29 @@ $(STAMPS)/node-tests-modules: node-tests/package.json node-tests/package-lock.js
 $(STAMPS)/node: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
 	cd node-tests && $(NPM) install --no-save $(NPM_QUIET) ../$(STAMPS)/npm/maloko-*.tgz
 	@touch $@
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The page: one HTML file, which the command line fills with what a stack or a run is (docs/internals/page.md)
+
+PAGE_SOURCES := $(shell find page -type f -not -path '*/node_modules/*' -not -path 'page/dist/*' -not -path 'page/test-results/*')
+
+.PHONY: page verify-page test-page page-pictures
+page: $(STAMPS)/page
+$(STAMPS)/page-modules: page/package.json page/package-lock.json | $(STAMPS)/tools-checked
+	$(NPM) --prefix page ci $(NPM_QUIET)
+	@touch $@
+$(STAMPS)/page: $(PAGE_SOURCES) $(STAMPS)/page-modules
+	$(NPM) --prefix page run --silent build
+	@touch $@
+verify-page: $(STAMPS)/page-modules
+	$(NPM) --prefix page run --silent check
+# Needs Chromium from the system's packages; MALOKO_CHROMIUM names another one.
+test-page: $(STAMPS)/page
+	$(NPM) --prefix page test --silent
+	$(NPM) --prefix page run --silent test:browser
+# The pictures of the documents, from the tests' screenshots.
+page-pictures: $(STAMPS)/page
+	$(NPM) --prefix page run --silent pictures
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Packages for other machines
@@ -566,7 +590,7 @@ protos-fresh: protos
 
 .PHONY: clean
 clean:
-	rm -rf $(STAMPS) $(VENV) node-tests/node_modules node-binding/node_modules examples/typescript/node_modules
+	rm -rf $(STAMPS) $(VENV) node-tests/node_modules node-binding/node_modules examples/typescript/node_modules page/node_modules page/dist
 
 # What takes hours: make nightly, make soak.
 include .ci/nightly.mk

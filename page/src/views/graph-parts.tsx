@@ -1,0 +1,146 @@
+// The boxes and lines of the graph.
+
+import type { JSX } from "preact";
+import { type Box, type Layout, pathOf, TITLE } from "../graph/layout.ts";
+import type { Catalog } from "../model/catalog.ts";
+import { opWords, whole } from "../model/words.ts";
+
+/** Longer texts do not fit into a box; the details have them whole. */
+function short(text: string, most: number): string {
+    return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+export function GraphBox(props: {
+    catalog: Catalog;
+    box: Box;
+    selected: boolean;
+    tabbable: boolean;
+    onActivate: () => void;
+    onFold: () => void;
+}): JSX.Element {
+    const { catalog, box, selected, tabbable, onActivate, onFold } = props;
+    const { item } = box;
+    const sums = summary(catalog, item.members);
+    const own = item.resource === undefined ? undefined : catalog.fate(item.resource);
+    const cluster = item.kind === "cluster";
+    const height = cluster ? TITLE : box.height;
+    const letters = Math.floor((box.width - (cluster ? 60 : 40)) / 6.6);
+    const tone = item.kind === "group" ? sums.tone : own ? (own.failed ? "failed" : opWords(own.op).tone) : undefined;
+    const spoken = [
+        item.label,
+        item.note,
+        own && (own.failed ? opWords(own.op).failed : opWords(own.op).done),
+        item.kind === "group" ? "folded" : cluster ? "unfolded" : undefined,
+    ].filter(Boolean);
+    return (
+        <g
+            class={`box kind-${item.kind}${selected ? " selected" : ""}${item.resource !== undefined && catalog.resource(item.resource)?.gone ? " gone" : ""}`}
+        >
+            <g
+                role="button"
+                tabIndex={tabbable ? 0 : -1}
+                data-box={item.id}
+                aria-label={spoken.join(", ")}
+                aria-pressed={item.kind === "resource" ? selected : undefined}
+                aria-expanded={item.kind === "resource" ? undefined : cluster}
+                onClick={onActivate}
+            >
+                <title>{`${item.label}\n${item.note}`}</title>
+                {item.kind === "group" && (
+                    <rect class="behind" x={box.x + 4} y={box.y + 4} width={box.width} height={height} rx="5" />
+                )}
+                <rect class="frame" x={box.x} y={box.y} width={box.width} height={height} rx="5" />
+                {tone && <rect class={`edge fill-${tone}`} x={box.x} y={box.y} width="4" height={height} rx="2" />}
+                {/* biome-ignore lint/a11y/noSvgWithoutTitle: it only cuts off what does not fit; the button around it has a name */}
+                <svg x={box.x} y={box.y} width={box.width - (cluster ? 28 : 4)} height={height}>
+                    <text x="12" y={cluster ? 19 : 17} class="label">
+                        {short(item.label, letters)}
+                        {cluster && <tspan class="small">{`  ${item.note}`}</tspan>}
+                    </text>
+                    {!cluster && (
+                        <text x="12" y="32" class="small">
+                            {short(
+                                item.kind === "group" && sums.text ? `${item.note} · ${sums.text}` : item.note,
+                                letters + 2,
+                            )}
+                        </text>
+                    )}
+                    {own && !cluster && item.kind === "resource" && (
+                        <text
+                            x={box.width - 14}
+                            y="17"
+                            text-anchor="end"
+                            class={`sign fill-${own.failed ? "failed" : opWords(own.op).tone}`}
+                        >
+                            {own.failed ? "!" : opWords(own.op).sign.replaceAll("-", "−")}
+                        </text>
+                    )}
+                    {item.kind === "group" && (
+                        <text x={box.width - 14} y="17" text-anchor="end" class="small" aria-hidden="true">
+                            ▸
+                        </text>
+                    )}
+                </svg>
+            </g>
+            {cluster && (
+                // The keyboard folds with Backspace.
+                <g class="fold" aria-hidden="true" onClick={onFold}>
+                    <rect x={box.x + box.width - 26} y={box.y + 4} width="22" height="22" rx="4" />
+                    <text x={box.x + box.width - 15} y={box.y + 20} text-anchor="middle">
+                        −
+                    </text>
+                </g>
+            )}
+        </g>
+    );
+}
+
+/** What happened in a folded box: the worst of it as a colour, and how much of what. */
+function summary(catalog: Catalog, members: number[]): { tone: string | undefined; text: string } {
+    const ops = new Map<string, number>();
+    let failed = 0;
+    for (const member of members) {
+        const fate = catalog.fate(member);
+        if (fate?.failed) failed++;
+        else if (fate && fate.op !== "same") ops.set(fate.op, (ops.get(fate.op) ?? 0) + 1);
+    }
+    const parts = [...ops].map(([op, many]) => `${opWords(op).sign.replaceAll("-", "−")}${whole(many)}`);
+    if (failed > 0) parts.unshift(`!${whole(failed)}`);
+    const most = [...ops].sort((a, b) => b[1] - a[1])[0];
+    return { tone: failed > 0 ? "failed" : most && opWords(most[0]).tone, text: parts.join(" ") };
+}
+
+/** With more lines, only those of the chosen resource have their text. */
+const MOST_LABELLED = 60;
+
+export function GraphLines(props: { catalog: Catalog; drawn: Layout; selected: number | undefined }): JSX.Element {
+    const { drawn, selected } = props;
+    const own =
+        selected === undefined ? undefined : drawn.boxes.find(({ item }) => item.resource === selected)?.item.id;
+    return (
+        <g class="lines">
+            {drawn.lines.map(({ link, points }) => {
+                const touched = own !== undefined && (link.from === own || link.to === own);
+                const middle = points[Math.floor(points.length / 2)];
+                const text =
+                    link.properties.length > 0
+                        ? link.properties.join(", ")
+                        : link.kind === "deletedWith"
+                          ? "deletedWith"
+                          : "";
+                return (
+                    <g key={`${link.kind} ${link.from} ${link.to}`} class={touched ? "line touched" : "line"}>
+                        <path d={pathOf(points)} class={`kind-${link.kind}`} marker-end="url(#arrow)" fill="none">
+                            <title>{`${text || link.kind}${link.count > 1 ? ` (${link.count})` : ""}`}</title>
+                        </path>
+                        {(touched || drawn.lines.length <= MOST_LABELLED) && text && middle && (
+                            <text x={middle[0]} y={middle[1] - 4} text-anchor="middle" class="small">
+                                {short(text, 30)}
+                            </text>
+                        )}
+                    </g>
+                );
+            })}
+        </g>
+    );
+}

@@ -1,0 +1,197 @@
+// The frame of the page: what it is about, the views, how it stands to a run that goes on.
+
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { catalog as catalogSignal, connection } from "../app.ts";
+import type { PageData } from "../data.ts";
+import type { Catalog } from "../model/catalog.ts";
+import { duration, moment, runName } from "../model/words.ts";
+import { address, route, type View } from "../route.ts";
+import { Changes } from "./changes.tsx";
+import { History } from "./history.tsx";
+import { Log } from "./log.tsx";
+import { Overview } from "./overview.tsx";
+import { Resources } from "./resources.tsx";
+import { RunView } from "./run.tsx";
+
+const NAMES: { [view in View]: string } = {
+    overview: "Overview",
+    resources: "Resources",
+    run: "Run",
+    changes: "Changes",
+    log: "Log",
+    history: "History",
+};
+
+export function Shell(): JSX.Element {
+    const catalog = catalogSignal.value;
+    const { view } = route.value;
+    useEffect(() => {
+        const name = catalog ? `${catalog.data.stack} (${catalog.data.project})` : "maloko";
+        document.title = `${NAMES[view]} · ${name}`;
+    });
+    useEffect(() => {
+        const onKeyDown = (event: KeyboardEvent) => {
+            const target = event.target as Element;
+            if (event.key !== "/" || event.ctrlKey || event.metaKey || target.matches("input, textarea, select"))
+                return;
+            const search = document.querySelector<HTMLInputElement>("[data-search]");
+            if (!search) return;
+            event.preventDefault();
+            search.focus();
+            search.select();
+        };
+        addEventListener("keydown", onKeyDown);
+        return () => removeEventListener("keydown", onKeyDown);
+    }, []);
+    if (!catalog) return <Waiting />;
+    return (
+        <>
+            {/* biome-ignore lint/a11y/useValidAnchor: it goes to a place of the page, which the address can not name */}
+            <a
+                class="skip"
+                href="#main"
+                onClick={(event) => {
+                    // The address behind # is that of the view.
+                    event.preventDefault();
+                    document.getElementById("main")?.focus();
+                }}
+            >
+                Skip to the content
+            </a>
+            <header class="top">
+                <Title data={catalog.data} />
+                <nav aria-label="Views">
+                    {views(catalog.data).map((name) => (
+                        <a key={name} href={address(name)} aria-current={name === view ? "page" : undefined}>
+                            {NAMES[name]}
+                            <Many catalog={catalog} view={name} />
+                        </a>
+                    ))}
+                </nav>
+            </header>
+            <Standing data={catalog.data} />
+            <main id="main" tabIndex={-1} class={`view-${view}`}>
+                <Body catalog={catalog} view={view} />
+            </main>
+        </>
+    );
+}
+
+/** A page of the stack alone has no run to show. */
+function views(data: PageData): View[] {
+    const all: View[] = ["overview", "resources"];
+    if (data.run) all.push("run");
+    if (data.run || data.comparison) all.push("changes");
+    if (data.run) all.push("log");
+    all.push("history");
+    return all;
+}
+
+function Body({ catalog, view }: { catalog: Catalog; view: View }): JSX.Element {
+    switch (view) {
+        case "overview":
+            return <Overview catalog={catalog} />;
+        case "resources":
+            return <Resources catalog={catalog} />;
+        case "run":
+            return <RunView catalog={catalog} />;
+        case "changes":
+            return <Changes catalog={catalog} />;
+        case "log":
+            return <Log catalog={catalog} />;
+        case "history":
+            return <History catalog={catalog} />;
+    }
+}
+
+function Many({ catalog, view }: { catalog: Catalog; view: View }): JSX.Element | null {
+    const { data } = catalog;
+    if (view !== "log") return null;
+    const errors = (data.run?.diagnostics ?? []).filter((one) => one.severity === "error").length;
+    if (errors === 0) return null;
+    return (
+        <span class="many">
+            {errors}
+            <span class="hidden"> {errors === 1 ? "error" : "errors"}</span>
+        </span>
+    );
+}
+
+const OUTCOMES = { succeeded: "succeeded", failed: "failed", cancelled: "cancelled", unfinished: "unfinished" };
+
+function Title({ data }: { data: PageData }): JSX.Element {
+    const { run } = data;
+    const live = connection.value === "following";
+    return (
+        <div class="title">
+            <h1>
+                <span class="project">{data.project}</span>
+                <span class="dim" aria-hidden="true">
+                    {" / "}
+                </span>
+                <span class="stack">{data.stack}</span>
+            </h1>
+            {run && (
+                <p>
+                    <span class={`outcome outcome-${run.outcome}`}>
+                        {runName(run.kind, run.dryRun)}{" "}
+                        {live && run.outcome === "unfinished" ? "runs" : OUTCOMES[run.outcome]}
+                    </span>{" "}
+                    <span class="dim">
+                        {duration(run.duration)}, {moment(run.began)}
+                    </span>
+                </p>
+            )}
+        </div>
+    );
+}
+
+/** Says loudly what the page can not show: a run that was killed, a connection that was lost. */
+function Standing({ data }: { data: PageData }): JSX.Element | null {
+    const { run } = data;
+    switch (connection.value) {
+        case "following":
+            return (
+                <p class="standing live" role="status">
+                    Live: this page follows the run.
+                </p>
+            );
+        case "ended":
+            return (
+                <p class="standing" role="status">
+                    The run ended: it {run ? OUTCOMES[run.outcome] : "is over"}. This page shows all of it.
+                </p>
+            );
+        case "lost":
+            return (
+                <p class="standing bad" role="alert">
+                    The connection was lost before the run ended. This page shows what was known until then: the run may
+                    go on, or its process was killed.
+                </p>
+            );
+    }
+    if (run?.outcome !== "unfinished") return null;
+    return (
+        <p class="standing bad" role="alert">
+            <strong>Unfinished.</strong> This run has no end: its process was killed, or it still went on when this page
+            was written ({moment(data.written)}). What ran then is shown as running; the next operation on the stack
+            finds out what became of it.
+        </p>
+    );
+}
+
+function Waiting(): JSX.Element {
+    return (
+        <main id="main" class="waiting">
+            <h1>maloko</h1>
+            <p role="status">
+                {connection.value === "lost"
+                    ? "The connection was lost before anything came."
+                    : connection.value === "file"
+                      ? "This page has no data: it is the empty form, into which maloko writes a stack or a run."
+                      : "Waiting for the run…"}
+            </p>
+        </main>
+    );
+}
