@@ -129,6 +129,8 @@ $(STAMPS)/node: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
 # ---------------------------------------------------------------------------------------------------------------------
 # The page: one HTML file, which the command line fills with what a stack or a run is (docs/internals/page.md)
 
+# Committed: a build in Rust needs no Node.
+PAGE := engine-cli/src/page/page.html
 PAGE_SOURCES := $(shell find page -type f -not -path '*/node_modules/*' -not -path 'page/dist/*' -not -path 'page/test-results/*')
 
 .PHONY: page verify-page test-page page-pictures
@@ -138,9 +140,13 @@ $(STAMPS)/page-modules: page/package.json page/package-lock.json | $(STAMPS)/too
 	@touch $@
 $(STAMPS)/page: $(PAGE_SOURCES) $(STAMPS)/page-modules
 	$(NPM) --prefix page run --silent build
+	cp page/dist/page.html $(PAGE)
 	@touch $@
+# What is committed is what comes of the sources.
 verify-page: $(STAMPS)/page-modules
 	$(NPM) --prefix page run --silent check
+	$(NPM) --prefix page run --silent build
+	@cmp page/dist/page.html $(PAGE) || { echo "$(PAGE) is not what page/ makes: make page" >&2; exit 1; }
 # Needs Chromium from the system's packages; MALOKO_CHROMIUM names another one.
 test-page: $(STAMPS)/page
 	$(NPM) --prefix page test --silent

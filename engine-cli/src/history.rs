@@ -46,8 +46,9 @@ impl Beginning {
         stack: &StackName,
         succeeded: bool,
         changes: &BTreeMap<&'static str, u64>,
+        run: Option<String>,
     ) {
-        if let Err(error) = self.write(workplace, stack, succeeded, changes).await {
+        if let Err(error) = self.write(workplace, stack, succeeded, changes, run).await {
             workplace.context.console.warn(format!("the history of the stack could not be written: {error}"));
         }
     }
@@ -58,6 +59,7 @@ impl Beginning {
         stack: &StackName,
         succeeded: bool,
         changes: &BTreeMap<&'static str, u64>,
+        run: Option<String>,
     ) -> crate::failure::Result<()> {
         let end = workplace.context.environment.clock.now();
         let backend = &workplace.backend;
@@ -72,6 +74,7 @@ impl Beginning {
             result: if succeeded { "succeeded" } else { "failed" }.to_owned(),
             end_time: end.as_second(),
             resource_changes: changes.iter().map(|(op, number)| ((*op).to_owned(), *number)).collect(),
+            run,
         };
         let keep = workplace.keep_history;
         Ok(backend.add_history(stack, end.as_nanosecond(), &entry.encode()?, keep).await?)

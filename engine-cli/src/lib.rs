@@ -17,6 +17,7 @@ pub mod language_host;
 mod library;
 mod lost_key;
 mod operation;
+mod page;
 mod plain;
 mod platform;
 mod project;

@@ -1,4 +1,5 @@
 //! What those see who watch the activities of a run.
+#![expect(clippy::expect_used, reason = "a test that has nothing to look at has failed")]
 
 use std::sync::{Arc, Mutex, PoisonError};
 

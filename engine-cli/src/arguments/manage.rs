@@ -55,6 +55,8 @@ pub(crate) enum StackCommand {
     /// Show what was done to the stack
     #[command(visible_alias = "hist")]
     History(StackHistory),
+    /// Write a page that shows the stack in a browser
+    Page(StackPage),
     /// Write the resources and their dependencies as a DOT graph
     Graph(StackGraph),
 }
@@ -180,7 +182,11 @@ pub(crate) struct StackChangeSecretsProvider {
 
 /// `stack history`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct StackHistory {
+    /// The verb.
+    #[command(subcommand)]
+    pub(crate) command: Option<StackHistoryCommand>,
     /// How to write.
     #[command(flatten)]
     pub(crate) format: FormatArguments,
@@ -196,6 +202,51 @@ pub(crate) struct StackHistory {
     /// How many a page holds; 0 means all
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) page_size: u32,
+}
+
+/// The verbs of `stack history`; without one it lists.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StackHistoryCommand {
+    /// Show one operation: what it did, and what took long
+    Show(StackHistoryShow),
+    /// Write a page that shows one run in a browser
+    Page(StackHistoryPage),
+}
+
+/// `stack history show`.
+#[derive(Debug, Args)]
+pub(crate) struct StackHistoryShow {
+    /// The version of the operation; the newest when not given
+    pub(crate) version: Option<u64>,
+}
+
+/// `stack history page`.
+#[derive(Debug, Args)]
+pub(crate) struct StackHistoryPage {
+    /// The version of the operation; the newest when not given
+    pub(crate) version: Option<u64>,
+    /// Where to.
+    #[command(flatten)]
+    pub(crate) file: PageFile,
+}
+
+/// `stack page`.
+#[derive(Debug, Args)]
+pub(crate) struct StackPage {
+    /// Where to.
+    #[command(flatten)]
+    pub(crate) file: PageFile,
+}
+
+/// Where a page is written.
+#[derive(Debug, Args)]
+pub(crate) struct PageFile {
+    /// The file to write; `-` means stdout. Without it, one named after the stack in the directory
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Open it in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 /// `stack graph`.

@@ -21,10 +21,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
-    CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, ScalarType,
-    StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph, StackHistory, StackImport,
-    StackInit, StackList, StackMigrate, StackOutput, StackRemove, StackRename, StackSelect, StateCommand, StateDelete,
-    StateFlag, StateMove, StateRename, StateRestore,
+    CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, PageFile,
+    ScalarType, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph, StackHistory,
+    StackHistoryCommand, StackHistoryPage, StackHistoryShow, StackImport, StackInit, StackList, StackMigrate,
+    StackOutput, StackPage, StackRemove, StackRename, StackSelect, StateCommand, StateDelete, StateFlag, StateMove,
+    StateRename, StateRestore,
 };
 pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,

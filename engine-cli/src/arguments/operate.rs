@@ -7,6 +7,13 @@ use clap::builder::BoolishValueParser;
 
 use super::format::OutputFormat;
 
+/// How a run is summed up for CI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SummaryFormat {
+    /// A table of changes, and errors, as GitHub's step summaries show them
+    Markdown,
+}
+
 /// What every run has in common, also that of `import`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RunArguments {
@@ -31,6 +38,15 @@ pub(crate) struct RunArguments {
     /// Do not show progress while resources are worked on
     #[arg(long)]
     pub(crate) suppress_progress: bool,
+    /// Write a page to this file that shows the run in a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
+    /// Serve a page on this machine that follows the run in a browser; its address is printed
+    #[arg(long)]
+    pub(crate) page_live: bool,
+    /// Print a summary of the run for CI on stdout, and all else on stderr
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "output"])]
+    pub(crate) summary: Option<SummaryFormat>,
     /// Also write each engine event to this file, as a line of JSON.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) event_log: Option<PathBuf>,
@@ -52,7 +68,7 @@ impl RunArguments {
     /// Is stdout for programs only?
     #[must_use]
     pub(crate) fn keeps_stdout_clean(&self) -> bool {
-        self.json || self.ends_with_json()
+        self.json || self.ends_with_json() || self.summary.is_some()
     }
 }
 

@@ -9,7 +9,7 @@ use super::path::{hides_inside, is_hidden, look_up, parse};
 
 /// How something differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// It is new.
     Add,
     /// It is gone.
@@ -22,20 +22,20 @@ pub(super) enum Kind {
 
 /// A property, member or element that differs.
 #[derive(Clone, Debug)]
-pub(super) struct Change<'a> {
+pub(crate) struct Change<'a> {
     /// Its name or index.
-    pub(super) segment: Segment,
+    pub(crate) segment: Segment,
     /// How it differs.
-    pub(super) kind: Kind,
+    pub(crate) kind: Kind,
     /// Is it a reason for a replacement?
-    pub(super) replace: bool,
+    pub(crate) replace: bool,
     /// The values.
-    pub(super) body: Body<'a>,
+    pub(crate) body: Body<'a>,
 }
 
 /// The values of a change.
 #[derive(Clone, Debug)]
-pub(super) enum Body<'a> {
+pub(crate) enum Body<'a> {
     /// What was added or removed.
     One(&'a Value),
     /// Old and new.

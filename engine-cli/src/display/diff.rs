@@ -211,7 +211,7 @@ pub(super) fn changed_keys(step: &StepMetadata) -> String {
 
 /// What a step changes, but for what the user does not want to see.
 #[must_use]
-pub(super) fn changes_of(step: &StepMetadata) -> Vec<Change<'_>> {
+pub(crate) fn changes_of(step: &StepMetadata) -> Vec<Change<'_>> {
     changes(step, &hidden_paths(step))
 }
 

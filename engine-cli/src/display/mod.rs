@@ -34,7 +34,11 @@ use maloko_core::operation::OperationKind;
 
 pub use maloko_core::redaction::Redactor;
 
+pub(crate) use delta::{Body, Change as DisplayedChange, Kind};
+pub(crate) use diff::changes_of;
 pub(crate) use order::in_order;
+pub(crate) use reasons::{CauseKind, Reasons, ReplacementCause};
+pub(crate) use redact::{SecretDisplay, Visible};
 pub(crate) use words::clean;
 
 /// After so long a call that goes on is mentioned in plain lines, unless `MALOKO_PROGRESS_SECONDS` says otherwise.

@@ -10,20 +10,20 @@ use super::words::{TypeNames, one_line};
 
 /// What was replaced so far.
 #[derive(Default)]
-pub(super) struct Reasons {
+pub(crate) struct Reasons {
     replaced: HashSet<Urn>,
 }
 
 impl Reasons {
     /// A step begins.
-    pub(super) fn note(&mut self, step: &StepMetadata) {
+    pub(crate) fn note(&mut self, step: &StepMetadata) {
         if is_replacement(step.op) || step.op == Op::DeleteReplaced {
             self.replaced.insert(step.urn.clone());
         }
     }
 
-    /// Because of which other replacement a resource is replaced, in words; `None` where it is for a reason of its own.
-    pub(super) fn because(&self, step: &StepMetadata, names: &TypeNames) -> Option<String> {
+    /// Because of which other replacement a resource is replaced; `None` where it is for a reason of its own.
+    pub(crate) fn cause(&self, step: &StepMetadata) -> Option<ReplacementCause> {
         let row = step.new.as_deref().filter(|_| is_replacement(step.op))?;
         let replaced = |urn: &&Urn| **urn != step.urn && self.replaced.contains(*urn);
         let by_property = row
@@ -32,17 +32,49 @@ impl Reasons {
             .filter(|(property, _)| step.keys.is_empty() || step.keys.iter().any(|key| top(key) == property.as_str()));
         for (property, urns) in by_property {
             if let Some(other) = urns.iter().find(replaced) {
-                let (other, property) = (names.title(other), one_line(property));
-                return Some(format!("because {other}, which it depends on by '{property}', is replaced"));
+                return Some(ReplacementCause { urn: other.clone(), kind: CauseKind::Property(property.clone()) });
             }
         }
         if !step.keys.is_empty() {
             return None;
         }
-        let with = row.replace_with.iter().find(replaced).map(|other| (other, "it is to be replaced"));
-        let with = with.or_else(|| row.deleted_with.iter().find(replaced).map(|other| (other, "it is deleted")));
-        with.map(|(other, what)| format!("because {}, with which {what}, is replaced", names.title(other)))
+        let with = row.replace_with.iter().find(replaced).map(|other| (other, CauseKind::ReplaceWith));
+        let with = with.or_else(|| row.deleted_with.iter().find(replaced).map(|other| (other, CauseKind::DeletedWith)));
+        with.map(|(other, kind)| ReplacementCause { urn: other.clone(), kind })
     }
+
+    /// The same in words.
+    pub(super) fn because(&self, step: &StepMetadata, names: &TypeNames) -> Option<String> {
+        let ReplacementCause { urn, kind } = self.cause(step)?;
+        let other = names.title(&urn);
+        Some(match kind {
+            CauseKind::Property(property) => {
+                format!("because {other}, which it depends on by '{}', is replaced", one_line(&property))
+            }
+            CauseKind::ReplaceWith => format!("because {other}, with which it is to be replaced, is replaced"),
+            CauseKind::DeletedWith => format!("because {other}, with which it is deleted, is replaced"),
+        })
+    }
+}
+
+/// The replacement of another resource that leads to one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ReplacementCause {
+    /// The other resource.
+    pub(crate) urn: Urn,
+    /// How it leads to this one.
+    pub(crate) kind: CauseKind,
+}
+
+/// How the replacement of one resource leads to that of another.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum CauseKind {
+    /// By the property that depends on it.
+    Property(String),
+    /// By the option `replaceWith`.
+    ReplaceWith,
+    /// By the option `deletedWith`.
+    DeletedWith,
 }
 
 fn is_replacement(op: Op) -> bool {

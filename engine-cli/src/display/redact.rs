@@ -10,7 +10,7 @@ use maloko_core::redaction::{Redactor, VALUE_MINIMUM};
 
 /// A value as it may be shown. Displays look at values only through [`SecretDisplay::see`].
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Visible<'a> {
+pub(crate) enum Visible<'a> {
     /// Null.
     Null,
     /// A truth value.
@@ -37,7 +37,7 @@ pub(super) enum Visible<'a> {
 
 /// Decides what of a value may be shown.
 #[derive(Clone, Debug)]
-pub(super) struct SecretDisplay {
+pub(crate) struct SecretDisplay {
     show_secrets: bool,
     redactor: Arc<Redactor>,
 }
@@ -45,13 +45,13 @@ pub(super) struct SecretDisplay {
 impl SecretDisplay {
     /// With `show_secrets` the user asked to see everything.
     #[must_use]
-    pub(super) fn new(show_secrets: bool, redactor: Arc<Redactor>) -> Self {
+    pub(crate) fn new(show_secrets: bool, redactor: Arc<Redactor>) -> Self {
         Self { show_secrets, redactor }
     }
 
     /// What may be shown of a value.
     #[must_use]
-    pub(super) fn see<'a>(&self, value: &'a Value) -> Visible<'a> {
+    pub(crate) fn see<'a>(&self, value: &'a Value) -> Visible<'a> {
         match value {
             Value::Null => Visible::Null,
             Value::Bool(flag) => Visible::Bool(*flag),
@@ -75,29 +75,29 @@ impl SecretDisplay {
 
     /// Must nothing of a value be shown?
     #[must_use]
-    pub(super) fn is_secret(&self, value: &Value) -> bool {
+    pub(crate) fn is_secret(&self, value: &Value) -> bool {
         matches!(self.see(value), Visible::Secret)
     }
 
     /// The members of an object that may be named: all but the provider's reference.
-    pub(super) fn members(map: &PropertyMap) -> impl Iterator<Item = (&str, &Value)> {
+    pub(crate) fn members(map: &PropertyMap) -> impl Iterator<Item = (&str, &Value)> {
         map.iter().filter(|(key, _)| *key != PROVIDER_KEY).map(|(key, value)| (key.as_str(), value))
     }
 
     /// A text that stands in a property.
     #[must_use]
-    pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.show_secrets { Cow::Borrowed(text) } else { self.redactor.redact(text, VALUE_MINIMUM) }
     }
 
     /// A text that somebody wrote for the user.
     #[must_use]
-    pub(super) fn message<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn message<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.show_secrets { Cow::Borrowed(text) } else { self.redactor.message(text) }
     }
 
     /// Remembers the secrets of a row, so that no later message shows them.
-    pub(super) fn learn_row(&self, row: &ResourceState) {
+    pub(crate) fn learn_row(&self, row: &ResourceState) {
         if self.show_secrets {
             return;
         }
@@ -108,7 +108,7 @@ impl SecretDisplay {
     }
 
     /// Remembers the secrets among these properties.
-    pub(super) fn learn(&self, properties: &PropertyMap) {
+    pub(crate) fn learn(&self, properties: &PropertyMap) {
         if !self.show_secrets {
             self.redactor.learn_properties(properties);
         }

@@ -40,6 +40,11 @@ impl PreviewOutcome {
         Ok(Some(plan))
     }
 
+    /// What was to be done: URN and name of the op.
+    pub(crate) fn operations(&self) -> Vec<(String, String)> {
+        self.steps.iter().flat_map(|(urn, ops)| ops.iter().map(move |op| (urn.clone(), op.clone()))).collect()
+    }
+
     /// Writes it for the process that goes on.
     pub(crate) fn write(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_string(self)

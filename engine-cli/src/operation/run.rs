@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use maloko_core::activity::Activities;
 use maloko_core::autonaming::Seed;
 use maloko_core::builtin::{BackendStacks, OtherStacks};
 use maloko_core::event::{EventSink, Outcome, Severity, Summary};
@@ -30,6 +31,8 @@ use crate::failure::{Failure, Result, code};
 use crate::history::Beginning;
 use crate::host::SettlingHost;
 use crate::language_host::{ProgramSpec, ResourceClass};
+use crate::page;
+use crate::page::{LivePage, RunPage};
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
@@ -55,6 +58,7 @@ pub(super) async fn run(
     if request.save_plan.is_some() {
         show.plan = Some(Arc::new(PlanWriter::new(&operation.config, seed, crypter.clone())));
     }
+    let pages = watch(workplace, request, stack, &session, plan.as_ref(), &mut show, &mut operation).await?;
     let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
     show.close();
     let classes =
@@ -71,8 +75,10 @@ pub(super) async fn run(
         crypter.verify()?;
     } else if report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request) {
         // A run that changed nothing writes nothing: neither state nor history.
-        beginning.without_secrets(&redactor).ended(workplace, stack, succeeded, &report.summary.changes).await;
+        let run = show.page.as_ref().and_then(|page| page::record(page.data()));
+        beginning.without_secrets(&redactor).ended(workplace, stack, succeeded, &report.summary.changes, run).await;
     }
+    explain(workplace, request, &show, pages)?;
     let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed, &classes)?;
     if left_behind && workplace.context.library.is_none() {
         // The program still sits on a thread of the interpreter, which would wait for it for ever.
@@ -241,6 +247,8 @@ struct Show {
     list: Option<Arc<ListWriter>>,
     /// In an import: makes the code for the program.
     imported: Option<Arc<Imported>>,
+    /// What the run's page shows; not in a preview pass, which is no run of its own.
+    page: Option<Arc<page::Recorder>>,
 }
 
 impl Show {
@@ -280,7 +288,7 @@ impl Show {
         let mode = match flags.run.json {
             true if request.is_dry() && !streams => DisplayMode::PreviewJson,
             true => DisplayMode::JsonEvents,
-            false if flags.run.ends_with_json() => DisplayMode::Plain,
+            false if flags.run.keeps_stdout_clean() => DisplayMode::Plain,
             false if console.is_terminal && own_process::captures(workplace) && moves_cursor(workplace) => {
                 DisplayMode::Tree
             }
@@ -307,6 +315,8 @@ impl Show {
             let mode = if is_pass { DisplayMode::FailureJson } else { DisplayMode::SummaryJson };
             events.push(display::open(mode, options.clone(), out));
             out = standard_error(workplace)?;
+        } else if flags.run.summary.is_some() {
+            out = standard_error(workplace)?;
         }
         Ok(Self {
             display: display::open(mode, options, out),
@@ -320,6 +330,7 @@ impl Show {
                 .as_ref()
                 .filter(|it| it.generate_code && !request.is_dry())
                 .map(|_| Arc::default()),
+            page: None,
         })
     }
 
@@ -339,6 +350,7 @@ impl Show {
         watchers.extend(self.plan.iter().map(|plan| Arc::clone(plan) as Arc<dyn EventSink>));
         watchers.extend(self.list.iter().map(|list| Arc::clone(list) as Arc<dyn EventSink>));
         watchers.extend(self.imported.iter().map(|imported| Arc::clone(imported) as Arc<dyn EventSink>));
+        watchers.extend(self.page.iter().map(|page| Arc::clone(page) as Arc<dyn EventSink>));
         match watchers.len() {
             1 => watchers.swap_remove(0),
             _ => Arc::new(Fan(watchers)),
@@ -349,6 +361,81 @@ impl Show {
 /// Can the terminal draw over what it shows?
 fn moves_cursor(workplace: &Workplace<'_>) -> bool {
     workplace.context.text_variable("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Has somebody note what the run does, and begins its page where one is wanted.
+async fn watch(
+    workplace: &Workplace<'_>,
+    request: &Request,
+    stack: &StackName,
+    session: &Session,
+    plan: Option<&PreviewOutcome>,
+    show: &mut Show,
+    operation: &mut Operation,
+) -> Result<Pages> {
+    if request.confirm.preview_pass.is_some() {
+        return Ok(Pages::default());
+    }
+    let recorder = Arc::new(page::Recorder::new(
+        page::Beginning {
+            project: stack.project().to_owned(),
+            stack: stack.stack().to_owned(),
+            kind: match request.kind {
+                OperationKind::Update if request.is_preview_command => "preview",
+                OperationKind::Update | OperationKind::Load => "update",
+                OperationKind::Refresh => "refresh",
+                OperationKind::Destroy => "destroy",
+                OperationKind::Import => "import",
+            },
+            dry_run: request.is_dry(),
+            at: workplace.context.environment.clock.now(),
+            message: request.operate.run.message.clone().unwrap_or_default(),
+            plan: plan.map(PreviewOutcome::operations).unwrap_or_default(),
+        },
+        Arc::clone(&operation.redactor),
+        session.snapshot(),
+    ));
+    operation.activities = Activities::watched_by(vec![Arc::clone(&recorder) as _]);
+    show.page = Some(Arc::clone(&recorder));
+    let flags = &request.operate.run;
+    let mut pages = Pages::default();
+    if let Some(file) = &flags.page {
+        let past = page::Past::of(workplace, stack).await;
+        pages.file = Some(RunPage::begin(workplace.context.directory.join(file), Arc::clone(&recorder), past)?);
+    }
+    if flags.page_live {
+        let past = page::Past::of(workplace, stack).await;
+        let live = LivePage::begin(recorder, past, &workplace.context.environment)?;
+        workplace.context.console.note(format!("Follow the run at {}", live.address));
+        pages.live = Some(live);
+    }
+    Ok(pages)
+}
+
+/// The pages of a run, where they are wanted.
+#[derive(Default)]
+struct Pages {
+    file: Option<RunPage>,
+    live: Option<LivePage>,
+}
+
+/// What explains a run that is over: its page, why it took long, its summary for CI.
+fn explain(workplace: &Workplace<'_>, request: &Request, show: &Show, pages: Pages) -> Result<()> {
+    let (flags, console) = (&request.operate.run, &workplace.context.console);
+    if let Some(live) = pages.live {
+        live.finish();
+    }
+    if let Some(file) = pages.file {
+        file.finish()?;
+    }
+    let Some(recorder) = &show.page else { return Ok(()) };
+    if !flags.keeps_stdout_clean() && workplace.context.library.is_none() {
+        recorder.slowest().iter().for_each(|line| console.line(line));
+    }
+    if flags.summary.is_some() {
+        console.print(&page::markdown(&recorder.data(), flags.page.as_deref()));
+    }
+    Ok(())
 }
 
 /// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was
@@ -389,6 +476,9 @@ async fn operate(
     };
     host.settle();
     let report = engine.finish(end).await;
+    if let Some(page) = &show.page {
+        page.leave(&engine.snapshot());
+    }
     if let Some(own_process) = own_process {
         own_process.end();
     }

@@ -32,6 +32,9 @@ pub struct HistoryEntry {
     pub end_time: i64,
     /// Counts of the steps by op name.
     pub resource_changes: BTreeMap<String, u64>,
+    /// What the run's page shows, packed by the one who wrote it; without secrets. `None`: nothing of that is kept.
+    #[serde(rename = "malokoRun", skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

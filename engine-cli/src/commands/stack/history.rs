@@ -7,7 +7,8 @@ use maloko_core::state::{Crypter, HistoryEntry};
 use serde_json::{Value as Json, json};
 
 use super::super::pretty;
-use crate::arguments::StackHistory;
+use super::page;
+use crate::arguments::{StackHistory, StackHistoryCommand};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::history::numbers;
@@ -18,6 +19,11 @@ use crate::workplace::Workplace;
 const UNREADABLE: &str = "[secret, encrypted with another key]";
 
 pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<()> {
+    match &arguments.command {
+        Some(StackHistoryCommand::Show(arguments)) => return page::show(context, arguments).await,
+        Some(StackHistoryCommand::Page(arguments)) => return page::run_of_the_past(context, arguments).await,
+        None => {}
+    }
     let workplace = Workplace::open(context)?;
     let stack = workplace.any_stack_name(None).await?;
     workplace.require(&stack).await?;
@@ -58,7 +64,7 @@ pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<(
     Ok(())
 }
 
-fn when(context: &Context, entry: &HistoryEntry, full_dates: bool) -> String {
+pub(super) fn when(context: &Context, entry: &HistoryEntry, full_dates: bool) -> String {
     let Ok(start) = Timestamp::from_second(entry.start_time) else { return "at an unknown time".to_owned() };
     if full_dates {
         return start.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
@@ -81,7 +87,7 @@ fn when(context: &Context, entry: &HistoryEntry, full_dates: bool) -> String {
         .unwrap_or_default()
 }
 
-fn as_text(entry: &HistoryEntry, crypter: Option<&Crypter>, when: &str) -> String {
+pub(super) fn as_text(entry: &HistoryEntry, crypter: Option<&Crypter>, when: &str) -> String {
     let mut lines = vec![
         format!("Version: {}", entry.version),
         format!("UpdateKind: {}", entry.kind),

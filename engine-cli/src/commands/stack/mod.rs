@@ -4,6 +4,7 @@ mod for_pulumi;
 mod graph;
 mod history;
 mod migrate;
+mod page;
 mod rekey;
 mod remove;
 mod rename;
@@ -40,6 +41,7 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
         StackCommand::Migrate(arguments) => migrate::run(context, arguments).await,
         StackCommand::ChangeSecretsProvider(arguments) => rekey::run(context, arguments).await,
         StackCommand::History(arguments) => history::run(context, arguments).await,
+        StackCommand::Page(arguments) => page::stack(context, arguments).await,
         StackCommand::Graph(arguments) => graph::run(context, arguments).await,
     }
 }

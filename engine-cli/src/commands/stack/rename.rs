@@ -36,7 +36,7 @@ pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()
     if workplace.selected().unwrap_or_default().is_none_or(|selected| selected == old) {
         workplace.select(Some(&new))?;
     }
-    beginning.ended(&workplace, &new, true, &BTreeMap::new()).await;
+    beginning.ended(&workplace, &new, true, &BTreeMap::new(), None).await;
     context.console.line(&format!("Renamed {} to {}", workplace.shown(&old), workplace.shown(&new)));
     Ok(())
 }

@@ -91,7 +91,7 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     let beginning = Beginning::now(&workplace, "import");
     let resources = snapshot.rows.len();
     workplace.overwrite(&stack, snapshot, crypter, !arguments.force).await?;
-    beginning.ended(&workplace, &stack, true, &BTreeMap::new()).await;
+    beginning.ended(&workplace, &stack, true, &BTreeMap::new(), None).await;
     context.console.line("Import complete.");
     context.console.line(&format!(
         "Imported {} into stack '{}'",

@@ -117,7 +117,7 @@ async fn generation(
     for notice in restore_stack(&*workplace.backend, stack, number, &options).await? {
         workplace.context.console.warn(&notice);
     }
-    beginning.ended(workplace, stack, true, &BTreeMap::new()).await;
+    beginning.ended(workplace, stack, true, &BTreeMap::new(), None).await;
     let console = &workplace.context.console;
     console.line(&console.aim.tell(&message![
         format!("The state of stack '{shown}' is that of generation {number}; "),

@@ -1,0 +1,97 @@
+//! `stack page`, `stack history page` and `stack history show`: a stack, or a run of the past, to look at.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use maloko_core::redaction::Redactor;
+use maloko_core::state::StackName;
+
+use super::history::as_text;
+use crate::arguments::{PageFile, StackHistoryPage, StackHistoryShow, StackPage};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::page;
+use crate::page::{PageData, Past};
+use crate::workplace::Workplace;
+
+/// `stack page`.
+pub(super) async fn stack(context: &Context, arguments: &StackPage) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.any_stack_name(None).await?;
+    workplace.require(&stack).await?;
+    let mut snapshot = workplace.read(&stack).await?;
+    // Whoever knows a secret can hide it where it is not marked as one.
+    let crypter = match workplace.crypter_of_state(&stack, &snapshot) {
+        Ok(Some(crypter)) if snapshot.unseal(&crypter).is_ok() => Some(crypter),
+        Ok(None) => None,
+        Ok(Some(_)) | Err(_) => {
+            context.console.warn(
+                "the secrets of the state cannot be decrypted: each is hidden, but not a text elsewhere that repeats one",
+            );
+            snapshot = workplace.read(&stack).await?;
+            None
+        }
+    };
+    let data = page::of_stack(&stack, &snapshot, Arc::new(Redactor::new()), crypter.as_ref());
+    let data = Past::of(&workplace, &stack).await.complete(data);
+    write(context, &arguments.file, &default_name(&stack, ""), &data)
+}
+
+/// `stack history page`.
+pub(super) async fn run_of_the_past(context: &Context, arguments: &StackHistoryPage) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.any_stack_name(None).await?;
+    workplace.require(&stack).await?;
+    let (version, entry) = page::entry(&workplace, &stack, arguments.version).await?;
+    let Some(data) = page::run_of(&entry) else {
+        return Err(Failure::configuration(format!(
+            "version {version} of the stack '{}' has no page: {}",
+            workplace.shown(&stack),
+            match entry.run {
+                Some(_) => "what its entry in the history keeps of it cannot be read",
+                None =>
+                    "its entry in the history keeps none (a run of another tool or of an older version, or too large)",
+            }
+        )));
+    };
+    let data = Past::of(&workplace, &stack).await.complete(data);
+    write(context, &arguments.file, &default_name(&stack, &format!("-{version}")), &data)
+}
+
+/// `stack history show`.
+pub(super) async fn show(context: &Context, arguments: &StackHistoryShow) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.any_stack_name(None).await?;
+    workplace.require(&stack).await?;
+    let (version, mut entry) = page::entry(&workplace, &stack, arguments.version).await?;
+    entry.version = version;
+    let when = super::history::when(context, &entry, true);
+    let mut lines = vec![as_text(&entry, None, &when)];
+    if let Some(data) = page::run_of(&entry) {
+        lines.extend(page::text(&data));
+    }
+    context.console.line(&lines.join("\n"));
+    Ok(())
+}
+
+fn default_name(stack: &StackName, version: &str) -> PathBuf {
+    PathBuf::from(format!("{}-{}{version}.html", stack.project(), stack.stack()))
+}
+
+/// Writes the page, says where it is, and opens it where that is wanted.
+fn write(context: &Context, arguments: &PageFile, default: &Path, data: &PageData) -> Result<()> {
+    let named = arguments.output.as_deref().unwrap_or(default);
+    if named == Path::new("-") {
+        context.console.print(&page::render(data)?);
+        return Ok(());
+    }
+    let file = context.directory.join(named);
+    page::write(&file, "--output", data)?;
+    context.console.line(&format!("Wrote the page of the stack to {}", named.display()));
+    if arguments.open {
+        open::that_detached(&file).map_err(|error| {
+            Failure::io(format!("no browser could be started; open {} in one yourself", named.display()), &error)
+        })?;
+    }
+    Ok(())
+}

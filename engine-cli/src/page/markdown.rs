@@ -1,0 +1,99 @@
+//! A run as a CI system shows it in its summary: a table of changes, errors, where the page is.
+
+use std::path::Path;
+
+use super::data::{PageData, Step};
+use super::slowest::seconds;
+
+/// So many resources are listed.
+const LISTED: usize = 100;
+/// So many lines of an error are shown.
+const LINES: usize = 20;
+
+/// The summary of a run as GitHub's Markdown, ending with a line break. `page` is the file of the run's page.
+pub(crate) fn summary(data: &PageData, page: Option<&Path>) -> String {
+    let mut text = String::new();
+    let Some(run) = &data.run else { return text };
+    let verb = match (run.kind.as_str(), run.dry_run) {
+        ("update", false) => "Update".to_owned(),
+        (_, true) => "Preview".to_owned(),
+        (kind, false) => {
+            let mut letters = kind.chars();
+            letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+        }
+    };
+    let mut line = |it: &str| {
+        text.push_str(it);
+        text.push('\n');
+    };
+    let stack = format!("{}/{}", data.project, data.stack);
+    line(&format!("### {verb} of `{stack}` {} in {}\n", run.outcome, seconds(run.duration)));
+    let counts: Vec<String> = run.changes.iter().map(|(op, number)| format!("{number} {op}")).collect();
+    line(&if counts.is_empty() { "No resources.\n".to_owned() } else { format!("{}\n", counts.join(", ")) });
+    let listed: Vec<&Step> = run.steps.iter().filter(|step| step.op != "same" || step.status == "failed").collect();
+    if !listed.is_empty() {
+        line("| Operation | Resource | Type | What changes |");
+        line("| --- | --- | --- | --- |");
+    }
+    for step in listed.iter().take(LISTED) {
+        let Some(resource) = data.resources.get(step.resource) else { continue };
+        let failed = if step.status == "failed" { " (failed)" } else { "" };
+        let (op, name, kind) = (&step.op, escaped(&resource.name), escaped(&resource.kind));
+        line(&format!("| {op}{failed} | {name} | {kind} | {} |", escaped(&reason(data, step))));
+    }
+    if listed.len() > LISTED {
+        line(&format!("\n... and {} more", listed.len() - LISTED));
+    }
+    let errors = run.diagnostics.iter().filter(|it| it.severity == "error");
+    for error in errors {
+        let name = error.resource.and_then(|it| data.resources.get(it)).map(|it| format!(" of {}", escaped(&it.name)));
+        let shown: Vec<&str> = error.message.lines().take(LINES).collect();
+        let fence = fence(&error.message);
+        line(&format!("\n**Error{}**\n\n{fence}text\n{}\n{fence}", name.unwrap_or_default(), shown.join("\n")));
+    }
+    if let Some(page) = page {
+        line(&format!("\nThe page of this run: `{}`", page.display()));
+    }
+    text
+}
+
+/// Because of what a step is done.
+fn reason(data: &PageData, step: &Step) -> String {
+    if let Some(cause) = &step.because {
+        let other = data.resources.get(cause.resource).map_or("another resource", |it| it.name.as_str());
+        return format!("because {other} is replaced");
+    }
+    if !step.keys.is_empty() {
+        return step.keys.join(", ");
+    }
+    if step.op != "update" && step.op != "refresh" {
+        return String::new();
+    }
+    step.changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// A text that is no markup, on one line.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            control if control.is_control() => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// A fence that no line of the text can end.
+fn fence(text: &str) -> String {
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat((longest + 1).max(3))
+}
+
+#[cfg(test)]
+#[path = "markdown_tests.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+//! What those are told who watch a live page: what is new since they were last told.
+
+use serde::Serialize;
+
+use super::critical_path::critical_path;
+use super::data;
+use super::recorder::{Changed, Recorder};
+use super::resources::Places;
+use super::run_data::{activity, changes, diagnostic, milliseconds, step};
+
+/// See `More` in `page/src/data.ts`.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct More {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    resources: Vec<(usize, data::Resource)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<data::Properties>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<(usize, data::Step)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    activities: Vec<(usize, data::Activity)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diagnostics: Vec<(usize, data::Diagnostic)>,
+    run: RunSoFar,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunSoFar {
+    outcome: String,
+    duration: f64,
+    changes: std::collections::BTreeMap<String, u64>,
+    /// Known when the run is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    critical_path: Option<Vec<data::PathItem>>,
+}
+
+impl Recorder {
+    /// Begins to note what changes.
+    pub(super) fn note_changes(&self) {
+        let mut recording = self.recording();
+        let diagnostics = recording.diagnostics.len();
+        recording.changed = Some(Changed { diagnostics, ..Changed::default() });
+    }
+
+    /// What is new since this was last asked; not `wanted`: forgets it.
+    pub(super) fn more(&self, wanted: bool) -> Option<More> {
+        let mut recording = self.recording();
+        let diagnostics = recording.diagnostics.len();
+        let mut changed = recording.changed.replace(Changed { diagnostics, ..Changed::default() })?;
+        if !wanted {
+            return None;
+        }
+        for indices in [&mut changed.rows, &mut changed.steps, &mut changed.activities] {
+            indices.sort_unstable();
+            indices.dedup();
+        }
+        let shower = &self.shower;
+        let places: Places<'_> =
+            recording.rows.iter().enumerate().map(|(place, known)| (&known.row.urn, place)).collect();
+        let resource = |place: usize| {
+            let known = &recording.rows[place];
+            (place, shower.resource(&known.row, known.gone, &places))
+        };
+        let outputs = recording.outputs.as_deref().filter(|_| changed.outputs);
+        let more = More {
+            resources: changed.rows.into_iter().map(resource).collect(),
+            outputs: outputs.map(|outputs| shower.properties(outputs)),
+            steps: changed
+                .steps
+                .into_iter()
+                .filter_map(|index| Some((index, step(shower, &recording.steps[index], &places)?)))
+                .collect(),
+            activities: changed
+                .activities
+                .into_iter()
+                .map(|index| (index, activity(shower, &recording.activities[index], &places)))
+                .collect(),
+            diagnostics: recording
+                .diagnostics
+                .iter()
+                .enumerate()
+                .skip(changed.diagnostics)
+                .map(|(index, said)| (index, diagnostic(shower, said, &places)))
+                .collect(),
+            run: RunSoFar {
+                outcome: recording.outcome().to_owned(),
+                duration: milliseconds(recording.took.unwrap_or_else(|| self.started.elapsed())),
+                changes: changes(&recording),
+                critical_path: None,
+            },
+        };
+        let is_over = recording.summary.is_some();
+        drop(places);
+        drop(recording);
+        if !is_over {
+            return Some(more);
+        }
+        let data = self.data();
+        let run = data.run.unwrap_or_default();
+        let path = critical_path(&data.resources, &run.activities, run.duration);
+        Some(More { run: RunSoFar { critical_path: Some(path), ..more.run }, ..more })
+    }
+}

@@ -1,0 +1,318 @@
+//! Notes what a run does, for its page. Noting is cheap; what is noted is put into words when somebody wants to see it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
+use maloko_core::event::{Diagnostic, Event, EventSink, Op, Outcome, StepMetadata, Summary};
+use maloko_core::provider::{ProviderError, ProviderErrorKind};
+use maloko_core::redaction::Redactor;
+use maloko_core::resource_state::ResourceState;
+use maloko_core::state::{Snapshot, UnresolvedCreate};
+use maloko_core::urn::Urn;
+use maloko_core::value::PropertyMap;
+
+use super::shown::Shower;
+use crate::display::{Reasons, ReplacementCause};
+
+/// Shorter waits say nothing, and there are many of them.
+const SHORT: Duration = Duration::from_millis(1);
+
+/// What is known of a run from its beginning.
+pub(crate) struct Beginning {
+    pub(crate) project: String,
+    pub(crate) stack: String,
+    /// `update`, `preview`, `refresh`, `destroy` or `import`.
+    pub(crate) kind: &'static str,
+    pub(crate) dry_run: bool,
+    pub(crate) at: Timestamp,
+    pub(crate) message: String,
+    /// The plan that the user has seen: names of ops by URN.
+    pub(crate) plan: Vec<(String, String)>,
+}
+
+/// See the module's text.
+pub(crate) struct Recorder {
+    pub(super) beginning: Beginning,
+    pub(super) shower: Shower,
+    pub(super) started: Instant,
+    recording: Mutex<Recording>,
+}
+
+/// What was noted so far.
+#[derive(Default)]
+pub(super) struct Recording {
+    /// The resources in the order in which they came up, each once.
+    pub(super) rows: Vec<Known>,
+    places: HashMap<Urn, usize>,
+    pub(super) steps: Vec<NotedStep>,
+    begun: HashMap<(Op, Urn), usize>,
+    pub(super) activities: Vec<NotedActivity>,
+    /// Those that go on, by their number.
+    ongoing: HashMap<u64, Ongoing>,
+    pub(super) diagnostics: Vec<(Diagnostic, Duration)>,
+    pub(super) outputs: Option<Arc<PropertyMap>>,
+    pub(super) unresolved_creates: Vec<Arc<UnresolvedCreate>>,
+    pub(super) summary: Option<Summary>,
+    /// Of the whole run; known when it is over.
+    pub(super) took: Option<Duration>,
+    reasons: Reasons,
+    /// What has changed since a watcher was last told; `None` where nobody watches.
+    pub(super) changed: Option<Changed>,
+}
+
+/// Indices of what is new or another.
+#[derive(Default)]
+pub(super) struct Changed {
+    pub(super) rows: Vec<usize>,
+    pub(super) steps: Vec<usize>,
+    pub(super) activities: Vec<usize>,
+    pub(super) outputs: bool,
+    /// From this one on.
+    pub(super) diagnostics: usize,
+}
+
+#[derive(Clone)]
+pub(super) struct Known {
+    pub(super) row: Arc<ResourceState>,
+    pub(super) gone: bool,
+}
+
+#[derive(Clone)]
+pub(super) struct NotedStep {
+    pub(super) step: StepMetadata,
+    pub(super) began: Duration,
+    pub(super) ended: Option<Duration>,
+    pub(super) failed: bool,
+    pub(super) cause: Option<ReplacementCause>,
+}
+
+#[derive(Clone)]
+pub(super) struct NotedActivity {
+    pub(super) activity: Activity,
+    pub(super) began: Duration,
+    pub(super) took: Option<Duration>,
+    pub(super) end: NotedEnd,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum NotedEnd {
+    Open,
+    Done,
+    /// With the message and the traceback. `unknown`: nobody knows what the call did.
+    Failed {
+        unknown: bool,
+        message: String,
+        traceback: String,
+    },
+    GivenUp,
+}
+
+enum Ongoing {
+    Noted(usize),
+    /// A wait: noted when it turns out to be long.
+    Waiting(Activity, Duration),
+}
+
+impl Recorder {
+    /// One for a run that begins now with this state.
+    pub(crate) fn new(beginning: Beginning, redactor: Arc<Redactor>, base: &Snapshot) -> Self {
+        let shower = Shower::new(redactor);
+        let mut recording = Recording::default();
+        for row in base.rows.iter().filter(|row| !row.delete).chain(base.rows.iter().filter(|row| row.delete)) {
+            recording.know(row);
+        }
+        recording.unresolved_creates = base.all_unresolved_creates();
+        Self { beginning, shower, started: Instant::now(), recording: Mutex::new(recording) }
+    }
+
+    pub(super) fn recording(&self) -> MutexGuard<'_, Recording> {
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes the state that the run leaves.
+    pub(crate) fn leave(&self, snapshot: &Snapshot) {
+        self.recording().unresolved_creates = snapshot.all_unresolved_creates();
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+impl EventSink for Recorder {
+    fn emit(&self, event: Event) {
+        let now = self.now();
+        let mut recording = self.recording();
+        match event {
+            Event::StepStarted(step) => {
+                step.old.iter().chain(&step.new).for_each(|row| self.shower.secrets().learn_row(row));
+                recording.step_started(step, now);
+            }
+            Event::StepDone(step) => {
+                step.new.iter().for_each(|row| self.shower.secrets().learn_row(row));
+                recording.step_ended(step, now, false);
+            }
+            Event::StepFailed(step) => recording.step_ended(step, now, true),
+            Event::StackOutputs { new, .. } => {
+                self.shower.secrets().learn(&new);
+                recording.outputs = Some(new);
+                if let Some(changed) = &mut recording.changed {
+                    changed.outputs = true;
+                }
+            }
+            Event::Diagnostic(diagnostic) if !diagnostic.ephemeral => recording.diagnostics.push((diagnostic, now)),
+            Event::Summary(summary) => {
+                recording.summary = Some(summary);
+                recording.took = Some(now);
+            }
+            Event::Prelude(_) | Event::Diagnostic(_) | Event::End => {}
+        }
+    }
+}
+
+impl ActivityWatcher for Recorder {
+    fn began(&self, number: u64, activity: &Activity) -> Option<Arc<str>> {
+        self.recording().activity_began(number, activity.clone(), self.now());
+        None
+    }
+
+    fn ended(&self, number: u64, end: ActivityEnd<'_>) {
+        let end = match end {
+            ActivityEnd::Done => NotedEnd::Done,
+            ActivityEnd::GivenUp => NotedEnd::GivenUp,
+            ActivityEnd::Failed(error) => NotedEnd::Failed {
+                unknown: is_unknown(error),
+                message: self.shower.message(&error.message),
+                traceback: self.shower.message(&error.traceback),
+            },
+        };
+        self.recording().activity_ended(number, end, self.now());
+    }
+}
+
+/// Does nobody know what the call did?
+fn is_unknown(error: &ProviderError) -> bool {
+    use ProviderErrorKind as Kind;
+    matches!(error.kind, Kind::TimedOut | Kind::Interrupted | Kind::Died | Kind::Unreadable { .. })
+}
+
+impl Recording {
+    /// How the run ended; `unfinished` while it goes on.
+    pub(super) fn outcome(&self) -> &'static str {
+        match self.summary.as_ref().map(|summary| summary.outcome) {
+            None => "unfinished",
+            Some(Outcome::Succeeded) => "succeeded",
+            Some(Outcome::Failed) => "failed",
+            Some(Outcome::Cancelled) => "cancelled",
+        }
+    }
+
+    /// Notes a resource as it is now; gives its place.
+    fn know(&mut self, row: &Arc<ResourceState>) -> usize {
+        if let Some(place) = self.places.get(&row.urn) {
+            return *place;
+        }
+        let place = self.rows.len();
+        self.places.insert(row.urn.clone(), place);
+        self.rows.push(Known { row: Arc::clone(row), gone: false });
+        self.row_changed(place);
+        place
+    }
+
+    fn row_changed(&mut self, place: usize) {
+        if let Some(changed) = &mut self.changed {
+            changed.rows.push(place);
+        }
+    }
+
+    fn step_started(&mut self, step: StepMetadata, now: Duration) {
+        if let Some(row) = step.new.as_ref().or(step.old.as_ref()) {
+            self.know(row);
+        }
+        self.reasons.note(&step);
+        if step.internal {
+            return;
+        }
+        let index = self.steps.len();
+        self.begun.insert((step.op, step.urn.clone()), index);
+        let cause = self.reasons.cause(&step);
+        self.steps.push(NotedStep { step, began: now, ended: None, failed: false, cause });
+        self.step_changed(index);
+    }
+
+    fn step_changed(&mut self, index: usize) {
+        if let Some(changed) = &mut self.changed {
+            changed.steps.push(index);
+        }
+    }
+
+    fn step_ended(&mut self, step: StepMetadata, now: Duration, failed: bool) {
+        if !failed {
+            self.take_row(&step);
+        }
+        let Some(index) = self.begun.remove(&(step.op, step.urn.clone())) else { return };
+        let noted = &mut self.steps[index];
+        noted.ended = Some(now);
+        noted.failed = failed;
+        if !failed {
+            // What a refresh found, and what came of a create, is known when it is done.
+            noted.step = step;
+        }
+        self.step_changed(index);
+    }
+
+    /// What a resource is after a step.
+    fn take_row(&mut self, step: &StepMetadata) {
+        let removed = matches!(step.op, Op::Delete | Op::Discard | Op::RemovePendingReplace);
+        let vanished = step.op == Op::Refresh && step.new.is_none();
+        let Some(row) = step.new.as_ref().or(step.old.as_ref()) else { return };
+        let place = self.know(row);
+        if matches!(step.op, Op::DeleteReplaced | Op::DiscardReplaced) {
+            return;
+        }
+        if let Some(new) = &step.new {
+            self.rows[place].row = Arc::clone(new);
+        }
+        self.rows[place].gone = removed || vanished;
+        self.row_changed(place);
+    }
+
+    fn activity_began(&mut self, number: u64, activity: Activity, now: Duration) {
+        if matches!(activity.kind, ActivityKind::Permit | ActivityKind::Disk) {
+            self.ongoing.insert(number, Ongoing::Waiting(activity, now));
+            return;
+        }
+        let index = self.note(NotedActivity { activity, began: now, took: None, end: NotedEnd::Open });
+        self.ongoing.insert(number, Ongoing::Noted(index));
+    }
+
+    fn note(&mut self, noted: NotedActivity) -> usize {
+        self.activities.push(noted);
+        let index = self.activities.len() - 1;
+        if let Some(changed) = &mut self.changed {
+            changed.activities.push(index);
+        }
+        index
+    }
+
+    fn activity_ended(&mut self, number: u64, end: NotedEnd, now: Duration) {
+        match self.ongoing.remove(&number) {
+            Some(Ongoing::Noted(index)) => {
+                let noted = &mut self.activities[index];
+                noted.took = Some(now.saturating_sub(noted.began));
+                noted.end = end;
+                if let Some(changed) = &mut self.changed {
+                    changed.activities.push(index);
+                }
+            }
+            Some(Ongoing::Waiting(activity, began)) if now.saturating_sub(began) >= SHORT => {
+                let took = Some(now.saturating_sub(began));
+                self.note(NotedActivity { activity, began, took, end });
+            }
+            Some(Ongoing::Waiting(..)) | None => {}
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Resources of a state or of a run as a page has them.
+
+use std::collections::HashMap;
+
+use maloko_core::resource_state::ResourceState;
+use maloko_core::state::UnresolvedCreate;
+use maloko_core::urn::Urn;
+
+use super::data::{self, Dependency, Resource};
+use super::shown::Shower;
+use maloko_core::provider::StoredProvider;
+
+/// The places of resources in a page.
+pub(super) type Places<'a> = HashMap<&'a Urn, usize>;
+
+impl Shower {
+    /// A row; `places` says where the resources are that it names.
+    pub(super) fn resource(&self, row: &ResourceState, gone: bool, places: &Places<'_>) -> Resource {
+        let place = |urn: &Urn| places.get(urn).copied();
+        let dependencies = row.dependencies.iter().filter_map(|urn| {
+            let by = row.property_dependencies.iter().filter(|(_, urns)| urns.contains(urn));
+            Some(Dependency { on: place(urn)?, properties: by.map(|(property, _)| self.text(property)).collect() })
+        });
+        Resource {
+            urn: row.urn.as_str().to_owned(),
+            name: row.urn.name().to_owned(),
+            kind: row.kind.clone(),
+            id: self.text(&row.id),
+            custom: row.custom,
+            parent: row.parent.as_ref().and_then(place),
+            dependencies: dependencies.collect(),
+            deleted_with: row.deleted_with.as_ref().and_then(place),
+            replace_with: row.replace_with.iter().filter_map(place).collect(),
+            provider: row.provider_parts().and_then(|(urn, _)| place(&urn)),
+            provider_class: match &row.stored_provider {
+                StoredProvider::Reference(reference) => reference.place(),
+                _ => String::new(),
+            },
+            inputs: self.properties(&row.inputs),
+            outputs: row.outputs.as_deref().map(|outputs| self.properties(outputs)).unwrap_or_default(),
+            options: self.options(row),
+            source: source(&row.source_position),
+            created: row.created.clone(),
+            modified: row.modified.clone(),
+            gone,
+            marks: marks(row),
+            init_errors: row.init_errors.iter().map(|text| self.message(text)).collect(),
+            operations: Vec::new(),
+        }
+    }
+
+    fn options(&self, row: &ResourceState) -> Vec<(String, String)> {
+        let mut options = Vec::new();
+        let mut option = |name: &str, value: String| {
+            if !value.is_empty() {
+                options.push((name.to_owned(), value));
+            }
+        };
+        let flag = |set: bool| if set { "true".to_owned() } else { String::new() };
+        option("protect", flag(row.protect));
+        option("retainOnDelete", flag(row.retain_on_delete));
+        option("import", self.text(&row.import_id));
+        option("ignoreChanges", self.text(&row.ignore_changes.join(", ")));
+        option("replaceOnChanges", self.text(&row.replace_on_changes.join(", ")));
+        option("hideDiffs", self.text(&row.hide_diff.join(", ")));
+        option("additionalSecretOutputs", self.text(&row.additional_secret_outputs.join(", ")));
+        let times = &row.custom_timeouts;
+        let limits =
+            [("create", times.create), ("update", times.update), ("delete", times.delete), ("read", times.read)];
+        let limits = limits.iter().filter(|(_, seconds)| *seconds > 0.0);
+        option(
+            "customTimeouts",
+            limits.map(|(method, seconds)| format!("{method} {seconds} s")).collect::<Vec<_>>().join(", "),
+        );
+        for (moment, names) in &row.hooks {
+            option(moment.name(), self.text(&names.join(", ")));
+        }
+        options
+    }
+
+    /// A create of which nobody knows what it did.
+    pub(super) fn unresolved_create(&self, create: &UnresolvedCreate) -> data::UnresolvedCreate {
+        data::UnresolvedCreate {
+            urn: create.urn().as_str().to_owned(),
+            name: create.urn().name().to_owned(),
+            kind: create.row.kind.clone(),
+            inputs: self.properties(&create.row.inputs),
+            reason: match create.error.as_str() {
+                "" => create.unknown_outcome.story().to_owned(),
+                error => format!("{}: {}", create.unknown_outcome.story(), self.message(error)),
+            },
+            since: create.since.clone(),
+        }
+    }
+}
+
+/// `__main__.py:12` for `project:///__main__.py#12,4`.
+fn source(position: &str) -> String {
+    let path = position.strip_prefix("project:///").unwrap_or(position);
+    match path.split_once('#') {
+        Some((file, place)) => format!("{file}:{}", place.split(',').next().unwrap_or(place)),
+        None => path.to_owned(),
+    }
+}
+
+fn marks(row: &ResourceState) -> Vec<String> {
+    let marks = [
+        (row.protect, "protected"),
+        (row.taint, "tainted"),
+        (row.external, "external"),
+        (row.delete, "pendingDelete"),
+        (row.pending_replacement, "pendingReplacement"),
+        (!row.init_errors.is_empty(), "unhealthy"),
+    ];
+    marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark.to_owned()).collect()
+}

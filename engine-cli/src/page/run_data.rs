@@ -1,0 +1,202 @@
+//! What a recorder has noted, in the words of the page.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use maloko_core::activity::ActivityKind;
+use maloko_core::event::{Diagnostic, Op, Severity};
+use maloko_core::urn::Urn;
+
+use super::critical_path::critical_path;
+use super::data::{self, PageData, Planned, Run};
+use super::recorder::{Known, NotedActivity, NotedEnd, NotedStep, Recorder, Recording};
+use super::resources::Places;
+use super::shown::Shower;
+use super::slowest::{self, LONG_RUN};
+use crate::display::CauseKind;
+
+/// The format of the data: one more whenever a page could not read it any more.
+pub(super) const FORMAT: u32 = 1;
+
+impl Recorder {
+    /// All that a page shows of the run so far, but for the past of the stack.
+    pub(crate) fn data(&self) -> PageData {
+        // Put into words without holding up the run.
+        let noted = self.noted();
+        let places: Places<'_> = noted.rows.iter().enumerate().map(|(place, known)| (&known.row.urn, place)).collect();
+        let shower = &self.shower;
+        let resources: Vec<_> =
+            noted.rows.iter().map(|known| shower.resource(&known.row, known.gone, &places)).collect();
+        let duration = milliseconds(noted.took.unwrap_or_else(|| self.started.elapsed()));
+        let activities: Vec<_> = noted.activities.iter().map(|it| activity(shower, it, &places)).collect();
+        let run = Run {
+            kind: self.beginning.kind.to_owned(),
+            dry_run: self.beginning.dry_run,
+            outcome: noted.outcome.to_owned(),
+            began: self.beginning.at.to_string(),
+            duration,
+            message: shower.message(&self.beginning.message),
+            changes: noted.changes,
+            steps: noted.steps.iter().filter_map(|it| step(shower, it, &places)).collect(),
+            diagnostics: noted.diagnostics.iter().map(|it| diagnostic(shower, it, &places)).collect(),
+            critical_path: critical_path(&resources, &activities, duration),
+            activities,
+            plan: self.plan(&places),
+        };
+        PageData {
+            format: FORMAT,
+            maloko: env!("CARGO_PKG_VERSION").to_owned(),
+            project: self.beginning.project.clone(),
+            stack: self.beginning.stack.clone(),
+            outputs: noted.outputs.as_deref().map(|outputs| shower.properties(outputs)).unwrap_or_default(),
+            unresolved_creates: noted.unresolved_creates.iter().map(|it| shower.unresolved_create(it)).collect(),
+            resources,
+            run: Some(run),
+            ..PageData::default()
+        }
+    }
+
+    /// The slowest calls and the critical path of a long run, in a line each.
+    pub(crate) fn slowest(&self) -> Vec<String> {
+        let duration = milliseconds(self.recording().took.unwrap_or_default());
+        if duration < LONG_RUN {
+            return Vec::new();
+        }
+        let data = self.data();
+        data.run.map(|run| slowest::lines(&data.resources, &run)).unwrap_or_default()
+    }
+
+    fn plan(&self, places: &Places<'_>) -> Vec<Planned> {
+        let plan = self.beginning.plan.iter();
+        plan.filter_map(|(urn, op)| {
+            Some(Planned { resource: *places.get(&Urn::unchecked(urn.as_str()))?, op: op.clone() })
+        })
+        .collect()
+    }
+
+    /// A copy of what was noted, which shares the rows.
+    fn noted(&self) -> Noted {
+        let recording = self.recording();
+        Noted {
+            rows: recording.rows.iter().map(Known::clone).collect(),
+            steps: recording.steps.iter().map(NotedStep::clone).collect(),
+            activities: recording.activities.iter().map(NotedActivity::clone).collect(),
+            diagnostics: recording.diagnostics.clone(),
+            outputs: recording.outputs.clone(),
+            unresolved_creates: recording.unresolved_creates.clone(),
+            outcome: recording.outcome(),
+            changes: changes(&recording),
+            took: recording.took,
+        }
+    }
+}
+
+struct Noted {
+    rows: Vec<Known>,
+    steps: Vec<NotedStep>,
+    activities: Vec<NotedActivity>,
+    diagnostics: Vec<(Diagnostic, Duration)>,
+    outputs: Option<Arc<maloko_core::value::PropertyMap>>,
+    unresolved_creates: Vec<Arc<maloko_core::state::UnresolvedCreate>>,
+    outcome: &'static str,
+    changes: BTreeMap<String, u64>,
+    took: Option<Duration>,
+}
+
+/// Counts by operation: of a run that goes on, of the steps that are done.
+pub(super) fn changes(recording: &Recording) -> BTreeMap<String, u64> {
+    if let Some(summary) = &recording.summary {
+        return summary.changes.iter().map(|(op, number)| ((*op).to_owned(), *number)).collect();
+    }
+    let mut changes = BTreeMap::new();
+    let done =
+        recording.steps.iter().filter(|noted| noted.ended.is_some() && !noted.failed && noted.step.op.is_logical());
+    for noted in done {
+        *changes.entry(noted.step.op.name().to_owned()).or_default() += 1;
+    }
+    changes
+}
+
+/// Milliseconds to two places.
+pub(super) fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 100_000.0).round() / 100.0
+}
+
+pub(super) fn step(shower: &Shower, noted: &NotedStep, places: &Places<'_>) -> Option<data::Step> {
+    let step = &noted.step;
+    let because = noted.cause.as_ref().and_then(|cause| {
+        let (kind, property) = match &cause.kind {
+            CauseKind::Property(property) => ("property", Some(shower.text(property))),
+            CauseKind::ReplaceWith => ("replaceWith", None),
+            CauseKind::DeletedWith => ("deletedWith", None),
+        };
+        Some(data::Cause { resource: *places.get(&cause.urn)?, kind: kind.to_owned(), property })
+    });
+    let status = match (noted.ended, noted.failed) {
+        (None, _) => "running",
+        (Some(_), false) => "done",
+        (Some(_), true) => "failed",
+    };
+    Some(data::Step {
+        resource: *places.get(&step.urn)?,
+        op: step.op.name().to_owned(),
+        status: status.to_owned(),
+        began: milliseconds(noted.began),
+        ended: noted.ended.map(milliseconds),
+        keys: step.keys.iter().map(|key| shower.text(key)).collect(),
+        changes: if step.op == Op::Same { Vec::new() } else { shower.changes(step) },
+        because,
+        note: step.note.to_owned(),
+    })
+}
+
+pub(super) fn activity(shower: &Shower, noted: &NotedActivity, places: &Places<'_>) -> data::Activity {
+    let activity = &noted.activity;
+    let kind = match activity.kind {
+        ActivityKind::Call => "call",
+        ActivityKind::Permit => "permit",
+        ActivityKind::Disk => "disk",
+        ActivityKind::Callback => "hook",
+        ActivityKind::Plugin => "plugin",
+    };
+    let (outcome, error, traceback) = match &noted.end {
+        NotedEnd::Open => (None, "", ""),
+        NotedEnd::Done => (Some("ok"), "", ""),
+        NotedEnd::GivenUp => (Some("unknown"), "", ""),
+        NotedEnd::Failed { unknown, message, traceback } => {
+            (Some(if *unknown { "unknown" } else { "failed" }), message.as_str(), traceback.as_str())
+        }
+    };
+    data::Activity {
+        kind: kind.to_owned(),
+        name: shower.text(&activity.name),
+        resource: activity.urn.as_ref().and_then(|urn| places.get(urn).copied()),
+        began: milliseconds(noted.began),
+        duration: noted.took.map(milliseconds),
+        attempt: (activity.attempt > 1).then_some(activity.attempt),
+        outcome: outcome.map(str::to_owned),
+        error: error.to_owned(),
+        traceback: traceback.to_owned(),
+    }
+}
+
+pub(super) fn diagnostic(
+    shower: &Shower,
+    (said, at): &(Diagnostic, Duration),
+    places: &Places<'_>,
+) -> data::Diagnostic {
+    let severity = match said.severity {
+        Severity::Debug => "debug",
+        Severity::Info => "info",
+        Severity::Output => "output",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    };
+    data::Diagnostic {
+        resource: said.urn.as_ref().and_then(|urn| places.get(urn).copied()),
+        severity: severity.to_owned(),
+        message: shower.message(said.message.trim_end()),
+        at: milliseconds(*at),
+    }
+}

@@ -1,0 +1,50 @@
+//! Why a run took long, in lines for the terminal.
+
+use super::data::{Activity, PathItem, Resource, Run};
+
+/// A shorter run is explained by nobody (milliseconds).
+pub(super) const LONG_RUN: f64 = 5_000.0;
+/// So many calls are named.
+const NAMED: usize = 3;
+/// A shorter part of it is not (milliseconds).
+const TOLD: f64 = 50.0;
+/// So many parts of the critical path are named.
+const PARTS: usize = 6;
+
+/// The slowest calls and the critical path, in a line each.
+pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
+    let (activities, path) = (&run.activities, &run.critical_path);
+    let mut calls: Vec<&Activity> = activities.iter().filter(|it| it.kind == "call" && it.duration.is_some()).collect();
+    calls.sort_by(|a, b| b.duration.unwrap_or_default().total_cmp(&a.duration.unwrap_or_default()));
+    let named = calls.iter().take(NAMED).map(|call| {
+        let name = call.resource.and_then(|resource| resources.get(resource)).map(|it| format!(" of {}", it.name));
+        format!("{}{} {}", call.name, name.unwrap_or_default(), seconds(call.duration.unwrap_or_default()))
+    });
+    let mut lines = Vec::new();
+    let named: Vec<String> = named.collect();
+    if !named.is_empty() {
+        lines.push(format!("Slowest calls: {}", named.join(", ")));
+    }
+    let parts: Vec<String> = longest(path).map(|item| format!("{} {}", item.text, seconds(item.duration))).collect();
+    if !parts.is_empty() {
+        lines.push(format!("Critical path: {}", parts.join(", ")));
+    }
+    lines
+}
+
+/// The longest parts, in their order.
+fn longest(path: &[PathItem]) -> impl Iterator<Item = &PathItem> {
+    let mut durations: Vec<f64> = path.iter().map(|item| item.duration).collect();
+    durations.sort_by(|a, b| b.total_cmp(a));
+    let least = durations.get(PARTS).copied().unwrap_or(0.0);
+    path.iter().filter(move |item| item.duration > least && item.duration >= TOLD)
+}
+
+/// A time in seconds, to a tenth.
+pub(crate) fn seconds(milliseconds: f64) -> String {
+    format!("{:.1} s", milliseconds / 1000.0)
+}
+
+#[cfg(test)]
+#[path = "slowest_tests.rs"]
+mod tests;

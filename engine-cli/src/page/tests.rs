@@ -1,0 +1,160 @@
+//! What of a run its page shows, from the events and activities of a run.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that has nothing to look at has failed")]
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
+use maloko_core::event::{Diagnostic, Event, EventSink, Op, Outcome, Severity, StepMetadata, Summary};
+use maloko_core::provider::{ProviderError, ProviderErrorKind};
+use maloko_core::redaction::Redactor;
+use maloko_core::resource_state::ResourceState;
+use maloko_core::state::Snapshot;
+use maloko_core::urn::Urn;
+use maloko_core::value::{PropertyMap, Value};
+
+use super::data::{self, PageData};
+use super::{Beginning, Recorder, render};
+
+pub(super) fn urn(name: &str) -> Urn {
+    Urn::new("dev", "proj", "", "app:index:Thing", name)
+}
+
+fn row(name: &str, inputs: &[(&str, Value)]) -> Arc<ResourceState> {
+    let inputs: PropertyMap = inputs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+    let (urn, inputs) = (urn(name), Arc::new(inputs));
+    Arc::new(ResourceState { urn, custom: true, kind: "app:index:Thing".into(), inputs, ..ResourceState::default() })
+}
+
+fn step(op: Op, old: Option<Arc<ResourceState>>, new: Option<Arc<ResourceState>>) -> StepMetadata {
+    let urn = new.as_ref().or(old.as_ref()).expect("a row").urn.clone();
+    let (keys, diffs) = (Vec::new(), Vec::new());
+    StepMetadata { op, urn, old, new, keys, diffs, detailed_diff: None, internal: false, note: "" }
+}
+
+fn recorder(base: Vec<Arc<ResourceState>>) -> Recorder {
+    let beginning = Beginning {
+        project: "proj".into(),
+        stack: "dev".into(),
+        kind: "update",
+        dry_run: false,
+        at: Timestamp::UNIX_EPOCH,
+        message: String::new(),
+        plan: vec![(urn("web").to_string(), "replace".into())],
+    };
+    Recorder::new(beginning, Arc::new(Redactor::new()), &Snapshot { rows: base, ..Snapshot::default() })
+}
+
+fn ended(recorder: &Recorder, outcome: Outcome) -> data::Run {
+    recorder.emit(Event::Summary(Summary {
+        is_preview: false,
+        outcome,
+        maybe_corrupt: false,
+        duration_seconds: 1.0,
+        changes: [("replace", 2)].into(),
+    }));
+    recorder.data().run.expect("the page of a run")
+}
+
+#[test]
+fn a_replacement_names_the_one_that_led_to_it() {
+    let old = row("db", &[("size", 1.0.into())]);
+    let new = row("db", &[("size", 2.0.into())]);
+    let mut web = (*row("web", &[("host", "db".into())])).clone();
+    web.dependencies = vec![urn("db")];
+    web.property_dependencies = [("host".to_owned(), vec![urn("db")])].into();
+    let web = Arc::new(web);
+    let recorder = recorder(vec![Arc::clone(&old), Arc::clone(&web)]);
+    let mut first = step(Op::Replace, Some(old), Some(new));
+    first.keys = vec!["size".into()];
+    recorder.emit(Event::StepStarted(first.clone()));
+    recorder.emit(Event::StepDone(first));
+    let mut second = step(Op::Replace, Some(Arc::clone(&web)), Some(web));
+    second.keys = vec!["host".into()];
+    recorder.emit(Event::StepStarted(second));
+    let run = ended(&recorder, Outcome::Failed);
+    assert_eq!(run.outcome, "failed");
+    let [db, web] = &run.steps[..] else { panic!("two steps: {:?}", run.steps) };
+    assert!(db.because.is_none() && db.changes[0].replace && db.status == "done");
+    assert_eq!((db.changes[0].old.clone(), db.changes[0].new.clone()), (Some(1.into()), Some(2.into())));
+    let cause = web.because.as_ref().expect("a cause");
+    assert_eq!((cause.resource, cause.kind.as_str(), cause.property.as_deref()), (0, "property", Some("host")));
+    assert_eq!(web.status, "running");
+    let planned: Vec<_> = run.plan.iter().map(|it| (it.resource, it.op.as_str())).collect();
+    assert_eq!(planned, [(1, "replace")]);
+}
+
+#[test]
+fn calls_have_their_attempts_errors_and_ends() {
+    let recorder = recorder(Vec::new());
+    let create = step(Op::Create, None, Some(row("web", &[("password", Value::secret("hunter22".into()))])));
+    recorder.emit(Event::StepStarted(create.clone()));
+    let call = |attempt| Activity { attempt, ..Activity::new(ActivityKind::Call, "create", Some(urn("web"))) };
+    recorder.began(1, &call(1));
+    let mut error = ProviderError::new(ProviderErrorKind::Raised, "hunter22 was refused");
+    error.traceback = "in create(hunter22)".to_owned();
+    recorder.ended(1, ActivityEnd::Failed(&error));
+    recorder.began(2, &call(2));
+    recorder.ended(2, ActivityEnd::GivenUp);
+    recorder.began(3, &Activity::new(ActivityKind::Call, "read", Some(urn("web"))));
+    // A wait that was none is not shown.
+    recorder.began(4, &Activity::new(ActivityKind::Permit, "--parallel", Some(urn("web"))));
+    recorder.ended(4, ActivityEnd::Done);
+    recorder.emit(Event::StepFailed(create));
+    let data = recorder.data();
+    let run = data.run.as_ref().expect("the page of a run");
+    assert_eq!(run.outcome, "unfinished");
+    let calls: Vec<_> = run.activities.iter().map(|it| (it.attempt, it.outcome.as_deref(), it.resource)).collect();
+    assert_eq!(calls, [(None, Some("failed"), Some(0)), (Some(2), Some("unknown"), Some(0)), (None, None, Some(0))]);
+    assert_eq!(run.activities[0].error, "[secret] was refused");
+    assert_eq!(run.activities[0].traceback, "in create([secret])");
+    assert_eq!(run.steps[0].status, "failed");
+    assert!(!render(&data).expect("a page").contains("hunter22"));
+}
+
+#[test]
+fn values_that_json_cannot_say_are_marked() {
+    let like_a_mark = Value::Object(PropertyMap::from([("$".to_owned(), "secret".into())]));
+    let values = [
+        ("secret", Value::secret("hunter22".into())),
+        ("unknown", Value::Unknown),
+        ("mark", like_a_mark),
+        ("infinite", f64::INFINITY.into()),
+        ("whole", 3.0.into()),
+        // A value that is secret elsewhere.
+        ("url", "https://me:hunter22@host".into()),
+    ];
+    let recorder = recorder(vec![row("web", &values)]);
+    let new = row("web", &values);
+    recorder.emit(Event::StepStarted(step(Op::Update, Some(Arc::clone(&new)), Some(new))));
+    let inputs = recorder.data().resources[0].inputs.clone();
+    let expected = serde_json::json!({
+        "secret": { "$": "secret" },
+        "unknown": { "$": "unknown" },
+        "mark": { "$": "object", "members": { "$": "secret" } },
+        "infinite": { "$": "number", "text": "inf" },
+        "whole": 3,
+        "url": "https://me:[secret]@host",
+    });
+    assert_eq!(serde_json::Value::Object(inputs), expected);
+}
+
+#[test]
+fn a_resource_that_was_deleted_is_gone_and_stays_on_the_page() {
+    let old = row("web", &[]);
+    let recorder = recorder(vec![Arc::clone(&old)]);
+    let delete = step(Op::Delete, Some(old), None);
+    recorder.emit(Event::StepStarted(delete.clone()));
+    recorder.emit(Event::StepDone(delete));
+    recorder.emit(Event::Diagnostic(Diagnostic {
+        urn: Some(urn("web")),
+        severity: Severity::Warning,
+        message: "farewell".into(),
+        ephemeral: false,
+        still_waiting: false,
+    }));
+    let data: PageData = recorder.data();
+    assert!(data.resources[0].gone);
+    let run = data.run.expect("the page of a run");
+    assert_eq!((run.diagnostics[0].resource, run.diagnostics[0].severity.as_str()), (Some(0), "warning"));
+}
