@@ -21,7 +21,7 @@ pub(crate) fn critical_path(resources: &[Resource], activities: &[Activity], dur
         let cause_ended = next.map_or(0.0, |cause| end_of(&activities[cause]));
         let began = activity.began.max(cause_ended.min(end));
         if end.min(until) > began {
-            let (duration, text) = (end.min(until) - began, graph.title(index));
+            let (duration, text) = (rounded(end.min(until) - began), graph.title(index));
             path.push(PathItem { activity: Some(index), began, duration, text });
         }
         until = began.min(until);
@@ -34,8 +34,18 @@ pub(crate) fn critical_path(resources: &[Resource], activities: &[Activity], dur
 /// The time in which no call was waited for.
 fn gap(path: &mut Vec<PathItem>, from: f64, until: f64) {
     if until - from >= GAP {
-        path.push(PathItem { activity: None, began: from, duration: until - from, text: "the program".to_owned() });
+        path.push(PathItem {
+            activity: None,
+            began: from,
+            duration: rounded(until - from),
+            text: "the program".to_owned(),
+        });
     }
+}
+
+/// To the two places that times have on a page.
+fn rounded(milliseconds: f64) -> f64 {
+    (milliseconds * 100.0).round() / 100.0
 }
 
 fn end_of(activity: &Activity) -> f64 {
@@ -104,7 +114,8 @@ impl<'a> Graph<'a> {
         if activity.kind == "permit" {
             return self.last_before(end_of(activity), None, Some(index));
         }
-        let resource = activity.resource?;
+        // Of what is nobody's, such as the last record of a run, anything may have been waited for.
+        let Some(resource) = activity.resource else { return self.last_before(began, None, Some(index)) };
         let mut related = vec![resource];
         related.extend(named(self.resources.get(resource)?));
         if activity.name == "delete" {

@@ -64,6 +64,13 @@ fn a_delete_waits_for_those_of_its_dependents() {
 }
 
 #[test]
+fn what_belongs_to_no_resource_waits_for_whatever_ended_before() {
+    let record = Activity { resource: None, ..activity("disk", "the journal", 0, 30.0, 5.0) };
+    let path = critical_path(&[resource("a", &[])], &[call("create", 0, 0.0, 30.0), record], 35.0);
+    assert_eq!(texts(&path), ["create of a 0 +30", "the journal 30 +5"]);
+}
+
+#[test]
 fn a_run_without_calls_is_the_program() {
     assert_eq!(texts(&critical_path(&[], &[], 12.0)), ["the program 0 +12"]);
 }

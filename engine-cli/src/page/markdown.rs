@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use maloko_core::event::Op;
+
 use super::data::{PageData, Step};
 use super::slowest::seconds;
 
@@ -30,7 +32,7 @@ pub(crate) fn summary(data: &PageData, page: Option<&Path>) -> String {
     line(&format!("### {verb} of `{stack}` {} in {}\n", run.outcome, seconds(run.duration)));
     let counts: Vec<String> = run.changes.iter().map(|(op, number)| format!("{number} {op}")).collect();
     line(&if counts.is_empty() { "No resources.\n".to_owned() } else { format!("{}\n", counts.join(", ")) });
-    let listed: Vec<&Step> = run.steps.iter().filter(|step| step.op != "same" || step.status == "failed").collect();
+    let listed: Vec<&Step> = run.steps.iter().filter(|step| is_listed(step)).collect();
     if !listed.is_empty() {
         line("| Operation | Resource | Type | What changes |");
         line("| --- | --- | --- | --- |");
@@ -55,6 +57,12 @@ pub(crate) fn summary(data: &PageData, page: Option<&Path>) -> String {
         line(&format!("\nThe page of this run: `{}`", page.display()));
     }
     text
+}
+
+/// Is it a step that the user counts, or one that failed?
+fn is_listed(step: &Step) -> bool {
+    let counts = Op::named(&step.op).is_none_or(|op| op.is_logical() && op != Op::Same);
+    counts || step.status == "failed"
 }
 
 /// Because of what a step is done.
