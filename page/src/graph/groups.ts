@@ -107,15 +107,17 @@ class Grouping {
 
     private typeGroup(id: string, type: string, list: number[]): Item {
         const label = shortType(type);
-        const note = `${whole(list.length)} resources`;
-        if (list.length <= CHUNK) return this.group(id, label, note, list, () => list.map((index) => this.one(index)));
-        return this.group(id, label, note, list, () => {
+        const note = `${whole(list.length)} of this type`;
+        if (list.length <= CHUNK)
+            return this.group(id, label, note, this.withBelow(list), () => list.map((index) => this.one(index)));
+        return this.group(id, label, note, this.withBelow(list), () => {
             const chunks: Item[] = [];
             for (let from = 0; from < list.length; from += CHUNK) {
                 const part = list.slice(from, from + CHUNK);
                 const names = `${this.catalog.nameOf(part[0])} … ${this.catalog.nameOf(part.at(-1))}`;
                 const show = () => part.map((index) => this.one(index));
-                chunks.push(this.group(`${id}/${from}`, names, `${whole(part.length)} of ${label}`, part, show));
+                const numbers = `${label} ${whole(from + 1)}–${whole(from + part.length)}`;
+                chunks.push(this.group(`${id}/${from}`, numbers, names, this.withBelow(part), show));
             }
             return chunks;
         });
@@ -138,7 +140,7 @@ class Grouping {
             };
         }
         const members = [index, ...this.below(index)];
-        const note = `${type} · ${whole(members.length - 1)} inside`;
+        const note = `${type} · ${whole(members.length - 1)}`;
         const item = this.group(`r${index}`, label, note, members, () => this.siblings(`r${index}`, children));
         return { ...item, resource: index };
     }
@@ -148,6 +150,10 @@ class Grouping {
         const unfolded = this.unfoldAll !== toggled.has(id) || (reveal !== undefined && members.includes(reveal));
         if (!unfolded) return { id, kind: "group", label, note, members, items: [] };
         return { id, kind: "cluster", label, note, members, items: inside() };
+    }
+
+    private withBelow(list: number[]): number[] {
+        return list.flatMap((index) => (this.options.nested ? [index, ...this.below(index)] : [index]));
     }
 
     private below(index: number): number[] {

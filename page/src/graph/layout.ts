@@ -24,7 +24,7 @@ export interface Layout {
     height: number;
 }
 
-export const NODE = { width: 172, height: 40 };
+export const NODE = { width: 190, height: 40 };
 /** The title of an unfolded box. */
 export const TITLE = 30;
 const PAD = 14;
@@ -32,6 +32,8 @@ const GAP = 14;
 const RANK_GAP = 84;
 /** A drawing that is stretched more than this is tried in the other direction as well. */
 const STRETCHED = 0.6;
+/** From left to right lines cross fewer boxes, which are wide: it is taken unless it is stretched by so much more. */
+const LEFT_TO_RIGHT = 0.6;
 /** Larger boxes are laid out once. */
 const MOST_TRIED = 120;
 
@@ -116,7 +118,7 @@ function arrange(box: string, list: Item[], inBox: Map<string, [string, string][
         const across = ranked(members, lines, inner, "LR");
         const better = members.length <= MOST_TRIED && stretch(across) > STRETCHED;
         const down = better ? ranked(members, lines, inner, "TB") : across;
-        Object.assign(result, stretch(down) < stretch(across) ? down : across);
+        Object.assign(result, stretch(down) + LEFT_TO_RIGHT < stretch(across) ? down : across);
     }
     if (alone.length > 0) shelves(alone, inner, result);
     return result;
@@ -164,13 +166,18 @@ function stretch({ width, height }: Inner): number {
     return Math.abs(Math.log(width / Math.max(height, 1) / 1.5));
 }
 
-/** What has no line is put in rows below, about as wide as high. */
+/** What has no line is put in rows: below what has, or beside it where that is higher than wide. */
 function shelves(alone: Item[], inner: Map<string, Inner | undefined>, result: Inner): void {
     const sizes = alone.map((item) => ({ item, ...size(inner.get(item.id)) }));
     const area = sizes.reduce((sum, one) => sum + (one.width + GAP) * (one.height + GAP), 0);
-    const most = Math.max(Math.sqrt(area * 1.6), result.width, ...sizes.map((one) => one.width));
+    const widest = Math.max(...sizes.map((one) => one.width));
+    const beside = result.height > result.width;
+    const left = beside ? result.width + 2 * GAP : 0;
+    const top = beside || result.height === 0 ? 0 : result.height + 2 * GAP;
+    const room = beside ? area / result.height : Math.max(Math.sqrt(area * 1.6), result.width);
+    const most = Math.max(room, widest);
     let x = 0;
-    let y = result.height > 0 ? result.height + 2 * GAP : 0;
+    let y = top;
     let row = 0;
     for (const { item, width, height } of sizes) {
         if (x > 0 && x + width > most) {
@@ -178,12 +185,12 @@ function shelves(alone: Item[], inner: Map<string, Inner | undefined>, result: I
             y += row + GAP;
             row = 0;
         }
-        result.children.set(item.id, { x, y, inner: inner.get(item.id) });
-        result.width = Math.max(result.width, x + width);
+        result.children.set(item.id, { x: left + x, y, inner: inner.get(item.id) });
+        result.width = Math.max(result.width, left + x + width);
         row = Math.max(row, height);
         x += width + GAP;
     }
-    result.height = y + row;
+    result.height = Math.max(result.height, y + row);
 }
 
 /** From the side of one box to that of another. */

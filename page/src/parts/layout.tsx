@@ -10,9 +10,11 @@ export function Split(props: {
     /** The address of the list alone; present while something is chosen. */
     back?: string | undefined;
     label: string;
+    /** Has the list all the room while nothing is chosen? */
+    full?: boolean;
 }): JSX.Element {
     return (
-        <div class={props.back ? "split chosen" : "split"}>
+        <div class={props.back ? "split chosen" : props.full ? "split full" : "split"}>
             <div class="split-list">{props.list}</div>
             <section class="split-detail" aria-label={props.label} tabIndex={props.back ? 0 : undefined}>
                 {props.back && (

@@ -25,6 +25,7 @@ export function GraphBox(props: {
     const cluster = item.kind === "cluster";
     const height = cluster ? TITLE : box.height;
     const letters = Math.floor((box.width - (cluster ? 60 : 40)) / 6.6);
+    const small = Math.floor((box.width - 18) / 5.9);
     const tone = item.kind === "group" ? sums.tone : own ? (own.failed ? "failed" : opWords(own.op).tone) : undefined;
     const spoken = [
         item.label,
@@ -61,7 +62,7 @@ export function GraphBox(props: {
                         <text x="12" y="32" class="small">
                             {short(
                                 item.kind === "group" && sums.text ? `${item.note} · ${sums.text}` : item.note,
-                                letters + 2,
+                                small,
                             )}
                         </text>
                     )}
@@ -104,14 +105,14 @@ function summary(catalog: Catalog, members: number[]): { tone: string | undefine
         if (fate?.failed) failed++;
         else if (fate && fate.op !== "same") ops.set(fate.op, (ops.get(fate.op) ?? 0) + 1);
     }
-    const parts = [...ops].map(([op, many]) => `${opWords(op).sign.replaceAll("-", "−")}${whole(many)}`);
+    const parts = [...ops]
+        .sort((a, b) => b[1] - a[1])
+        .slice(0, 2)
+        .map(([op, many]) => `${opWords(op).sign.replaceAll("-", "−")}${whole(many)}`);
     if (failed > 0) parts.unshift(`!${whole(failed)}`);
     const most = [...ops].sort((a, b) => b[1] - a[1])[0];
     return { tone: failed > 0 ? "failed" : most && opWords(most[0]).tone, text: parts.join(" ") };
 }
-
-/** With more lines, only those of the chosen resource have their text. */
-const MOST_LABELLED = 60;
 
 export function GraphLines(props: { catalog: Catalog; drawn: Layout; selected: number | undefined }): JSX.Element {
     const { drawn, selected } = props;
@@ -121,7 +122,10 @@ export function GraphLines(props: { catalog: Catalog; drawn: Layout; selected: n
         <g class="lines">
             {drawn.lines.map(({ link, points }) => {
                 const touched = own !== undefined && (link.from === own || link.to === own);
-                const middle = points[Math.floor(points.length / 2)];
+                // At the other end: there the texts of many lines are beside each other.
+                const way = own === link.from ? [...points].reverse() : points;
+                const at = along(way);
+                const right = (way[1]?.[0] ?? 0) >= (way[0]?.[0] ?? 0);
                 const text =
                     link.properties.length > 0
                         ? link.properties.join(", ")
@@ -133,8 +137,8 @@ export function GraphLines(props: { catalog: Catalog; drawn: Layout; selected: n
                         <path d={pathOf(points)} class={`kind-${link.kind}`} marker-end="url(#arrow)" fill="none">
                             <title>{`${text || link.kind}${link.count > 1 ? ` (${link.count})` : ""}`}</title>
                         </path>
-                        {(touched || drawn.lines.length <= MOST_LABELLED) && text && middle && (
-                            <text x={middle[0]} y={middle[1] - 4} text-anchor="middle" class="small">
+                        {touched && text && at && (
+                            <text x={at[0]} y={at[1] - 4} text-anchor={right ? "start" : "end"} class="small">
                                 {short(text, 30)}
                             </text>
                         )}
@@ -143,4 +147,13 @@ export function GraphLines(props: { catalog: Catalog; drawn: Layout; selected: n
             })}
         </g>
     );
+}
+
+/** A place on a line, near its beginning. */
+function along(points: [number, number][]): [number, number] | undefined {
+    const [first, second] = points;
+    if (!first || !second) return first;
+    const length = Math.hypot(second[0] - first[0], second[1] - first[1]);
+    const share = Math.min(0.6, 8 / Math.max(length, 1));
+    return [first[0] + (second[0] - first[0]) * share, first[1] + (second[1] - first[1]) * share];
 }

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { flatten, items, links } from "../graph/groups.ts";
-import { type Box, type Layout, layout } from "../graph/layout.ts";
+import { type Box, type Layout, layout, TITLE } from "../graph/layout.ts";
 import { fitted, usePanZoom } from "../graph/pan-zoom.ts";
 import type { Catalog, EdgeKind } from "../model/catalog.ts";
 import { whole } from "../model/words.ts";
@@ -17,7 +17,7 @@ const kinds = signal<ReadonlySet<string>>(new Set(["parent", "dependency", "dele
 const MOST_BOXES = 800;
 
 /** Smaller than this, the names can not be read. */
-const READABLE = 0.6;
+const READABLE = 0.75;
 
 const KIND_NAMES: [EdgeKind, string][] = [
     ["parent", "Parents (boxes)"],
@@ -70,7 +70,6 @@ export function Graph(props: {
                         kinds.value = on;
                     }}
                 />
-                <span class="dim legend">A line goes from what depends to what it depends on.</span>
             </div>
             {drawn ? (
                 <Canvas catalog={catalog} drawn={drawn} selected={selected} onPick={onPick} />
@@ -133,6 +132,20 @@ function Canvas(props: {
         apply({ scale, x: kept.x - box.x * scale, y: kept.y - box.y * scale });
     }, [drawn]);
 
+    // Where the details take their room, what was chosen stays in sight.
+    useEffect(() => {
+        const box = drawn.boxes.find(({ item }) => item.resource !== undefined && item.resource === selected);
+        const size = frame.current?.getBoundingClientRect();
+        if (box && size) reveal(box, size);
+    }, [selected]);
+
+    const reveal = (to: Box, size: DOMRect) => {
+        const { scale, x, y } = view.current;
+        const [left, top] = [to.x * scale + x, to.y * scale + y];
+        const outside =
+            left < 0 || top < 0 || left + to.width * scale > size.width || top + TITLE * scale > size.height;
+        if (outside) apply({ scale, x: size.width / 3 - to.x * scale, y: size.height / 3 - to.y * scale });
+    };
     const unfold = (box: Box) => {
         const { scale, x, y } = view.current;
         anchor.current = { id: box.item.id, x: box.x * scale + x, y: box.y * scale + y };
@@ -150,11 +163,7 @@ function Canvas(props: {
         setFocus(to.item.id);
         frame.current?.querySelector<SVGElement>(`[data-box="${CSS.escape(to.item.id)}"]`)?.focus();
         const size = frame.current?.getBoundingClientRect();
-        const { scale, x, y } = view.current;
-        if (!size) return;
-        const [left, top] = [to.x * scale + x, to.y * scale + y];
-        const outside = left < 0 || top < 0 || left + to.width * scale > size.width || top + 40 * scale > size.height;
-        if (outside) apply({ scale, x: size.width / 3 - to.x * scale, y: size.height / 3 - to.y * scale });
+        if (size) reveal(to, size);
     };
     const onKeyDown = (event: KeyboardEvent) => {
         if (event.ctrlKey || event.metaKey || event.altKey || !at) return;
@@ -216,6 +225,7 @@ function Canvas(props: {
                     ))}
                 </g>
             </svg>
+            <p class="dim legend">A line goes from a resource to what it depends on.</p>
             <fieldset class="zoom">
                 <legend class="hidden">Zoom</legend>
                 <button type="button" aria-label="Zoom in" onClick={() => zoom(1.25)}>

@@ -48,6 +48,7 @@ export function Resources({ catalog }: { catalog: Catalog }): JSX.Element {
     return (
         <Split
             label="Details of the resource"
+            full={view === "graph"}
             back={selected === undefined ? undefined : address("resources", undefined, params)}
             list={
                 <Tabs

@@ -1,0 +1,195 @@
+// What people come for: why a run was slow, why something is replaced, where a resource is. By mouse, by keyboard, on a small screen.
+
+import { accessible, expect, fits, open, picture, test } from "./support.ts";
+
+test("why was this run slow: two clicks from the opened page to the slowest call", async ({ watched: page }) => {
+    await open(page, "service");
+    await page.getByRole("link", { name: "create of db" }).click();
+    const detail = page.getByRole("region", { name: "Details of the call" });
+    await expect(detail).toContainText("This is a part of what the run's duration is made of");
+    await detail.getByRole("link", { name: "db" }).click();
+    await expect(page.getByRole("region", { name: "Details of the resource" })).toContainText(
+        "service:DatabaseProvider",
+    );
+    await page.goBack();
+    await page.goBack();
+    await expect(page.getByRole("heading", { name: "Where the time went" })).toBeVisible();
+});
+
+test("why is this replaced: the chain leads to its root, link by link", async ({ watched: page }) => {
+    await open(page, "service", "#/changes");
+    await page.getByRole("option", { name: /^.*balancer/ }).click();
+    const detail = page.getByRole("region", { name: "Details of the step" });
+    await expect(detail.locator(".chain li")).toHaveText([
+        "db is replaced because its size changed.",
+        "web-4 is replaced because db, which it depends on by host, is.",
+        "balancer is replaced because web-4, which it depends on by targets, is.",
+    ]);
+    await detail.locator(".chain").getByRole("link", { name: "db" }).first().click();
+    await expect(detail.getByRole("heading", { level: 2 })).toHaveText(/^db/);
+    await expect(detail.locator("table.changes tbody tr").first()).toContainText("medium");
+    await expect(detail).toContainText("As planned: replace.");
+});
+
+test("resources are found by words, operation and state, and the address says so", async ({ watched: page }) => {
+    await open(page, "service", "#/resources");
+    await page.getByRole("searchbox").fill("server web");
+    await expect(page.getByRole("treeitem")).toHaveCount(6);
+    await expect(page).toHaveURL(/q=server\+web/);
+    await page.getByRole("button", { name: /^updated/ }).click();
+    await expect(page.getByText("No resource is like that.")).toBeVisible();
+    await page.getByRole("searchbox").fill("");
+    await expect(page.getByRole("status").first()).toHaveText("8 of 45");
+    await page.goBack();
+    await expect(page.getByRole("button", { name: /^updated/ })).toHaveAttribute("aria-pressed", "false");
+});
+
+test("the graph unfolds on a click, folds again, and is moved by wheel and buttons", async ({ watched: page }) => {
+    await open(page, "large", "#/resources?view=graph");
+    const graph = page.getByRole("group", { name: "Graph of the resources" });
+    await expect(graph.getByRole("button")).toHaveCount(4);
+    await graph.getByRole("button", { name: /region-north/ }).click();
+    await graph.getByRole("button", { name: /^Cell, \d+ of this type/ }).click();
+    await graph.getByRole("button", { name: /^Cell 1–50/ }).click();
+    await graph.getByRole("button", { name: /^cell-68,/ }).click();
+    await picture(page, "large-graph-unfolded-light");
+    await graph.getByRole("button", { name: /^server-72,/ }).click();
+    await expect(page.getByRole("region", { name: "Details of the resource" })).toContainText("fleet:Servers");
+    const scene = graph.locator("> g");
+    const before = await scene.getAttribute("transform");
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    expect(await scene.getAttribute("transform")).not.toBe(before);
+    await page.getByRole("button", { name: "Fit" }).click();
+    await graph.getByRole("button", { name: /region-north/ }).focus();
+    await page.keyboard.press("Backspace");
+    await expect(graph.getByRole("button")).toHaveCount(4);
+    await page.getByRole("button", { name: "Parents (boxes)" }).click();
+    await expect(graph.getByRole("button", { name: /^Server, 1,\d+ of this type/ })).toBeVisible();
+    await accessible(page);
+});
+
+test("kinds of lines are switched, and those of the chosen resource say their properties", async ({
+    watched: page,
+}) => {
+    await open(page, "service", "#/resources?view=graph&q=role");
+    const lines = page.locator(".lines .line");
+    await expect(lines).toHaveCount(0);
+    await open(page, "service", "#/resources?view=graph");
+    const all = await lines.count();
+    await page.getByRole("button", { name: "Provider resources" }).click();
+    expect(await lines.count()).toBe(all + 4);
+    await page.getByRole("button", { name: /^db-replica,/ }).click();
+    await expect(page.locator(".lines .touched text")).toHaveText(["source", "deletedWith"]);
+});
+
+test("the timeline: hover tells, a click chooses, keys go from call to call", async ({ watched: page }) => {
+    await open(page, "service", "#/run");
+    const lanes = page.getByRole("application", { name: /^Timeline of the run/ });
+    const box = await lanes.boundingBox();
+    if (!box) throw new Error("the timeline is not shown");
+    // The lane of the critical path: some way into the run `db` is created.
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 32);
+    await expect(page.locator(".tip")).toContainText("create of db");
+    await page.mouse.click(box.x + box.width * 0.4, box.y + 32);
+    await expect(page.getByRole("region", { name: "Details of the call" })).toContainText("create of db");
+    await lanes.focus();
+    await page.keyboard.press("ArrowRight");
+    await expect(page.getByRole("heading", { level: 2 })).toHaveText("delete of db");
+    await page.keyboard.press("+");
+    await page.keyboard.press("0");
+    await page.getByRole("checkbox", { name: "As few lanes as possible" }).check();
+    await expect(page.getByRole("heading", { level: 2 })).toHaveText("delete of db");
+});
+
+test("the table of calls is sorted by each of its columns", async ({ watched: page }) => {
+    await open(page, "service", "#/run?show=table");
+    const first = page.getByRole("row").nth(1);
+    await expect(first).toContainText("14 s");
+    await page.getByRole("button", { name: "Resource" }).click();
+    await expect(page.getByRole("columnheader", { name: "Resource" })).toHaveAttribute("aria-sort", "ascending");
+    await expect(first).toContainText("vault starts");
+    await page.getByRole("button", { name: "Outcome" }).click();
+    await page.getByRole("button", { name: "Outcome" }).click();
+    await expect(first).toContainText("ok");
+    await page.getByRole("button", { name: /^Pauses/ }).click();
+    await expect(page.getByRole("row")).toHaveCount(2);
+});
+
+test("by keyboard alone: to the content, through the tree, into the details, through the tabs", async ({
+    watched: page,
+}) => {
+    await open(page, "service");
+    await page.keyboard.press("Tab");
+    await expect(page.getByRole("link", { name: "Skip to the content" })).toBeFocused();
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("main")).toBeFocused();
+    await page.goto(`${page.url().split("#")[0]}#/resources`);
+    await page.keyboard.press("/");
+    await expect(page.getByRole("searchbox")).toBeFocused();
+    const tree = page.getByRole("tree", { name: "Resources" });
+    await tree.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    const row = tree.getByRole("treeitem", { name: /^.*network Network/ });
+    await expect(row).toHaveAttribute("aria-selected", "true");
+    await expect(tree).toHaveAttribute("aria-activedescendant", (await row.getAttribute("id")) as string);
+    await page.keyboard.press("ArrowLeft");
+    await expect(row).toHaveAttribute("aria-expanded", "false");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await expect(page.getByRole("heading", { level: 2 })).toHaveText(/^vpc/);
+    await page.keyboard.press("End");
+    await expect(page.getByRole("heading", { level: 2 })).toHaveText(/^dashboard/);
+    await page.getByRole("tab", { name: "Tree" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await expect(page.getByRole("tab", { name: "Graph" })).toBeFocused();
+    await expect(page.getByRole("tab", { name: "Graph" })).toHaveAttribute("aria-selected", "true");
+    const boxes = page.getByRole("group", { name: "Graph of the resources" });
+    await boxes.getByRole("button").first().focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("region", { name: "Details of the resource" })).toContainText("URN");
+});
+
+test.describe("on a small screen", () => {
+    test.use({ viewport: { width: 360, height: 740 } });
+    for (const hash of [
+        "",
+        "#/resources",
+        "#/resources?view=graph",
+        "#/run",
+        "#/run?show=table",
+        "#/changes",
+        "#/changes/11",
+        "#/changes?show=plan",
+        "#/log",
+        "#/history",
+    ]) {
+        test(`nothing is wider than the screen: ${hash || "overview"}`, async ({ watched: page }) => {
+            await open(page, "service", hash);
+            await fits(page);
+            await picture(page, `narrow-${hash.replace(/\W+/g, "-") || "overview"}`);
+            await accessible(page);
+        });
+    }
+    test("details take the place of the list, and lead back to it", async ({ watched: page }) => {
+        await open(page, "service", "#/resources");
+        await page.getByRole("treeitem", { name: /^.*vpc/ }).click();
+        await expect(page.getByRole("tree")).toBeHidden();
+        await page.getByRole("link", { name: "Back to the list" }).click();
+        await expect(page.getByRole("tree")).toBeVisible();
+    });
+});
+
+test("on paper: everything is there, not only what was on the screen", async ({ watched: page }) => {
+    await open(page, "service", "#/resources");
+    await page.emulateMedia({ media: "print" });
+    await expect(page.getByRole("treeitem")).toHaveCount(45);
+    await expect(page.getByRole("navigation")).toBeHidden();
+    const pdf = await page.pdf({ format: "A4" });
+    expect(pdf.length).toBeGreaterThan(10_000);
+    await page.emulateMedia({ media: "screen" });
+    await open(page, "service", "#/changes");
+    await page.emulateMedia({ media: "print" });
+    await expect(page.getByRole("option")).toHaveCount(27);
+});

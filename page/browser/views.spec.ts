@@ -1,0 +1,85 @@
+// Every view of both examples, in light and dark: it shows what it should, without a violation of axe, and without a request.
+
+import { accessible, expect, fits, open, picture, test } from "./support.ts";
+
+const DB = "#/resources/urn:pulumi:production::orders::orders:Database$pulumi-python:dynamic%2Fdatabase:Database::db";
+
+/** A view, where it is, and what has to be seen there. */
+const SERVICE: [name: string, hash: string, seen: RegExp][] = [
+    ["overview", "", /This run took 41 s; 6 calls are on its path/],
+    ["resources-tree", "#/resources", /mail-domain/],
+    ["resources-detail", DB, /db is replaced because its size changed/],
+    ["resources-graph", `${DB}?view=graph`, /db-replica/],
+    ["run-timeline", "#/run", /Critical path/],
+    ["run-table", "#/run?show=table", /before attempt 2/],
+    ["changes", "#/changes", /because of db/],
+    ["changes-plan", "#/changes?show=plan", /2 resources differ from the plan/],
+    ["changes-states", "#/changes?show=states", /version 41 .* → version 43/],
+    ["log", "#/log", /size medium is served until/],
+    ["history", "#/history", /Larger database, new release/],
+];
+const LARGE: typeof SERVICE = [
+    ["large-overview", "", /This run took/],
+    ["large-tree", "#/resources", /region-north/],
+    ["large-graph", "#/resources?view=graph", /region-west/],
+    ["large-timeline", "#/run", /Critical path/],
+    ["large-table", "#/run?show=table", /10,?\d* rows|9,?\d* rows/],
+    ["large-changes", "#/changes", /steps/],
+    ["large-log", "#/log", /message 200/],
+    ["large-history", "#/history", /Update/],
+];
+
+for (const scheme of ["light", "dark"] as const) {
+    test.describe(scheme, () => {
+        test.use({ colorScheme: scheme });
+        for (const [file, views] of [
+            ["service", SERVICE],
+            ["large", LARGE],
+        ] as const) {
+            for (const [name, hash, seen] of views) {
+                test(`${file}: ${name}`, async ({ watched: page }) => {
+                    await open(page, file, hash);
+                    await expect(page.locator("main")).toContainText(seen);
+                    await fits(page);
+                    await picture(page, `${name}-${scheme}`);
+                    await accessible(page);
+                });
+            }
+        }
+        test("a chosen call shows its error with the traceback", async ({ watched: page }) => {
+            await open(page, "service");
+            await page.getByRole("link", { name: "Show in the run" }).click();
+            const detail = page.getByRole("region", { name: "Details of the call" });
+            await expect(detail).toContainText("422: the domain orders.example is registered");
+            await expect(detail).toContainText('File "service/http.py", line 87, in _send');
+            await picture(page, `run-call-${scheme}`);
+            await accessible(page);
+        });
+        test("a chosen step shows why, as a chain", async ({ watched: page }) => {
+            await open(page, "service", "#/changes");
+            await page.getByRole("option", { name: /balancer/ }).click();
+            await picture(page, `changes-why-${scheme}`);
+            await accessible(page);
+        });
+    });
+}
+
+test("a run that was killed says so, loudly, and what ran then", async ({ watched: page }) => {
+    await open(page, "unfinished");
+    await expect(page.getByRole("alert")).toContainText("Unfinished. This run has no end");
+    await expect(page.getByRole("main")).toContainText("Running when it was cut off");
+    await picture(page, "unfinished-light");
+    await accessible(page);
+});
+
+test("a page of the stack alone has no views of a run", async ({ watched: page }) => {
+    await open(page, "stack");
+    await expect(page.getByRole("navigation", { name: "Views" }).getByRole("link")).toHaveText([
+        "Overview",
+        "Resources",
+        "History",
+    ]);
+    await page.getByRole("link", { name: "Resources" }).click();
+    await expect(page.getByRole("tree")).toContainText("db-replica");
+    await accessible(page);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { byWeight, duration, family, moment, opWords, runName, shortType } from "./words.ts";
+
+test("a duration has the unit in which it is read", () => {
+    expect([0, 0.2, 850, 999.6, 1400, 2000, 41_340, 125_000, 3_600_000, 11_400_000].map(duration)).toEqual([
+        "0 ms",
+        "< 1 ms",
+        "850 ms",
+        "1 s",
+        "1.4 s",
+        "2 s",
+        "41 s",
+        "2 min 5 s",
+        "1 h",
+        "3 h 10 min",
+    ]);
+});
+
+test("the short name of a type is its class, and of a provider resource its package", () => {
+    expect(shortType("pulumi-python:dynamic/app:Server")).toBe("Server");
+    expect(shortType("pulumi:providers:aws")).toBe("provider aws");
+    expect(shortType("odd")).toBe("odd");
+    expect(shortType("odd:")).toBe("odd:");
+});
+
+test("the steps of a replacement are one operation", () => {
+    expect(["create-replacement", "delete-replaced", "replace", "update"].map(family)).toEqual([
+        "replace",
+        "replace",
+        "replace",
+        "update",
+    ]);
+});
+
+test("an operation that the page does not know is called what the data call it", () => {
+    expect(opWords("transmute").done).toBe("transmute");
+    expect(opWords("constructor").done).toBe("constructor");
+});
+
+test("what destroys comes first, what changes nothing last, what is not known after that", () => {
+    expect(["same", "create", "transmute", "delete", "replace"].sort(byWeight)).toEqual([
+        "delete",
+        "replace",
+        "create",
+        "same",
+        "transmute",
+    ]);
+});
+
+test("a time that is none stays as it is", () => {
+    expect(moment("2026-11-20T10:02:31.5Z")).toBe("2026-11-20 10:02:31 UTC");
+    expect(moment("yesterday")).toBe("yesterday");
+});
+
+test("a run that changed nothing is a preview", () => {
+    expect([runName("update", false), runName("destroy", true), runName("other", true)]).toEqual([
+        "Update",
+        "Preview of a destroy",
+        "other",
+    ]);
+});
