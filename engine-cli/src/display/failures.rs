@@ -165,25 +165,37 @@ pub(super) struct Failures(IndexMap<String, Reasons>);
 struct Reasons {
     first: Option<ErrorText>,
     more: usize,
+    failed: bool,
+    /// The step was done in which the last error was reported: plugins log as errors what a command printed, too.
+    done: bool,
 }
 
 impl Failures {
     /// A step of this resource failed; without an error that says why, it was cancelled before it began.
     pub(super) fn step(&mut self, title: String) {
-        self.0.entry(title).or_default();
+        self.0.entry(title).or_default().failed = true;
+    }
+
+    /// A step of this resource was done: errors that were reported in it are no failure.
+    pub(super) fn done(&mut self, title: &str) {
+        if let Some(known) = self.0.get_mut(title) {
+            known.done = true;
+        }
     }
 
     /// An error was reported on a resource; the first one of each is shown.
     pub(super) fn error(&mut self, title: String, error: ErrorText) {
         let known = self.0.entry(title).or_default();
+        known.done = false;
         match known.first {
             None => known.first = Some(error),
             Some(_) => known.more += 1,
         }
     }
 
-    fn with_reason(&self) -> Vec<(&String, &Reasons, &ErrorText)> {
-        let failed = self.0.iter().filter_map(|(title, reasons)| Some((title, reasons, reasons.first.as_ref()?)));
+    fn with_reason(&self, failed: bool) -> Vec<(&String, &Reasons, &ErrorText)> {
+        let wanted = self.0.iter().filter(|(_, reasons)| failed == (reasons.failed || !reasons.done));
+        let failed = wanted.filter_map(|(title, reasons)| Some((title, reasons, reasons.first.as_ref()?)));
         let mut failed: Vec<_> = failed.collect();
         failed.sort_by(|a, b| order::natural(a.0, b.0));
         failed
@@ -191,26 +203,37 @@ impl Failures {
 
     /// All of them with their errors, where each is told of for the first time. `whole`: with tracebacks.
     pub(super) fn lines(&self, paint: Paint, whole: bool) -> Vec<String> {
-        let mut lines = Vec::new();
         let mut told = BTreeSet::new();
-        for (title, reasons, error) in self.with_reason() {
+        let mut lines = self.part(false, whole, &mut told);
+        if !lines.is_empty() {
+            lines.insert(0, "Done, with errors:".to_owned());
+            lines.push(String::new());
+        }
+        let failed = self.part(true, whole, &mut told);
+        if !failed.is_empty() {
+            lines.push(paint.failure("Failed:"));
+        }
+        lines.extend(failed);
+        self.close(lines)
+    }
+
+    fn part(&self, failed: bool, whole: bool, told: &mut BTreeSet<String>) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (title, reasons, error) in self.with_reason(failed) {
             let more = match reasons.more {
                 0 => String::new(),
                 1 => " (and 1 more error)".to_owned(),
                 more => format!(" (and {} more errors)", count(more)),
             };
             lines.push(format!("    {title}: {}{more}", error.first()));
-            lines.extend(error.rest(whole, &mut told).into_iter().map(|line| format!("        {line}")));
+            lines.extend(error.rest(whole, told).into_iter().map(|line| format!("        {line}")));
         }
-        if !lines.is_empty() {
-            lines.insert(0, paint.failure("Failed:"));
-        }
-        self.close(lines)
+        lines
     }
 
     /// In a line which they are, after each was told of.
     pub(super) fn names(&self, paint: Paint) -> Vec<String> {
-        let failed = self.with_reason();
+        let failed = self.with_reason(true);
         let mut lines = Vec::new();
         if failed.len() > 1 {
             let names: Vec<&str> = failed.iter().take(NAMED).map(|(title, ..)| title.as_str()).collect();

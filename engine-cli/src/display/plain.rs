@@ -104,6 +104,7 @@ impl Plain {
     fn done(&mut self, at: Duration, step: &StepMetadata, out: &mut dyn Write) -> io::Result<()> {
         step.new.iter().for_each(|row| self.redactor.learn_row(row));
         let active = self.active.remove(&step.urn);
+        self.failures.done(&self.names.title(&step.urn));
         let refreshed = active.as_ref().is_some_and(|active| active.op == Op::Refresh);
         let op = result(step);
         let is_drift = drift::is_drift(self.options.kind, step.op);

@@ -101,6 +101,7 @@ impl Tree {
         if failed {
             self.failures.step(self.nodes.names.title(&step.urn));
         } else {
+            self.failures.done(&self.nodes.names.title(&step.urn));
             self.explain(id, step);
         }
         self.describe(id, step);

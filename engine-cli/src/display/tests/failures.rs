@@ -171,3 +171,25 @@ fn failures_are_listed_by_name_with_how_many_more_errors_there_were() {
     let names: Vec<String> = (0..10).map(|number| format!("Label l{number}")).collect();
     assert_eq!(failures.names(paint)[0], format!("Failed: {} and 2 more", names.join(", ")));
 }
+
+#[test]
+fn an_error_that_was_reported_in_a_step_which_was_done_is_no_failure() {
+    let mut failures = Failures::default();
+    let paint = Paint::new(false);
+    let error = |failures: &mut Failures, title: &str, text| {
+        failures.error(title.to_owned(), ErrorText::of(text, Path::new("")));
+    };
+    error(&mut failures, "Command broken", "exit status 3");
+    failures.step("Command broken".to_owned());
+    error(&mut failures, "Command noisy", "a warning of the command");
+    failures.done("Command noisy");
+    failures.done("Command quiet");
+    let done = ["Done, with errors:", "    Command noisy: a warning of the command", ""];
+    let failed = ["Failed:", "    Command broken: exit status 3", ""];
+    assert_eq!(failures.lines(paint, false), [done, failed].concat());
+    assert!(failures.names(paint).is_empty(), "one failure needs no list of names");
+
+    // What is refused later, before another step begins, failed.
+    error(&mut failures, "Command noisy", "check refused the inputs");
+    assert_eq!(failures.names(paint), ["Failed: Command broken, Command noisy", ""]);
+}

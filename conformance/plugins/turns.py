@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""The real `pulumi` and maloko in turns on one stack, with real plugins: a shared backend, one passphrase, mixed resources.
+
+    turns.py FOLDER --cli maloko --lang python,nodejs --node-modules DIR [--keep]
+
+FOLDER is what real.py made. Each story is a list of operations; a preview must find nothing to do, and what one tool left, the other one
+must keep as it is: every resource state is compared before and after an operation that changes nothing.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from run import HERE, strip
+
+# Who does what, at which stage of the program. `hand` writes the state for pulumi (maloko's provider references become code).
+STORIES = {
+    "pulumi first": [
+        ("pulumi", "up", 1),
+        ("maloko", "nothing", 1),
+        ("maloko", "up-same", 1),
+        ("maloko", "up", 2),
+        ("maloko", "hand", 2),
+        ("pulumi", "nothing", 2),
+        ("pulumi", "up", 3),
+        ("maloko", "refresh", 3),
+        ("maloko", "nothing", 3),
+        ("maloko", "hand", 3),
+        ("pulumi", "destroy", 3),
+    ],
+    "maloko first": [
+        ("maloko", "up", 1),
+        ("maloko", "hand", 1),
+        ("pulumi", "nothing", 1),
+        ("pulumi", "up", 2),
+        ("maloko", "nothing", 2),
+        ("maloko", "up", 3),
+        ("maloko", "hand", 3),
+        ("pulumi", "refresh", 3),
+        ("pulumi", "nothing", 3),
+        ("maloko", "destroy", 3),
+    ],
+    "pulumi alone": [("pulumi", op, stage) for op, stage in [("up", 1), ("up", 2), ("up", 3), ("refresh", 3), ("destroy", 3)]],
+    "maloko alone": [("maloko", op, stage) for op, stage in [("up", 1), ("up", 2), ("up", 3), ("refresh", 3), ("destroy", 3)]],
+}
+
+
+class Stack:
+    def __init__(self, options, language):
+        self.options, self.language = options, language
+        self.root = Path(tempfile.mkdtemp(prefix=f"turns-{language}-"))
+        self.project = self.root / "project"
+        for folder in ("project", "state", "home"):
+            (self.root / folder).mkdir()
+        self.env = {
+            **os.environ,
+            "PULUMI_HOME": str(self.root / "home"),
+            "PULUMI_BACKEND_URL": f"file://{self.root}/state",
+            "PULUMI_CONFIG_PASSPHRASE": "in turns",
+            "PULUMI_SKIP_UPDATE_CHECK": "1",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_NODEJS_TRANSPILE_ONLY": "true",
+            "NO_COLOR": "1",
+            "PATH": f"{options.folder.resolve()}:{os.environ['PATH']}",
+        }
+        self.env.pop("MALOKO_BACKEND_URL", None)
+        settings = {"name": "turns", "runtime": language}
+        (self.project / "Pulumi.yaml").write_text(json.dumps(settings))
+        if language == "python":
+            shutil.copy(HERE / "turns/__main__.py", self.project)
+        else:
+            shutil.copy(HERE / "turns/index.ts", self.project)
+            (self.project / "package.json").write_text(
+                json.dumps({"name": "turns", "main": "index.ts", "dependencies": {"@pulumi/pulumi": "*"}})
+            )
+            strict = {"target": "es2020", "module": "commonjs", "moduleResolution": "node", "strict": False}
+            (self.project / "tsconfig.json").write_text(json.dumps({"compilerOptions": strict}))
+            (self.project / "node_modules").symlink_to(Path(options.node_modules).resolve())
+
+    def run(self, tool, *arguments, stage=1, text=None):
+        command = "pulumi" if tool == "pulumi" else self.options.cli
+        done = subprocess.run(
+            [command, *arguments],
+            cwd=self.project,
+            env={**self.env, "STAGE": str(stage)},
+            text=True,
+            input=text,
+            stdin=None if text else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=600,
+        )
+        if self.options.verbose or done.returncode:
+            print(f"$ {tool} {' '.join(arguments)} (stage {stage})\n{done.stdout}{done.stderr}", file=sys.stderr)
+        if done.returncode:
+            raise SystemExit(f"{self.language}: {tool} {' '.join(arguments)} failed; see {self.root}")
+        return done.stdout
+
+    def rows(self):
+        """The resource states, by URN, with their secrets in plain text."""
+        state = json.loads(self.run("pulumi", "stack", "export", "--show-secrets", "--stack", "dev"))["deployment"]
+        if state.get("pending_operations"):
+            raise SystemExit(f"pending operations: {state['pending_operations']}")
+        return {row["urn"]: strip(row) for row in state.get("resources", [])}
+
+    def step(self, tool, what, stage):
+        before = self.rows()
+        if what == "hand":
+            text = self.run("maloko", "stack", "export", "--for-pulumi", "--stack", "dev", stage=stage)
+            self.run("pulumi", "stack", "import", "--stack", "dev", stage=stage, text=text)
+        elif what == "nothing":
+            self.run(tool, "preview", "--diff", "--expect-no-changes", "--stack", "dev", stage=stage)
+        else:
+            same = ["--expect-no-changes"] if what == "up-same" else []
+            program = []
+            op = what.removesuffix("-same")
+            self.run(tool, op, "--yes", "--skip-preview", "--stack", "dev", *same, *program, stage=stage)
+        after = self.rows()
+        changes = [] if what in ("up", "destroy") else changed(before, after)
+        print(f"{self.language}: {tool} {what} {stage}: {len(after)} resources{', DIFFERENT' if changes else ''}", flush=True)
+        for line in changes:
+            print("  ", line)
+        return after, changes
+
+
+def changed(before, after):
+    """Lines of a difference between two states; code and references of dynamic providers stand as one."""
+    texts = [json.dumps(rows, indent=1, sort_keys=True).splitlines() for rows in (before, after)]
+    return list(difflib.unified_diff(*texts, "before", "after", lineterm="", n=1))
+
+
+def alike(value):
+    """A state without what is random, so that those of both tools can be compared."""
+    rows = {}
+    for urn, row in value.items():
+        row = {key: item for key, item in row.items() if key not in ("id", "provider")}
+        outputs = row.get("outputs", {})
+        rows[urn] = {
+            **row,
+            "inputs": sorted(row.get("inputs", {})),
+            "outputs": {key: "" if isinstance(item, str) else sorted(item) if isinstance(item, dict) else item for key, item in outputs.items()},
+        }
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--cli", default="maloko")
+    parser.add_argument("--lang", default="python,nodejs")
+    parser.add_argument("--node-modules", default="node_modules")
+    parser.add_argument("--story", action="append", choices=STORIES)
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    bad = 0
+    for language in options.lang.split(","):
+        left = {}
+        for story in options.story or STORIES:
+            print(f"{language}: {story}")
+            stack = Stack(options, language)
+            stack.run(STORIES[story][0][0], "stack", "init", "dev")
+            states = []
+            for step in STORIES[story]:
+                after, changes = stack.step(*step)
+                states.append(after)
+                bad += bool(changes)
+            left[story] = states
+            if options.keep:
+                print(stack.root)
+            else:
+                shutil.rmtree(stack.root)
+        if {"pulumi alone", "maloko alone"} <= set(left):
+            for number, (theirs, ours) in enumerate(zip(left["pulumi alone"], left["maloko alone"], strict=True)):
+                lines = changed(alike(theirs), alike(ours))
+                print(f"{language}: both tools alone, step {number}{': DIFFERENT' if lines else ''}")
+                for line in lines:
+                    print("  ", line)
+                bad += bool(lines)
+    print(f"{bad} differences")
+    raise SystemExit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()
