@@ -11,7 +11,7 @@ use maloko_core::plugin::PackageRequest;
 use maloko_core::urn::Urn;
 
 use crate::engine_service::EngineCell;
-use crate::install::{InstallOptions, Installer, Progress, WantedPlugin, declared_plugin};
+use crate::install::{InstallOptions, Installer, Progress, WantedPlugin, ambiguous_places, declared_plugin};
 use crate::settings::PluginSettings;
 
 /// The variable that keeps runs from installing anything.
@@ -94,6 +94,11 @@ impl Acquisition {
 /// What is installed for a package. Without a version it is the one that its SDK asks for, else the newest.
 fn wanted(settings: &PluginSettings, package: &PackageRequest) -> Result<WantedPlugin, crate::InstallError> {
     let mut wanted = WantedPlugin::of(package)?;
+    if wanted.url.is_empty()
+        && let Some(reason) = ambiguous_places(&settings.package_folders, &package.name)
+    {
+        return Err(crate::InstallError::last(reason));
+    }
     if wanted.version.is_none()
         && let Some(declared) = declared_plugin(&settings.package_folders, &wanted.name)
     {

@@ -22,6 +22,7 @@ use maloko_core::plugin::PluginClient;
 use maloko_core::wire::provider::LogRequest;
 
 use crate::codec::{BytesCodec, LARGEST_MESSAGE};
+use crate::node_aliases::{in_todays_form, is_from_node};
 
 /// Where the service listens; it ends when this is dropped.
 pub(crate) struct EngineService {
@@ -97,9 +98,10 @@ impl Service<http::Request<Body>> for Routes {
         let engine = self.engine.get().and_then(Weak::upgrade);
         let method = request.uri().path().rsplit('/').next().unwrap_or_default().to_owned();
         let is_allowed = ANSWERED.contains(&method.as_str()) || self.monitor.is_open();
+        let of_node = is_from_node(request.headers());
         Box::pin(async move {
             let mut grpc = Grpc::new(BytesCodec).max_decoding_message_size(LARGEST_MESSAGE);
-            Ok(grpc.unary(Handler { engine, method, is_allowed }, request).await)
+            Ok(grpc.unary(Handler { engine, method, is_allowed, of_node }, request).await)
         })
     }
 }
@@ -108,6 +110,7 @@ struct Handler {
     engine: Option<Arc<dyn PluginClient>>,
     method: String,
     is_allowed: bool,
+    of_node: bool,
 }
 
 impl UnaryService<Bytes> for Handler {
@@ -115,7 +118,8 @@ impl UnaryService<Bytes> for Handler {
     type Future = BoxFuture<'static, Result<Response<Vec<u8>>, Status>>;
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
-        let (engine, method, is_allowed) = (self.engine.clone(), std::mem::take(&mut self.method), self.is_allowed);
+        let (engine, method) = (self.engine.clone(), std::mem::take(&mut self.method));
+        let (is_allowed, of_node) = (self.is_allowed, self.of_node);
         Box::pin(async move {
             let engine = engine.ok_or_else(|| Status::unavailable("the run is over"))?;
             let request = request.into_inner();
@@ -131,7 +135,8 @@ impl UnaryService<Bytes> for Handler {
             if method == "SignalAndWaitForShutdown" || method == "SetRootResource" {
                 return Ok(Response::new(Vec::new()));
             }
-            match engine.answer(&method, &request).await {
+            let changed = (of_node && method == "RegisterResource").then(|| in_todays_form(&request)).flatten();
+            match engine.answer(&method, changed.as_deref().unwrap_or(&request)).await {
                 Ok(answer) => Ok(Response::new(answer)),
                 Err((code, message)) => Err(Status::new(code.into(), message)),
             }

@@ -15,6 +15,7 @@ mod functions;
 mod host;
 mod install;
 mod locate;
+mod node_aliases;
 mod orphans;
 mod port_line;
 mod process;
@@ -27,7 +28,7 @@ mod settings;
 pub use host::Plugins;
 pub use install::{
     DeclaredPlugin, InstallError, InstallOptions, Installed, Installer, PluginEntry, Progress, WantedPlugin,
-    declared_plugin, declared_plugins, installed_plugins,
+    ambiguous_places, declared_plugin, declared_plugins, installed_plugins,
 };
 pub use locate::find_plugin;
 pub use settings::{PluginSettings, ProjectPlugin, VARIABLES};

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use maloko_core::pulumi_version::check_pulumi_version;
+
 /// The name of the file that makes a folder a plugin.
 const MANIFEST: &str = "PulumiPlugin.yaml";
 
@@ -29,6 +31,9 @@ struct Manifest {
     #[serde(default)]
     name: String,
     runtime: Runtime,
+    /// The versions of Pulumi that it asks for.
+    #[serde(default, rename = "requiredPulumiVersion")]
+    required_version: Option<String>,
 }
 
 impl Manifest {
@@ -40,7 +45,11 @@ impl Manifest {
                 folder.display()
             )
         })?;
-        serde_norway::from_str(&text).map_err(|error| format!("{} cannot be read: {error}", manifest.display()))
+        let read: Self =
+            serde_norway::from_str(&text).map_err(|error| format!("{} cannot be read: {error}", manifest.display()))?;
+        let checked = read.required_version.as_deref().map_or(Ok(()), check_pulumi_version);
+        checked.map_err(|reason| format!("{}: {reason}", manifest.display()))?;
+        Ok(read)
     }
 
     /// An option of the runtime that is a text.

@@ -222,6 +222,10 @@ test("a plugin that is missing is named and the rest stays", () => {
     expect(stderr).toBe("");
     it.write({ "index.js": `require("@pulumi/pulumi").runtime.invoke("aws:index/getRegion:getRegion", {});` });
     expect(it.run("preview").output).toContain("no resource plugin 'pulumi-resource-aws' found");
+    expect(it.run("check").output).toContain("index.js:1: the package 'aws' is used");
+    const pet = "class Pet extends pulumi.CustomResource {\nconstructor(name) {\n";
+    it.write({ "index.js": `${pet}super("random:index/randomPet:RandomPet", name); } }` });
+    expect(it.run("check").output).toContain("index.js:3: the package 'random' is used");
     it.write({ "index.js": `${ECHO}new Thing("a");` });
     it.ok(...UP);
 });

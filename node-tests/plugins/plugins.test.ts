@@ -1,7 +1,20 @@
 // Resources of provider plugins beside dynamic ones, on the command line: real plugins in processes of their own.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+    chmodSync,
+    closeSync,
+    constants,
+    cpSync,
+    existsSync,
+    mkdirSync,
+    openSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    writeFileSync,
+} from "node:fs";
+import { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -45,6 +58,7 @@ exports.length = note.length;
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 const DESTROY = ["destroy", "--yes", "--skip-preview", "--stack", "dev"];
+const PIPE = constants.O_RDONLY | constants.O_NONBLOCK;
 const TOKEN = "token-here-thing-1";
 
 /** A project with the program, and the outside world of its plugin. */
@@ -53,18 +67,27 @@ class Plugged {
     readonly world = join(this.project.directory, "world");
     readonly #pids = join(this.project.directory, "pids");
     readonly #variables: NodeJS.ProcessEnv = { PROBE_WORLD: this.world };
+    #alive = -1;
 
     constructor() {
         mkdirSync(this.world);
     }
 
-    /** Each process of the plugin writes down its id before it begins, and does not outlive the test. */
+    /**
+     * Each process of the plugin writes down its id before it begins, and holds a pipe open as long as it lives. It does not outlive
+     * the test.
+     */
     putOnPath(): void {
-        const script = `#!/bin/sh\necho $$ >> "${this.#pids}"\nexec "${PYTHON}" "${PROBE}" "$@"\n`;
+        const pipe = join(this.project.directory, "alive");
+        spawnSync("mkfifo", [pipe]);
+        const reader = openSync(pipe, PIPE);
+        this.#alive = reader;
+        const script = `#!/bin/sh\necho $$ >> "${this.#pids}"\nexec 9> "${pipe}"\nexec "${PYTHON}" "${PROBE}" "$@"\n`;
         this.project.write({ "bin/pulumi-resource-probe": script });
         chmodSync(join(this.project.directory, "bin", "pulumi-resource-probe"), 0o755);
         this.#variables.PATH = `${join(this.project.directory, "bin")}:${process.env.PATH}`;
         onTestFinished(() => {
+            closeSync(reader);
             for (const pid of this.#started().filter(isAlive)) {
                 process.kill(pid, "SIGKILL");
             }
@@ -128,13 +151,11 @@ class Plugged {
 
     /** Waits until no process of the plugin is left; there was at least one. */
     async ends(): Promise<void> {
-        const started = this.#started();
-        expect(started).not.toEqual([]);
-        const end = Date.now() + 10_000;
-        for (let left = started; left.length > 0; left = left.filter(isAlive)) {
-            expect(Date.now(), `processes of the plugin are left: ${left}`).toBeLessThan(end);
-            await new Promise((resolve) => setTimeout(resolve, 50));
-        }
+        expect(this.#started()).not.toEqual([]);
+        // Only now: without a writer a pipe is at its end.
+        const pipe = new Socket({ fd: openSync(`/dev/fd/${this.#alive}`, PIPE), writable: false });
+        await once(pipe.resume(), "end");
+        pipe.destroy();
     }
 }
 
@@ -370,12 +391,51 @@ test("a preview makes nothing and shows what is not known", async () => {
     await its.ends();
 });
 
-const WITH_A_FOLDER = "name: test\nruntime: nodejs\nplugins:\n  providers:\n    - name: probe\n      path: ./plugin\n";
+const WAITING = `
+const pulumi = require("@pulumi/pulumi");
+const thing = new pulumi.CustomResource("probe:index:Thing", "thing", { size: 1 });
+const answer = pulumi.runtime.invokeOutput("probe:index:add", { a: 1, log: true }, { dependsOn: [thing] });
+exports.sum = answer.apply((it) => it.sum);
+`;
 
-test("a plugin in a folder of the project runs in its environment", () => {
+test("a function is called when what it depends on is there", () => {
+    const its = plugged();
+    its.project.write({ "index.js": WAITING });
+    let said = its.ok(["preview", "--stack", "dev"]);
+    expect(said).not.toContain("info from invoke");
+    expect(said).toContain("sum: [unknown]");
+    said = its.ok(UP);
+    expect(said).toContain("info from invoke");
+    expect(said).toContain("sum: 1");
+    expect(its.ok(["preview", "--stack", "dev"])).toContain("info from invoke");
+});
+
+test("a program that requires another version of Pulumi is refused", () => {
+    const requiring = (range: string): Record<string, string> => ({
+        "index.js": `module.exports = async () => { await require("@pulumi/pulumi").runtime.requirePulumiVersion("${range}"); };`,
+    });
+    const project = new Project(requiring(">=3.0.0"));
+    succeeded("preview", project.run("preview", "--stack", "dev"));
+    project.write(requiring("<2.0.0 || >900.0.0"));
+    expect(project.run("preview", "--stack", "dev").output).toContain(
+        "Pulumi <2.0.0 || >900.0.0 is required, and maloko behaves as Pulumi 3.",
+    );
+    project.write({
+        "index.js": "",
+        "Pulumi.yaml": 'name: test\nruntime: nodejs\nrequiredPulumiVersion: ">=900.0.0"\n',
+    });
+    const { status, output } = project.run("preview", "--stack", "dev");
+    expect(status).not.toBe(0);
+    expect(output).toContain("Pulumi.yaml:3: Pulumi >=900.0.0 is required");
+});
+
+const WITH_A_FOLDER = "name: test\nruntime: nodejs\nplugins:\n  providers:\n    - name: probe\n      path: ./plugin\n";
+const WITH_A_PACKAGE = "name: test\nruntime: nodejs\npackages:\n  probe: ./plugin\n";
+
+test.each([WITH_A_FOLDER, WITH_A_PACKAGE])("a plugin in a folder of the project runs in its environment", (file) => {
     const its = without();
     const runtime = { name: "python", options: { virtualenv: ENVIRONMENT } };
-    its.project.write({ "Pulumi.yaml": WITH_A_FOLDER, "plugin/PulumiPlugin.yaml": JSON.stringify({ runtime }) });
+    its.project.write({ "Pulumi.yaml": file, "plugin/PulumiPlugin.yaml": JSON.stringify({ runtime }) });
     cpSync(PROBE, join(its.project.directory, "plugin", "__main__.py"));
     expect(its.ok(UP)).toContain("+ 3 created");
     expect(its.objects()).toEqual(["here-thing-1"]);

@@ -238,6 +238,10 @@ def test_a_plugin_that_is_missing_is_named_and_the_rest_stays(project: Project) 
     assert events.stderr == ""
     project.write("__main__.py", "import pulumi\npulumi.runtime.invoke('aws:index/getRegion:getRegion', {})\n")
     assert "no resource plugin 'pulumi-resource-aws' found" in project.failing("preview")
+    assert "__main__.py:2: the package 'aws' is used" in project.failing("check")
+    pet = "import pulumi\nclass Pet(pulumi.CustomResource):\n    def __init__(self, name):\n"
+    project.write("__main__.py", f"{pet}        super().__init__('random:index/randomPet:RandomPet', name)\n")
+    assert "__main__.py:4: the package 'random' is used" in project.failing("check")
     project.write("__main__.py", f"{ECHO}\nThing('a')\n")
     project.run(*UP)
 

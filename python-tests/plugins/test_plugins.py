@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -72,8 +73,13 @@ class Plugged:
         self.pids = project.directory / "pids"
 
     def put_on_path(self) -> None:
-        """Each process of the plugin writes down its id before it begins."""
-        script = f'#!/bin/sh\necho $$ >> "{self.pids}"\nexec "{sys.executable}" "{PROBE}" "$@"\n'
+        """Each process of the plugin writes down its id before it begins, and holds a pipe open as long as it lives."""
+        os.mkfifo(self.project.directory / "alive")
+        self.alive = os.open(self.project.directory / "alive", os.O_RDONLY | os.O_NONBLOCK)
+        script = (
+            f'#!/bin/sh\necho $$ >> "{self.pids}"\nexec 9> "{self.project.directory}/alive"\n'
+            f'exec "{sys.executable}" "{PROBE}" "$@"\n'
+        )
         self.project.write("bin/pulumi-resource-probe", script).chmod(0o755)
         self.project.environment["PATH"] = f"{self.project.directory}/bin:{os.environ['PATH']}"
 
@@ -93,12 +99,10 @@ class Plugged:
 
     def ends(self) -> None:
         """Waits until no process of the plugin is left; there was at least one."""
-        started = self.pids.read_text().split()
-        assert started
-        end = time.monotonic() + 10
-        while left := [pid for pid in started if is_alive(pid)]:
-            assert time.monotonic() < end, f"processes of the plugin are left: {left}"
-            time.sleep(0.05)
+        assert self.pids.read_text().split()
+        poll = select.poll()
+        poll.register(self.alive, 0)
+        assert poll.poll(LONGEST_SECONDS * 1000), "processes of the plugin are left"
 
 
 def is_alive(pid: str) -> bool:
@@ -118,6 +122,7 @@ def plugged(without: Plugged) -> Iterator[Plugged]:
     """With the plugin on PATH, of which no process outlives the test."""
     without.put_on_path()
     yield without
+    os.close(without.alive)
     for pid in without.pids.read_text().split() if without.pids.exists() else []:
         if is_alive(pid):
             os.kill(int(pid), signal.SIGKILL)
@@ -353,12 +358,44 @@ def test_a_preview_makes_nothing_and_shows_what_is_not_known(plugged: Plugged) -
     plugged.ends()
 
 
-def test_a_plugin_in_a_folder_of_the_project_runs_in_its_environment(without: Plugged) -> None:
+WAITING = """
+import pulumi
+from pulumi.runtime import invoke_output
+
+thing = pulumi.CustomResource("probe:index:Thing", "thing", {"size": 1})
+options = pulumi.InvokeOutputOptions(depends_on=[thing])
+answer = invoke_output("probe:index:add", {"a": 1, "log": True}, options)
+pulumi.export("sum", answer.apply(lambda it: it["sum"]))
+"""
+
+
+def test_a_function_is_called_when_what_it_depends_on_is_there(plugged: Plugged) -> None:
+    plugged.project.write("__main__.py", WAITING)
+    said = plugged.project.run("preview").stdout
+    assert "info from invoke" not in said
+    assert "sum: [unknown]" in said
+    said = plugged.project.run(*UP).stdout
+    assert "info from invoke" in said
+    assert "sum: 1" in said
+    assert "info from invoke" in plugged.project.run("preview").stdout
+
+
+def test_a_program_that_requires_another_version_of_pulumi_is_refused(project: Project) -> None:
+    project.write("__main__.py", "import pulumi\npulumi.require_pulumi_version('>=3.0.0')\n")
+    project.run("preview")
+    project.write("__main__.py", "import pulumi\npulumi.require_pulumi_version('<2.0.0 || >900.0.0')\n")
+    assert "Pulumi <2.0.0 || >900.0.0 is required, and maloko behaves as Pulumi 3." in project.failing("preview")
+    project.write("__main__.py", "")
+    project.write("Pulumi.yaml", 'name: trial\nruntime: python\nrequiredPulumiVersion: ">=900.0.0"\n')
+    assert "Pulumi.yaml:3: Pulumi >=900.0.0 is required" in project.failing("preview")
+
+
+@pytest.mark.parametrize(
+    "listed", ["plugins:\n  providers:\n    - name: probe\n      path: ./plugin\n", "packages:\n  probe: ./plugin\n"]
+)
+def test_a_plugin_in_a_folder_of_the_project_runs_in_its_environment(without: Plugged, listed: str) -> None:
     project = without.project
-    project.write(
-        "Pulumi.yaml",
-        "name: trial\nruntime: python\nplugins:\n  providers:\n    - name: probe\n      path: ./plugin\n",
-    )
+    project.write("Pulumi.yaml", f"name: trial\nruntime: python\n{listed}")
     project.write(
         "plugin/PulumiPlugin.yaml",
         json.dumps({"runtime": {"name": "python", "options": {"virtualenv": sys.prefix}}}),

@@ -1,7 +1,7 @@
 """Programs that are long or deep: no recursion limit is met."""
 
 import pytest
-from cli import Project
+from cli import Project, begin
 
 ITEM = """
 import pulumi
@@ -73,3 +73,37 @@ def test_a_circle_of_dependencies_is_an_error(items: Project) -> None:
     result = items.run("up", "--yes", "--skip-preview", code=None)
     assert result.returncode != 0
     assert "circular dependency" in result.stdout + result.stderr
+
+
+def test_children_that_depend_on_their_component(items: Project) -> None:
+    items.write(
+        "__main__.py",
+        "import pulumi\n"
+        "from items import Item\n"
+        "box = pulumi.ComponentResource('demo:index:Box', 'box')\n"
+        "options = pulumi.ResourceOptions(parent=box, depends_on=[box])\n"
+        "Item('first', {'n': 1}, options)\n"
+        "Item('second', {'n': 2}, options)\n",
+    )
+    # The SDK for Python sees that itself.
+    assert "circular dependency" in items.failing("up", "--yes", "--skip-preview")
+
+
+def test_a_program_that_waits_for_what_never_comes_is_told_of_it(items: Project) -> None:
+    items.write("sitecustomize.py", "import maloko._run.quiet\nmaloko._run.quiet.WARNING_SECONDS = 0.2\n")
+    items.environment["PYTHONPATH"] = str(items.directory)
+    items.write(
+        "__main__.py",
+        "import asyncio, pulumi\n"
+        "from items import Item\n"
+        "Item('late', {'n': pulumi.Output.from_input(asyncio.get_event_loop().create_future())})\n",
+    )
+    with begin(items, "preview") as preview:
+        said = ""
+        for line in preview.stdout or ():
+            said += line
+            if "never came" in line:
+                break
+        preview.kill()
+    assert "the program has waited for 0.2 s, and nothing goes on that maloko can see" in said
+    assert "never came: 'late' (pulumi-python:dynamic:Resource)" in said

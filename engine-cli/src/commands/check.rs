@@ -46,7 +46,12 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
         needs.extend(check_state(&mut findings, context).await);
         if let Some(program) = program {
             findings.looked_at.push("the packages that the program names".to_owned());
-            needs.extend(needed::of_program(context, &program, &settings).await);
+            let named = needed::of_program(context, &program, &settings).await;
+            findings.problems.extend(named.iter().filter_map(|need| {
+                let ambiguous = maloko_plugins::ambiguous_places(&settings.package_folders, need.package.plugin().0);
+                ambiguous.map(|reason| format!("{}: {reason}", need.place).into())
+            }));
+            needs.extend(named);
         }
         for need in needs {
             let (place, shown) = (&need.place, need.shown());

@@ -21,6 +21,7 @@ pub(crate) mod stack;
 pub(crate) mod state;
 #[cfg(test)]
 mod tests;
+mod typed_packages;
 #[cfg(test)]
 mod unheard_tests;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Native packages that a JavaScript or TypeScript program names: found by reading its files, without running it.
 //! (Python reads its own files better.)
 //!
-//! Only what stands at the beginning of an import is seen, and the types of remote components; a package that a library of
+//! Only what stands at the beginning of an import is seen, and the types of remote components, resources and functions; a package that a library of
 //! the program imports, or whose name is put together at run time, is refused when its first resource is registered.
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::language_host::{PackageUse, ProgramSpec};
 use crate::project::Project;
 
-use super::remote_components;
+use super::{remote_components, typed_packages};
 
 /// Files of programs.
 const EXTENSIONS: [&str; 6] = ["ts", "mts", "cts", "js", "mjs", "cjs"];
@@ -46,7 +46,7 @@ fn in_file(file: &Path) -> Vec<PackageUse> {
     let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
     let lines = text.lines().enumerate();
     let imported = lines.filter_map(|(number, line)| Some((number + 1, node_package(line)?)));
-    let mut named: Vec<_> = imported.chain(remote_components::find(&text)).collect();
+    let mut named: Vec<_> = imported.chain(remote_components::find(&text)).chain(typed_packages::find(&text)).collect();
     named.sort_by_key(|(line, _)| *line);
     let at = |line| format!("{}:{line}", file.display());
     named.into_iter().map(|(line, name)| PackageUse { place: at(line), name }).collect()

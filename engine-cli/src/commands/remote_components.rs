@@ -22,15 +22,20 @@ pub(super) fn find(text: &str) -> Vec<(usize, String)> {
 }
 
 /// The package of a type that stands there as a text.
-fn package(argument: &str) -> Option<String> {
+pub(super) fn package(argument: &str) -> Option<String> {
+    let kind = quoted(argument)?;
+    kind.split_once(':').map(|(package, _)| package.to_owned())
+}
+
+/// A text that stands there as it is.
+pub(super) fn quoted(argument: &str) -> Option<&str> {
     let argument = argument.trim();
     let quote = argument.chars().next().filter(|first| matches!(first, '"' | '\'' | '`'))?;
-    let kind = argument.strip_prefix(quote)?.strip_suffix(quote)?;
-    kind.split_once(':').map(|(package, _)| package.to_owned()).filter(|package| !package.contains('$'))
+    argument.strip_prefix(quote)?.strip_suffix(quote).filter(|text| !text.contains("${"))
 }
 
 /// The arguments of a call, from behind its opening parenthesis on, without comments.
-fn arguments(text: &str) -> Vec<String> {
+pub(super) fn arguments(text: &str) -> Vec<String> {
     let mut arguments = vec![String::new()];
     let mut depth = 0_usize;
     let mut rest = text.chars().peekable();

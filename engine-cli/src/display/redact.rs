@@ -60,6 +60,8 @@ impl SecretDisplay {
             Value::Array(items) => Visible::List(items),
             Value::Object(members) => Visible::Object(members),
             Value::Secret(inner) if self.show_secrets => self.see(inner),
+            // There is nothing to hide yet.
+            Value::Secret(inner) if **inner == Value::Unknown => Visible::Unknown,
             Value::Secret(_) | Value::Sealed(_) => Visible::Secret,
             Value::Unknown => Visible::Unknown,
             Value::Output(output) => match &output.value {

@@ -1,6 +1,7 @@
 //! Pulumi.yaml: where a project is, what it is called, and how its program is run.
 
 mod declaration;
+mod plugins;
 #[cfg(test)]
 mod tests;
 
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use maloko_core::message;
 use maloko_core::message::Command;
+use maloko_core::pulumi_version::check_pulumi_version;
 use maloko_plugins::ProjectPlugin;
 use serde_norway::Value;
 
@@ -17,6 +19,7 @@ use crate::yaml;
 use crate::yaml::describe;
 
 pub(crate) use declaration::{Declaration, Kind};
+pub(crate) use plugins::ListedPackage;
 
 /// The names of a project's file, the usual one first.
 pub(crate) const FILE_NAMES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
@@ -46,6 +49,8 @@ pub(crate) struct Project {
     pub(crate) packages: Vec<ListedPackage>,
     /// The plugins that the project has in folders, under `plugins.providers`.
     pub(crate) plugins: Vec<ProjectPlugin>,
+    /// The versions of Pulumi that the project asks for; empty for any.
+    required_version: String,
     /// Does every operation begin with a refresh?
     pub(crate) refresh_always: bool,
     /// Where the stacks' settings files are.
@@ -110,8 +115,9 @@ impl Project {
             description: reader.text(&value, &["description"])?.unwrap_or_default(),
             main: reader.text(&value, &["main"])?,
             backend_url: reader.text(&value, &["backend", "url"])?.filter(|url| !url.is_empty()),
-            packages: packages(&value),
-            plugins: plugins(&value),
+            packages: plugins::packages(&value),
+            plugins: plugins::read_all(&value, &root),
+            required_version: reader.text(&value, &["requiredPulumiVersion"])?.unwrap_or_default(),
             settings_directory: directory.map_or_else(|| root.clone(), |below| root.join(below)),
             file: file.to_path_buf(),
             root,
@@ -140,6 +146,12 @@ impl Project {
     /// language or there is no such program.
     pub(crate) fn program(&self, language: Language) -> Result<ProgramSpec> {
         self.check_language(language)?;
+        if !self.required_version.is_empty() {
+            let checked = check_pulumi_version(&self.required_version);
+            checked.map_err(|reason| {
+                Failure::configuration(format!("{}: {reason}", self.place(&["requiredPulumiVersion"])))
+            })?;
+        }
         let entry = match &self.main {
             Some(main) => self.root.join(main),
             None => self.root.clone(),
@@ -215,51 +227,6 @@ pub(crate) fn check_name(name: &str) -> std::result::Result<(), &'static str> {
     } else {
         Err("may hold only letters, digits, '-', '_' and '.'")
     }
-}
-
-/// The plugins that a project file has in folders.
-fn plugins(root: &Value) -> Vec<ProjectPlugin> {
-    let listed = root.get("plugins").and_then(|plugins| plugins.get("providers")).and_then(Value::as_sequence);
-    let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    listed
-        .into_iter()
-        .flatten()
-        .map(|entry| ProjectPlugin {
-            name: text(entry, "name"),
-            path: text(entry, "path").into(),
-            version: text(entry, "version"),
-        })
-        .filter(|plugin| !plugin.name.is_empty() && !plugin.path.as_os_str().is_empty())
-        .collect()
-}
-
-/// A package that a project file lists.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ListedPackage {
-    /// Its name.
-    pub(crate) name: String,
-    /// The name of its plugin, which another package may have.
-    pub(crate) plugin: String,
-    /// The plugin's version; empty for any.
-    pub(crate) version: String,
-}
-
-/// The native packages that a project file lists: `name: plugin@version`, or `name: {source: plugin, version: ...}`. A source
-/// that is a folder or a repository does not say how the plugin is called.
-fn packages(root: &Value) -> Vec<ListedPackage> {
-    let listed = root.get("packages").and_then(Value::as_mapping);
-    let package = |(name, value): (&Value, &Value)| {
-        let name = name.as_str()?.to_owned();
-        let source = value.as_str().or_else(|| value.get("source").and_then(Value::as_str)).unwrap_or_default();
-        let (source, version) = source.split_once('@').unwrap_or((source, ""));
-        let own = value.get("version").and_then(Value::as_str).unwrap_or_default();
-        let version = if own.is_empty() { version } else { own };
-        let is_name = !source.is_empty() && !source.contains(['/', '\\']) && !source.starts_with('.');
-        let plugin = if is_name { source.to_owned() } else { name.clone() };
-        let version = if is_name { version.to_owned() } else { String::new() };
-        Some(ListedPackage { name, plugin, version })
-    };
-    listed.into_iter().flatten().filter_map(package).collect()
 }
 
 /// Takes members out of a file and knows where they stand.

@@ -59,6 +59,7 @@ impl Context {
             // What the refresh finds counts also when the program fails; a failure of the refresh has been told.
             drop(self.begin_with_refresh().await);
         }
+        let mut of_no_update = None;
         if let Some(error) = error {
             if self.operation.kind == OperationKind::Update {
                 if !self.repeats_a_failure(&error) {
@@ -67,19 +68,13 @@ impl Context {
                 let halt = !fail_points::is_on("planted::deletes-after-program-failure");
                 self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, halt);
             } else {
-                self.diagnose(
-                    None,
-                    Severity::Warning,
-                    format!(
-                        "the program failed; the provider objects that it did not bring are found by the state's \
-                             references, where that is possible\n{error}"
-                    ),
-                );
+                of_no_update = Some(error);
             }
         }
         self.wind_up().await;
         self.stop.idle().await;
         self.all_told().await;
+        self.tell_of_failed_program(of_no_update);
         self.tell_of_classes().await;
         self.tell_of_open_components();
         self.tell_of_unresolved_creates();
@@ -114,6 +109,21 @@ impl Context {
             method: failure.as_ref().and_then(|failure| failure.method),
             error: failure.map(|failure| failure.message.map_text(|text| self.redacted(text).into_owned())),
         })
+    }
+
+    /// Tells of a program that failed in a run which needs nothing of it but its provider objects. Where none was missed, its
+    /// error is no concern of the run's: the program may only have met outputs or a configuration that it did not expect.
+    fn tell_of_failed_program(&self, error: Option<String>) {
+        let Some(error) = error else { return };
+        if self.stop.failure().is_none() && self.run_state().failed.is_empty() {
+            let is_own = |line: &&str| !line.trim().is_empty() && !line.starts_with(char::is_whitespace);
+            let last = error.lines().rev().find(is_own).unwrap_or_default();
+            let text = format!("the program failed ({last}), and no provider object was missed");
+            self.diagnose(None, Severity::Info, text);
+        } else {
+            let found = "the provider objects that it did not bring are found by the state's references, where that is possible";
+            self.diagnose(None, Severity::Warning, format!("the program failed; {found}\n{error}"));
+        }
     }
 
     /// Is the program's error only what the SDK for Node raises where a resource fails, which was told of already?

@@ -129,8 +129,17 @@ pub(crate) fn make_set(urns: &mut Vec<Urn>) {
 impl Goal {
     /// Decodes a registration. `project_root` is what source positions are relative to. The error says which option
     /// or property of the resource cannot be used.
-    pub fn decode(request: RegisterResourceRequest, project_root: &Path) -> Result<Self, String> {
-        let mut inputs = decode_properties(request.object.unwrap_or_default())?;
+    pub fn decode(mut request: RegisterResourceRequest, project_root: &Path) -> Result<Self, String> {
+        let inputs = decode_properties(request.object.take().unwrap_or_default())?;
+        Self::of_inputs(request, inputs, project_root)
+    }
+
+    /// The same where the inputs are decoded already, and the request has them no more.
+    pub fn of_inputs(
+        request: RegisterResourceRequest,
+        mut inputs: PropertyMap,
+        project_root: &Path,
+    ) -> Result<Self, String> {
         let object = take_object(&mut inputs)?;
         let mut dependencies = urns("dependsOn", &request.dependencies)?;
         let mut property_dependencies = BTreeMap::new();

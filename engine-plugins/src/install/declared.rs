@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use semver::Version;
 use serde::Deserialize;
 
+use super::http::shown;
+
 /// Deeper nesting of `node_modules` goes round in circles.
 const DEEPEST: usize = 16;
 
@@ -77,6 +79,24 @@ pub fn declared_plugins(folders: &[PathBuf]) -> Vec<DeclaredPlugin> {
 pub fn declared_plugin(folders: &[PathBuf], package: &str) -> Option<DeclaredPlugin> {
     let named = declared_plugins(folders).into_iter().filter(|plugin| plugin.package == package);
     named.max_by_key(|plugin| Version::parse(&plugin.version).ok())
+}
+
+/// What is wrong where installed SDKs of one package name different places of its plugin: none of them is right by itself.
+#[must_use]
+pub fn ambiguous_places(folders: &[PathBuf], package: &str) -> Option<String> {
+    let mut named = declared_plugins(folders).into_iter().filter(|plugin| plugin.package == package);
+    let first = named.next()?;
+    let other = named.find(|plugin| plugin.url != first.url)?;
+    let place = |plugin: &DeclaredPlugin| {
+        let from = if plugin.url.is_empty() { "the usual places".to_owned() } else { shown(&plugin.url) };
+        format!("{from} ({})", plugin.file.display())
+    };
+    Some(format!(
+        "the installed SDKs of '{package}' are ambiguous: its plugin is to come from {}, and from {}; uninstall one of them, or \
+         name a version and a download URL in the program",
+        place(&first),
+        place(&other)
+    ))
 }
 
 fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

@@ -37,6 +37,20 @@ fn a_package_that_is_made_from_a_parameter_has_another_ones_plugin() {
 }
 
 #[test]
+fn sdks_that_name_different_places_are_ambiguous() {
+    let place = tempfile::tempdir().expect("a folder");
+    let one = r#"{"resource": true, "name": "own", "version": "1.0.0"}"#;
+    write(place.path(), "a/pulumi_own/pulumi-plugin.json", one);
+    let two = r#"{"resource": true, "name": "own", "version": "1.1.0", "server": "https://user:pw@h.test"}"#;
+    write(place.path(), "b/pulumi_own/pulumi-plugin.json", two);
+    let folders = [place.path().join("a"), place.path().join("b")];
+    let reason = ambiguous_places(&folders, "own").expect("ambiguous");
+    assert!(reason.contains("from the usual places (") && reason.contains("from https://h.test ("), "{reason}");
+    assert_eq!(ambiguous_places(&folders[..1], "own"), None);
+    assert_eq!(ambiguous_places(&folders, "other"), None);
+}
+
+#[test]
 fn node_packages_ask_for_their_plugins_nested_ones_and_linked_ones_too() {
     let place = tempfile::tempdir().expect("a folder");
     let root = place.path().join("node_modules");

@@ -60,7 +60,8 @@ impl Downloads<'_> {
     }
 
     fn ask_each<T>(&self, ask: impl Fn(&Source) -> Result<T, InstallError>) -> Result<T, InstallError> {
-        let mut failed: Vec<String> = Vec::new();
+        let mut first = None;
+        let mut others = Vec::new();
         for source in self.sources {
             let pauses = ExponentialBuilder::new().with_min_delay(FIRST_PAUSE).with_max_times(ATTEMPTS - 1);
             let asked = (|| {
@@ -74,11 +75,18 @@ impl Downloads<'_> {
             .when(|error| error.hope() == Hope::Again)
             .call();
             match asked {
-                Err(error) if error.hope() != Hope::None => failed.push(error.to_string()),
-                other => return other,
+                Err(error) if error.hope() == Hope::None => return Err(error),
+                Err(error) if first.is_none() => first = Some(error.to_string()),
+                Err(_) => others.push(source.host()),
+                found => return found,
             }
         }
-        Err(InstallError::last(failed.join("; ")))
+        let first = first.unwrap_or_else(|| "it has no place to be downloaded from".to_owned());
+        Err(InstallError::last(if others.is_empty() {
+            first
+        } else {
+            format!("{first}; asked in vain, too: {}", others.join(", "))
+        }))
     }
 
     /// Copies an archive and gives its checksum, of every byte.

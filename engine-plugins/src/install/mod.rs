@@ -26,7 +26,7 @@ use semver::Version;
 
 use crate::settings::PluginSettings;
 
-pub use declared::{DeclaredPlugin, declared_plugin, declared_plugins};
+pub use declared::{DeclaredPlugin, ambiguous_places, declared_plugin, declared_plugins};
 pub use error::InstallError;
 pub(crate) use http::shown;
 pub(crate) use layout::PluginFolder;

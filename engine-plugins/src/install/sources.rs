@@ -135,6 +135,17 @@ impl Reader<'_> {
 }
 
 impl Source {
+    /// The name of its server.
+    pub(crate) fn host(&self) -> &str {
+        let address = match self {
+            Self::Address(address) => address,
+            Self::GitHub { api, .. } => api,
+            Self::GitLab { project, .. } => project,
+        };
+        let rest = address.split_once("://").map_or(address.as_str(), |(_, rest)| rest);
+        rest.split('/').next().unwrap_or_default().rsplit('@').next().unwrap_or_default()
+    }
+
     /// The archive of a version.
     pub(crate) fn open(&self, wanted: &WantedPlugin, version: &Version, http: &Http) -> Result<Body, InstallError> {
         let archive = wanted.archive(version);

@@ -20,6 +20,7 @@ import {
     setInsideCall,
     takeDeclaredOutputs,
     waitingFor,
+    whenCircular,
     whenMade,
     withConfigVariable,
 } from "../sdk";
@@ -190,6 +191,7 @@ export class Run implements Operation {
             if (bodies !== undefined) {
                 whenMade(store, (type, name) => bodies.note(type, name));
             }
+            whenCircular(store, (text) => this.#abort(new ProgramFailed(text, new Error(text))));
             if (sdk.warning !== undefined) {
                 this.log("", 2, sdk.warning);
             }

@@ -8,3 +8,4 @@ export { withConfigVariable } from "./environment";
 export { setInsideCall, waitingFor } from "./get";
 export { NEWEST_SDK, pendingRegistrations, type RunSettings, Sdk, sdkVersionOf } from "./sdk";
 export { currentStore, outside, type Store } from "./store";
+export { whenCircular } from "./waits";

@@ -12,6 +12,7 @@ import { noteDeclarations } from "./declared";
 import { answerGet } from "./get";
 import { deferAutomation, speedUp } from "./speed";
 import { addStorage, type Store } from "./store";
+import { noteWaits } from "./waits";
 
 /** The SDK versions that are tested, oldest and newest. */
 export const OLDEST_SDK = "3.139.0";
@@ -96,6 +97,7 @@ export class Sdk {
         speedUp(root);
         noteDeclarations(root);
         answerGet(root);
+        noteWaits(root);
     }
 
     static readonly #copies = new Map<string, Sdk>();

@@ -8,7 +8,7 @@ use atomic_refcell::AtomicRefCell;
 use base64::Engine as _;
 
 use crate::operation::Operation;
-use crate::plugin::{PackageParameter, PackageRequest, PluginAnswer, PluginQuestion};
+use crate::plugin::{PackageParameter, PackageRequest, PluginQuestion};
 use crate::provider::{Answer, DiffAnswer, Method, ObjectId, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
@@ -61,7 +61,7 @@ enum Configuration {
 
 /// The plugins of one run by the references to their provider resources.
 pub(in crate::driver) struct PluginProviders {
-    exchange: Arc<Exchange>,
+    pub(in crate::driver) exchange: Arc<Exchange>,
     by_reference: AtomicRefCell<BTreeMap<String, Arc<PluginProvider>>>,
     /// The rows of provider resources that the run began with, by reference.
     rows: BTreeMap<String, Arc<ResourceState>>,
@@ -113,20 +113,6 @@ impl PluginProviders {
     ) -> Result<ObjectId, ProviderError> {
         self.was_started.store(true, Ordering::Relaxed);
         self.exchange.start_plugin(package.clone(), urn.clone()).await
-    }
-
-    /// Ends the plugin of a provider resource that is replaced.
-    pub(in crate::driver) async fn stop(&self, plugin: ObjectId) {
-        self.exchange.stop_plugin(plugin).await;
-    }
-
-    /// Asks the plugin of a provider resource that is registered.
-    pub(in crate::driver) async fn ask(
-        &self,
-        plugin: ObjectId,
-        question: PluginQuestion,
-    ) -> Result<PluginAnswer, ProviderError> {
-        self.exchange.ask_plugin(plugin, question).await
     }
 
     /// Takes note of a provider resource that was registered, with its plugin and what that is configured with.

@@ -53,14 +53,14 @@ impl ProviderResource {
             Method::Check { olds, news } => {
                 if std::mem::take(&mut *self.was_compared.borrow_mut()) {
                     // It is replaced: the new one has a plugin of its own.
-                    plugins.stop(self.plugin()).await;
+                    plugins.exchange.stop_plugin(self.plugin()).await;
                     let plugin = plugins.start(&self.package, &self.urn).await?;
                     *self.plugin.borrow_mut() = plugin;
                 }
                 let internal = news.get(INTERNAL).cloned();
                 let question =
                     PluginQuestion::CheckConfig { urn, olds: without_internal(&olds), news: without_internal(&news) };
-                match plugins.ask(self.plugin(), question).await? {
+                match plugins.exchange.ask_plugin(self.plugin(), question).await? {
                     PluginAnswer::Checked { mut inputs, failures } => {
                         inputs.extend(internal.map(|internal| (INTERNAL.to_owned(), internal)));
                         Ok(Answer::Checked { inputs, failures })
@@ -77,7 +77,7 @@ impl ProviderResource {
                     news: without_internal(&news),
                     ignore_changes,
                 };
-                diff_of(plugins.ask(self.plugin(), question).await?)
+                diff_of(plugins.exchange.ask_plugin(self.plugin(), question).await?)
             }
             Method::Close => Ok(Answer::Closed),
             other => {

@@ -360,7 +360,7 @@ impl Providers {
     ) -> Result<Option<PluginAnswer>, ProviderError> {
         let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(None) };
         let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(None) };
-        self.plugins.ask(plugin, question).await.map(Some)
+        self.exchange.ask_plugin(plugin, question).await.map(Some)
     }
 
     /// Asks a plugin for something during which it registers resources. When one of them fails, the SDK in the plugin may

@@ -33,13 +33,14 @@ impl Context {
     /// Has a plugin make a component, as the program registers it, in a run that plans.
     pub(in crate::driver) async fn construct(
         &self,
-        request: RegisterResourceRequest,
+        mut request: RegisterResourceRequest,
         accepts: Accepts,
     ) -> Result<RegisterResourceResponse, RpcError> {
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let refused = |reason: String| self.refuse(&RegistrationError::undecodable(&kind, &name, &reason));
-        let mut inputs = decode_properties(request.object.clone().unwrap_or_default()).map_err(refused)?;
-        let mut goal = Goal::decode(request.clone(), &self.operation.project_root).map_err(refused)?;
+        let mut inputs = decode_properties(request.object.take().unwrap_or_default()).map_err(refused)?;
+        let goal = Goal::of_inputs(request.clone(), inputs.clone(), &self.operation.project_root);
+        let mut goal = goal.map_err(refused)?;
         self.guard_hooks(&goal.hooks).map_err(refused)?;
         self.providers.complete_assets(&mut inputs).await.map_err(refused)?;
         self.learn_secrets_of(&goal.inputs);

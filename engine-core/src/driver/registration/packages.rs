@@ -215,7 +215,7 @@ impl Context {
             news: (*news).clone(),
             ignore_changes: Vec::new(),
         };
-        diff_of(plugins.ask(plugin, question).await?)
+        diff_of(plugins.exchange.ask_plugin(plugin, question).await?)
     }
 
     /// The plugin of a provider resource by its reference, for a function; the default one's where there is none.

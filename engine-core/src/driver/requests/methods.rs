@@ -2,18 +2,15 @@
 
 use prost::Message;
 
-use crate::builtin;
 use crate::event::Severity;
-use crate::plan::{extension_not_hosted, function_not_hosted, hex_checksums, registered_outputs};
-use crate::plugin::{PackageParameter, PackageRequest, PluginAnswer, PluginQuestion};
-use crate::provider::ProviderError;
-use crate::served_by::{ServedBy, served_by};
-use crate::urn::{Urn, package_of};
-use crate::value::PropertyMap;
+use crate::plan::{extension_not_hosted, hex_checksums};
+use crate::plugin::{PackageParameter, PackageRequest};
+use crate::pulumi_version::check_pulumi_version;
+use crate::urn::Urn;
 use crate::wire::{
-    Accepts, DeploymentInfo, InvokeFailure, InvokeResponse, LogRequest, ReadResourceRequest, RegisterPackageRequest,
-    RegisterPackageResponse, RegisterResourceRequest, ResourceInvokeRequest, RootResource, SupportsFeatureRequest,
-    SupportsFeatureResponse, encode_properties,
+    DeploymentInfo, LogRequest, ReadResourceRequest, RegisterPackageRequest, RegisterPackageResponse,
+    RegisterResourceRequest, RequirePulumiVersionRequest, RootResource, SupportsFeatureRequest,
+    SupportsFeatureResponse,
 };
 
 use crate::driver::answers::RpcError;
@@ -22,7 +19,7 @@ use crate::driver::registration::packages::package;
 use crate::driver::requests::depth::too_deep;
 
 /// Features of the monitor, by id and by number of the public enumeration.
-const FEATURES: [(&str, i32); 13] = [
+const FEATURES: [(&str, i32); 15] = [
     ("secrets", 0),
     ("resourceReferences", 1),
     ("outputValues", 2),
@@ -35,6 +32,8 @@ const FEATURES: [(&str, i32); 13] = [
     ("parameterization", 9),
     ("resourceHooks", 10),
     ("errorHooks", 11),
+    ("invokeDependsOn", 14),
+    ("invokeParent", 15),
     ("stateMigrations", 16),
 ];
 
@@ -101,7 +100,12 @@ impl Context {
                 let urn = self.run_state().root.as_ref().map(Urn::to_string).unwrap_or_default();
                 Ok(RootResource { urn }.encode_to_vec())
             }
-            "SetRootResource" | "RequirePulumiVersion" | "StartDebugging" => Ok(Vec::new()),
+            "RequirePulumiVersion" => {
+                let request: RequirePulumiVersionRequest = decode(method, request)?;
+                check_pulumi_version(&request.pulumi_version_range).map_err(RpcError::invalid)?;
+                Ok(Vec::new())
+            }
+            "SetRootResource" | "StartDebugging" => Ok(Vec::new()),
             other => Err(RpcError {
                 code: 12,
                 message: format!("this version of maloko does not serve the request '{other}' of the Pulumi SDK"),
@@ -141,37 +145,6 @@ impl Context {
         self.log(&request.urn, severity, &request.message, request.ephemeral);
     }
 
-    /// A function of a package, which its plugin serves. It is called in previews as well.
-    async fn invoke_plugin(
-        &self,
-        request: &ResourceInvokeRequest,
-        arguments: PropertyMap,
-    ) -> Result<InvokeResponse, RpcError> {
-        let package = self.package_asked_for(
-            &request.package_ref,
-            package_of(&request.tok),
-            &request.version,
-            &request.plugin_download_url,
-            hex_checksums(&request.plugin_checksums),
-        )?;
-        let resolved = self.plugin_for_function(&request.provider, package, &request.tok).await?;
-        let failed = |error: ProviderError| RpcError {
-            code: 2,
-            message: format!("invocation of {} returned an error: {}", request.tok, error.message),
-        };
-        let preview = self.operation.dry_run;
-        let question = PluginQuestion::Invoke { token: request.tok.clone(), arguments, preview };
-        let (result, failures) = match self.providers.ask_plugin(&resolved, question).await.map_err(failed)? {
-            Some(PluginAnswer::Returned { result, failures }) => (result, failures),
-            // Its configuration is not known yet.
-            _ => (PropertyMap::new(), Vec::new()),
-        };
-        self.learn_secrets_of(&result);
-        let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
-        let accepts = Accepts { secrets: true, resources: request.accept_resources };
-        Ok(InvokeResponse { r#return: Some(encode_properties(&result, accepts)), failures: failures.collect() })
-    }
-
     /// Takes note of a package that is made of a parameter, or of another version or place.
     fn register_package(&self, request: RegisterPackageRequest) -> Result<RegisterPackageResponse, RpcError> {
         let base = (request.name.as_str(), request.version.as_str());
@@ -188,27 +161,6 @@ impl Context {
             },
         };
         Ok(RegisterPackageResponse { r#ref: self.providers.plugins.add_package(made) })
-    }
-
-    /// The functions that the engine itself serves.
-    async fn invoke(&self, mut request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
-        let arguments = registered_outputs(request.args.take()).map_err(RpcError::invalid)?;
-        let found = builtin::resource_wanted(&request.tok, &arguments)
-            .and_then(|urn| self.run_state().row(&urn).map(|(_, row)| std::sync::Arc::clone(row)));
-        if served_by(&request.tok) == ServedBy::Plugin {
-            return self.invoke_plugin(&request, arguments).await;
-        }
-        let Some(called) = self.exchange.function(request.tok.clone(), arguments, found).await else {
-            let message = function_not_hosted(&request.tok, &request.version);
-            return Err(RpcError { code: 12, message });
-        };
-        let answer = called.map_err(|message| RpcError { code: 5, message })?;
-        for notice in self.operation.stacks.take_notices() {
-            self.diagnose(None, Severity::Warning, notice);
-        }
-        self.learn_secrets_of(&answer);
-        let accepts = Accepts { secrets: true, resources: request.accept_resources };
-        Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)), failures: Vec::new() })
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod call;
 pub(super) mod depth;
+pub(super) mod invoke;
 pub(super) mod methods;
 pub(super) mod outputs;
 pub(super) mod register;

@@ -14,19 +14,25 @@ use crate::state::{Session, Snapshot};
 use crate::urn::STACK_TYPE;
 use crate::value::PropertyMap;
 use crate::wire::{
-    Accepts, DeploymentInfo, LogRequest, Parameterization, RegisterPackageRequest, RegisterPackageResponse,
-    RegisterResourceOutputsRequest, RegisterResourceRequest, RegisterResourceResponse, ResourceCallRequest,
-    RootResource, SupportsFeatureRequest, SupportsFeatureResponse, encode_properties,
+    Accepts, DeploymentInfo, InvokeResponse, LogRequest, Parameterization, RegisterPackageRequest,
+    RegisterPackageResponse, RegisterResourceOutputsRequest, RegisterResourceRequest, RegisterResourceResponse,
+    RequirePulumiVersionRequest, ResourceCallRequest, ResourceInvokeRequest, RootResource, SupportsFeatureRequest,
+    SupportsFeatureResponse, encode_properties,
 };
 
 use crate::driver::tests::testing::{Recorder, ScriptedHost};
 use crate::driver::{Engine, ProgramEnd, RpcError};
 
 fn engine() -> (Arc<Engine>, Arc<Recorder>) {
+    engine_of(false)
+}
+
+fn engine_of(dry_run: bool) -> (Arc<Engine>, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
     let value = ConfigValue { value: "t0ken".to_owned(), secret: true };
     let operation = Operation {
         config: Arc::new([("proj:token".to_owned(), value)].into()),
+        dry_run,
         ..Operation::new(OperationKind::Update, "proj", "dev")
     };
     let host: Arc<ScriptedHost> = Arc::default();
@@ -75,6 +81,52 @@ fn the_engine_says_what_it_is_and_can() {
     assert_eq!(root(), "");
     let stack = register(&engine, STACK_TYPE, "proj-dev", "");
     assert_eq!(root(), stack);
+}
+
+#[test]
+fn a_required_version_of_pulumi_is_compared() {
+    let (engine, _) = engine();
+    let require = |range: &str| {
+        let request = RequirePulumiVersionRequest { pulumi_version_range: range.to_owned() };
+        ask(&engine, "RequirePulumiVersion", &request).map_err(|error| error.code)
+    };
+    assert_eq!(require(">=3.0.0").err(), None);
+    assert_eq!(require(">=900.0.0").err(), Some(3));
+}
+
+#[test]
+fn a_function_is_not_called_before_what_it_depends_on_is_there() {
+    let (engine, _) = engine_of(true);
+    let stack = register(&engine, STACK_TYPE, "proj-dev", "");
+    let group = register(&engine, "tests:index:Group", "g", &stack);
+    let is_unknown = |depends_on: &str| {
+        let arguments: PropertyMap = [("urn".to_owned(), group.as_str().into())].into();
+        let request = ResourceInvokeRequest {
+            tok: "pulumi:pulumi:getResource".to_owned(),
+            args: Some(encode_properties(&arguments, Accepts { secrets: true, resources: true })),
+            depends_on: vec![depends_on.to_owned()],
+            ..ResourceInvokeRequest::default()
+        };
+        InvokeResponse::decode(&ask(&engine, "Invoke", &request).unwrap()[..]).unwrap().unknown
+    };
+    assert!(!is_unknown(&group));
+    assert!(!is_unknown("urn:pulumi:dev::proj::tests:index:Group::nobody"));
+    let request = RegisterResourceRequest {
+        r#type: "pulumi:index:Stash".to_owned(),
+        name: "kept".to_owned(),
+        parent: group.clone(),
+        custom: true,
+        object: Some(encode_properties(
+            &[("input".to_owned(), 1.0.into())].into(),
+            Accepts { secrets: true, resources: true },
+        )),
+        ..RegisterResourceRequest::default()
+    };
+    let answer = ask(&engine, "RegisterResource", &request).unwrap();
+    let stash = RegisterResourceResponse::decode(&answer[..]).unwrap().urn;
+    assert!(is_unknown(&stash));
+    // A component is there with all that is below it.
+    assert!(is_unknown(&group));
 }
 
 #[test]

@@ -372,6 +372,13 @@ pub struct RegisterResourceHookRequest {
     #[prost(bool, tag = "4")]
     pub ignore_errors: bool,
 }
+/// What a program or plugin requires of Pulumi's version.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RequirePulumiVersionRequest {
+    /// A range of versions.
+    #[prost(string, tag = "1")]
+    pub pulumi_version_range: ::prost::alloc::string::String,
+}
 /// Asks for a feature by its id.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SupportsFeatureRequest {
@@ -465,6 +472,12 @@ pub struct ResourceInvokeRequest {
     /// A package that was registered; it stands for the package's version and place.
     #[prost(string, tag = "9")]
     pub package_ref: ::prost::alloc::string::String,
+    /// URNs that have to be there before it is called.
+    #[prost(string, repeated, tag = "13")]
+    pub depends_on: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// URN of the component whose provider answers it; empty for none.
+    #[prost(string, tag = "15")]
+    pub parent: ::prost::alloc::string::String,
 }
 /// A call of a method of a resource, as far as its refusal needs it.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -560,6 +573,9 @@ pub struct InvokeResponse {
     /// What is wrong with its arguments.
     #[prost(message, repeated, tag = "2")]
     pub failures: ::prost::alloc::vec::Vec<InvokeFailure>,
+    /// Is the result unknown, because something that it depends on is not there yet?
+    #[prost(bool, tag = "3")]
+    pub unknown: bool,
 }
 /// One argument that a function refuses.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -35,8 +35,10 @@ class LateHost:
         with self._lock:
             if self._host is None:
                 from maloko._run.host import Host
+                from maloko._run.quiet import warning_of
 
                 self._host = Host()
+                self._host.watch = warning_of(self._host)
                 if self._pool is not None:
                     self._host.attach_pool(self._pool)
             return self._host

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,8 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "build", "
 def native_packages(entry: Path) -> list[tuple[str, str]]:
     """The packages that the program needs, each with the first place: `("aws", "main.py:3")`.
 
-    Those are the packages whose SDKs (`pulumi_aws`) it imports, and those of its remote components.
+    Those are the packages whose SDKs (`pulumi_aws`) it imports, those of its remote components, and those of resources
+    and functions whose type stands in the program itself.
     """
     directory = entry if entry.is_dir() else entry.parent
     found: dict[str, str] = {}
@@ -25,7 +27,7 @@ def native_packages(entry: Path) -> list[tuple[str, str]]:
         except (OSError, SyntaxError, ValueError):
             # The run itself says what is wrong with it.
             continue
-        for package, line in sorted([*_imported(tree), *_remote(tree)], key=lambda use: use[1]):
+        for package, line in sorted([*_imported(tree), *_remote(tree), *_typed(tree)], key=lambda use: use[1]):
             found.setdefault(package, f"{file.relative_to(directory)}:{line}")
     return sorted(found.items())
 
@@ -65,6 +67,40 @@ def _remote(tree: ast.AST) -> Iterator[tuple[str, int]]:
             continue
         if any(_is_true(word.value) for word in node.keywords if word.arg == "remote"):
             yield kind.value.split(":")[0], node.lineno
+
+
+_RESOURCES = frozenset({"CustomResource", "ProviderResource"})
+_FUNCTIONS = frozenset({"invoke", "invoke_async", "invoke_output"})
+_TYPE = re.compile(r"(?P<package>[A-Za-z][\w.-]*):[\w./-]+:[\w./-]+")
+_OWN = frozenset({"pulumi", "pulumi-python", "pulumi-nodejs"})
+
+
+def _typed(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The packages of resources and functions whose type stands there as a text, in classes of the program, too."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    of_base = {
+        node: base
+        for it in classes
+        for base in map(_name, it.bases)
+        if base in _RESOURCES
+        for node in ast.walk(it)
+        if isinstance(node, ast.Call) and _name(node.func) == "__init__"
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
+            continue
+        maker, text = of_base.get(node, _name(node.func)), node.args[0].value
+        if not isinstance(text, str) or maker not in _RESOURCES | _FUNCTIONS:
+            continue
+        found = _TYPE.fullmatch(text)
+        package = text if maker == "ProviderResource" else found and found["package"]
+        if package and package not in _OWN:
+            yield package, node.lineno
+
+
+def _name(node: ast.expr) -> str:
+    """The last part of a dotted name."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_true(value: ast.expr) -> bool:

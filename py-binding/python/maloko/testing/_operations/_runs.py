@@ -12,9 +12,9 @@ from json import dumps, loads  # bound before a provider can replace the module'
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maloko._errors import MalokoError
+from maloko._run.quiet import QUIET_SECONDS, Quiet
 from maloko.testing._operations._calls import Call
 from maloko.testing._operations._plan import Plan, PlanEntry
-from maloko.testing._operations._quiet import QUIET_SECONDS, Quiet
 from maloko.testing._values import decode
 
 if TYPE_CHECKING:

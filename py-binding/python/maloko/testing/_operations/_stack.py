@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
+from maloko._run.quiet import QUIET_SECONDS
 from maloko.testing._cloud._ledger import Ledger
 from maloko.testing._cloud._leftovers import tear_down
 from maloko.testing._laws._worlds import ids_of
@@ -17,7 +18,6 @@ from maloko.testing._operations._calls import Call, Calls
 from maloko.testing._operations._clock import Clock
 from maloko.testing._operations._faults import NOTHING, Fault, in_force, make_fault, place_of
 from maloko.testing._operations._plan import Plan
-from maloko.testing._operations._quiet import QUIET_SECONDS
 from maloko.testing._operations._runs import Run, execute, on_a_free_thread, run_of
 from maloko.testing._operations._settings import Settings
 from maloko.testing._operations._stubs import PackageStubs

@@ -1,11 +1,12 @@
-"""Ends a program that waits for what never comes: a future that nobody resolves, an input that depends on one."""
+"""Notices a program that waits for what never comes: a future that nobody resolves, an input that depends on one."""
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
@@ -18,19 +19,33 @@ if TYPE_CHECKING:
     from maloko._sdk.monitor import Monitor
 
 QUIET_SECONDS = 2.0
-"""So long a program may wait while nothing goes on that could end its waiting."""
+"""So long a program of a test may wait while nothing goes on that could end its waiting."""
+WARNING_SECONDS = 10.0
+"""After so long the command line tells of it."""
 _LOOKS = 10
 """So often it is looked for something that goes on within that time."""
 
 
 class Quiet:
     """Looks at a program's event loop at times. Quiet is: no callback is ready, no timer set, no file or socket waited
-    for, no request to the engine open, no provider method running, and no thread there that the program began."""
+    for, no request to the engine open, no provider method running, and no thread there that the program began.
+
+    A quiet program is cancelled. With `tell` it goes on, and is mentioned once: a library may have threads that Python
+    does not know of.
+    """
 
     def __init__(
-        self, seconds: float, host: Host, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: asyncio.Task[None]
+        self,
+        seconds: float,
+        host: Host,
+        loop: asyncio.AbstractEventLoop,
+        monitor: Monitor,
+        program: asyncio.Task[None],
+        *,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.found: BaseException | None = None
+        self._tell = tell
         self._seconds, self._host, self._loop, self._monitor, self._program = seconds, host, loop, monitor, program
         self._threads = set(threading.enumerate())
         self._since: float | None = None
@@ -46,8 +61,18 @@ class Quiet:
             self._since = None
         elif self._since is None:
             self._since = now
+        elif now - self._since >= self._seconds and self._tell is not None:
+            self._tell(
+                self._told(f"the program has waited for {self._seconds:g} s, and nothing goes on that maloko can see")
+            )
+            return
         elif now - self._since >= self._seconds:
-            self.found = MalokoError(self._told())
+            first = (
+                f"the program waits for something that never comes: nothing has happened for {self._seconds:g} s, and "
+                "nothing goes on that could change that"
+            )
+            last = "a program that only takes its time is given more of it: stack(..., quiet=SECONDS)"
+            self.found = MalokoError(f"{self._told(first)}\n{last}")
             self._program.cancel()
             return
         self._timer = self._loop.call_later(self._seconds / _LOOKS, self._look)
@@ -68,18 +93,24 @@ class Quiet:
             or began
         )
 
-    def _told(self) -> str:
+    def _told(self, first: str) -> str:
         tasks = unfinished_tasks(self._loop)
         missing = sorted({name for task in tasks for name in _registered_by(task)})
         place = _place_of(self._program)
-        lines = [
-            f"the program waits for something that never comes: nothing has happened for {self._seconds:g} s, and "
-            "nothing goes on that could change that" + (f". It waits at {place}" if place else "")
-        ]
+        lines = [first + (f". It waits at {place}" if place else "")]
         if missing:
             lines.append(f"an input of these resources, or what they depend on, never came: {some_of(missing)}")
-        lines.append("a program that only takes its time is given more of it: stack(..., quiet=SECONDS)")
         return "\n".join(lines)
+
+
+def warning_of(host: Host) -> Callable[[asyncio.AbstractEventLoop, Monitor, asyncio.Task[None]], Quiet]:
+    """What looks after a program that is only told of."""
+
+    def tell(text: str) -> None:
+        if host.engine is not None:
+            host.engine.log("", 2, text)
+
+    return functools.partial(Quiet, WARNING_SECONDS, host, tell=tell)
 
 
 def _awaited(task: asyncio.Task[Any]) -> Iterator[Any]:

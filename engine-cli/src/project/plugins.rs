@@ -1,0 +1,81 @@
+//! What Pulumi.yaml says about plugins: the packages that the project lists, and the folders that have plugins.
+
+use std::path::{Path, PathBuf};
+
+use maloko_plugins::ProjectPlugin;
+use serde_norway::Value;
+
+/// The plugins that a project has in folders: those under `plugins.providers`, then the packages whose source is a folder, with
+/// the packages that these list themselves.
+pub(super) fn read_all(root: &Value, directory: &Path) -> Vec<ProjectPlugin> {
+    let listed = root.get("plugins").and_then(|plugins| plugins.get("providers")).and_then(Value::as_sequence);
+    let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let listed = listed.into_iter().flatten().map(|entry| ProjectPlugin {
+        name: text(entry, "name"),
+        path: text(entry, "path").into(),
+        version: text(entry, "version"),
+    });
+    let mut plugins: Vec<_> =
+        listed.filter(|plugin| !plugin.name.is_empty() && !plugin.path.as_os_str().is_empty()).collect();
+    let mut below = vec![(root.clone(), PathBuf::new())];
+    while let Some((file, place)) = below.pop() {
+        for (name, source) in folders(&file) {
+            let plugin = ProjectPlugin { name, path: place.join(source), version: String::new() };
+            // Packages may list each other.
+            if plugins.contains(&plugin) || plugins.len() >= MOST {
+                continue;
+            }
+            let manifest = std::fs::read_to_string(directory.join(&plugin.path).join("PulumiPlugin.yaml"));
+            let read = manifest.ok().and_then(|text| serde_norway::from_str(&text).ok());
+            below.extend(read.map(|read: Value| (read, plugin.path.clone())));
+            plugins.push(plugin);
+        }
+    }
+    plugins
+}
+
+/// Folders that list each other under ever longer paths come to an end here.
+const MOST: usize = 100;
+
+/// The packages of a file whose source is a folder.
+fn folders(file: &Value) -> Vec<(String, String)> {
+    let listed = file.get("packages").and_then(Value::as_mapping).into_iter().flatten();
+    let sources = listed.filter_map(|(name, value)| Some((name.as_str()?.to_owned(), source_of(value).to_owned())));
+    sources.filter(|(_, source)| is_folder(source)).collect()
+}
+
+fn source_of(package: &Value) -> &str {
+    package.as_str().or_else(|| package.get("source").and_then(Value::as_str)).unwrap_or_default()
+}
+
+fn is_folder(source: &str) -> bool {
+    Path::new(source).is_absolute() || matches!(source.split('/').next(), Some("." | ".."))
+}
+
+/// A package that a project file lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ListedPackage {
+    /// Its name.
+    pub(crate) name: String,
+    /// The name of its plugin, which another package may have.
+    pub(crate) plugin: String,
+    /// The plugin's version; empty for any.
+    pub(crate) version: String,
+}
+
+/// The native packages that a project file lists: `name: plugin@version`, or `name: {source: plugin, version: ...}`. A source
+/// that is a folder or a repository does not say how the plugin is called.
+pub(super) fn packages(root: &Value) -> Vec<ListedPackage> {
+    let listed = root.get("packages").and_then(Value::as_mapping);
+    let package = |(name, value): (&Value, &Value)| {
+        let name = name.as_str()?.to_owned();
+        let (source, version) = source_of(value).split_once('@').unwrap_or((source_of(value), ""));
+        let own = value.get("version").and_then(Value::as_str).unwrap_or_default();
+        let version = if own.is_empty() { version } else { own };
+        let is_name = !source.is_empty() && !source.contains(['/', '\\']) && !source.starts_with('.');
+        let plugin = if is_name { source.to_owned() } else { name.clone() };
+        let version = if is_name { version.to_owned() } else { String::new() };
+        Some(ListedPackage { name, plugin, version })
+    };
+    listed.into_iter().flatten().filter_map(package).collect()
+}

@@ -1,0 +1,109 @@
+//! Functions of packages, which plugins serve, and of the engine itself.
+
+use crate::builtin;
+use crate::event::Severity;
+use crate::operation::OperationKind;
+use crate::plan::{function_not_hosted, hex_checksums, registered_outputs};
+use crate::plugin::{PluginAnswer, PluginQuestion};
+use crate::provider::ProviderError;
+use crate::served_by::{ServedBy, served_by};
+use crate::urn::{Urn, package_of};
+use crate::value::PropertyMap;
+use crate::wire::{Accepts, InvokeFailure, InvokeResponse, ResourceInvokeRequest, encode_properties};
+
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
+use crate::driver::context::run_state::RunState;
+
+impl Context {
+    /// Answers the call of a function. Its result is unknown while something that it depends on is not there.
+    pub(in crate::driver) async fn invoke(
+        &self,
+        mut request: ResourceInvokeRequest,
+    ) -> Result<InvokeResponse, RpcError> {
+        let arguments = registered_outputs(request.args.take()).map_err(RpcError::invalid)?;
+        let found = builtin::resource_wanted(&request.tok, &arguments)
+            .and_then(|urn| self.run_state().row(&urn).map(|(_, row)| std::sync::Arc::clone(row)));
+        if request.depends_on.iter().any(|urn| self.is_pending(&Urn::unchecked(urn))) {
+            return Ok(InvokeResponse { unknown: true, ..InvokeResponse::default() });
+        }
+        if served_by(&request.tok) == ServedBy::Plugin {
+            return self.invoke_plugin(&request, arguments).await;
+        }
+        let Some(called) = self.exchange.function(request.tok.clone(), arguments, found).await else {
+            let message = function_not_hosted(&request.tok, &request.version);
+            return Err(RpcError { code: 12, message });
+        };
+        let answer = called.map_err(|message| RpcError { code: 5, message })?;
+        for notice in self.operation.stacks.take_notices() {
+            self.diagnose(None, Severity::Warning, notice);
+        }
+        self.learn_secrets_of(&answer);
+        let accepts = Accepts { secrets: true, resources: request.accept_resources };
+        Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)), ..InvokeResponse::default() })
+    }
+
+    /// A function of a package, which its plugin serves. It is called in previews as well.
+    async fn invoke_plugin(
+        &self,
+        request: &ResourceInvokeRequest,
+        arguments: PropertyMap,
+    ) -> Result<InvokeResponse, RpcError> {
+        let package = self.package_asked_for(
+            &request.package_ref,
+            package_of(&request.tok),
+            &request.version,
+            &request.plugin_download_url,
+            hex_checksums(&request.plugin_checksums),
+        )?;
+        let of_parent = || {
+            let parent = (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent))?;
+            self.run_state().planner.provider_of_parent(Some(&parent), &package.name)
+        };
+        let named = (!request.provider.is_empty()).then(|| request.provider.clone());
+        let provider = named.or_else(of_parent).unwrap_or_default();
+        let resolved = self.plugin_for_function(&provider, package, &request.tok).await?;
+        let failed = |error: ProviderError| RpcError {
+            code: 2,
+            message: format!("invocation of {} returned an error: {}", request.tok, error.message),
+        };
+        let preview = self.operation.dry_run;
+        let question = PluginQuestion::Invoke { token: request.tok.clone(), arguments, preview };
+        let (result, failures) = match self.providers.ask_plugin(&resolved, question).await.map_err(failed)? {
+            Some(PluginAnswer::Returned { result, failures }) => (result, failures),
+            // Its configuration is not known yet.
+            _ => (PropertyMap::new(), Vec::new()),
+        };
+        self.learn_secrets_of(&result);
+        let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
+        let accepts = Accepts { secrets: true, resources: request.accept_resources };
+        Ok(InvokeResponse {
+            r#return: Some(encode_properties(&result, accepts)),
+            failures: failures.collect(),
+            unknown: false,
+        })
+    }
+
+    /// Is a resource that the program registered not there yet? A component is there with the objects below it.
+    fn is_pending(&self, urn: &Urn) -> bool {
+        if !matches!(self.operation.kind, OperationKind::Update | OperationKind::Import) {
+            return false;
+        }
+        let run_state = self.run_state();
+        match run_state.row(urn) {
+            Some((_, row)) if row.custom => row.id.is_empty(),
+            Some(_) => run_state.planner.all_seen().any(|other| {
+                let is_made = run_state.row(other).is_none_or(|(_, row)| !row.custom || !row.id.is_empty());
+                !is_made && is_below(&run_state, other, urn)
+            }),
+            // It failed, or is left out. What the run does not know is none of its resources.
+            None => run_state.planner.is_seen(urn),
+        }
+    }
+}
+
+/// Is a resource of this run below another one?
+fn is_below(run_state: &RunState, urn: &Urn, above: &Urn) -> bool {
+    let parent_of = |urn: &Urn| run_state.row(urn).and_then(|(_, row)| row.parent.clone());
+    std::iter::successors(parent_of(urn), parent_of).any(|parent| parent == *above)
+}
