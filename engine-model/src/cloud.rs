@@ -30,6 +30,8 @@ pub struct Object {
     pub properties: PropertyMap,
     /// How often it was set; an output.
     pub version: u32,
+    /// The configuration of the plugin that set it last; empty for dynamic providers.
+    pub set_by: String,
 }
 
 /// Everything that exists.
@@ -92,6 +94,43 @@ fn raised(name: &str, method: &str) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Raised, format!("{method} of {name} refused"))
 }
 
+fn died(name: &str, method: &str) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Died, format!("the plugin ended in {method} of {name}"))
+}
+
+/// What a plugin foresees of an object: what the engine could not know by itself is unknown.
+fn foreseen(id: Option<&String>, inputs: &PropertyMap) -> PropertyMap {
+    let mut outputs = inputs.clone();
+    outputs.insert("out".to_owned(), id.map_or(Value::Unknown, |id| Value::String(format!("out-{id}"))));
+    outputs.insert("ver".to_owned(), Value::Unknown);
+    outputs
+}
+
+/// What a provider resource's plugin answers where it is asked to check or compare configurations.
+pub fn ask_provider(providers: &Providers, name: &str, method: &Method) -> Outcome {
+    let fault = providers.fault(name, method.name());
+    match (fault, method) {
+        (Some(FaultKind::Dies | FaultKind::AnswerLost), _) => Err(died(name, method.name())),
+        (Some(FaultKind::Raises), _) => Err(raised(name, method.name())),
+        (fault, Method::Check { olds, news }) => Ok(check(providers.kind(name), fault, olds, news)),
+        (_, Method::Diff { olds, news, .. }) => Ok(Answer::Diffed(diff(providers.kind(name), olds, news))),
+        (_, other) => Err(raised(name, other.name())),
+    }
+}
+
+/// Why a provider resource's plugin does not come up, if it does not.
+pub fn start(providers: &Providers, name: &str) -> Result<(), ProviderError> {
+    match providers.fault(name, "start") {
+        Some(_) => Err(ProviderError::new(ProviderErrorKind::NoProvider, format!("the plugin of {name} does not start"))),
+        None => Ok(()),
+    }
+}
+
+/// Why a plugin refuses its configuration, if it does.
+pub fn configure(providers: &Providers, name: &str) -> Result<(), ProviderError> {
+    providers.fault(name, "configure").map_or(Ok(()), |_| Err(raised(name, "configure")))
+}
+
 impl Cloud {
     /// An empty one.
     #[must_use]
@@ -114,10 +153,48 @@ impl Cloud {
         (self.made > 0).then(|| format!("o{}", self.made))
     }
 
-    /// Serves a call of a provider method.
+    /// Serves a call of a method of a dynamic provider.
     pub fn call(&mut self, providers: &Providers, name: &str, method: &Method) -> Outcome {
+        self.serve(providers.kind(name), providers.fault(name, method.name()), name, method, "")
+    }
+
+    /// Serves a call of a plugin that has this configuration.
+    pub fn call_plugin(
+        &mut self,
+        providers: &Providers,
+        (name, configuration): (&str, &str),
+        method: &Method,
+        preview: bool,
+    ) -> Outcome {
         let kind = providers.kind(name);
         let fault = providers.fault(name, method.name());
+        match (method, fault) {
+            (Method::Create { inputs, .. }, _) if preview => {
+                Ok(Answer::Created { id: String::new(), outputs: foreseen(None, inputs), read_first: false })
+            }
+            (Method::Update { id, news, .. }, _) if preview => {
+                Ok(Answer::Updated { outputs: foreseen(Some(id), news), read_first: false })
+            }
+            (_, Some(FaultKind::Dies)) => Err(died(name, method.name())),
+            (_, Some(FaultKind::AnswerLost)) => {
+                let _lost = self.serve(kind, None, name, method, configuration);
+                Err(died(name, method.name()))
+            }
+            (Method::Read { id, props, .. }, None) if kind.read == ReadMode::Absent => {
+                Ok(Answer::Read { id: id.clone(), outputs: Some(props.clone()), inputs: None, read_first: false })
+            }
+            _ => self.serve(kind, fault, name, method, configuration),
+        }
+    }
+
+    fn serve(
+        &mut self,
+        kind: ProviderKind,
+        fault: Option<FaultKind>,
+        name: &str,
+        method: &Method,
+        configuration: &str,
+    ) -> Outcome {
         if fault == Some(FaultKind::Raises) {
             return Err(raised(name, method.name()));
         }
@@ -126,10 +203,10 @@ impl Cloud {
             Method::Close => Ok(Answer::Closed),
             Method::Check { olds, news } => Ok(check(kind, fault, olds, news)),
             Method::Diff { olds, news, .. } => Ok(Answer::Diffed(diff(kind, olds, news))),
-            Method::Create { inputs, key, .. } => self.create(name, fault, inputs, key),
+            Method::Create { inputs, key, .. } => self.create((name, configuration), fault, inputs, key),
             // Asked of providers that have the method, which is where the service keeps the keys.
             Method::Find { key, .. } => Ok(self.read(kind, self.keys.get(key).map_or("", String::as_str))),
-            Method::Update { id, news, .. } => self.update(name, fault, id, news),
+            Method::Update { id, news, .. } => self.update((name, configuration), fault, id, news),
             Method::Read { id, .. } => match (fault, self.objects.get(id)) {
                 (Some(_), Some(object)) => Err(not_initialized(id.clone(), outputs(id, object))),
                 _ => Ok(self.read(kind, id)),
@@ -141,16 +218,28 @@ impl Cloud {
         }
     }
 
-    fn create(&mut self, name: &str, fault: Option<FaultKind>, inputs: &PropertyMap, key: &str) -> Outcome {
-        let known = self.keys.get(key).filter(|id| self.service == Service::Keys && self.objects.contains_key(*id));
+    fn create(
+        &mut self,
+        (name, configuration): (&str, &str),
+        fault: Option<FaultKind>,
+        inputs: &PropertyMap,
+        key: &str,
+    ) -> Outcome {
+        // A plugin is told no operation key.
+        let known = self.keys.get(key).filter(|_| configuration.is_empty()).filter(|id| self.service == Service::Keys && self.objects.contains_key(*id));
         let id = known.cloned().unwrap_or_else(|| {
             self.made += 1;
             format!("o{}", self.made)
         });
-        let object = Object { name: name.to_owned(), properties: inputs.clone(), version: 1 };
+        let object = Object {
+            name: name.to_owned(),
+            properties: inputs.clone(),
+            version: 1,
+            set_by: configuration.to_owned(),
+        };
         let outputs = outputs(&id, &object);
         self.objects.insert(id.clone(), object);
-        if self.service != Service::Plain {
+        if self.service != Service::Plain && configuration.is_empty() {
             self.keys.insert(key.to_owned(), id.clone());
         }
         match fault {
@@ -160,10 +249,17 @@ impl Cloud {
         }
     }
 
-    fn update(&mut self, name: &str, fault: Option<FaultKind>, id: &str, news: &PropertyMap) -> Outcome {
+    fn update(
+        &mut self,
+        (name, configuration): (&str, &str),
+        fault: Option<FaultKind>,
+        id: &str,
+        news: &PropertyMap,
+    ) -> Outcome {
         let Some(object) = self.objects.get_mut(id) else { return Err(raised(name, "update")) };
         object.properties = news.clone();
         object.version += 1;
+        configuration.clone_into(&mut object.set_by);
         let outputs = outputs(id, object);
         if fault.is_some() {
             Err(not_initialized(String::new(), outputs))

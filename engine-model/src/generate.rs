@@ -18,6 +18,7 @@ pub fn lifecycle(seed: u64, program: u64) -> Lifecycle {
     let mut generator = Generator { random: Random::new(seed, program), lifecycle: Lifecycle::default() };
     generator.fill();
     crate::extras::add(&mut generator.lifecycle, seed, program);
+    crate::packages::add(&mut generator.lifecycle, seed, program);
     generator.lifecycle
 }
 

@@ -1,16 +1,19 @@
 //! The engine's side of the border: a host whose providers live in the simulated cloud, and which writes down every call.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::event::{Event, EventSink};
+use maloko_core::Urn;
+use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{
-    Answer, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
+    Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
     ProviderReference, Revision,
 };
 
-use crate::cloud::{Cloud, Providers};
+use crate::cloud::{Cloud, Outcome, Providers};
+use crate::plugins::{Plugins, as_method, shown_call};
 use crate::provider_kind::ProviderKind;
 use crate::show;
 
@@ -34,6 +37,7 @@ pub struct Call {
 #[derive(Default)]
 struct Recorded {
     cloud: Cloud,
+    plugins: Plugins,
     calls: Vec<Call>,
     moment: usize,
     events: Vec<Event>,
@@ -57,6 +61,52 @@ impl Simulated {
 
     fn recorded(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a call down, and makes it.
+    async fn record(
+        &self,
+        urn: &Urn,
+        method: &Method,
+        text: String,
+        call: impl FnOnce(&mut Recorded) -> Outcome + Send,
+    ) -> Outcome {
+        let index = {
+            let mut recorded = self.recorded();
+            recorded.moment += 1;
+            let id = match method {
+                Method::Diff { id, .. }
+                | Method::Update { id, .. }
+                | Method::Read { id, .. }
+                | Method::Delete { id, .. } => id.clone(),
+                _ => String::new(),
+            };
+            let begun = recorded.moment;
+            recorded.calls.push(Call {
+                urn: urn.to_string(),
+                method: method.name(),
+                id,
+                text,
+                span: (begun, 0),
+                succeeded: false,
+            });
+            recorded.calls.len() - 1
+        };
+        // Calls that run side by side take turns here, in an order that depends on nothing but their names.
+        for _ in 0..urn.name().len() % 3 {
+            tokio::task::yield_now().await;
+        }
+        let mut recorded = self.recorded();
+        let outcome = call(&mut recorded);
+        recorded.moment += 1;
+        let ended = recorded.moment;
+        if let Some(entry) = recorded.calls.get_mut(index) {
+            entry.span.1 = ended;
+            // An object without an id is none that a row could name.
+            let is_named = |answer: &Answer| !matches!(answer, Answer::Created { id, .. } if id.is_empty());
+            entry.succeeded = outcome.as_ref().is_ok_and(is_named);
+        }
+        outcome
     }
 
     /// How many calls were made so far.
@@ -123,42 +173,11 @@ impl ProviderHost for Simulated {
 
     async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let name = call.urn.name().to_owned();
-        let index = {
-            let mut recorded = self.recorded();
-            recorded.moment += 1;
-            let id = match &call.method {
-                maloko_core::provider::Method::Diff { id, .. }
-                | maloko_core::provider::Method::Update { id, .. }
-                | maloko_core::provider::Method::Read { id, .. }
-                | maloko_core::provider::Method::Delete { id, .. } => id.clone(),
-                _ => String::new(),
-            };
-            let begun = recorded.moment;
-            recorded.calls.push(Call {
-                urn: call.urn.to_string(),
-                method: call.method.name(),
-                id,
-                text: show::call(&name, &call.method),
-                span: (begun, 0),
-                succeeded: false,
-            });
-            recorded.calls.len() - 1
-        };
-        // Calls that run side by side take turns here, in an order that depends on nothing but their names.
-        for _ in 0..name.len() % 3 {
-            tokio::task::yield_now().await;
-        }
-        let mut recorded = self.recorded();
-        let outcome = recorded.cloud.call(&self.providers, &name, &call.method);
-        recorded.moment += 1;
-        let ended = recorded.moment;
-        if let Some(entry) = recorded.calls.get_mut(index) {
-            entry.span.1 = ended;
-            // An object without an id is none that a row could name.
-            let is_named = |answer: &Answer| !matches!(answer, Answer::Created { id, .. } if id.is_empty());
-            entry.succeeded = outcome.as_ref().is_ok_and(is_named);
-        }
-        outcome
+        let text = show::call(&name, &call.method);
+        self.record(&call.urn, &call.method, text, |recorded| {
+            recorded.cloud.call(&self.providers, &name, &call.method)
+        })
+        .await
     }
 
     async fn callback(&self, token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
@@ -175,4 +194,57 @@ impl EventSink for Simulated {
     fn emit(&self, event: Event) {
         self.recorded().events.push(event);
     }
+}
+
+#[async_trait]
+impl PluginHost for Simulated {
+    fn bind(&self, _engine: Weak<dyn PluginClient>) {}
+
+    async fn start(&self, _package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
+        self.recorded().plugins.start(&self.providers, provider.name())
+    }
+
+    async fn ask(&self, plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
+        let ask = |recorded: &mut Recorded| recorded.plugins.ask(&self.providers, plugin, &question);
+        let (PluginQuestion::CheckConfig { urn, .. } | PluginQuestion::DiffConfig { urn, .. }, Some((method, told))) =
+            (&question, as_method(&question))
+        else {
+            // A configuration has no place among the calls of a run: it goes on beside them.
+            return ask(&mut self.recorded());
+        };
+        let text = shown_call(urn.name(), &method, Some(&told), "its own");
+        let mut answer = None;
+        let outcome = self.record(urn, &method, text, |recorded| match ask(recorded) {
+            Ok(given) => {
+                answer = Some(given);
+                Ok(Answer::Configured)
+            }
+            Err(error) => Err(error),
+        });
+        outcome.await?;
+        answer.ok_or_else(|| ProviderError::new(ProviderErrorKind::BadReturn, "no answer"))
+    }
+
+    async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let name = call.urn.name().to_owned();
+        let by = self.recorded().plugins.label(plugin);
+        let text = shown_call(&name, &call.method, call.for_plugin.as_deref(), &by);
+        self.record(&call.urn, &call.method, text, |recorded| {
+            let Recorded { cloud, plugins, .. } = recorded;
+            plugins.call(cloud, &self.providers, plugin, &name, &call)
+        })
+        .await
+    }
+
+    async fn call_back(&self, target: &str, _token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        Err(ProviderError::new(ProviderErrorKind::Raised, format!("no functions at {target}")))
+    }
+
+    fn cancel(&self) {}
+
+    async fn stop(&self, plugin: ObjectId) {
+        self.recorded().plugins.end(plugin);
+    }
+
+    async fn stop_all(&self) {}
 }

@@ -7,6 +7,8 @@ pub mod generate;
 pub mod host;
 pub mod invariant;
 pub mod model;
+mod packages;
+pub mod plugins;
 pub mod program;
 pub mod provider_kind;
 pub mod random;

@@ -46,6 +46,9 @@ pub struct Step {
     /// The program raises after so many registrations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raises_after: Option<usize>,
+    /// The stack's configuration; what begins with the name of a package and a colon is of its default providers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub config: BTreeMap<String, String>,
     /// The outputs of the stack.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub exports: BTreeMap<String, String>,
@@ -93,6 +96,21 @@ pub struct Resource {
     /// A component has no provider.
     #[serde(skip_serializing_if = "is_default")]
     pub component: bool,
+    /// The package whose plugin serves it; none for dynamic resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// It is a provider resource of its package.
+    #[serde(skip_serializing_if = "is_default")]
+    pub is_provider: bool,
+    /// The version of the package that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The name of its provider resource; none is its parent's, or the default one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// Of a component: the names of its children's provider resources, one of each package.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub children_use: Vec<String>,
     /// Another type than the usual one.
     #[serde(skip_serializing_if = "is_default")]
     pub other_type: bool,
@@ -200,6 +218,10 @@ pub enum FaultKind {
     Refuses,
     /// `create` returns no id, although it made the object.
     NoId,
+    /// The plugin's process ends before it does anything.
+    Dies,
+    /// The plugin's process ends when it has done what it was called for.
+    AnswerLost,
 }
 
 /// A call that fails.
@@ -208,7 +230,7 @@ pub enum FaultKind {
 pub struct Fault {
     /// The resource.
     pub resource: String,
-    /// The provider's method.
+    /// The provider's method; of a provider resource also `start` and `configure`.
     pub method: String,
     /// How.
     pub kind: FaultKind,
@@ -216,6 +238,14 @@ pub struct Fault {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+impl Resource {
+    /// Does a plugin serve it, as a resource of its package?
+    #[must_use]
+    pub fn is_of_plugin(&self) -> bool {
+        self.package.is_some() && !self.is_provider
+    }
 }
 
 impl Lifecycle {

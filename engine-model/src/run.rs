@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use maloko_core::environment::Environment;
 use maloko_core::event::{Event, Outcome};
+use maloko_core::config_value::ConfigValue;
+use maloko_core::plugin::PluginsOfRun;
 use maloko_core::provider::StoredProvider;
 use maloko_core::state::{
     Crypter, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, create_stack,
@@ -18,7 +20,7 @@ use crate::check::{self, Observed};
 use crate::cloud::{Cloud, Providers};
 use crate::host::{Simulated, object_of};
 use crate::invariant::{Broken, Invariant};
-use crate::model::{Before, Model, Record};
+use crate::model::{Before, Model, NEW_ID, Record};
 use crate::program::{Lifecycle, Step, Verb};
 use crate::provider_kind::ProviderKind;
 use crate::rules::{Counts, Rule};
@@ -177,10 +179,14 @@ impl Stack {
         let happened = self.operate(lifecycle, step, &before, false, counts).await?;
         // A look-up in a preview cannot see what this very run is going to do to the object.
         let looks_up = step.program.iter().any(|resource| resource.get.is_some());
+        // Nor can a plugin that is not configured yet say what it will ask for.
+        let unconfigured = foreseen.as_ref().is_some_and(|foreseen| foreseen.met_unknown)
+            && step.program.iter().any(|resource| resource.is_provider && !resource.uses.is_empty());
         if let Some(foreseen) = &foreseen
             && !happened.failed
             && !foreseen.failed
             && !looks_up
+            && !unconfigured
         {
             check::foresight(step, foreseen, &happened)?;
         }
@@ -228,7 +234,7 @@ impl Stack {
             .collect();
         let mut observed = self.observe(lifecycle, step, before, dry_run, &ids).await?;
         let after = if dry_run { before.rows.clone() } else { self.snapshot().await?.rows };
-        observed.rows = records(&after);
+        observed.rows = with_new_ids(records(&after), &before.rows);
         let is_left = |record: &Record| {
             let is_it = |row: &Record| row.urn == record.urn && row.id == record.id && row.delete == record.delete;
             observed.rows.iter().any(is_it)
@@ -293,7 +299,9 @@ impl Stack {
         } else {
             Session::open(&self.backend, &self.name, self.options.clone()).await.map_err(broken)?
         };
-        let engine = Engine::start(operation(step, dry_run), session, Arc::clone(&host) as _, Arc::clone(&host) as _);
+        let plugins = PluginsOfRun(Arc::clone(&host) as _);
+        let operation = Operation { plugins, ..operation(step, dry_run) };
+        let engine = Engine::start(operation, session, Arc::clone(&host) as _, Arc::clone(&host) as _);
         let mut program = Program { engine: &engine, lifecycle, step, dry_run, ids, known: BTreeMap::new() };
         let runs = step.verb == Verb::Up || step.with_program;
         let ran = if runs { program.run().await } else { sdk::Ran::default() };
@@ -323,7 +331,7 @@ impl Stack {
 impl Observed {
     fn hear(&mut self, event: Event, early: bool) {
         match event {
-            Event::StepStarted(step) if !urns::is_provider(step.urn.as_str()) => {
+            Event::StepStarted(step) if !urns::is_dynamic_provider(step.urn.as_str()) => {
                 let id = step.old.as_ref().map(|old| old.id.clone()).unwrap_or_default();
                 let name = crate::show::name(step.urn.as_str()).to_owned();
                 if early {
@@ -340,6 +348,22 @@ impl Observed {
 
 fn records(rows: &[Arc<ResourceState>]) -> Vec<Record> {
     rows.iter().map(|row| Record::of(row)).collect()
+}
+
+/// The rows, with one text for the ids that provider resources got in this run: nobody can foresee these.
+fn with_new_ids(mut records: Vec<Record>, before: &[Arc<ResourceState>]) -> Vec<Record> {
+    let known: BTreeSet<&str> = before.iter().map(|row| row.id.as_str()).collect();
+    for record in &mut records {
+        if urns::is_provider(&record.urn) && !known.contains(record.id.as_str()) {
+            NEW_ID.clone_into(&mut record.id);
+        }
+        if let Some((urn, id)) = record.provider.rsplit_once("::")
+            && !known.contains(id)
+        {
+            record.provider = format!("{urn}::{NEW_ID}");
+        }
+    }
+    records
 }
 
 /// Whose provider object each row names in the state: the one of the program that dealt with it last.
@@ -393,8 +417,12 @@ pub(crate) fn operation(step: &Step, dry_run: bool) -> Operation {
         Verb::Refresh => OperationKind::Refresh,
         Verb::Destroy => OperationKind::Destroy,
     };
+    let value = |text: &String| ConfigValue { value: text.clone(), secret: false };
+    let config: BTreeMap<String, ConfigValue> =
+        step.config.iter().map(|(key, text)| (key.clone(), value(text))).collect();
     Operation {
         dry_run,
+        config: Arc::new(config),
         parallel: step.parallel.max(1),
         continue_on_error: step.continue_on_error,
         ignore_protect: step.ignore_protect,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maloko_core::provider::HANDLE_PREFIX;
-use maloko_core::value::PROVIDER_KEY;
+use maloko_core::value::{PROVIDER_KEY, UNKNOWN_TEXT};
 use maloko_core::wire::{
     Accepts, AliasKind, AliasParent, AliasSpec, PropertyDependencies, ReadResourceRequest, ReadResourceResponse,
     RegisterResourceOutputsRequest, RegisterResourceRequest, RegisterResourceResponse, WireAlias, decode_properties,
@@ -22,6 +22,8 @@ const ACCEPTS: Accepts = Accepts { secrets: false, resources: false };
 pub struct Known {
     /// Its URN.
     pub urn: String,
+    /// Its id, as far as it is known: of a provider resource.
+    pub id: String,
     /// Its outputs.
     pub outputs: PropertyMap,
     /// Is everything that is not among them unknown?
@@ -94,6 +96,33 @@ pub fn object(lifecycle: &Lifecycle, name: &str) -> usize {
     lifecycle.providers.keys().position(|known| known == name).map_or(0, |index| index + 1)
 }
 
+/// The reference by which a resource names its provider resource; empty where it names none.
+#[must_use]
+pub fn provider(resource: &Resource, program: &[Resource], known: &BTreeMap<String, Known>) -> String {
+    // As in the SDKs, providers of other packages do not count.
+    let fits = |other: &&Resource| Some(&other.name) == resource.provider.as_ref() && other.package == resource.package;
+    let named = program.iter().filter(|other| other.is_provider && resource.is_of_plugin()).find(fits);
+    named.and_then(|provider| known.get(&provider.name)).map_or_else(String::new, reference)
+}
+
+/// The references to the provider resources of a component's children, by package.
+#[must_use]
+pub fn children_use(
+    resource: &Resource,
+    program: &[Resource],
+    known: &BTreeMap<String, Known>,
+) -> BTreeMap<String, String> {
+    let used = resource.children_use.iter().filter_map(|name| {
+        let package = program.iter().find(|other| other.is_provider && other.name == *name)?.package.clone()?;
+        Some((package, reference(known.get(name)?)))
+    });
+    used.collect()
+}
+
+fn reference(known: &Known) -> String {
+    format!("{}::{}", known.urn, known.id)
+}
+
 /// The resources that a resource refers to.
 fn referred(resource: &Resource) -> impl Iterator<Item = &String> {
     let uses = resource.uses.values().map(|used| &used.of);
@@ -102,6 +131,8 @@ fn referred(resource: &Resource) -> impl Iterator<Item = &String> {
         .chain(&resource.replace_with)
         .chain(&resource.parent)
         .chain(&resource.deleted_with)
+        .chain(&resource.provider)
+        .chain(&resource.children_use)
         .chain(parents)
 }
 
@@ -200,8 +231,11 @@ impl Program<'_> {
         parent.map_or_else(urns::stack, |known| known.urn.clone())
     }
 
-    fn with_provider(&self, name: &str, mut inputs: PropertyMap) -> PropertyMap {
-        let handle = format!("{HANDLE_PREFIX}{}", object(self.lifecycle, name));
+    fn with_provider(&self, resource: &Resource, mut inputs: PropertyMap) -> PropertyMap {
+        if resource.component || resource.package.is_some() {
+            return inputs;
+        }
+        let handle = format!("{HANDLE_PREFIX}{}", object(self.lifecycle, &resource.name));
         inputs.insert(PROVIDER_KEY.to_owned(), Value::String(handle));
         inputs
     }
@@ -210,28 +244,33 @@ impl Program<'_> {
         let (dependencies, _) = dependencies(resource, &inputs, &self.known);
         let request = ReadResourceRequest {
             id: self.ids.get(of).cloned().unwrap_or_else(|| "missing".to_owned()),
-            r#type: urns::token(false, resource.other_type).to_owned(),
+            r#type: urns::token(resource, resource.other_type),
             name: resource.name.clone(),
             parent: self.parent(resource),
-            properties: Some(encode_properties(&self.with_provider(&resource.name, inputs), ACCEPTS)),
+            properties: Some(encode_properties(&self.with_provider(resource, inputs), ACCEPTS)),
             dependencies,
+            provider: provider(resource, &self.step.program, &self.known),
+            version: resource.version.clone().unwrap_or_default(),
             additional_secret_outputs: resource.secret_outputs.clone(),
             ..ReadResourceRequest::default()
         };
         let answer = self.engine.rpc("ReadResource", &request.encode_to_vec()).await.ok()?;
         let response = ReadResourceResponse::decode(&answer[..]).ok()?;
         let outputs = decode_properties(response.properties.unwrap_or_default()).ok()?;
-        Some(Known { urn: response.urn, outputs, unknown: false })
+        Some(Known { urn: response.urn, outputs, ..Known::default() })
     }
 
     async fn register(&self, resource: &Resource, inputs: PropertyMap) -> Option<Known> {
         let (dependencies, by_property) = dependencies(resource, &inputs, &self.known);
         let urn_of = |name: &String| self.known.get(name).map(|known| known.urn.clone());
-        let inputs = if resource.component { inputs } else { self.with_provider(&resource.name, inputs) };
+        let inputs = self.with_provider(resource, inputs);
         let request = RegisterResourceRequest {
-            r#type: urns::token(resource.component, resource.other_type).to_owned(),
+            r#type: urns::token(resource, resource.other_type),
             name: resource.name.clone(),
             parent: self.parent(resource),
+            provider: provider(resource, &self.step.program, &self.known),
+            providers: children_use(resource, &self.step.program, &self.known).into_iter().collect(),
+            version: resource.version.clone().unwrap_or_default(),
             custom: !resource.component,
             object: Some(encode_properties(&inputs, ACCEPTS)),
             protect: resource.protect,
@@ -262,12 +301,14 @@ impl Program<'_> {
         let response = RegisterResourceResponse::decode(&answer[..]).ok()?;
         let unknown = response.unknown || response.result != 0;
         let outputs = decode_properties(response.object.unwrap_or_default()).ok()?;
-        Some(Known { urn: response.urn, outputs, unknown })
+        // What an SDK writes in the place of an id that is not known.
+        let id = if response.id.is_empty() { UNKNOWN_TEXT.to_owned() } else { response.id };
+        Some(Known { urn: response.urn, id, outputs, unknown })
     }
 
     fn alias(&self, alias: &Alias, resource: &Resource) -> WireAlias {
         let parent = alias.parent.as_ref().and_then(|name| self.known.get(name)).map(|known| known.urn.clone());
-        let kind = urns::token(resource.component, alias.other_type);
+        let kind = urns::token(resource, alias.other_type);
         let alias = if alias.as_urn {
             let parent = match (&parent, alias.no_parent) {
                 (Some(parent), _) => parent.clone(),
@@ -275,11 +316,11 @@ impl Program<'_> {
                 (None, false) => self.parent(resource),
             };
             let name = alias.name.as_ref().unwrap_or(&resource.name);
-            AliasKind::Urn(urns::urn(Some(&parent), kind, name))
+            AliasKind::Urn(urns::urn(Some(&parent), &kind, name))
         } else {
             AliasKind::Spec(AliasSpec {
                 name: alias.name.clone().unwrap_or_default(),
-                r#type: if alias.other_type == resource.other_type { String::new() } else { kind.to_owned() },
+                r#type: if alias.other_type == resource.other_type { String::new() } else { kind },
                 parent: match (parent, alias.no_parent) {
                     (Some(parent), _) => Some(AliasParent::ParentUrn(parent)),
                     (None, true) => Some(AliasParent::NoParent(true)),

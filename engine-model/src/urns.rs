@@ -1,9 +1,15 @@
 //! URNs as docs/rules 1.1 writes them.
 
+use crate::program::Resource;
+
 /// The project and the stack of every lifecycle.
 pub const PROJECT: &str = "proj";
 /// The stack.
 pub const STACK: &str = "dev";
+/// What begins the types of providers.
+const PROVIDER_TYPE: &str = "pulumi:providers:";
+/// The package of dynamic resources.
+const DYNAMIC: &str = "pulumi-python";
 /// Type of the root stack.
 pub const STACK_TYPE: &str = "pulumi:pulumi:Stack";
 
@@ -38,16 +44,23 @@ pub fn own_type(urn: &str) -> &str {
 /// Is it the row of a provider?
 #[must_use]
 pub fn is_provider(urn: &str) -> bool {
-    own_type(urn).starts_with("pulumi:providers:")
+    own_type(urn).starts_with(PROVIDER_TYPE)
 }
 
-/// The type token of a resource.
+/// Is it the row that the engine keeps for dynamic resources? It holds nothing, and the model does not follow it.
 #[must_use]
-pub fn token(component: bool, other: bool) -> &'static str {
-    match (component, other) {
-        (true, false) => "my:mod:Group",
-        (true, true) => "my:mod:Other",
-        (false, false) => "pulumi-python:dynamic:Thing",
-        (false, true) => "pulumi-python:dynamic:Other",
-    }
+pub fn is_dynamic_provider(urn: &str) -> bool {
+    is_provider(urn) && own_type(urn).ends_with(DYNAMIC)
+}
+
+/// The type token of a resource; `other` is the less usual one.
+#[must_use]
+pub fn token(resource: &Resource, other: bool) -> String {
+    let (module, kinds) = match (&resource.package, resource.component) {
+        (Some(package), _) if resource.is_provider => return format!("{PROVIDER_TYPE}{package}"),
+        (Some(package), _) => (format!("{package}:index"), ["Thing", "Other"]),
+        (None, true) => ("my:mod".to_owned(), ["Group", "Other"]),
+        (None, false) => (format!("{DYNAMIC}:dynamic"), ["Thing", "Other"]),
+    };
+    format!("{module}:{}", kinds[usize::from(other)])
 }

@@ -188,6 +188,7 @@ impl Ledger {
             let fresh = self.rows.iter().skip(self.base_len).flatten().count();
             let taken: std::collections::HashSet<_> = rows[..fresh].iter().map(|row| row.urn.clone()).collect();
             let mut gone = rename::follow(&mut rows[fresh..], &taken, &self.renamed);
+            rename::refer_to_providers(&mut rows, &gone);
             // Rows that are no targets were put back as they were: they too refer to what was renamed, but not to what
             // this run gave a former URN to.
             gone.retain(|former, _| !taken.contains(former));

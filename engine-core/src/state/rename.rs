@@ -52,6 +52,21 @@ pub(super) fn refer(finished: &mut [Arc<ResourceState>], renamed: &Renamed) {
     }
 }
 
+/// Has the rows name their providers by these ones' new URNs. One that was replaced under its new URN left an old row under the
+/// former one: who was not moved to the new provider still names that.
+pub(super) fn refer_to_providers(rows: &mut [Arc<ResourceState>], renamed: &Renamed) {
+    let providers = rows.iter().filter(|row| row.urn.provider_package().is_some());
+    let there: HashSet<String> = providers.map(|row| row.as_provider_reference()).collect();
+    for row in rows.iter_mut().filter(|row| !row.provider.is_empty() && !there.contains(&row.provider)) {
+        let Some((former, id)) = row.provider_parts() else { continue };
+        if let Some(reference) = renamed.get(&former).map(|urn| format!("{urn}::{id}"))
+            && there.contains(&reference)
+        {
+            Arc::make_mut(row).provider = reference;
+        }
+    }
+}
+
 fn refers(row: &ResourceState, is: impl Fn(&Urn) -> bool) -> bool {
     row.references().any(|urn| is(&urn))
 }

@@ -2,13 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use maloko_core::provider::Method;
+use maloko_core::provider::{Method, ProviderError, ProviderErrorKind};
 
 use crate::program::Verb;
 use crate::rules::Rule;
 use crate::urns;
 
 use super::{Model, Record, Slot};
+
+/// What a deletion that fails means to the others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum DeleteFailure {
+    /// It was attempted: without continue-on-error nothing more is begun.
+    Stops,
+    /// There was nobody who could be asked: nothing was attempted, and all else goes on.
+    Passes,
+}
+
+impl DeleteFailure {
+    pub(crate) fn of(error: &ProviderError) -> Self {
+        if error.kind == ProviderErrorKind::NoProvider { Self::Passes } else { Self::Stops }
+    }
+}
 
 /// The owners that go: those that were alive before, and all of them (`true`).
 type Going = BTreeSet<(bool, String)>;
@@ -29,6 +44,7 @@ impl Model<'_> {
         }
         self.tell_of_what_stays(&condemned);
         self.spare_for_failures(&mut condemned);
+        self.spare_providers_in_use(&mut condemned);
         let protected: Vec<usize> = condemned.iter().copied().filter(|index| self.is_protected(*index)).collect();
         let mut kept: BTreeSet<usize> = BTreeSet::new();
         for index in &protected {
@@ -61,10 +77,10 @@ impl Model<'_> {
         }
     }
 
-    /// Is the row no longer wanted? Provider rows are not modelled: they go last of all, and without a trace.
+    /// Is the row no longer wanted? That of dynamic resources' provider goes last of all, and without a trace.
     fn is_left_over(&self, index: usize) -> bool {
         let slot = &self.slots[index];
-        !slot.gone && (slot.record.delete || (slot.base && !slot.handled)) && !urns::is_provider(&slot.record.urn)
+        !slot.gone && (slot.record.delete || (slot.base && !slot.handled)) && !urns::is_dynamic_provider(&slot.record.urn)
     }
 
     /// With targets or exclusions: what stays, and was not registered, is told of as the same.
@@ -77,7 +93,7 @@ impl Model<'_> {
             let slot = &self.slots[index];
             let stays = slot.base && !slot.gone && !slot.handled && !condemned.contains(&index);
             let record = &slot.record;
-            if stays && !record.delete && !record.pending && !urns::is_provider(&record.urn) {
+            if stays && !record.delete && !record.pending && !urns::is_dynamic_provider(&record.urn) {
                 let record = record.clone();
                 self.step("same", &record.urn, Some(&record));
             }
@@ -97,7 +113,7 @@ impl Model<'_> {
         while let Some(urn) = needed.pop() {
             if seen.insert(urn.clone()) {
                 for slot in self.slots.iter().filter(|slot| !slot.gone && slot.record.urn == urn) {
-                    needed.extend(slot.record.references().cloned());
+                    needed.extend(slot.record.references().map(str::to_owned));
                 }
             }
         }
@@ -120,7 +136,7 @@ impl Model<'_> {
         while let Some(index) = open.pop() {
             for urn in self.slots[index].record.references() {
                 for other in condemned {
-                    if self.slots[*other].record.urn == *urn && kept.insert(*other) {
+                    if self.slots[*other].record.urn == urn && kept.insert(*other) {
                         open.push(*other);
                     }
                 }
@@ -132,12 +148,14 @@ impl Model<'_> {
     fn levels(&self, condemned: &BTreeSet<usize>) -> Vec<Vec<usize>> {
         let mut depths: BTreeMap<usize, usize> = BTreeMap::new();
         // With the last of its resources their provider goes too, after them; it is never a target.
-        let uses = |slot: &Slot| !slot.gone && slot.record.custom && !urns::is_provider(&slot.record.urn);
+        let is_dynamic =
+            |record: &Record| record.custom && record.provider.is_empty() && !urns::is_provider(&record.urn);
+        let uses = |slot: &Slot| !slot.gone && is_dynamic(&slot.record);
         let provider_goes = self.before.step.targets.is_empty()
             && !(0..self.slots.len()).any(|index| uses(&self.slots[index]) && !condemned.contains(&index));
         for index in condemned {
             let record = &self.slots[*index].record;
-            let mut depth = usize::from(provider_goes && record.custom);
+            let mut depth = usize::from(provider_goes && is_dynamic(record));
             for (other, below) in &depths {
                 let candidate = &self.slots[*other].record;
                 if self.goes_before(record, candidate) {
@@ -156,13 +174,13 @@ impl Model<'_> {
 
     /// Must `row` be deleted before `other`, which comes earlier in the state?
     fn goes_before(&self, row: &Record, other: &Record) -> bool {
-        if row.references().any(|urn| *urn == other.urn) {
+        if row.references().any(|urn| urn == other.urn) {
             return true;
         }
         // Who depends on a component goes before the component's children.
         let mut above = other.parent.clone();
         while let Some(component) = above.filter(|urn| *urn != urns::stack()) {
-            let depends = row.references().any(|urn| *urn == component) && row.parent.as_ref() != Some(&component);
+            let depends = row.references().any(|urn| urn == component) && row.parent.as_ref() != Some(&component);
             if depends && row.urn != other.urn {
                 return true;
             }
@@ -179,7 +197,9 @@ impl Model<'_> {
         kept: &mut BTreeSet<usize>,
     ) {
         let goes_on = self.before.step.continue_on_error;
-        let fails = |model: &Self, index: usize| model.calls_delete(index, going) && model.delete_fails(index);
+        let fails = |model: &Self, index: usize| {
+            model.calls_delete(index, going) && model.delete_failure(index) == Some(DeleteFailure::Stops)
+        };
         let failing: Vec<usize> = level.iter().copied().filter(|index| fails(self, *index)).collect();
         if !failing.is_empty() {
             self.counts.hit(if goes_on { Rule::DeleteFailsGoesOn } else { Rule::DeleteFails });
@@ -204,7 +224,7 @@ impl Model<'_> {
                 self.failed = true;
                 continue;
             }
-            if !self.delete_row(index, going) && goes_on {
+            if !self.delete_row(index, going) {
                 self.keep_needed(index, condemned, kept);
             }
         }
@@ -225,16 +245,29 @@ impl Model<'_> {
         owner.is_some_and(|owner| going.contains(&(self.was_pending_delete(index), owner)))
     }
 
-    /// Would the provider be asked to delete?
+    /// Would the provider be asked to delete, if this is no preview?
     fn calls_delete(&self, index: usize, going: &Going) -> bool {
         let record = &self.slots[index].record;
         let implied = self.goes_with_owner(index, going);
         let bookkeeping = record.external || (record.pending && !record.delete);
-        record.custom && !record.retain && !implied && !bookkeeping && !self.is_protected(index) && !self.before.dry_run
+        let has_object = record.custom && !urns::is_provider(&record.urn);
+        has_object && !record.retain && !implied && !bookkeeping && !self.is_protected(index)
     }
 
-    fn delete_fails(&self, index: usize) -> bool {
-        self.providers.fault(crate::show::name(&self.slots[index].record.urn), "delete").is_some()
+    /// Would the deletion fail, and how?
+    fn delete_failure(&self, index: usize) -> Option<DeleteFailure> {
+        let record = &self.slots[index].record;
+        let fault = || self.providers.fault(crate::show::name(&record.urn), "delete").is_some();
+        self.foreseen_failure(record).or_else(|| (!self.before.dry_run && fault()).then_some(DeleteFailure::Stops))
+    }
+
+    /// Can the provider of a row not be asked? A preview knows that, too.
+    pub(crate) fn foreseen_failure(&self, record: &Record) -> Option<DeleteFailure> {
+        if record.provider.is_empty() {
+            return None;
+        }
+        let ready = self.ready(&record.provider).and_then(|_| self.is_there(&record.provider));
+        ready.err().map(|error| DeleteFailure::of(&error))
     }
 
     fn delete_row(&mut self, index: usize, going: &Going) -> bool {
@@ -250,7 +283,11 @@ impl Model<'_> {
         self.count_deletion(index, &record, op, going);
         if self.calls_delete(index, going) {
             let method = Method::Delete { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
-            if self.call(&record.urn, &method).is_err() {
+            let failed = match self.before.dry_run {
+                true => self.foreseen_failure(&record).is_some(),
+                false => self.call(&record, &method, Some(&record.inputs)).is_err(),
+            };
+            if failed {
                 self.failed = true;
                 self.failures.insert(record.urn.clone());
                 if record.delete {
@@ -270,13 +307,15 @@ impl Model<'_> {
         let with_owner = self.goes_with_owner(index, going);
         let base = self.slots[index].base;
         let plain = op == "delete";
-        let goes = |urn: &String| going.contains(&(true, urn.clone()));
-        let referenced = self.rows().any(|row| row.references().any(|urn| *urn == record.urn));
+        let goes = |urn: &str| going.contains(&(true, urn.to_owned()));
+        let referenced = self.rows().any(|row| row.references().any(|urn| urn == record.urn));
         for (applies, rule) in [
             (plain && self.before.step.verb == Verb::Up, Rule::DeleteUnregistered),
             (record.references().any(goes), Rule::DeleteDependentsFirst),
-            (record.parent.as_ref().is_some_and(goes), Rule::DeleteChildrenFirst),
+            (record.parent.as_deref().is_some_and(goes), Rule::DeleteChildrenFirst),
             (!record.custom, Rule::DeleteComponent),
+            (urns::is_provider(&record.urn), Rule::DeleteProvider),
+            (record.provider_urn().is_some_and(goes), Rule::DeleteBeforeProvider),
             (record.external, Rule::DeleteExternal),
             (op == "discard", Rule::ReadDiscarded),
             (op == "remove-pending-replace", Rule::StepRemovePending),

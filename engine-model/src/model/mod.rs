@@ -2,17 +2,21 @@
 //! possible and one resource after the other. Nothing of the engine's planner, scheduler or diff is used here.
 
 mod deletes;
+mod packages;
 mod paths;
 mod record;
 mod refresh;
 mod register;
+mod renames;
 mod replace;
 mod steps;
 mod targets;
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use maloko_core::provider::{Answer, DiffAnswer, Method, ProviderError};
+use maloko_core::PropertyMap;
+use maloko_core::provider::{Answer, DiffAnswer, Method, PluginArguments, ProviderError};
 
 pub use record::Record;
 
@@ -22,6 +26,11 @@ use crate::provider_kind::{CheckMode, DiffMode, ReadMode};
 use crate::rules::{Counts, Rule};
 use crate::sdk::Known;
 use crate::{show, urns};
+
+/// Stands for the id that a provider resource got in this run.
+pub const NEW_ID: &str = "(new)";
+/// Stands for an id that a preview does not know.
+pub(crate) const UNKNOWN_ID: &str = "?";
 
 /// A row, and what became of it in this operation.
 #[derive(Clone, Debug)]
@@ -48,6 +57,8 @@ pub(crate) struct Seen {
     retain: bool,
     deleted_with: Option<String>,
     pub(crate) formerly: Option<String>,
+    /// Of a component: its children's provider resources, by package.
+    pub(crate) providers: BTreeMap<String, String>,
 }
 
 /// The run goes no further.
@@ -93,6 +104,12 @@ pub struct Model<'a> {
     pub(crate) failures: BTreeSet<String>,
     /// The resources of the program whose providers serve rows of a refresh, by the rows' URNs.
     pub(crate) served: BTreeMap<String, String>,
+    /// The references to the default providers that this run came to, by package and version.
+    pub(crate) default_providers: BTreeMap<(String, Option<String>), String>,
+    /// What the provider resources of this run are configured with, by reference; `None`: not known yet.
+    pub(crate) configurations: BTreeMap<String, Option<PropertyMap>>,
+    /// The provider resources whose plugins died, by reference.
+    pub(crate) gone: BTreeSet<String>,
     /// Former and present URNs of the rows that were renamed.
     pub(crate) renames: Vec<(String, String)>,
     /// Those of rows whose old object keeps the former URN.
@@ -151,6 +168,9 @@ impl<'a> Model<'a> {
             skipped: BTreeSet::new(),
             failures: BTreeSet::new(),
             served: BTreeMap::new(),
+            default_providers: BTreeMap::new(),
+            configurations: BTreeMap::new(),
+            gone: BTreeSet::new(),
             renames: Vec::new(),
             late_renames: Vec::new(),
             failed: false,
@@ -238,6 +258,7 @@ impl<'a> Model<'a> {
             self.renamed(&former, &urn);
         }
         self.rename_children();
+        self.rename_providers();
         self.export(exported);
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewCalls);
@@ -286,10 +307,21 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Calls a provider. What it does not have is answered as the SDKs' base classes do.
-    pub(crate) fn call(&mut self, urn: &str, method: &Method) -> Result<Answer, ProviderError> {
-        let name = show::name(urn).to_owned();
-        let kind = self.providers.kind(self.served.get(urn).unwrap_or(&name));
+    /// Calls the provider of a row. What a dynamic one does not have is answered as the SDKs' base classes do; a plugin is
+    /// told the inputs that the row had.
+    pub(crate) fn call(
+        &mut self,
+        row: &Record,
+        method: &Method,
+        old_inputs: Option<&PropertyMap>,
+    ) -> Result<Answer, ProviderError> {
+        if !row.provider.is_empty() {
+            let old_inputs = old_inputs.map(|inputs| inputs.clone().into());
+            let told = PluginArguments { old_inputs, preview: self.before.dry_run, ..PluginArguments::default() };
+            return self.call_plugin(row, method, &told);
+        }
+        let name = show::name(&row.urn).to_owned();
+        let kind = self.providers.kind(self.served.get(&row.urn).unwrap_or(&name));
         match method {
             Method::Check { news, .. } if kind.check == CheckMode::Absent => {
                 return Ok(Answer::Checked { inputs: news.clone(), failures: Vec::new() });
@@ -305,12 +337,15 @@ impl<'a> Model<'a> {
             }
             _ => {}
         }
-        let text = show::call(&name, method);
+        self.note_call(show::call(&name, method));
+        self.cloud.call(&self.providers, &name, method)
+    }
+
+    pub(crate) fn note_call(&mut self, text: String) {
         if self.winding_up {
             self.late_calls.push(text);
         } else {
             self.calls.push(text);
         }
-        self.cloud.call(&self.providers, &name, method)
     }
 }

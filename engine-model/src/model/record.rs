@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use maloko_core::served_by::ServedBy;
 use maloko_core::{PropertyMap, ResourceState};
 
 use crate::show;
@@ -15,6 +16,8 @@ pub struct Record {
     pub custom: bool,
     /// The object's id.
     pub id: String,
+    /// The reference to the provider resource of what a plugin serves; else empty.
+    pub provider: String,
     /// The old object of a replacement.
     pub delete: bool,
     /// Deleted, not made again.
@@ -63,6 +66,7 @@ impl Record {
             urn: row.urn.to_string(),
             custom: row.custom,
             id: row.id.clone(),
+            provider: if row.served_by() == ServedBy::Plugin { row.provider.clone() } else { String::new() },
             delete: row.delete,
             pending: row.pending_replacement,
             external: row.external,
@@ -84,10 +88,17 @@ impl Record {
         }
     }
 
-    /// Everything that must be there before it (providers aside).
-    pub fn references(&self) -> impl Iterator<Item = &String> {
+    /// The URN of its provider resource, where a plugin serves it.
+    #[must_use]
+    pub fn provider_urn(&self) -> Option<&str> {
+        self.provider.rsplit_once("::").map(|(urn, _)| urn)
+    }
+
+    /// Everything that must be there before it (the provider of dynamic resources aside).
+    pub fn references(&self) -> impl Iterator<Item = &str> {
         let lists = self.dependencies.iter().chain(self.by_property.values().flatten());
-        lists.chain(&self.parent).chain(&self.deleted_with).chain(&self.replace_with)
+        let named = lists.chain(&self.parent).chain(&self.deleted_with).chain(&self.replace_with);
+        named.map(String::as_str).chain(self.provider_urn())
     }
 
     /// One line that names the row among others.
@@ -106,10 +117,11 @@ impl Record {
     #[must_use]
     pub fn text(&self) -> String {
         format!(
-            "{} [{}] in {} out {} parent {:?} protect {} retain {} on {:?} by {:?} with {:?} replaced with {:?} taint {} \
+            "{} [{}] provided by {} in {} out {} parent {:?} protect {} retain {} on {:?} by {:?} with {:?} replaced with {:?} taint {} \
              unhealthy {} ignores {:?} replaces on {:?} trigger {:?} secret {:?}",
             self.label(),
             self.urn,
+            self.provider,
             show::properties(&self.inputs),
             show::properties(&self.outputs),
             self.parent.as_deref().map(show::name),

@@ -28,20 +28,20 @@ impl Model<'_> {
         }
         for index in 0..self.slots.len() {
             let record = self.slots[index].record.clone();
-            let references: Vec<String> = record.references().cloned().collect();
-            if urns::is_provider(&record.urn) {
+            if urns::is_dynamic_provider(&record.urn) {
                 continue;
             }
             let step = self.before.step;
-            // The stack has no object to read: it is told of unless targets are named and it is none.
+            // The stack and providers have no object to read: they are told of unless targets are named and they are none.
+            let has_no_object = record.urn == urns::stack() || urns::is_provider(&record.urn);
             let is_no_target =
-                record.urn == urns::stack() && !step.targets.is_empty() && !names(&step.targets, &record.urn);
-            if is_no_target || !self.selects(&record.urn, references.iter()) {
+                has_no_object && !step.targets.is_empty() && !names(&step.targets, &record.urn);
+            if is_no_target || !self.selects(&record.urn, record.references()) {
                 self.counts.hit(Rule::TargetRefresh);
                 continue;
             }
             self.step("refresh", &record.urn, Some(&record));
-            if !record.custom || record.pending {
+            if !record.custom || record.pending || urns::is_provider(&record.urn) {
                 self.counts.hit(if record.pending { Rule::PendingRefresh } else { Rule::RefreshComponents });
                 continue;
             }
@@ -56,7 +56,8 @@ impl Model<'_> {
         for resource in step.program.iter().take(step.raises_after.unwrap_or(usize::MAX)) {
             let (parent, urn) = self.place(resource);
             let Ok((old, formerly)) = self.find_old(&urn, &parent, resource) else { continue };
-            if let (Some(slot), false) = (old, resource.component || resource.get.is_some()) {
+            let is_dynamic = !resource.component && resource.package.is_none() && resource.get.is_none();
+            if let (Some(slot), true) = (old, is_dynamic) {
                 self.served.insert(self.slots[slot].record.urn.clone(), resource.name.clone());
             }
             self.seen.insert(urn.clone(), Seen { formerly, ..Seen::default() });
@@ -71,7 +72,7 @@ impl Model<'_> {
         self.counts.hit(if record.delete { Rule::RefreshOldHalf } else { Rule::RefreshReads });
         let method = Method::Read { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
         let mut new = record.clone();
-        match self.call(&record.urn, &method) {
+        match self.call(record, &method, Some(&record.inputs)) {
             Ok(Answer::Read { id, outputs: Some(outputs), inputs, .. }) if !id.is_empty() => {
                 if outputs != record.outputs {
                     self.counts.hit(Rule::RefreshStores);
@@ -109,7 +110,7 @@ impl Model<'_> {
         }
         if !record.external {
             let method = Method::Diff { id: new.id.clone(), olds: new.outputs.clone(), news: record.inputs.clone() };
-            if self.call(&record.urn, &method).is_err() {
+            if self.call(record, &method, Some(&new.inputs)).is_err() {
                 self.counts.hit(Rule::RefreshDiffFails);
                 self.failed = true;
                 return;
@@ -144,9 +145,8 @@ impl Model<'_> {
 
     /// A resource that the program only looks up.
     pub(crate) fn look_up(&mut self, resource: &Resource, of: &str) -> Result<Known, Halt> {
-        let parent = resource.parent.as_ref().and_then(|name| self.known.get(name));
-        let parent = parent.map_or_else(urns::stack, |known| known.urn.clone());
-        let urn = urns::urn(Some(&parent), urns::token(false, resource.other_type), &resource.name);
+        let provider = self.provider_of(resource)?;
+        let (parent, urn) = self.place(resource);
         if self.seen.contains_key(&urn) {
             self.counts.hit(Rule::DuplicateUrn);
             return Err(Halt);
@@ -166,6 +166,7 @@ impl Model<'_> {
             custom: true,
             external: true,
             id: id.clone(),
+            provider,
             inputs: inputs.clone(),
             parent: Some(parent),
             dependencies,
@@ -176,11 +177,14 @@ impl Model<'_> {
             self.counts.hit(Rule::TargetSkippedNeeded);
             return Err(Halt);
         }
+        if !self.has_provider(&row.provider) {
+            return Err(Halt);
+        }
         let before = old.map(|slot| self.slots[slot].record.clone());
         let takes_over = before.as_ref().is_some_and(|old| !old.external && old.id != id);
         self.step(if takes_over { "read-replacement" } else { "read" }, &urn, None);
-        let method = Method::Read { id, props: inputs, timeout: 0.0 };
-        let outputs = match self.call(&urn, &method) {
+        let method = Method::Read { id, props: inputs.clone(), timeout: 0.0 };
+        let outputs = match self.call(&row, &method, Some(&inputs)) {
             Ok(Answer::Read { id, outputs: Some(outputs), .. }) => {
                 if !id.is_empty() {
                     row.id = id;
@@ -194,6 +198,10 @@ impl Model<'_> {
         };
         row.secret_outputs = secrets(resource, &outputs, &[]);
         row.outputs = outputs;
+        if !row.provider.is_empty() {
+            // They were what the program knows of it, and are not kept.
+            row.inputs.clear();
+        }
         let known = self.put_read(old, before.as_ref(), row, takes_over);
         if takes_over {
             self.step("replace", &urn, None);
@@ -202,7 +210,7 @@ impl Model<'_> {
     }
 
     fn put_read(&mut self, old: Option<usize>, before: Option<&Record>, row: Record, takes_over: bool) -> Known {
-        let known = Known { urn: row.urn.clone(), outputs: row.outputs.clone(), unknown: false };
+        let known = Known { urn: row.urn.clone(), outputs: row.outputs.clone(), ..Known::default() };
         let rule = match before {
             None => Rule::ReadFirst,
             Some(_) if takes_over => Rule::ReadTakesOver,

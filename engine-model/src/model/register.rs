@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use maloko_core::property_path::{PathPattern, PatternSegment};
-use maloko_core::provider::{Answer, DiffAnswer, Method};
+use maloko_core::provider::{Answer, Method};
 use maloko_core::{PropertyMap, Value};
 
 use crate::program::Resource;
@@ -11,9 +10,11 @@ use crate::rules::Rule;
 use crate::sdk::{self, Known};
 use crate::urns;
 
-use super::paths::{covers, differences, is_longer, put_back};
+use super::packages::{is_default, keep_version};
+use super::paths::{differences, put_back};
 use super::targets::names;
-use super::{Halt, Model, Record, Seen};
+use super::verdict::ExpectedDiff;
+use super::{Halt, Model, Record, Seen, UNKNOWN_ID};
 
 /// A registration that is being worked out.
 pub(crate) struct Wanted<'r> {
@@ -25,23 +26,29 @@ pub(crate) struct Wanted<'r> {
     pub(crate) skipped: bool,
 }
 
-/// What the differences ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct ExpectedDiff {
-    pub(crate) changed: bool,
-    pub(crate) replace: bool,
-    pub(crate) delete_first: Option<bool>,
-    pub(crate) stable: bool,
-}
-
 impl Model<'_> {
     /// Registers a resource; gives what the program learns of it.
     pub(crate) fn register(&mut self, resource: &Resource) -> Result<Known, Halt> {
-        let mut wanted = self.wanted(resource)?;
-        let urn = wanted.row.urn.clone();
+        let provider = self.provider_of(resource)?;
+        let wanted = self.wanted(resource, provider)?;
+        let mut known = self.settle(wanted)?;
+        if resource.is_provider {
+            known.id = if known.unknown { UNKNOWN_ID.to_owned() } else { self.id_of_provider(&known.urn) };
+        }
+        Ok(known)
+    }
+
+    fn settle(&mut self, mut wanted: Wanted<'_>) -> Result<Known, Halt> {
+        let resource = wanted.resource;
         if !self.targeted(&wanted)? {
             return Ok(self.untouched(&wanted));
         }
+        if wanted.row.provider_urn().is_some_and(|urn| self.failures.contains(urn)) {
+            // There is nobody who could be asked.
+            self.counts.hit(Rule::FailureSkipsByProvider);
+            return Ok(self.skip(&wanted));
+        }
+        self.start_provider(resource)?;
         if resource.component {
             return Ok(self.component(wanted));
         }
@@ -49,7 +56,7 @@ impl Model<'_> {
         let recreating = old.as_ref().is_some_and(|slot| slot.deleted_first);
         let external = old.as_ref().is_some_and(|slot| slot.record.external);
         let tainted = old.as_ref().is_some_and(|slot| slot.record.taint);
-        let forced = old.is_some() && !external && !recreating && (tainted || names(&self.before.step.replace, &urn));
+        let forced = old.is_some() && !external && !recreating && (tainted || names(&self.before.step.replace, &wanted.row.urn));
         let afresh = old.is_none() || recreating || external || forced;
         let (olds, news) = match &old {
             Some(slot) if !afresh => {
@@ -58,7 +65,7 @@ impl Model<'_> {
             }
             _ => (PropertyMap::new(), wanted.inputs.clone()),
         };
-        wanted.row.inputs = self.check(&urn, olds, news)?;
+        wanted.row.inputs = self.check(&wanted.row, olds, news)?;
         let Some(slot) = old else { return self.create(wanted) };
         let old = slot.record;
         if recreating {
@@ -89,18 +96,21 @@ impl Model<'_> {
                 self.counts.hit(rule);
                 ExpectedDiff { changed: true, replace: true, ..ExpectedDiff::default() }
             }
+            None if self.moves_to_another_provider(&old, &wanted)? => {
+                ExpectedDiff { changed: true, replace: true, ..ExpectedDiff::default() }
+            }
             None => self.ask_diff(&old, &wanted)?,
         };
         if verdict.replace {
             self.guard(&old, &wanted)?;
-            wanted.row.inputs = self.check(&urn, PropertyMap::new(), wanted.inputs.clone())?;
+            wanted.row.inputs = self.check(&wanted.row, PropertyMap::new(), wanted.inputs.clone())?;
             return self.replace(wanted, verdict.delete_first);
         }
         if verdict.changed { self.change(wanted, &old, verdict) } else { Ok(self.keep(wanted, &old)) }
     }
 
     /// Identity, inherited options and inputs.
-    fn wanted<'r>(&mut self, resource: &'r Resource) -> Result<Wanted<'r>, Halt> {
+    fn wanted<'r>(&mut self, resource: &'r Resource, provider: String) -> Result<Wanted<'r>, Halt> {
         let (parent, urn) = self.place(resource);
         if self.seen.contains_key(&urn) {
             self.counts.hit(Rule::DuplicateUrn);
@@ -121,17 +131,19 @@ impl Model<'_> {
                 self.counts.hit(rule);
             }
         }
-        let inputs = sdk::inputs(resource, &self.known, self.before.dry_run);
+        let mut inputs = sdk::inputs(resource, &self.known, self.before.dry_run);
         if inputs.values().any(Value::contains_unknown) && self.before.dry_run {
             self.counts.hit(Rule::PreviewUnknown);
         }
         let (dependencies, by_property) = sdk::dependencies(resource, &inputs, &self.known);
+        keep_version(resource, &mut inputs);
         let urn_of = |name: &String| self.known.get(name).map(|known| known.urn.clone());
         let row = Record {
             urn: urn.clone(),
             custom: !resource.component,
+            provider,
             inputs: inputs.clone(),
-            parent: Some(parent),
+            parent: Some(parent).filter(|parent| !parent.is_empty()),
             protect: resource.protect.unwrap_or(above.protect),
             retain: resource.retain.unwrap_or(above.retain),
             dependencies,
@@ -143,7 +155,14 @@ impl Model<'_> {
             trigger: resource.trigger.as_ref().map(|text| crate::show::value(&Value::String(text.clone()))),
             ..Record::default()
         };
-        let seen = Seen { protect: row.protect, retain: row.retain, deleted_with: row.deleted_with.clone(), formerly };
+        let mut providers = sdk::children_use(resource, &self.before.step.program, &self.known);
+        if resource.component {
+            for (package, reference) in above.providers {
+                providers.entry(package).or_insert(reference);
+            }
+        }
+        let (protect, retain, deleted_with) = (row.protect, row.retain, row.deleted_with.clone());
+        let seen = Seen { protect, retain, deleted_with, formerly, providers };
         self.seen.insert(urn, seen);
         if let Some(slot) = old {
             self.slots[slot].handled = true;
@@ -154,9 +173,13 @@ impl Model<'_> {
 
     /// The URNs of a resource's parent and of itself.
     pub(crate) fn place(&self, resource: &Resource) -> (String, String) {
+        let token = urns::token(resource, resource.other_type);
+        if is_default(resource) {
+            return (String::new(), urns::urn(None, &token, &resource.name));
+        }
         let parent = resource.parent.as_ref().and_then(|name| self.known.get(name));
         let parent = parent.map_or_else(urns::stack, |known| known.urn.clone());
-        let urn = urns::urn(Some(&parent), urns::token(resource.component, resource.other_type), &resource.name);
+        let urn = urns::urn(Some(&parent), &token, &resource.name);
         (parent, urn)
     }
 
@@ -202,9 +225,9 @@ impl Model<'_> {
                 None => parent.to_owned(),
             };
             let formerly = self.seen.get(&above).and_then(|seen| seen.formerly.clone()).filter(|_| !alias.as_urn);
-            let kind = urns::token(resource.component, alias.other_type);
+            let kind = urns::token(resource, alias.other_type);
             let name = alias.name.as_ref().unwrap_or(&resource.name);
-            let former = urns::urn(Some(&formerly.unwrap_or(above)), kind, name);
+            let former = urns::urn(Some(&formerly.unwrap_or(above)), &kind, name);
             inherited.extend(inherit(&former));
             found.push(former);
         }
@@ -252,7 +275,7 @@ impl Model<'_> {
             return false;
         }
         let former = wanted.old.map(|slot| self.slots[slot].record.urn.clone());
-        let mut open: Vec<String> = wanted.row.references().cloned().collect();
+        let mut open: Vec<String> = wanted.row.references().map(str::to_owned).collect();
         let mut known: BTreeSet<String> = BTreeSet::new();
         while let Some(urn) = open.pop() {
             if urn == wanted.row.urn || Some(&urn) == former.as_ref() {
@@ -260,7 +283,7 @@ impl Model<'_> {
             }
             if known.insert(urn.clone()) {
                 let row = self.rows().find(|record| record.urn == urn && !record.delete);
-                open.extend(row.into_iter().flat_map(Record::references).cloned());
+                open.extend(row.into_iter().flat_map(Record::references).map(str::to_owned));
             }
         }
         false
@@ -271,15 +294,15 @@ impl Model<'_> {
         let urn = wanted.row.urn.clone();
         if wanted.skipped {
             self.failures.insert(urn.clone());
-            return Known { urn, outputs: PropertyMap::new(), unknown: true };
+            return Known { urn, unknown: true, ..Known::default() };
         }
         self.step("same", &urn, None);
-        let Some(slot) = wanted.old else { return Known { urn, outputs: PropertyMap::new(), unknown: true } };
+        let Some(slot) = wanted.old else { return Known { urn, unknown: true, ..Known::default() } };
         let outputs = if wanted.row.custom { self.slots[slot].record.outputs.clone() } else { PropertyMap::new() };
         self.slots[slot].carried = true;
         let row = Record { urn: urn.clone(), ..self.slots[slot].record.clone() };
         self.put(slot, row);
-        Known { urn, outputs, unknown: false }
+        Known { urn, outputs, ..Known::default() }
     }
 
     fn component(&mut self, wanted: Wanted<'_>) -> Known {
@@ -305,15 +328,20 @@ impl Model<'_> {
                 self.put(slot, row);
             }
         }
-        Known { urn, outputs: PropertyMap::new(), unknown: false }
+        Known { urn, ..Known::default() }
     }
 
-    pub(crate) fn check(&mut self, urn: &str, olds: PropertyMap, mut news: PropertyMap) -> Result<PropertyMap, Halt> {
+    fn check(&mut self, row: &Record, olds: PropertyMap, mut news: PropertyMap) -> Result<PropertyMap, Halt> {
         if !self.before.dry_run {
             // Only what depends on a failure is unknown in a real run; its provider does not see it.
             news.retain(|_, value| !value.contains_unknown());
         }
-        match self.call(urn, &Method::Check { olds, news }) {
+        let answer = if Self::is_provider_of_plugin(&row.urn) {
+            self.check_provider(&row.urn, &olds, &news)
+        } else {
+            self.call(row, &Method::Check { olds, news }, None)
+        };
+        match answer {
             Ok(Answer::Checked { inputs, failures }) if failures.is_empty() => Ok(inputs),
             Ok(_) => {
                 self.counts.hit(Rule::CheckRefuses);
@@ -325,142 +353,6 @@ impl Model<'_> {
                 }
                 Err(Halt)
             }
-        }
-    }
-
-    fn ask_diff(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<ExpectedDiff, Halt> {
-        let news = wanted.row.inputs.clone();
-        let method = Method::Diff { id: old.id.clone(), olds: old.outputs.clone(), news: news.clone() };
-        let Ok(Answer::Diffed(answer)) = self.call(&wanted.row.urn, &method) else {
-            self.counts.hit(Rule::DiffRaises);
-            return Err(Halt);
-        };
-        let resource = wanted.resource;
-        let lists = (&resource.ignore_changes[..], &resource.replace_on_changes[..]);
-        let mut verdict = self.judge(&answer, &old.inputs, &news, lists, old.unhealthy);
-        if old.pending {
-            self.counts.hit(Rule::PendingReplaced);
-            verdict.changed = true;
-            verdict.replace = true;
-        }
-        Ok(verdict)
-    }
-
-    /// What an answer of `diff` means (docs/rules 3.2 to 3.4).
-    pub(crate) fn judge(
-        &mut self,
-        answer: &DiffAnswer,
-        olds: &PropertyMap,
-        news: &PropertyMap,
-        (ignored, on_changes): (&[String], &[String]),
-        unhealthy: bool,
-    ) -> ExpectedDiff {
-        let found = differences(olds, &put_back(olds, news, ignored));
-        if answer.changes.is_none() {
-            if found.is_empty() && !differences(olds, news).is_empty() {
-                self.counts.hit(Rule::StructuralIgnored);
-            }
-            if found.iter().any(|path| path.len() > 1) {
-                self.counts.hit(Rule::StructuralNested);
-            }
-            if news.values().any(Value::contains_unknown) && !found.is_empty() {
-                self.counts.hit(Rule::StructuralUnknown);
-            }
-        }
-        let mut changed = answer.changes.unwrap_or(!found.is_empty());
-        let mut replace = changed && !answer.replaces.is_empty();
-        self.counts.hit(match (answer.changes, changed, answer.replaces.is_empty()) {
-            (Some(false), _, true) => Rule::DiffNone,
-            (Some(false), _, false) => Rule::DiffNoneReplaces,
-            (Some(true), _, true) => Rule::DiffSomeUpdate,
-            (Some(true), _, false) => Rule::DiffSomeReplace,
-            (None, false, true) => Rule::DiffUnknownSame,
-            (None, false, false) => Rule::DiffUnknownSameReplaces,
-            (None, true, true) => Rule::DiffUnknownUpdate,
-            (None, true, false) => Rule::DiffUnknownReplace,
-        });
-        if changed && !replace {
-            for listed in on_changes.iter().filter_map(|text| text.parse::<PathPattern>().ok()) {
-                if found.iter().any(|path| covers(&listed, path)) {
-                    let wild = listed.0.contains(&PatternSegment::Any);
-                    self.counts.hit(if wild { Rule::OnChangesWildcard } else { Rule::OnChanges });
-                    replace = true;
-                } else if found.iter().any(|path| is_longer(&listed, path)) {
-                    self.counts.hit(Rule::OnChangesLonger);
-                }
-            }
-        }
-        if unhealthy {
-            if !changed {
-                self.counts.hit(Rule::InitErrorsUpdate);
-            }
-            changed = true;
-            if on_changes.iter().any(|text| text.parse() == Ok(PathPattern(vec![PatternSegment::Any]))) {
-                self.counts.hit(Rule::OnChangesInitError);
-                replace = true;
-            } else if !answer.replaces.is_empty() && answer.changes != Some(true) && found.is_empty() {
-                // Keys that replace mean nothing when nothing changed.
-                replace = false;
-            }
-        }
-        let delete_first = answer.delete_before_replace;
-        ExpectedDiff { changed, replace, delete_first, stable: answer.stables.iter().any(|key| key == "out") }
-    }
-
-    /// Puts a row in place of the one of before; whoever referred to a former URN now refers to the new one: from the end
-    /// on, if an old object still goes by the former one.
-    pub(crate) fn put(&mut self, slot: usize, row: Record) {
-        let former = self.slots[slot].record.urn.clone();
-        let urn = row.urn.clone();
-        self.slots[slot].record = row;
-        self.slots[slot].done = true;
-        let has_pending_delete = self.rows().any(|record| record.delete && record.urn == former);
-        match former != urn {
-            true if has_pending_delete => self.late_renames.push((former, urn)),
-            true => self.renamed(&former, &urn),
-            false => {}
-        }
-    }
-
-    /// Children of what was renamed take the new URN too, where the run did not come to them or gave up on them.
-    pub(crate) fn rename_children(&mut self) {
-        for index in 0..self.slots.len() {
-            let slot = &self.slots[index];
-            if slot.gone || slot.done || slot.carried {
-                continue;
-            }
-            let record = &slot.record;
-            let parent = self.renames.iter().find(|(_, present)| record.parent.as_ref() == Some(present)).cloned();
-            let Some((former, parent)) = parent else { continue };
-            let name = crate::show::name(&record.urn);
-            let name = match name.strip_prefix(crate::show::name(&former)) {
-                Some(rest) => format!("{}{rest}", crate::show::name(&parent)),
-                None => name.to_owned(),
-            };
-            let urn = urns::urn(Some(&parent), urns::own_type(&record.urn), &name);
-            let before = record.urn.clone();
-            if urn != before && !self.slots.iter().any(|slot| slot.record.urn == urn && slot.handled) {
-                self.slots[index].record.urn.clone_from(&urn);
-                self.renamed(&before, &urn);
-            }
-        }
-    }
-
-    /// Rewrites references to a former URN.
-    pub(crate) fn renamed(&mut self, former: &str, urn: &str) {
-        self.renames.push((former.to_owned(), urn.to_owned()));
-        let rewrite = |text: &mut String| {
-            if text == former {
-                urn.clone_into(text);
-            }
-        };
-        for slot in &mut self.slots {
-            let record = &mut slot.record;
-            record.dependencies.iter_mut().for_each(rewrite);
-            record.by_property.values_mut().flatten().for_each(rewrite);
-            record.replace_with.iter_mut().for_each(rewrite);
-            record.parent.iter_mut().for_each(rewrite);
-            record.deleted_with.iter_mut().for_each(rewrite);
         }
     }
 }

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use maloko_core::provider::{Answer, Method};
-use maloko_core::{PropertyMap, Value};
+use maloko_core::Value;
 
 use crate::rules::Rule;
 use crate::sdk::Known;
+use crate::urns;
 
+use super::deletes::DeleteFailure;
 use super::register::Wanted;
 use super::{Halt, Model, Record};
 
@@ -63,7 +65,7 @@ impl Model<'_> {
         let foreseen = self.before.dry_run;
         let (row, healthy) = if foreseen {
             self.counts.hit(Rule::PreviewReplace);
-            (Record { outputs: wanted.row.inputs.clone(), ..wanted.row.clone() }, true)
+            (Record { outputs: self.outputs_foreseen(wanted, None), ..wanted.row.clone() }, true)
         } else {
             match self.make(wanted) {
                 Ok(made) => made,
@@ -124,8 +126,8 @@ impl Model<'_> {
             if self.slots[member].deleted_first {
                 continue;
             }
-            if !self.delete_for_replacement(member, &going) {
-                return self.fail(&record.urn).and_then(|_| self.fail(&wanted.row.urn));
+            if let Some(failure) = self.delete_for_replacement(member, &going) {
+                return self.fail_as(failure, &record.urn).and_then(|_| self.fail_as(failure, &wanted.row.urn));
             }
             self.replaced.insert(record.urn.clone());
             self.slots[member].deleted_first = true;
@@ -133,35 +135,41 @@ impl Model<'_> {
         if old.pending {
             self.counts.hit(Rule::StepPendingDeleteFirst);
             self.counts.hit(Rule::PendingResumed);
-        } else if !self.delete_for_replacement(slot, &going) {
-            return self.fail(&wanted.row.urn);
+        } else if let Some(failure) = self.delete_for_replacement(slot, &going) {
+            return self.fail_as(failure, &old.urn).and_then(|_| self.fail_as(failure, &wanted.row.urn));
         }
         self.counts.hit(Rule::StepReplaceDeleteFirst);
         self.recreate(wanted)
     }
 
     /// Deletes an object whose replacement follows; its row stays, marked.
-    fn delete_for_replacement(&mut self, slot: usize, going: &BTreeSet<String>) -> bool {
+    fn delete_for_replacement(&mut self, slot: usize, going: &BTreeSet<String>) -> Option<DeleteFailure> {
         let record = self.slots[slot].record.clone();
         self.step(if record.delete { "delete" } else { "delete-replaced" }, &record.urn, None);
         let implied = record.deleted_with.as_ref().is_some_and(|owner| going.contains(owner));
-        if record.retain {
+        if urns::is_provider(&record.urn) {
+            self.counts.hit(Rule::ProviderDeletedFirst);
+        } else if record.retain {
             self.counts.hit(Rule::RetainOldHalf);
             self.let_go.insert(record.id.clone());
         } else if implied {
             self.counts.hit(Rule::DeletedWithSkips);
             self.let_go.insert(record.id.clone());
-        } else if !self.before.dry_run {
+        } else if self.before.dry_run {
+            if let Some(failure) = self.foreseen_failure(&record) {
+                return Some(failure);
+            }
+        } else {
             let method = Method::Delete { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
-            if self.call(&record.urn, &method).is_err() {
+            if let Err(error) = self.call(&record, &method, Some(&record.inputs)) {
                 self.counts.hit(Rule::CascadeDeleteFails);
-                return false;
+                return Some(DeleteFailure::of(&error));
             }
         }
         // An old object that an earlier run left behind just goes.
         self.slots[slot].gone = record.delete;
         self.slots[slot].record.pending = true;
-        true
+        None
     }
 
     /// Makes again what was deleted in this run or an earlier one.
@@ -176,7 +184,7 @@ impl Model<'_> {
         self.step("create-replacement", &urn, None);
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewReplace);
-            return Ok(self.foresee(wanted, &PropertyMap::new()));
+            return Ok(self.foresee(wanted, None));
         }
         match self.make(&wanted) {
             Ok((row, healthy)) => {
@@ -201,7 +209,7 @@ impl Model<'_> {
             if !slot.base || slot.gone || index == root || !record.custom || record.external {
                 continue;
             }
-            if crate::urns::is_provider(&record.urn) {
+            if urns::is_provider(&record.urn) {
                 continue;
             }
             let refers = record.references().any(|urn| going.contains(urn));
@@ -213,7 +221,10 @@ impl Model<'_> {
             }
             let follows = |urn: &String| going.contains(urn);
             let with = record.deleted_with.as_ref().is_some_and(follows);
-            let joins = if with || record.replace_with.iter().any(follows) {
+            let joins = if record.provider_urn().is_some_and(|urn| going.contains(urn)) {
+                self.counts.hit(Rule::CascadeProvider);
+                true
+            } else if with || record.replace_with.iter().any(follows) {
                 self.counts.hit(if with { Rule::CascadeDeletedWith } else { Rule::CascadeReplaceWith });
                 if !with {
                     self.counts.hit(Rule::ReplaceWithDeleteFirst);
@@ -249,7 +260,7 @@ impl Model<'_> {
             return Ok(false);
         }
         let method = Method::Diff { id: record.id.clone(), olds: record.outputs.clone(), news: news.clone() };
-        let Ok(Answer::Diffed(answer)) = self.call(&record.urn, &method) else {
+        let Ok(Answer::Diffed(answer)) = self.call(record, &method, Some(&record.inputs)) else {
             self.counts.hit(Rule::DiffRaises);
             return Err(Halt);
         };

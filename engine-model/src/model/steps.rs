@@ -6,8 +6,11 @@ use maloko_core::provider::{Answer, Method, ProviderErrorKind};
 use crate::rules::Rule;
 use crate::sdk::Known;
 
-use super::register::{ExpectedDiff, Wanted, secrets};
-use super::{Halt, Model, Record};
+use super::deletes::DeleteFailure;
+use super::packages::without_internal;
+use super::register::{Wanted, secrets};
+use super::verdict::ExpectedDiff;
+use super::{Halt, Model, NEW_ID, Record};
 
 impl Model<'_> {
     pub(crate) fn keep(&mut self, wanted: Wanted<'_>, old: &Record) -> Known {
@@ -24,11 +27,16 @@ impl Model<'_> {
         let (urn, outputs) = (wanted.row.urn.clone(), old.outputs.clone());
         self.step("same", &urn, None);
         let mut row = Record { id: old.id.clone(), outputs: outputs.clone(), unhealthy: old.unhealthy, ..wanted.row };
+        if wanted.resource.is_provider {
+            // It goes on with what it was configured with.
+            self.counts.hit(Rule::ProviderSame);
+            self.configure(&row, &old.inputs);
+        }
         row.secret_outputs = secrets(wanted.resource, &outputs, &old.secret_outputs);
         if let Some(slot) = wanted.old {
             self.put(slot, row);
         }
-        Known { urn, outputs, unknown: false }
+        Known { urn, outputs, ..Known::default() }
     }
 
     pub(crate) fn create(&mut self, wanted: Wanted<'_>) -> Result<Known, Halt> {
@@ -39,7 +47,7 @@ impl Model<'_> {
         self.step("create", &wanted.row.urn, None);
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewCreate);
-            return Ok(self.foresee(wanted, &PropertyMap::new()));
+            return Ok(self.foresee(wanted, None));
         }
         match self.make(&wanted) {
             Ok((row, healthy)) => {
@@ -58,8 +66,17 @@ impl Model<'_> {
     pub(crate) fn make(&mut self, wanted: &Wanted<'_>) -> Result<(Record, bool), ()> {
         let urn = &wanted.row.urn;
         let mut row = wanted.row.clone();
+        if wanted.resource.is_provider {
+            // Nobody is called for that.
+            self.configure(&row, &row.inputs);
+            NEW_ID.clone_into(&mut row.id);
+            row.outputs = without_internal(&row.inputs);
+            return Ok((row, true));
+        }
+        let method = Method::Create { inputs: row.inputs.clone(), key: String::new(), timeout: 0.0 };
+        let before = self.cloud.clone();
         let (outputs, healthy) =
-            match self.call(urn, &Method::Create { inputs: row.inputs.clone(), key: String::new(), timeout: 0.0 }) {
+            match self.call(&row, &method, Some(&row.inputs)) {
                 Ok(Answer::Created { id, outputs, .. }) if !id.is_empty() => {
                     row.id = id;
                     (outputs, true)
@@ -76,6 +93,13 @@ impl Model<'_> {
                     ProviderErrorKind::NotInitialized { id, properties, .. } => {
                         row.id = id;
                         (properties, false)
+                    }
+                    ProviderErrorKind::Died => {
+                        // The object may be there: the operation stays pending.
+                        self.counts.hit(Rule::PendingCreateKept);
+                        self.unresolved_creates.push(urn.clone());
+                        self.let_go.extend(self.cloud.newest().filter(|_| self.cloud != before));
+                        return Err(());
                     }
                     _ => {
                         self.raised.push(urn.clone());
@@ -97,7 +121,7 @@ impl Model<'_> {
             if self.failed {
                 self.counts.hit(Rule::FailureIndependent);
             }
-            return Ok(Known { urn, outputs, unknown: false });
+            return Ok(Known { urn, outputs, ..Known::default() });
         }
         self.counts.hit(Rule::CreatePartly);
         self.fail(&urn)
@@ -113,17 +137,23 @@ impl Model<'_> {
         self.step("update", &urn, None);
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewUpdate);
-            let mut stable = old.outputs.clone();
-            stable.retain(|key, _| verdict.stable && key == "out");
-            if !stable.is_empty() {
-                self.counts.hit(Rule::PreviewStables);
-            }
-            return Ok(self.foresee(wanted, &stable));
+            let wanted = Wanted { row: Record { id: old.id.clone(), ..wanted.row }, ..wanted };
+            return Ok(self.foresee(wanted, Some((old, verdict))));
         }
         let mut row = Record { id: old.id.clone(), ..wanted.row.clone() };
+        if wanted.resource.is_provider {
+            self.counts.hit(Rule::ProviderUpdated);
+            row.outputs = without_internal(&row.inputs);
+            self.configure(&row, &row.inputs);
+            let outputs = row.outputs.clone();
+            if let Some(slot) = wanted.old {
+                self.put(slot, row);
+            }
+            return Ok(Known { urn, outputs, ..Known::default() });
+        }
         let method =
             Method::Update { id: old.id.clone(), olds: old.outputs.clone(), news: row.inputs.clone(), timeout: 0.0 };
-        let (outputs, healthy) = match self.call(&urn, &method) {
+        let (outputs, healthy) = match self.call(&row, &method, Some(&old.inputs)) {
             Ok(Answer::Updated { outputs, .. }) => (outputs, true),
             Ok(_) => return self.fail(&urn),
             Err(error) => match error.kind {
@@ -147,20 +177,56 @@ impl Model<'_> {
         if let Some(slot) = wanted.old {
             self.put(slot, row);
         }
-        if healthy { Ok(Known { urn, outputs, unknown: false }) } else { self.fail(&urn) }
+        if healthy { Ok(Known { urn, outputs, ..Known::default() }) } else { self.fail(&urn) }
     }
 
-    /// What a preview answers: the inputs, and what is known to stay.
-    pub(crate) fn foresee(&mut self, wanted: Wanted<'_>, stable: &PropertyMap) -> Known {
+    /// The outputs that a preview shows; of an update with the row that it is of, and what is asked for.
+    pub(crate) fn outputs_foreseen(&mut self, wanted: &Wanted<'_>, of: Option<(&Record, ExpectedDiff)>) -> PropertyMap {
+        let row = &wanted.row;
+        let inputs = row.inputs.clone();
+        if wanted.resource.is_provider {
+            self.configure(row, &inputs);
+            return without_internal(&inputs);
+        }
+        if !row.provider.is_empty() {
+            self.counts.hit(Rule::PreviewPlugin);
+            let answer = match of {
+                Some((old, _)) => {
+                    let (id, olds) = (old.id.clone(), old.outputs.clone());
+                    self.call(row, &Method::Update { id, olds, news: inputs, timeout: 0.0 }, Some(&old.inputs))
+                }
+                None => {
+                    let method = Method::Create { inputs, key: String::new(), timeout: 0.0 };
+                    self.call(row, &method, Some(&row.inputs))
+                }
+            };
+            return match answer {
+                Ok(Answer::Created { outputs, .. } | Answer::Updated { outputs, .. }) => outputs,
+                _ => PropertyMap::new(),
+            };
+        }
+        let mut outputs = inputs;
+        if let Some((old, verdict)) = of {
+            let mut stable = old.outputs.clone();
+            stable.retain(|key, _| verdict.stable && key == "out");
+            if !stable.is_empty() {
+                self.counts.hit(Rule::PreviewStables);
+            }
+            outputs.extend(stable);
+        }
+        outputs
+    }
+
+    /// What a preview answers.
+    pub(crate) fn foresee(&mut self, wanted: Wanted<'_>, of: Option<(&Record, ExpectedDiff)>) -> Known {
         let urn = wanted.row.urn.clone();
-        let mut outputs = wanted.row.inputs.clone();
-        outputs.extend(stable.clone());
+        let outputs = self.outputs_foreseen(&wanted, of);
         let row = Record { outputs: outputs.clone(), ..wanted.row };
         match wanted.old {
             Some(slot) => self.put(slot, row),
             None => self.append(row),
         }
-        Known { urn, outputs, unknown: false }
+        Known { urn, outputs, ..Known::default() }
     }
 
     /// Who depends on a failure is skipped.
@@ -170,7 +236,19 @@ impl Model<'_> {
         self.counts.hit(if transitively { Rule::FailureSkipsTransitively } else { Rule::FailureSkips });
         self.marked.insert(format!("skipped {urn}"));
         self.failures.insert(urn.clone());
-        Known { urn, outputs: PropertyMap::new(), unknown: true }
+        Known { urn, unknown: true, ..Known::default() }
+    }
+
+    /// A deletion failed that another step stood on.
+    pub(crate) fn fail_as(&mut self, failure: DeleteFailure, urn: &str) -> Result<Known, Halt> {
+        match failure {
+            DeleteFailure::Stops => self.fail(urn),
+            DeleteFailure::Passes => {
+                self.failed = true;
+                self.failures.insert(urn.to_owned());
+                Ok(Known { urn: urn.to_owned(), unknown: true, ..Known::default() })
+            }
+        }
     }
 
     /// A step failed: the end, or with continue-on-error an answer that says so.
@@ -181,6 +259,6 @@ impl Model<'_> {
             return Err(Halt);
         }
         self.counts.hit(Rule::FailureAnswered);
-        Ok(Known { urn: urn.to_owned(), outputs: PropertyMap::new(), unknown: true })
+        Ok(Known { urn: urn.to_owned(), unknown: true, ..Known::default() })
     }
 }

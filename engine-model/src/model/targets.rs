@@ -17,9 +17,9 @@ pub(crate) fn names(selection: &[String], urn: &str) -> bool {
 
 impl Model<'_> {
     /// May the run touch a resource with these references?
-    pub(crate) fn selects<'u>(&mut self, urn: &str, mut references: impl Iterator<Item = &'u String>) -> bool {
+    pub(crate) fn selects<'u>(&mut self, urn: &str, mut references: impl Iterator<Item = &'u str>) -> bool {
         let step = self.before.step;
-        if urn == urns::stack() || (step.targets.is_empty() && step.excludes.is_empty()) {
+        if urn == urns::stack() || urns::is_provider(urn) || (step.targets.is_empty() && step.excludes.is_empty()) {
             return true;
         }
         if step.targets.is_empty() {
@@ -93,7 +93,7 @@ impl Model<'_> {
         for index in condemned.iter().rev() {
             let record = &self.slots[*index].record;
             if kept.contains(&record.urn) {
-                kept.extend(record.references().cloned());
+                kept.extend(record.references().map(str::to_owned));
             }
         }
         let before = condemned.len();
@@ -110,9 +110,9 @@ impl Model<'_> {
         let mut open: Vec<&Slot> = self.slots.iter().filter(|slot| slot.carried).collect();
         while let Some(slot) = open.pop() {
             for urn in slot.record.references() {
-                if needed.insert(urn.clone()) {
+                if needed.insert(urn.to_owned()) {
                     let living =
-                        |slot: &&Slot| slot.record.urn == *urn && !slot.record.delete && !slot.gone && !slot.handled;
+                        |slot: &&Slot| slot.record.urn == urn && !slot.record.delete && !slot.gone && !slot.handled;
                     open.extend(self.slots.iter().filter(living));
                 }
             }
@@ -135,7 +135,7 @@ impl Model<'_> {
         let named = |index: usize| names(&step.targets, &record(index).urn);
         let goes = |index: usize| named(index) || step.target_dependents && selected.contains(&record(index).urn);
         let living = condemned.iter().filter(|index| goes(**index) && !is_pending_delete(**index));
-        let living: BTreeSet<&String> = living.map(|index| &record(*index).urn).collect();
+        let living: BTreeSet<&str> = living.map(|index| record(*index).urn.as_str()).collect();
         let refused = condemned.iter().filter(|index| !goes(**index)).any(|index| {
             let pending_delete = is_pending_delete(*index);
             record(*index)

@@ -1,5 +1,6 @@
 //! Deleting what is no longer wanted, group by group (docs/rules 5).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -38,6 +39,7 @@ impl Context {
         }
         self.tell_of_what_stays(&condemned);
         self.spare_what_failures_need(&mut condemned);
+        self.spare_providers_in_use(&mut condemned);
         self.start_plugins_of(condemned.values());
         let mut kept = FixedSet::default();
         // What a protected row needs is known to stay before anything goes.
@@ -132,6 +134,22 @@ impl Context {
             }
         }
         condemned.retain(|_, row| row.delete || !seen.contains(&row.urn));
+    }
+
+    /// A provider that was replaced stays for as long as a row names it that stays: what was not selected, or whose update
+    /// failed. Other rows name their references by URN alone, which the new one has, too.
+    fn spare_providers_in_use(&self, condemned: &mut Leftovers) {
+        if !condemned.values().any(|row| row.urn.provider_package().is_some()) {
+            return;
+        }
+        let used: HashSet<String> = {
+            let run_state = self.run_state();
+            let stay = run_state.ledger.rows().filter(|(number, _)| !condemned.contains_key(number));
+            stay.filter(|(_, row)| !row.pending_replacement).map(|(_, row)| row.provider.clone()).collect()
+        };
+        condemned.retain(|_, row| {
+            row.urn.provider_package().is_none() || !used.contains(&row.as_provider_reference())
+        });
     }
 
     /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.

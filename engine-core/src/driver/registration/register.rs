@@ -74,6 +74,11 @@ impl Context {
             shared = self.planning.shared().await;
             self.go_on()?;
         }
+        if self.is_served_by_failure(&registration.provider) {
+            // There is nobody who could be asked what the resource would take.
+            self.run_state().failed.insert(urn.clone());
+            return Ok((urn, Registered::Skipped));
+        }
         self.tell_of_inexact_numbers(&registration);
         for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
@@ -333,6 +338,13 @@ impl Context {
     /// resource.
     pub(in crate::driver) fn seed_of(&self, urn: &Urn) -> Vec<u8> {
         sha256(&[&self.operation.seed[..], urn.as_str().as_bytes()].concat())
+    }
+
+    /// Did its provider resource fail?
+    fn is_served_by_failure(&self, provider: &str) -> bool {
+        let run_state = self.run_state();
+        let provider = provider.rsplit_once("::").filter(|_| !run_state.failed.is_empty());
+        provider.is_some_and(|(urn, _)| run_state.failed.contains(&Urn::unchecked(urn)))
     }
 
     pub(in crate::driver) fn depends_on_failure(&self, goal: &Goal) -> bool {

@@ -232,8 +232,12 @@ impl Context {
             stamp(step.op, &mut row, self.now());
             let row = Arc::new(row);
             let changes = match &step.old {
-                // What the old provider made is deleted by it.
-                Some((number, old)) if step.op == Op::CreateReplacement && row.urn.provider_package().is_some() => {
+                // What the old provider made is deleted by it, unless it is gone already.
+                Some((number, old))
+                    if step.op == Op::CreateReplacement
+                        && row.urn.provider_package().is_some()
+                        && !is_pending(&self.run_state(), *number) =>
+                {
                     self.run_state().put_replacement(Arc::clone(&row), *number, old).to_vec()
                 }
                 old => vec![self.run_state().put(Arc::clone(&row), old.as_ref().map(|(number, _)| *number))],
