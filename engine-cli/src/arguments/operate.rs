@@ -31,6 +31,9 @@ pub(crate) struct RunArguments {
     /// Do not show progress while resources are worked on
     #[arg(long)]
     pub(crate) suppress_progress: bool,
+    /// Send traces to this OpenTelemetry collector, by OTLP over HTTP
+    #[arg(long, value_name = "ENDPOINT")]
+    pub(crate) otel_traces: Option<String>,
     /// Also write each engine event to this file, as a line of JSON.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) event_log: Option<PathBuf>,

@@ -18,6 +18,7 @@ mod request;
 mod run;
 mod source_text;
 mod streams;
+mod telemetry;
 #[cfg(test)]
 mod tests;
 mod update_plan;

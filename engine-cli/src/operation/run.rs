@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use maloko_core::activity::Activities;
 use maloko_core::autonaming::Seed;
 use maloko_core::builtin::{BackendStacks, OtherStacks};
 use maloko_core::event::{EventSink, Outcome, Severity, Summary};
@@ -12,6 +13,7 @@ use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
+use maloko_telemetry::Telemetry;
 
 use super::generated::Imported;
 use super::import_file::ListWriter;
@@ -22,6 +24,7 @@ use super::plan::{Fan, PreviewOutcome, Recorder};
 use super::plugins;
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
+use super::telemetry;
 use super::update_plan::{self, PlanWriter};
 use crate::advice::Aimed;
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Redactor};
@@ -55,8 +58,13 @@ pub(super) async fn run(
     if request.save_plan.is_some() {
         show.plan = Some(Arc::new(PlanWriter::new(&operation.config, seed, crypter.clone())));
     }
-    let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
+    show.telemetry = telemetry::of(workplace, request, stack, &redactor)?;
+    operation.activities = Activities::watched_by(telemetry::watcher(show.telemetry.as_ref()).into_iter().collect());
+    let ran = operate(workplace, request, program, operation, session, &show).await;
+    let outcome = ran.as_ref().map_or(Outcome::Failed, |(report, _)| report.summary.outcome);
     show.close();
+    telemetry::end(workplace, show.telemetry.as_ref(), outcome).await;
+    let (report, left_behind) = ran?;
     let classes =
         if show.imported.is_some() { workplace.context.language_host.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
@@ -241,6 +249,8 @@ struct Show {
     list: Option<Arc<ListWriter>>,
     /// In an import: makes the code for the program.
     imported: Option<Arc<Imported>>,
+    /// For those who asked for traces or metrics.
+    telemetry: Option<Arc<Telemetry>>,
 }
 
 impl Show {
@@ -320,6 +330,7 @@ impl Show {
                 .as_ref()
                 .filter(|it| it.generate_code && !request.is_dry())
                 .map(|_| Arc::default()),
+            telemetry: None,
         })
     }
 
@@ -339,6 +350,7 @@ impl Show {
         watchers.extend(self.plan.iter().map(|plan| Arc::clone(plan) as Arc<dyn EventSink>));
         watchers.extend(self.list.iter().map(|list| Arc::clone(list) as Arc<dyn EventSink>));
         watchers.extend(self.imported.iter().map(|imported| Arc::clone(imported) as Arc<dyn EventSink>));
+        watchers.extend(telemetry::sink(self.telemetry.as_ref()));
         match watchers.len() {
             1 => watchers.swap_remove(0),
             _ => Arc::new(Fan(watchers)),
@@ -393,10 +405,7 @@ async fn operate(
         own_process.end();
     }
     // An error of the state was told with the other ones of the run.
-    let mut report = report.map_err(|_| {
-        show.close();
-        Failure::silent(code::FAILURE)
-    })?;
+    let mut report = report.map_err(|_| Failure::silent(code::FAILURE))?;
     report.error = report.error.map(|error| workplace.context.console.aim.tell(&error).into());
     Ok((report, left_behind))
 }
