@@ -44,7 +44,10 @@ impl Measures {
             calls: calls.with_description("Calls of provider methods").build(),
             call_durations: durations("maloko.provider.call.duration", "What calls of provider methods took"),
             permit_waits: durations("maloko.permit.wait.duration", "How long calls waited for their turn"),
-            journal_flushes: durations("maloko.journal.flush.duration", "What making a record of the journal durable took"),
+            journal_flushes: durations(
+                "maloko.journal.flush.duration",
+                "What making a record of the journal durable took",
+            ),
             callbacks: durations("maloko.callback.duration", "What hooks, transforms and alias functions took"),
             plugin_requests: durations("maloko.plugin.request.duration", "What starting and asking plugins took"),
             of_run,

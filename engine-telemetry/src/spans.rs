@@ -105,10 +105,8 @@ impl Spans {
                 let kind = words::error_type(&error.kind);
                 let message = words::redacted(&error.message.to_string(), &self.redactor);
                 span.set_attribute(KeyValue::new(words::ERROR, kind));
-                let said = vec![
-                    KeyValue::new("exception.type", kind),
-                    KeyValue::new("exception.message", message.clone()),
-                ];
+                let said =
+                    vec![KeyValue::new("exception.type", kind), KeyValue::new("exception.message", message.clone())];
                 span.add_event("exception", said);
                 span.set_status(Status::error(message));
             }

@@ -60,10 +60,8 @@ impl Telemetry {
             let failures = Arc::clone(&exporters.failures);
             Mutex::new(Spans::new(tracer, name, &caller(settings), Arc::clone(&redactor), failures))
         });
-        let of_run = vec![
-            KeyValue::new(words::PROJECT, run.project.clone()),
-            KeyValue::new(words::STACK, run.stack.clone()),
-        ];
+        let of_run =
+            vec![KeyValue::new(words::PROJECT, run.project.clone()), KeyValue::new(words::STACK, run.stack.clone())];
         let measures =
             exporters.metrics.as_ref().map(|metrics| Measures::new(&metrics.meter_with_scope(scope()), of_run));
         let (began, changes) = (Mutex::default(), Mutex::default());
@@ -100,7 +98,8 @@ impl Telemetry {
         let Some(measures) = &self.measures else { return };
         let Activity { kind, name, urn, .. } = activity;
         // What is measured by name has few of them: methods, and what is waited for.
-        let name = if matches!(kind, ActivityKind::Call | ActivityKind::Permit) { name.into_owned() } else { String::new() };
+        let name =
+            if matches!(kind, ActivityKind::Call | ActivityKind::Permit) { name.into_owned() } else { String::new() };
         let of_type = urn.map(|urn| words::redacted(urn.own_type(), &self.redactor));
         measures.record(Measured { kind, name, of_type, took, end });
     }

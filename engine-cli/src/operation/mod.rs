@@ -18,10 +18,10 @@ mod request;
 mod run;
 mod source_text;
 mod streams;
-mod telemetry;
 #[cfg(test)]
 mod tests;
 mod update_plan;
+mod watchers;
 
 use maloko_core::operation::OperationKind;
 use maloko_core::state::{StackName, at_work};

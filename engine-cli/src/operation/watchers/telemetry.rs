@@ -9,12 +9,12 @@ use maloko_core::redaction::Redactor;
 use maloko_core::state::StackName;
 use maloko_telemetry::{RunDescription, Settings, Telemetry};
 
-use super::request::Request;
 use crate::failure::{Failure, Result};
+use crate::operation::request::Request;
 use crate::workplace::Workplace;
 
 /// What watches the run; none, which costs nothing, unless the environment or `--otel-traces` asks for it.
-pub(super) fn of(
+pub(in crate::operation) fn of(
     workplace: &Workplace<'_>,
     request: &Request,
     stack: &StackName,
@@ -51,17 +51,17 @@ fn kind(kind: OperationKind) -> &'static str {
 }
 
 /// The run as those see it who watch events.
-pub(super) fn sink(telemetry: Option<&Arc<Telemetry>>) -> Option<Arc<dyn EventSink>> {
+pub(in crate::operation) fn sink(telemetry: Option<&Arc<Telemetry>>) -> Option<Arc<dyn EventSink>> {
     telemetry.map(|telemetry| Arc::clone(telemetry) as Arc<dyn EventSink>)
 }
 
 /// The run as those see it who watch activities.
-pub(super) fn watcher(telemetry: Option<&Arc<Telemetry>>) -> Option<Arc<dyn ActivityWatcher>> {
+pub(in crate::operation) fn watcher(telemetry: Option<&Arc<Telemetry>>) -> Option<Arc<dyn ActivityWatcher>> {
     telemetry.map(|telemetry| Arc::clone(telemetry) as Arc<dyn ActivityWatcher>)
 }
 
 /// The run is over: waits some seconds at most for the collector. What that did not take is told and changes nothing.
-pub(super) async fn end(workplace: &Workplace<'_>, telemetry: Option<&Arc<Telemetry>>, outcome: Outcome) {
+pub(in crate::operation) async fn end(workplace: &Workplace<'_>, telemetry: Option<&Arc<Telemetry>>, outcome: Outcome) {
     let Some(telemetry) = telemetry.map(Arc::clone) else { return };
     if let Ok(Some(warning)) = tokio::task::spawn_blocking(move || telemetry.end(outcome)).await {
         workplace.context.console.warn(warning);
