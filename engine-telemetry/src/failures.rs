@@ -47,3 +47,24 @@ impl Failures {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Failures;
+
+    #[test]
+    fn what_is_missing_is_told_with_the_reason() {
+        let failures = Failures::default();
+        assert_eq!(failures.told(false), None);
+        failures.span_ended();
+        failures.span_ended();
+        failures.spans_taken(1);
+        let told = |late| failures.told(late).expect("a span is missing");
+        assert!(told(false).starts_with("OpenTelemetry: 1 of 2 spans were not exported: they came faster"));
+        assert!(told(true).ends_with("the collector did not answer in time"));
+        failures.note("http://localhost:4318/v1/traces answered 503".to_owned());
+        assert!(told(true).ends_with("answered 503"));
+        failures.spans_taken(1);
+        assert!(told(false).starts_with("OpenTelemetry: not everything was exported"));
+    }
+}

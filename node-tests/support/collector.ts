@@ -1,6 +1,7 @@
 // A collector of OpenTelemetry for tests: takes OTLP over HTTP as JSON, and keeps what it was sent.
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Worker } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 
 /** The beginning of a program that traces itself, and sends its spans to the same collector. */
@@ -132,4 +133,35 @@ export async function collector(hangs = false): Promise<Collector> {
     });
     kept.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return kept;
+}
+
+const INTO_FILES = `
+const { workerData: { folder, port } } = require("node:worker_threads");
+const { mkdirSync, writeFileSync } = require("node:fs");
+mkdirSync(folder);
+let number = 0;
+const server = require("node:http").createServer((request, response) => {
+    const parts = [];
+    request.on("data", (part) => parts.push(part));
+    request.on("end", () => {
+        writeFileSync(folder + "/" + request.url.replaceAll("/", "-") + number++, Buffer.concat(parts));
+        response.end("{}");
+    });
+});
+server.listen(0, "127.0.0.1", () => {
+    Atomics.store(port, 0, server.address().port);
+    Atomics.notify(port, 0);
+});
+`;
+
+/**
+ * Serves on a thread of its own until the test ends, for commands that the test waits for, and writes what it was sent into
+ * files of a new folder. Gives its address.
+ */
+export function collectorInto(folder: string): string {
+    const port = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(INTO_FILES, { eval: true, workerData: { folder, port } });
+    onTestFinished(() => void worker.terminate());
+    Atomics.wait(port, 0, 0);
+    return `http://127.0.0.1:${port[0]}`;
 }
