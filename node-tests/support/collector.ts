@@ -68,12 +68,10 @@ export class Collector {
             for (const resource of JSON.parse(body).resourceMetrics) {
                 for (const metric of resource.scopeMetrics.flatMap((scope: any) => scope.metrics)) {
                     const points = (metric.sum ?? metric.histogram).dataPoints as any[];
-                    const told = points.map(
-                        (point): [Attributes, number] => [
-                            attributesOf(point.attributes),
-                            Number(point.asInt ?? point.count),
-                        ],
-                    );
+                    const told = points.map((point): [Attributes, number] => [
+                        attributesOf(point.attributes),
+                        Number(point.asInt ?? point.count),
+                    ]);
                     found[metric.name] = [...(found[metric.name] ?? []), ...told];
                 }
             }

@@ -10,7 +10,7 @@ TRACE_PARENT = f"00-{CALLER[0]}-{CALLER[1]}-01"
 
 PROGRAM = (
     EXPORTER
-    + '''
+    + """
 import asyncio
 import threading
 
@@ -48,7 +48,7 @@ for name in ("a", "b"):
     Thing(Plain(), name)
 for name in ("c", "d"):
     Thing(Async(), name)
-'''
+"""
 )
 
 FAILING = """
@@ -159,9 +159,7 @@ def test_calls_and_waits_are_measured(trial: Project) -> None:
         trial.run(*UP, **exporting(seen, OTEL_TRACES_EXPORTER="none"))
     assert seen.spans == []
     [(point, number)] = [
-        (point, number)
-        for point, number in seen.metrics["maloko.provider.calls"]
-        if point["maloko.method"] == "create"
+        (point, number) for point, number in seen.metrics["maloko.provider.calls"] if point["maloko.method"] == "create"
     ]
     assert number == 1
     assert point["maloko.outcome"] == "done"

@@ -290,7 +290,9 @@ def test_a_plugin_is_told_the_trace_of_its_call(plugged: Plugged) -> None:
     told = re.findall(r"create is below 00-(\S+)-01", done.stdout)
     assert [span.split("-")[0] for span in told] == [caller.split("-")[0]]
     assert told != [caller]
-    assert "create is below no trace" in plugged.project.run(*UP, "--replace", "thing", INPUTS=inputs(trace=True)).stdout
+    assert (
+        "create is below no trace" in plugged.project.run(*UP, "--replace", "thing", INPUTS=inputs(trace=True)).stdout
+    )
 
 
 def test_a_plugin_gets_the_names_that_the_configuration_proposes(plugged: Plugged) -> None:

@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
-EXPORTER = '''
+EXPORTER = """
 import os
 import urllib.request
 
@@ -33,7 +33,7 @@ provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(ToCollector()))
 trace.set_tracer_provider(provider)
 TRACER = trace.get_tracer("program")
-'''
+"""
 """The beginning of a program that traces itself, and sends its spans to the same collector."""
 
 
@@ -122,7 +122,7 @@ def collector(*, hangs: bool = False) -> Iterator[Collector]:
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, format: str, *args: Any) -> None:
+        def log_message(self, *_: Any) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
