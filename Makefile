@@ -54,7 +54,7 @@ MALOKO_PY := $(CURDIR)/$(VENV)/bin/maloko
 MALOKO_JS := $(CURDIR)/node-tests/node_modules/.bin/maloko
 
 # What the binaries are made from.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-plugins engine-stores engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs")
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-plugins engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs")
 PY_SOURCES := $(shell find py-binding -type f -not -path '*/__pycache__/*' -not -path '*/target/*' -not -name '*.so')
 NODE_SOURCES := $(shell find node-binding -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/target/*' -not -name '*.node' -not -name '*.tgz')
 

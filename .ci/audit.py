@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Where connections are the user's wish: remote assets, the stores that a backend's address names, the plugins of this
-# machine, on loopback, and the servers that have those that are missing.
+# machine, on loopback, the servers that have those that are missing, and the collector that takes traces.
 # The guards of a law of the testing kits stand in the way of connections, and what lets a Node process end wraps
 # `listen` of the providers' servers: none of them makes any.
 GUARDS = (
@@ -23,7 +23,13 @@ GUARDS = (
     "node-binding/ts/run/idle.ts",
     "node-binding/ts/testing/laws/guard.ts",
 )
-MAY_CONNECT = ("engine-core/src/assets/remote.rs", "engine-plugins/src/", "engine-stores/src/", *GUARDS)
+MAY_CONNECT = (
+    "engine-core/src/assets/remote.rs",
+    "engine-plugins/src/",
+    "engine-stores/src/",
+    "engine-telemetry/src/transport.rs",
+    *GUARDS,
+)
 CONNECTS = {
     ".rs": re.compile(
         r"\b(ureq|reqwest|hyper|object_store|tokio_postgres|TcpStream|TcpListener|UdpSocket|UnixStream)\b"
@@ -37,6 +43,7 @@ OURS = (
     "engine-core/src",
     "engine-plugins/src",
     "engine-stores/src",
+    "engine-telemetry/src",
     "engine-kit/src",
     "engine-cli/src",
     "py-binding/src",

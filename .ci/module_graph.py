@@ -28,6 +28,7 @@ CRATES = (
     "engine-cli",
     "engine-kit",
     "engine-plugins",
+    "engine-telemetry",
     "engine-model",
     "py-binding",
     "node-binding",

@@ -21,6 +21,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     ("provider-laws", "laws and lifecycles of providers", include_str!("../topics/provider-laws.md")),
     ("state", "layout, journal, secrets, locks", include_str!("../topics/state.md")),
     ("testing", "testing with pytest, vitest and jest", include_str!("../topics/testing.md")),
+    ("tracing", "traces and metrics by OpenTelemetry", include_str!("../topics/tracing.md")),
     ("transforms-and-hooks", "transforms and hooks", include_str!("../topics/transforms-and-hooks.md")),
 ];
 

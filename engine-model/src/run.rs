@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use maloko_core::config_value::ConfigValue;
 use maloko_core::environment::Environment;
 use maloko_core::event::{Event, Outcome};
-use maloko_core::config_value::ConfigValue;
 use maloko_core::plugin::PluginsOfRun;
 use maloko_core::provider::StoredProvider;
 use maloko_core::state::{

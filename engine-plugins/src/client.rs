@@ -1,10 +1,12 @@
 //! The connection to one plugin.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::uri::PathAndQuery;
 use prost::Message;
 use tonic::client::Grpc;
+use tonic::metadata::MetadataValue;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status};
 
@@ -13,6 +15,11 @@ use crate::codec::{BytesCodec, LARGEST_MESSAGE};
 /// How long a plugin that has told its port may take until it answers.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(10);
+
+tokio::task_local! {
+    /// The W3C `traceparent` of the call that the task makes, if that is traced: it goes with each request.
+    pub(crate) static TRACE_PARENT: Option<Arc<str>>;
+}
 
 /// A client of the provider protocol. Calls may be made side by side.
 #[derive(Clone)]
@@ -67,7 +74,12 @@ impl Client {
         let path: PathAndQuery = format!("/pulumirpc.{service}/{method}")
             .try_into()
             .map_err(|_| Status::new(Code::Internal, format!("'{method}' is no method's name")))?;
-        let answer = grpc.unary(Request::new(asked.encode_to_vec()), path, BytesCodec).await?;
+        let mut request = Request::new(asked.encode_to_vec());
+        let trace_parent = TRACE_PARENT.try_with(Clone::clone).ok().flatten();
+        if let Some(value) = trace_parent.and_then(|value| MetadataValue::try_from(&*value).ok()) {
+            request.metadata_mut().insert("traceparent", value);
+        }
+        let answer = grpc.unary(request, path, BytesCodec).await?;
         Answer::decode(answer.into_inner())
             .map_err(|error| Status::new(Code::DataLoss, format!("the answer to {method} cannot be read: {error}")))
     }

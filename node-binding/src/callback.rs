@@ -21,7 +21,7 @@ pub(crate) type Wake = ThreadsafeFunction<(), (), (), Status, false, true>;
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 pub enum Message {
     /// Call a method of a provider object, with its arguments as JSON. `of_call` is its number in its run, `operation_key` that
-    /// of a `create`, and empty for others.
+    /// of a `create`, and empty for others; `trace_parent` the W3C one of a call that is traced, or empty.
     CallProvider {
         call: u32,
         object: f64,
@@ -29,6 +29,7 @@ pub enum Message {
         method: String,
         urn: String,
         operation_key: String,
+        trace_parent: String,
         arguments: String,
     },
     /// A request was answered with a protobuf message.

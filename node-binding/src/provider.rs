@@ -142,6 +142,7 @@ impl ProviderHost for JsHost {
             method: method.to_owned(),
             urn: call.urn.as_str().to_owned(),
             operation_key,
+            trace_parent: call.trace_parent.as_deref().unwrap_or_default().to_owned(),
             arguments,
         });
         match reply.await {

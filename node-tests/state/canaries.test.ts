@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { collectorInto } from "../support/collector";
 import { Project } from "../support/project";
 import { CANARIES, files, hits, LINES } from "./canaries";
 
@@ -106,6 +107,8 @@ afterAll(() => rmSync(begun, { recursive: true, force: true }));
 class Trial {
     readonly #outside = mkdtempSync(join(tmpdir(), "maloko-canaries-"));
     readonly #temporary = mkdtempSync(join(tmpdir(), "maloko-temporary-"));
+    readonly #traces = join(this.#temporary, "traces");
+    readonly #collector = collectorInto(this.#traces);
     readonly #said: { place: string; content: Buffer }[] = [];
     readonly project: Project;
 
@@ -135,6 +138,8 @@ class Trial {
             TMPDIR: this.#temporary,
             HOME: join(this.project.directory, "home"),
             PULUMI_CONFIG_PASSPHRASE: CANARIES.passphrase,
+            OTEL_EXPORTER_OTLP_ENDPOINT: this.#collector,
+            OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
         };
     }
 
@@ -172,6 +177,11 @@ class Trial {
         ];
     }
 
+    /** Has a collector got spans and metrics? */
+    isTraced(): boolean {
+        return ["traces", "metrics"].every((signal) => readdirSync(this.#traces).some((name) => name.includes(signal)));
+    }
+
     /** Is there a journal of a run that was killed? */
     hasJournal(): boolean {
         return files(this.project.directory).some(({ name }) => name.endsWith("/journal"));
@@ -206,6 +216,7 @@ test("a canary in every place shows up nowhere while all goes well", () => {
     }
     trial.run("stack", "import", "--file", "export.json");
     trial.run("destroy", "--yes", "--diff");
+    expect(trial.isTraced()).toBe(true);
     expect(trial.leaks()).toEqual([]);
 });
 

@@ -174,6 +174,30 @@ export class Project {
         interrupt: (child: Interrupted) => Promise<void>,
         environment: NodeJS.ProcessEnv = {},
     ): Promise<Outcome> {
+        const { child, ended, said } = this.#begun(args, environment);
+        const until = async (condition: () => boolean) => {
+            while (!condition() && child.exitCode === null) {
+                await new Promise((resolve) => setTimeout(resolve, 5));
+            }
+        };
+        await until(() => existsSync(join(this.directory, "started")));
+        await interrupt({
+            pid: child.pid,
+            signal: (name = "SIGINT") => child.kill(name),
+            said: (text) => until(() => said().includes(text)),
+        });
+        const status = await ended;
+        return { status, stdout: said(), stderr: "", output: said() };
+    }
+
+    /** Runs a command while the test goes on, which may serve what the command asks for. */
+    async beside(environment: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> {
+        const { ended, said } = this.#begun(args, environment);
+        const status = await ended;
+        return { status, stdout: said(), stderr: "", output: said() };
+    }
+
+    #begun(args: string[], environment: NodeJS.ProcessEnv) {
         const env = this.#environment(args, environment);
         const child = spawn(process.execPath, [COMMAND, ...args], { cwd: this.directory, env });
         onTestFinished(() => void child.kill("SIGKILL"));
@@ -184,18 +208,7 @@ export class Project {
         child.stdout.on("data", note);
         child.stderr.on("data", note);
         const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-        const until = async (condition: () => boolean) => {
-            while (!condition() && child.exitCode === null) {
-                await new Promise((resolve) => setTimeout(resolve, 5));
-            }
-        };
-        await until(() => existsSync(join(this.directory, "started")));
-        await interrupt({
-            pid: child.pid,
-            signal: (name = "SIGINT") => child.kill(name),
-            said: (text) => until(() => output.includes(text)),
-        });
-        return { status: await ended, stdout: output, stderr: "", output };
+        return { child, ended, said: () => output };
     }
 
     /**

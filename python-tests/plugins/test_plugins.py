@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import re
 import shutil
 import signal
 import subprocess
@@ -285,6 +286,18 @@ def test_a_secret_in_what_a_plugin_logs_is_not_shown(plugged: Plugged) -> None:
     assert "Thing thing: create got [secret]" in said
     assert "very-well-kept" not in said
     assert "very-well-kept" in (plugged.world / "here-thing-1.json").read_text()
+
+
+def test_a_plugin_is_told_the_trace_of_its_call(plugged: Plugged) -> None:
+    caller = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
+    nobody = "http://127.0.0.1:1"
+    done = plugged.project.run(*UP, "--otel-traces", nobody, INPUTS=inputs(trace=True), TRACEPARENT=f"00-{caller}-01")
+    told = re.findall(r"create is below 00-(\S+)-01", done.stdout)
+    assert [span.split("-")[0] for span in told] == [caller.split("-")[0]]
+    assert told != [caller]
+    assert (
+        "create is below no trace" in plugged.project.run(*UP, "--replace", "thing", INPUTS=inputs(trace=True)).stdout
+    )
 
 
 def test_a_plugin_gets_the_names_that_the_configuration_proposes(plugged: Plugged) -> None:

@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from canaries import CANARIES, LINES, files, hits
 from cli import MALOKO, Project
+from collector import Collector, collector
 
 PROGRAM = """
 import base64, html, json, os, pathlib, subprocess, sys, urllib.parse
@@ -146,6 +148,7 @@ class Trial:
         world.write_text(json.dumps(CANARIES))
         self.directory = directory
         self.said: list[tuple[str, bytes]] = []
+        self.traces: Collector | None = None
         self.project.environment |= {
             "WORLD": str(world),
             "TMPDIR": str(directory / "temporary"),
@@ -178,6 +181,8 @@ class Trial:
     def leaks(self) -> list[str]:
         secrets = {**CANARIES, "a line of the key": LINES[1], "another line of the key": LINES[2]}
         found = [hit for place, output in self.said for hit in hits(place, output, secrets)]
+        if self.traces is not None:
+            found += [hit for path, _, body in self.traces.requests for hit in hits(path, body, secrets)]
         for root in ("project", "temporary"):
             for path in files(self.directory / root):
                 found += hits(str(path.relative_to(self.directory)), path.read_bytes(), secrets)
@@ -195,11 +200,13 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 
 
 @pytest.fixture
-def trial(tmp_path: Path, begun: Trial) -> Trial:
+def trial(tmp_path: Path, begun: Trial) -> Iterator[Trial]:
     trial = Trial(tmp_path)
     shutil.copytree(begun.directory, tmp_path, dirs_exist_ok=True)
     trial.said.extend(begun.said)
-    return trial
+    with collector() as trial.traces:
+        trial.project.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = trial.traces.address
+        yield trial
 
 
 def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Trial) -> None:
@@ -226,6 +233,8 @@ def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Tri
         trial.run(*command)
     trial.run("stack", "import", "--file", "export.json")
     trial.run("destroy", "--yes", "--diff")
+    assert trial.traces is not None
+    assert trial.traces.spans
     assert trial.leaks() == []
 
 

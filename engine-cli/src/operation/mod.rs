@@ -10,6 +10,7 @@ mod load;
 mod outcome_file;
 mod own_process;
 mod packages;
+mod pages;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;
@@ -21,6 +22,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 mod update_plan;
+mod watchers;
 
 use maloko_core::operation::OperationKind;
 use maloko_core::state::{StackName, at_work};

@@ -13,17 +13,20 @@ use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
+use maloko_telemetry::Telemetry;
 
 use super::generated::Imported;
 use super::import_file::ListWriter;
 use super::interrupts;
 use super::outcome_file;
 use super::own_process;
+use super::pages::Pages;
 use super::plan::{Fan, PreviewOutcome, Recorder};
 use super::plugins;
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::{self, PlanWriter};
+use super::watchers::telemetry;
 use crate::advice::Aimed;
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Redactor};
 use crate::embedding::EventLines;
@@ -32,7 +35,6 @@ use crate::history::Beginning;
 use crate::host::SettlingHost;
 use crate::language_host::{ProgramSpec, ResourceClass};
 use crate::page;
-use crate::page::{LivePage, RunPage};
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
@@ -58,9 +60,16 @@ pub(super) async fn run(
     if request.save_plan.is_some() {
         show.plan = Some(Arc::new(PlanWriter::new(&operation.config, seed, crypter.clone())));
     }
-    let pages = watch(workplace, request, stack, &session, plan.as_ref(), &mut show, &mut operation).await?;
-    let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
+    let pages = Pages::begin(workplace, request, stack, plan.as_ref(), &operation, &session).await?;
+    show.page = pages.recorder.clone();
+    show.telemetry = telemetry::of(workplace, request, stack, &redactor)?;
+    let watchers = pages.watcher().into_iter().chain(telemetry::watcher(show.telemetry.as_ref()));
+    operation.activities = Activities::watched_by(watchers.collect());
+    let ran = operate(workplace, request, program, operation, session, &show).await;
+    let outcome = ran.as_ref().map_or(Outcome::Failed, |(report, _)| report.summary.outcome);
     show.close();
+    telemetry::end(workplace, show.telemetry.as_ref(), outcome).await;
+    let (report, left_behind) = ran?;
     let classes =
         if show.imported.is_some() { workplace.context.language_host.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
@@ -78,7 +87,7 @@ pub(super) async fn run(
         let run = show.page.as_ref().and_then(|page| page::record(page.data()));
         beginning.without_secrets(&redactor).ended(workplace, stack, succeeded, &report.summary.changes, run).await;
     }
-    explain(workplace, request, &show, pages)?;
+    pages.end(workplace, request)?;
     let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed, &classes)?;
     if left_behind && workplace.context.library.is_none() {
         // The program still sits on a thread of the interpreter, which would wait for it for ever.
@@ -249,6 +258,8 @@ struct Show {
     imported: Option<Arc<Imported>>,
     /// What the run's page shows; not in a preview pass, which is no run of its own.
     page: Option<Arc<page::Recorder>>,
+    /// For those who asked for traces or metrics.
+    telemetry: Option<Arc<Telemetry>>,
 }
 
 impl Show {
@@ -331,6 +342,7 @@ impl Show {
                 .filter(|it| it.generate_code && !request.is_dry())
                 .map(|_| Arc::default()),
             page: None,
+            telemetry: None,
         })
     }
 
@@ -351,6 +363,7 @@ impl Show {
         watchers.extend(self.list.iter().map(|list| Arc::clone(list) as Arc<dyn EventSink>));
         watchers.extend(self.imported.iter().map(|imported| Arc::clone(imported) as Arc<dyn EventSink>));
         watchers.extend(self.page.iter().map(|page| Arc::clone(page) as Arc<dyn EventSink>));
+        watchers.extend(telemetry::sink(self.telemetry.as_ref()));
         match watchers.len() {
             1 => watchers.swap_remove(0),
             _ => Arc::new(Fan(watchers)),
@@ -361,81 +374,6 @@ impl Show {
 /// Can the terminal draw over what it shows?
 fn moves_cursor(workplace: &Workplace<'_>) -> bool {
     workplace.context.text_variable("TERM").is_none_or(|term| term != "dumb")
-}
-
-/// Has somebody note what the run does, and begins its page where one is wanted.
-async fn watch(
-    workplace: &Workplace<'_>,
-    request: &Request,
-    stack: &StackName,
-    session: &Session,
-    plan: Option<&PreviewOutcome>,
-    show: &mut Show,
-    operation: &mut Operation,
-) -> Result<Pages> {
-    if request.confirm.preview_pass.is_some() {
-        return Ok(Pages::default());
-    }
-    let recorder = Arc::new(page::Recorder::new(
-        page::Beginning {
-            project: stack.project().to_owned(),
-            stack: stack.stack().to_owned(),
-            kind: match request.kind {
-                OperationKind::Update if request.is_preview_command => "preview",
-                OperationKind::Update | OperationKind::Load => "update",
-                OperationKind::Refresh => "refresh",
-                OperationKind::Destroy => "destroy",
-                OperationKind::Import => "import",
-            },
-            dry_run: request.is_dry(),
-            at: workplace.context.environment.clock.now(),
-            message: request.operate.run.message.clone().unwrap_or_default(),
-            plan: plan.map(PreviewOutcome::operations).unwrap_or_default(),
-        },
-        Arc::clone(&operation.redactor),
-        session.snapshot(),
-    ));
-    operation.activities = Activities::watched_by(vec![Arc::clone(&recorder) as _]);
-    show.page = Some(Arc::clone(&recorder));
-    let flags = &request.operate.run;
-    let mut pages = Pages::default();
-    if let Some(file) = &flags.page {
-        let past = page::Past::of(workplace, stack).await;
-        pages.file = Some(RunPage::begin(workplace.context.directory.join(file), Arc::clone(&recorder), past)?);
-    }
-    if flags.page_live {
-        let past = page::Past::of(workplace, stack).await;
-        let live = LivePage::begin(recorder, past, &workplace.context.environment)?;
-        workplace.context.console.note(format!("Follow the run at {}", live.address));
-        pages.live = Some(live);
-    }
-    Ok(pages)
-}
-
-/// The pages of a run, where they are wanted.
-#[derive(Default)]
-struct Pages {
-    file: Option<RunPage>,
-    live: Option<LivePage>,
-}
-
-/// What explains a run that is over: its page, why it took long, its summary for CI.
-fn explain(workplace: &Workplace<'_>, request: &Request, show: &Show, pages: Pages) -> Result<()> {
-    let (flags, console) = (&request.operate.run, &workplace.context.console);
-    if let Some(live) = pages.live {
-        live.finish();
-    }
-    if let Some(file) = pages.file {
-        file.finish()?;
-    }
-    let Some(recorder) = &show.page else { return Ok(()) };
-    if !flags.keeps_stdout_clean() && workplace.context.library.is_none() {
-        recorder.slowest().iter().for_each(|line| console.line(line));
-    }
-    if flags.summary.is_some() {
-        console.print(&page::markdown(&recorder.data(), flags.page.as_deref()));
-    }
-    Ok(())
 }
 
 /// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was
@@ -483,10 +421,7 @@ async fn operate(
         own_process.end();
     }
     // An error of the state was told with the other ones of the run.
-    let mut report = report.map_err(|_| {
-        show.close();
-        Failure::silent(code::FAILURE)
-    })?;
+    let mut report = report.map_err(|_| Failure::silent(code::FAILURE))?;
     report.error = report.error.map(|error| workplace.context.console.aim.tell(&error).into());
     Ok((report, left_behind))
 }

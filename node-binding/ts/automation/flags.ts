@@ -28,6 +28,7 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     suppressOutputs: ["--suppress-outputs", "switch"],
     suppressProgress: ["--suppress-progress", "switch"],
     configFile: ["--config-file", "value"],
+    otelTraces: ["--otel-traces", "value"],
 };
 
 // What only makes Pulumi's own processes tell more.
@@ -35,7 +36,7 @@ const WITHOUT_EFFECT: Record<string, string> = {
     logFlow: "there are no child processes to log",
     logVerbosity: "the engine keeps no log beside its events",
     logToStdErr: "the engine keeps no log beside its events",
-    tracing: "the engine writes no traces; breakpoints and profilers work in every provider method",
+    tracing: "give the address of an OpenTelemetry collector as `otelTraces`",
     debug: "debug messages are among the events (`onEvent`)",
 };
 

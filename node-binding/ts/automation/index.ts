@@ -13,7 +13,7 @@ export {
     UnsupportedError,
 } from "./errors";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
-export { fullyQualifiedStackName, type ImportDifferencesOptions, Stack } from "./stack";
+export { fullyQualifiedStackName, type ImportDifferencesOptions, Stack, type TelemetryOptions } from "./stack";
 export {
     type InstallOptions,
     LocalWorkspace,

@@ -34,6 +34,12 @@ export interface ImportDifferencesOptions {
     refuseImportDifferences?: boolean;
 }
 
+/** Options of operations beside the official ones. */
+export interface TelemetryOptions {
+    /** The address of an OpenTelemetry collector that takes traces of the operation. */
+    otelTraces?: string;
+}
+
 /** An instance of a program, with its configuration and state. Its operations run one at a time. */
 export class Stack {
     /** Makes a stack; throws `StackAlreadyExistsError` where there is one of that name. */
@@ -68,30 +74,30 @@ export class Stack {
     ) {}
 
     /** Makes the resources as the program says. */
-    async up(options: UpOptions & ImportDifferencesOptions = {}): Promise<UpResult> {
+    async up(options: UpOptions & ImportDifferencesOptions & TelemetryOptions = {}): Promise<UpResult> {
         const done = await this.#operate("up", ["--yes", "--skip-preview"], options, options.program);
         const outputs = await this.outputs();
         return { ...(await this.#summarized(done, options.showSecrets)), outputs };
     }
 
     /** Says what `up` would do. */
-    preview(options: PreviewOptions & ImportDifferencesOptions = {}): Promise<PreviewResult> {
+    preview(options: PreviewOptions & ImportDifferencesOptions & TelemetryOptions = {}): Promise<PreviewResult> {
         return this.#preview("preview", [], options, options.program);
     }
 
     /** Makes the state as the real resources are. */
-    async refresh(options: RefreshOptions = {}): Promise<RefreshResult> {
+    async refresh(options: RefreshOptions & TelemetryOptions = {}): Promise<RefreshResult> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         return this.#summarized(await this.#operate("refresh", how, options), options.showSecrets);
     }
 
     /** Says what `refresh` would change in the state. */
-    previewRefresh(options: RefreshOptions = {}): Promise<PreviewResult> {
+    previewRefresh(options: RefreshOptions & TelemetryOptions = {}): Promise<PreviewResult> {
         return this.#preview("refresh", ["--preview-only"], options);
     }
 
     /** Deletes all resources; with `remove`, then the stack itself and its configuration. */
-    async destroy(options: DestroyOptions = {}): Promise<DestroyResult> {
+    async destroy(options: DestroyOptions & TelemetryOptions = {}): Promise<DestroyResult> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#summarized(await this.#operate("destroy", how, options), options.showSecrets);
         if (options.remove && !options.previewOnly) {
@@ -101,7 +107,7 @@ export class Stack {
     }
 
     /** Says what `destroy` would delete. */
-    previewDestroy(options: DestroyOptions = {}): Promise<PreviewResult> {
+    previewDestroy(options: DestroyOptions & TelemetryOptions = {}): Promise<PreviewResult> {
         return this.#preview("destroy", ["--preview-only"], options);
     }
 

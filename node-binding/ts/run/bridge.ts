@@ -7,6 +7,7 @@ import { describe, textOf, tracebackOf } from "../process/errors";
 import { parseJson, toJsonText } from "../process/originals";
 import { CallFailed } from "../providers/calls";
 import type { ProviderReference, ProviderRegistry } from "../providers/registry";
+import { belowCall } from "../providers/tracing";
 import { CallbackFailed, type SerializedProvider } from "../sdk";
 import type { ResourceClass } from "./resource-classes";
 
@@ -344,6 +345,7 @@ export class Bridge {
         method,
         urn,
         operationKey,
+        traceParent,
         arguments: text,
     }: MessageOf<"callProvider">): void {
         const found = this.#ownerOf(object);
@@ -355,7 +357,7 @@ export class Bridge {
         void this.#answer(call, operation, () => {
             const described = { urn, method, operationKey };
             return owner.withinCall(ofCall, described, (signal) =>
-                owner.registry.call(object, method, text, warn, signal),
+                belowCall(traceParent, () => owner.registry.call(object, method, text, warn, signal)),
             );
         });
     }

@@ -147,9 +147,7 @@ impl Context {
             let stay = run_state.ledger.rows().filter(|(number, _)| !condemned.contains_key(number));
             stay.filter(|(_, row)| !row.pending_replacement).map(|(_, row)| row.provider.clone()).collect()
         };
-        condemned.retain(|_, row| {
-            row.urn.provider_package().is_none() || !used.contains(&row.as_provider_reference())
-        });
+        condemned.retain(|_, row| row.urn.provider_package().is_none() || !used.contains(&row.as_provider_reference()));
     }
 
     /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.

@@ -19,6 +19,7 @@ from maloko._providers.changed_variables import Traps
 from maloko._providers.configured import Claims
 from maloko._providers.copies import Shared
 from maloko._providers.registry import HANDLE_PREFIX, Description, Reference, Registry, Unloadable
+from maloko._providers.tracing import below_call
 from maloko._run.calls_on_loop import CallsOnLoop
 from maloko._run.module_bodies import ModuleBodies
 from maloko._sdk import outputs
@@ -220,6 +221,7 @@ class Host:
         context: contextvars.Context | None,
         complete: Completion,
         operation_key: str = "",
+        trace_parent: str = "",
     ) -> Answer | None:
         """Calls a method; `None` means that `complete` is called with the answer later."""
         entry = self.registry.entry(number)
@@ -247,7 +249,8 @@ class Host:
             except BaseException as error:  # the user's factory may raise anything
                 left()
                 return refused(error) if isinstance(error, Shared) else failed(error)
-        return call_provider(provider, call, arguments, context or self.context, self._provider_loop, complete, ended)
+        context = below_call(trace_parent, context or self.context)
+        return call_provider(provider, call, arguments, context, self._provider_loop, complete, ended)
 
     def cancel(self, numbers: list[int]) -> None:
         """Tells the code of calls, by their numbers, that nobody waits for them any longer."""

@@ -16,6 +16,7 @@ _VALUES = {
     "save_plan": "--save-plan",
     "import_file": "--import-file",
     "config_file": "--config-file",
+    "otel_traces": "--otel-traces",
 }
 _LISTS = {"target": "--target", "exclude": "--exclude", "replace": "--replace"}
 _SWITCHES = {
@@ -35,7 +36,7 @@ _WITHOUT_EFFECT = {
     "log_flow": "there are no child processes to log",
     "log_verbosity": "the engine keeps no log beside its events",
     "log_to_std_err": "the engine keeps no log beside its events",
-    "tracing": "the engine writes no traces; breakpoints and profilers work in every provider method",
+    "tracing": "give the address of an OpenTelemetry collector as `otel_traces`",
     "debug": "debug messages are among the events (on_event)",
 }
 _REFUSED = {

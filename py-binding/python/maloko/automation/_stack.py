@@ -114,6 +114,7 @@ class Stack(official.Stack):
         config_file: str | None = None,
         run_program: bool | None = None,
         refuse_import_differences: bool | None = None,
+        otel_traces: str | None = None,
     ) -> UpResult:
         """Makes the resources as the program says.
 
@@ -128,6 +129,7 @@ class Stack(official.Stack):
         :param config_file: the stack's settings file for this operation
         :param refuse_import_differences: fail when an object of the option `import_` is not as the program says, in
             place of updating it
+        :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the operation fails; its `__cause__` is what the program or a provider raised
         :raises UnsupportedError: for an argument that only the `pulumi` command line knows
         """
@@ -171,12 +173,14 @@ class Stack(official.Stack):
         run_program: bool | None = None,
         json: bool | None = None,
         refuse_import_differences: bool | None = None,
+        otel_traces: str | None = None,
     ) -> PreviewResult:
         """Says what `up` would do. The arguments are those of `up`, and
 
         :param plan: a file to which the update plan is written
         :param import_file: a file to which a list of the resources to be created is written, for `import_resources`
         :param json: whether stdout is one JSON document
+        :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
         given = locals()
@@ -212,12 +216,14 @@ class Stack(official.Stack):
         config_file: str | None = None,
         program: PulumiFn | None = None,
         diff: bool | None = None,
+        otel_traces: str | None = None,
     ) -> RefreshResult:
         """Makes the state as the real resources are.
 
         :param preview_only: only say what differs; `preview_refresh` has the better result
         :param clear_pending_creates: forget creates whose outcome is not known
         :param run_program: whether the program runs first, for its live providers; it does when not given
+        :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the operation fails
         """
         done = self._operate(["refresh", *_confirmed(preview_only)], locals())
@@ -249,9 +255,11 @@ class Stack(official.Stack):
         config_file: str | None = None,
         program: PulumiFn | None = None,
         diff: bool | None = None,
+        otel_traces: str | None = None,
     ) -> PreviewResult:
         """Says what `refresh` would change in the state.
 
+        :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
         return self._previewed(["refresh", "--preview-only"], locals())
@@ -283,12 +291,14 @@ class Stack(official.Stack):
         config_file: str | None = None,
         program: PulumiFn | None = None,
         diff: bool | None = None,
+        otel_traces: str | None = None,
     ) -> DestroyResult:
         """Deletes every resource of the stack; the program runs first, for its live providers.
 
         :param remove: whether the empty stack is removed, too, with its settings file
         :param preview_only: only say what would be deleted; `preview_destroy` has the better result
         :param run_program: whether the program runs first; it does when not given
+        :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the operation fails
         """
         done = self._operate(["destroy", *_confirmed(preview_only)], locals())
@@ -323,9 +333,11 @@ class Stack(official.Stack):
         config_file: str | None = None,
         program: PulumiFn | None = None,
         diff: bool | None = None,
+        otel_traces: str | None = None,
     ) -> PreviewResult:
         """Says what `destroy` would delete.
 
+        :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
         return self._previewed(["destroy", "--preview-only"], locals())

@@ -1,0 +1,92 @@
+//! What explains a run to people: its pages, why it took long, its summary for CI.
+
+use std::sync::Arc;
+
+use maloko_core::activity::ActivityWatcher;
+use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::state::{Session, StackName};
+
+use super::plan::PreviewOutcome;
+use super::request::Request;
+use crate::failure::Result;
+use crate::page;
+use crate::page::{LivePage, Past, Recorder, RunPage};
+use crate::workplace::Workplace;
+
+/// The pages of a run.
+#[derive(Default)]
+pub(super) struct Pages {
+    /// Notes what the run does; not in a preview pass, which is no run of its own.
+    pub(super) recorder: Option<Arc<Recorder>>,
+    file: Option<RunPage>,
+    live: Option<LivePage>,
+}
+
+impl Pages {
+    /// Has somebody note what a run does, and begins its page where one is wanted.
+    pub(super) async fn begin(
+        workplace: &Workplace<'_>,
+        request: &Request,
+        stack: &StackName,
+        plan: Option<&PreviewOutcome>,
+        operation: &Operation,
+        session: &Session,
+    ) -> Result<Self> {
+        if request.confirm.preview_pass.is_some() {
+            return Ok(Self::default());
+        }
+        let flags = &request.operate.run;
+        let beginning = page::Beginning {
+            project: stack.project().to_owned(),
+            stack: stack.stack().to_owned(),
+            kind: match request.kind {
+                OperationKind::Update if request.is_preview_command => "preview",
+                OperationKind::Update | OperationKind::Load => "update",
+                OperationKind::Refresh => "refresh",
+                OperationKind::Destroy => "destroy",
+                OperationKind::Import => "import",
+            },
+            dry_run: request.is_dry(),
+            at: workplace.context.environment.clock.now(),
+            message: flags.message.clone().unwrap_or_default(),
+            plan: plan.map(PreviewOutcome::operations).unwrap_or_default(),
+        };
+        let recorder = Arc::new(Recorder::new(beginning, Arc::clone(&operation.redactor), session.snapshot()));
+        let mut pages = Self { recorder: Some(Arc::clone(&recorder)), ..Self::default() };
+        if let Some(file) = &flags.page {
+            let (file, past) = (workplace.context.directory.join(file), Past::of(workplace, stack).await);
+            pages.file = Some(RunPage::begin(file, Arc::clone(&recorder), past)?);
+        }
+        if flags.page_live {
+            let past = Past::of(workplace, stack).await;
+            let live = LivePage::begin(recorder, past, &workplace.context.environment)?;
+            workplace.context.console.note(format!("Follow the run at {}", live.address));
+            pages.live = Some(live);
+        }
+        Ok(pages)
+    }
+
+    /// Who watches what takes time.
+    pub(super) fn watcher(&self) -> Option<Arc<dyn ActivityWatcher>> {
+        self.recorder.clone().map(|recorder| recorder as _)
+    }
+
+    /// Says what there is to say of the run, which is over.
+    pub(super) fn end(self, workplace: &Workplace<'_>, request: &Request) -> Result<()> {
+        let (flags, console) = (&request.operate.run, &workplace.context.console);
+        if let Some(live) = self.live {
+            live.finish();
+        }
+        if let Some(file) = self.file {
+            file.finish()?;
+        }
+        let Some(recorder) = &self.recorder else { return Ok(()) };
+        if !flags.keeps_stdout_clean() && workplace.context.library.is_none() {
+            recorder.slowest().iter().for_each(|line| console.line(line));
+        }
+        if flags.summary.is_some() {
+            console.print(&page::markdown(&recorder.data(), flags.page.as_deref()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,3 @@
+//! Those who watch a run beside the display.
+
+pub(super) mod telemetry;
