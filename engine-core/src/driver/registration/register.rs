@@ -86,12 +86,7 @@ impl Context {
         let resolved = self.resolve_registered(&urn, &registration, object.filter(|_| custom)).await;
         let resolved = resolved.map_err(|error| self.fail_planning(&urn, &error))?;
         if let Some(resolved) = &resolved {
-            registration.stored_provider = resolved.stored();
-            if let StoredProvider::Reference(reference) = &registration.stored_provider {
-                reference.attributes.iter().for_each(|attributes| self.operation.redactor.learn_attributes(attributes));
-            }
-            registration.autonaming.clone_from(&resolved.autonaming);
-            self.compare_code(&mut registration, resolved);
+            self.take_provider(&mut registration, resolved);
         }
         let mut guard = Guard { shared: Some(shared), alone: None };
         let mut steps = match self.plan_steps(&mut registration, resolved.as_ref(), &mut guard).await? {
@@ -161,6 +156,16 @@ impl Context {
             self.note_provider(row, resolved, old.unwrap_or(&row.inputs));
         }
         Ok((urn, done))
+    }
+
+    /// Notes in a registration who serves it.
+    fn take_provider(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
+        registration.stored_provider = resolved.stored();
+        if let StoredProvider::Reference(reference) = &registration.stored_provider {
+            reference.attributes.iter().for_each(|attributes| self.operation.redactor.learn_attributes(attributes));
+        }
+        registration.autonaming.clone_from(&resolved.autonaming);
+        self.compare_code(registration, resolved);
     }
 
     /// Who serves a resource, `object` if the program passed one for it; `None` for components.
