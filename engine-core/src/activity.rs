@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::provider::ProviderError;
@@ -78,6 +78,8 @@ struct Watched {
     next: AtomicU64,
     /// How often the call of a method for a resource has failed, one time after the other.
     failures: Mutex<HashMap<(Urn, Cow<'static, str>), u32>>,
+    /// Has any call failed? Most runs are spared the look into that table.
+    any_failed: AtomicBool,
 }
 
 impl Watched {
@@ -100,7 +102,8 @@ impl Activities {
         if watchers.is_empty() {
             return Self(None);
         }
-        Self(Some(Arc::new(Watched { watchers, next: AtomicU64::new(1), failures: Mutex::default() })))
+        let (next, failures, any_failed) = (AtomicU64::new(1), Mutex::default(), AtomicBool::new(false));
+        Self(Some(Arc::new(Watched { watchers, next, failures, any_failed })))
     }
 
     /// Does anybody watch?
@@ -119,7 +122,9 @@ impl Activities {
             (Some(urn), ActivityKind::Call) => Some((urn.clone(), activity.name.clone())),
             _ => None,
         };
-        if let Some(call) = &call {
+        if let Some(call) = &call
+            && watched.any_failed.load(Ordering::Acquire)
+        {
             activity.attempt += watched.failures().get(call).copied().unwrap_or(0);
         }
         let mut trace_parent = None;
@@ -153,12 +158,16 @@ impl Ongoing {
     }
 
     fn tell(&mut self, end: ActivityEnd<'_>) {
-        if let Some(call) = self.call.take() {
+        let is_done = matches!(end, ActivityEnd::Done);
+        if let Some(call) = self.call.take()
+            && (!is_done || self.watched.any_failed.load(Ordering::Acquire))
+        {
             let mut failures = self.watched.failures();
-            if matches!(end, ActivityEnd::Done) {
+            if is_done {
                 failures.remove(&call);
             } else {
                 *failures.entry(call).or_default() += 1;
+                self.watched.any_failed.store(true, Ordering::Release);
             }
         }
         for watcher in &self.watched.watchers {

@@ -84,7 +84,7 @@ pub(super) async fn run(
         crypter.verify()?;
     } else if report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request) {
         // A run that changed nothing writes nothing: neither state nor history.
-        let run = show.page.as_ref().and_then(|page| page::record(page.data()));
+        let run = show.page.as_ref().and_then(|page| page.record());
         beginning.without_secrets(&redactor).ended(workplace, stack, succeeded, &report.summary.changes, run).await;
     }
     pages.end(workplace, request)?;

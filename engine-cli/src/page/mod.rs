@@ -23,7 +23,7 @@ pub(crate) use data::PageData;
 pub(crate) use html::render;
 pub(crate) use live::LivePage;
 pub(crate) use markdown::summary as markdown;
-pub(crate) use past::{Past, entry, record, run_of};
+pub(crate) use past::{Past, entry, run_of};
 pub(crate) use recorder::{Beginning, Recorder};
 pub(crate) use run_page::{RunPage, write};
 pub(crate) use stack::of_stack;

@@ -6,7 +6,7 @@ use super::critical_path::critical_path;
 use super::data;
 use super::recorder::{Changed, Recorder};
 use super::resources::Places;
-use super::run_data::{activity, changes, diagnostic, milliseconds, step};
+use super::run_data::{Detail, activity, changes, diagnostic, milliseconds, step};
 
 /// See `More` in `page/src/data.ts`.
 #[derive(Debug, Default, Serialize)]
@@ -57,11 +57,14 @@ impl Recorder {
             indices.dedup();
         }
         let shower = &self.shower;
+        for place in &changed.rows {
+            shower.secrets().learn_row(&recording.rows[*place].row);
+        }
         let places: Places<'_> =
             recording.rows.iter().enumerate().map(|(place, known)| (&known.row.urn, place)).collect();
         let resource = |place: usize| {
             let known = &recording.rows[place];
-            (place, shower.resource(&known.row, known.gone, &places))
+            (place, shower.resource(&known.row, known.gone, &places, Detail::Whole))
         };
         let outputs = recording.outputs.as_deref().filter(|_| changed.outputs);
         let more = More {
@@ -70,7 +73,7 @@ impl Recorder {
             steps: changed
                 .steps
                 .into_iter()
-                .filter_map(|index| Some((index, step(shower, &recording.steps[index], &places)?)))
+                .filter_map(|index| Some((index, step(shower, &recording.steps[index], &places, Detail::Whole)?)))
                 .collect(),
             activities: changed
                 .activities

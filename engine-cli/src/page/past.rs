@@ -19,11 +19,13 @@ use crate::workplace::Workplace;
 /// So many operations of the past are told of.
 const TOLD: usize = 30;
 /// The record of a run in the history takes at most so many bytes.
-const MOST: usize = 256 * 1024;
+const MOST: usize = 512 * 1024;
 /// A record that says more than fits in [`MOST`] is no longer read than this (bytes, unpacked).
 const LONGEST: u64 = 64 * 1024 * 1024;
 /// Of more activities only those are kept that say something: the long ones, the failed ones, those on the critical path.
 const ACTIVITIES: usize = 4_000;
+/// Of a run that changes more resources the outline alone is kept.
+pub(super) const MANY: usize = 2_000;
 /// Such an activity is long (milliseconds).
 const LONG: f64 = 5.0;
 
@@ -92,7 +94,7 @@ fn item(version: u64, entry: &HistoryEntry) -> HistoryItem {
 
 /// What the entry of a run keeps of its page: without the properties of resources that it did not change. `None` where that is
 /// still too much.
-pub(crate) fn record(mut data: PageData) -> Option<String> {
+pub(super) fn record(mut data: PageData) -> Option<String> {
     let Some(run) = &mut data.run else { return None };
     run.steps.retain(|step| step.op != "same");
     thin_out(run);
@@ -106,14 +108,16 @@ pub(crate) fn record(mut data: PageData) -> Option<String> {
         resource.inputs.clear();
         resource.outputs.clear();
     }
-    // What takes most is left out first.
-    for shorten in [keep_all, drop_properties, drop_changes] {
+    // What takes most is left out first; of many steps all of it at once.
+    let shortenings: &[fn(&mut PageData)] = if touched.iter().filter(|touched| **touched).count() > MANY {
+        &[drop_changes]
+    } else {
+        &[keep_all, drop_properties, drop_changes]
+    };
+    shortenings.iter().find_map(|shorten| {
         shorten(&mut data);
-        if let Some(text) = pack(&data).filter(|text| text.len() <= MOST) {
-            return Some(text);
-        }
-    }
-    None
+        pack(&data).filter(|text| text.len() <= MOST)
+    })
 }
 
 fn keep_all(_: &mut PageData) {}
@@ -167,9 +171,10 @@ fn thin_out(run: &mut super::data::Run) {
 }
 
 fn pack(data: &PageData) -> Option<String> {
+    // As a whole: packed piece by piece it takes many times as long.
+    let text = serde_json::to_vec(data).ok()?;
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-    serde_json::to_writer(&mut packed, data).ok()?;
-    packed.flush().ok()?;
+    packed.write_all(&text).ok()?;
     Some(STANDARD.encode(packed.finish().ok()?))
 }
 

@@ -62,3 +62,28 @@ fn what_cannot_be_read_is_no_run() {
         assert!(run_of(&HistoryEntry { run, ..HistoryEntry::default() }).is_none());
     }
 }
+
+#[test]
+fn of_ten_thousand_creates_the_outline_fits() {
+    let resource = |number: usize| Resource {
+        urn: format!("urn:pulumi:dev::project::pulumi-python:dynamic:Resource::item-{number}"),
+        name: format!("item-{number}"),
+        kind: "pulumi-python:dynamic:Resource".into(),
+        ..Resource::default()
+    };
+    let step = |resource: usize| {
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let began = (resource * 7919 % 500_000) as f64 / 100.0;
+        Step {
+            resource,
+            op: "create".into(),
+            status: "done".into(),
+            began,
+            ended: Some(began + 37.01),
+            ..Step::default()
+        }
+    };
+    let run = Run { steps: (0..10_000).map(step).collect(), ..Run::default() };
+    let whole = PageData { resources: (0..10_000).map(resource).collect(), run: Some(run), ..PageData::default() };
+    assert_eq!(kept(whole).run.map(|run| run.steps.len()), Some(10_000));
+}

@@ -101,7 +101,7 @@ pub(super) struct NotedActivity {
 pub(super) enum NotedEnd {
     Open,
     Done,
-    /// With the message and the traceback. `unknown`: nobody knows what the call did.
+    /// With the message and the traceback, secrets and all. `unknown`: nobody knows what the call did.
     Failed {
         unknown: bool,
         message: String,
@@ -147,17 +147,10 @@ impl EventSink for Recorder {
         let now = self.now();
         let mut recording = self.recording();
         match event {
-            Event::StepStarted(step) => {
-                step.old.iter().chain(&step.new).for_each(|row| self.shower.secrets().learn_row(row));
-                recording.step_started(step, now);
-            }
-            Event::StepDone(step) => {
-                step.new.iter().for_each(|row| self.shower.secrets().learn_row(row));
-                recording.step_ended(step, now, false);
-            }
+            Event::StepStarted(step) => recording.step_started(step, now),
+            Event::StepDone(step) => recording.step_ended(step, now, false),
             Event::StepFailed(step) => recording.step_ended(step, now, true),
             Event::StackOutputs { new, .. } => {
-                self.shower.secrets().learn(&new);
                 recording.outputs = Some(new);
                 if let Some(changed) = &mut recording.changed {
                     changed.outputs = true;
@@ -185,8 +178,8 @@ impl ActivityWatcher for Recorder {
             ActivityEnd::GivenUp => NotedEnd::GivenUp,
             ActivityEnd::Failed(error) => NotedEnd::Failed {
                 unknown: is_unknown(error),
-                message: self.shower.message(&error.message),
-                traceback: self.shower.message(&error.traceback),
+                message: error.message.to_string(),
+                traceback: error.traceback.clone(),
             },
         };
         self.recording().activity_ended(number, end, self.now());

@@ -7,6 +7,7 @@ use maloko_core::state::UnresolvedCreate;
 use maloko_core::urn::Urn;
 
 use super::data::{self, Dependency, Resource};
+use super::run_data::Detail;
 use super::shown::Shower;
 use maloko_core::provider::StoredProvider;
 
@@ -15,23 +16,31 @@ pub(super) type Places<'a> = HashMap<&'a Urn, usize>;
 
 impl Shower {
     /// A row; `places` says where the resources are that it names.
-    pub(super) fn resource(&self, row: &ResourceState, gone: bool, places: &Places<'_>) -> Resource {
+    pub(super) fn resource(&self, row: &ResourceState, gone: bool, places: &Places<'_>, detail: Detail) -> Resource {
         let place = |urn: &Urn| places.get(urn).copied();
         let dependencies = row.dependencies.iter().filter_map(|urn| {
             let by = row.property_dependencies.iter().filter(|(_, urns)| urns.contains(urn));
             Some(Dependency { on: place(urn)?, properties: by.map(|(property, _)| self.text(property)).collect() })
         });
-        Resource {
+        let outline = Resource {
             urn: row.urn.as_str().to_owned(),
             name: row.urn.name().to_owned(),
             kind: row.kind.clone(),
-            id: self.text(&row.id),
             custom: row.custom,
             parent: row.parent.as_ref().and_then(place),
             dependencies: dependencies.collect(),
             deleted_with: row.deleted_with.as_ref().and_then(place),
             replace_with: row.replace_with.iter().filter_map(place).collect(),
             provider: row.provider_parts().and_then(|(urn, _)| place(&urn)),
+            gone,
+            marks: marks(row),
+            ..Resource::default()
+        };
+        if detail == Detail::Outline {
+            return outline;
+        }
+        Resource {
+            id: self.text(&row.id),
             provider_class: match &row.stored_provider {
                 StoredProvider::Reference(reference) => reference.place(),
                 _ => String::new(),
@@ -42,10 +51,8 @@ impl Shower {
             source: source(&row.source_position),
             created: row.created.clone(),
             modified: row.modified.clone(),
-            gone,
-            marks: marks(row),
             init_errors: row.init_errors.iter().map(|text| self.message(text)).collect(),
-            operations: Vec::new(),
+            ..outline
         }
     }
 

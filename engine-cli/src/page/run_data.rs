@@ -10,11 +10,21 @@ use maloko_core::urn::Urn;
 
 use super::critical_path::critical_path;
 use super::data::{self, PageData, Planned, Run};
+use super::past::{self, MANY};
 use super::recorder::{Known, NotedActivity, NotedEnd, NotedStep, Recorder, Recording};
 use super::resources::Places;
 use super::shown::Shower;
 use super::slowest::{self, LONG_RUN};
 use crate::display::CauseKind;
+
+/// How much of a run is put into words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// All of it.
+    Whole,
+    /// Resources, steps and calls without any property.
+    Outline,
+}
 
 /// The format of the data: one more whenever a page could not read it any more.
 pub(super) const FORMAT: u32 = 1;
@@ -22,12 +32,26 @@ pub(super) const FORMAT: u32 = 1;
 impl Recorder {
     /// All that a page shows of the run so far, but for the past of the stack.
     pub(crate) fn data(&self) -> PageData {
+        self.data_with(Detail::Whole)
+    }
+
+    /// What the history keeps of the run, if it is not too much.
+    pub(crate) fn record(&self) -> Option<String> {
+        let changed = self.recording().steps.iter().filter(|noted| noted.step.op != Op::Same).count();
+        // Of more not even the outline's properties would fit.
+        past::record(self.data_with(if changed > MANY { Detail::Outline } else { Detail::Whole }))
+    }
+
+    fn data_with(&self, detail: Detail) -> PageData {
         // Put into words without holding up the run.
         let noted = self.noted();
+        if detail == Detail::Whole {
+            self.learn(&noted);
+        }
         let places: Places<'_> = noted.rows.iter().enumerate().map(|(place, known)| (&known.row.urn, place)).collect();
         let shower = &self.shower;
         let resources: Vec<_> =
-            noted.rows.iter().map(|known| shower.resource(&known.row, known.gone, &places)).collect();
+            noted.rows.iter().map(|known| shower.resource(&known.row, known.gone, &places, detail)).collect();
         let duration = milliseconds(noted.took.unwrap_or_else(|| self.started.elapsed()));
         let activities: Vec<_> = noted.activities.iter().map(|it| activity(shower, it, &places)).collect();
         let run = Run {
@@ -38,7 +62,7 @@ impl Recorder {
             duration,
             message: shower.message(&self.beginning.message),
             changes: noted.changes,
-            steps: noted.steps.iter().filter_map(|it| step(shower, it, &places)).collect(),
+            steps: noted.steps.iter().filter_map(|it| step(shower, it, &places, detail)).collect(),
             diagnostics: noted.diagnostics.iter().map(|it| diagnostic(shower, it, &places)).collect(),
             critical_path: critical_path(&resources, &activities, duration),
             activities,
@@ -63,8 +87,18 @@ impl Recorder {
         if duration < LONG_RUN {
             return Vec::new();
         }
-        let data = self.data();
+        let data = self.data_with(Detail::Outline);
         data.run.map(|run| slowest::lines(&data.resources, &run)).unwrap_or_default()
+    }
+
+    /// Teaches what hides secrets those of the rows: the engine knows only of what it has met.
+    fn learn(&self, noted: &Noted) {
+        let secrets = self.shower.secrets();
+        noted.rows.iter().for_each(|known| secrets.learn_row(&known.row));
+        for noted in &noted.steps {
+            noted.step.old.iter().chain(&noted.step.new).for_each(|row| secrets.learn_row(row));
+        }
+        noted.outputs.iter().for_each(|outputs| secrets.learn(outputs));
     }
 
     fn plan(&self, places: &Places<'_>) -> Vec<Planned> {
@@ -123,7 +157,7 @@ pub(super) fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 100_000.0).round() / 100.0
 }
 
-pub(super) fn step(shower: &Shower, noted: &NotedStep, places: &Places<'_>) -> Option<data::Step> {
+pub(super) fn step(shower: &Shower, noted: &NotedStep, places: &Places<'_>, detail: Detail) -> Option<data::Step> {
     let step = &noted.step;
     let because = noted.cause.as_ref().and_then(|cause| {
         let (kind, property) = match &cause.kind {
@@ -145,7 +179,7 @@ pub(super) fn step(shower: &Shower, noted: &NotedStep, places: &Places<'_>) -> O
         began: milliseconds(noted.began),
         ended: noted.ended.map(milliseconds),
         keys: step.keys.iter().map(|key| shower.text(key)).collect(),
-        changes: if step.op == Op::Same { Vec::new() } else { shower.changes(step) },
+        changes: if step.op == Op::Same || detail == Detail::Outline { Vec::new() } else { shower.changes(step) },
         because,
         note: step.note.to_owned(),
     })
@@ -176,8 +210,8 @@ pub(super) fn activity(shower: &Shower, noted: &NotedActivity, places: &Places<'
         duration: noted.took.map(milliseconds),
         attempt: (activity.attempt > 1).then_some(activity.attempt),
         outcome: outcome.map(str::to_owned),
-        error: error.to_owned(),
-        traceback: traceback.to_owned(),
+        error: shower.message(error),
+        traceback: shower.message(traceback),
     }
 }
 

@@ -6,7 +6,7 @@ use super::data::{Activity, PathItem, Resource, Run};
 pub(super) const LONG_RUN: f64 = 5_000.0;
 /// So many calls are named.
 const NAMED: usize = 3;
-/// A shorter part of it is not (milliseconds).
+/// A shorter call or part is not (milliseconds).
 const TOLD: f64 = 50.0;
 /// So many parts of the critical path are named.
 const PARTS: usize = 6;
@@ -14,7 +14,10 @@ const PARTS: usize = 6;
 /// The slowest calls and the critical path, in a line each.
 pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
     let (activities, path) = (&run.activities, &run.critical_path);
-    let mut calls: Vec<&Activity> = activities.iter().filter(|it| it.kind == "call" && it.duration.is_some()).collect();
+    let mut calls: Vec<&Activity> = activities
+        .iter()
+        .filter(|it| it.kind == "call" && it.duration.is_some_and(|duration| duration >= TOLD))
+        .collect();
     calls.sort_by(|a, b| b.duration.unwrap_or_default().total_cmp(&a.duration.unwrap_or_default()));
     let named = calls.iter().take(NAMED).map(|call| {
         let name = call.resource.and_then(|resource| resources.get(resource)).map(|it| format!(" of {}", it.name));
@@ -25,7 +28,16 @@ pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
     if !named.is_empty() {
         lines.push(format!("Slowest calls: {}", named.join(", ")));
     }
-    let parts: Vec<String> = longest(path).map(|item| format!("{} {}", item.text, seconds(item.duration))).collect();
+    let mut parts: Vec<(&str, f64)> = Vec::new();
+    for item in longest(path) {
+        match parts.last_mut() {
+            // What lay between them was too short to be named.
+            Some((text, duration)) if *text == item.text => *duration += item.duration,
+            _ => parts.push((&item.text, item.duration)),
+        }
+    }
+    let parts: Vec<String> =
+        parts.into_iter().map(|(text, duration)| format!("{text} {}", seconds(duration))).collect();
     if !parts.is_empty() {
         lines.push(format!("Critical path: {}", parts.join(", ")));
     }

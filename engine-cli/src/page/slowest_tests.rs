@@ -19,14 +19,19 @@ fn the_slowest_calls_and_the_longest_parts_are_named() {
     let part = |text: &str, duration| PathItem { text: text.to_owned(), duration, ..PathItem::default() };
     let run = Run {
         activities: vec![call(0, 20_100.0), call(1, 900.0), wait, call(2, 3_000.0), call(3, 10.0)],
-        critical_path: vec![part("the program", 400.0), part("create of db", 20_100.0)],
+        critical_path: vec![
+            part("the program", 400.0),
+            part("web waits for the journal", 10.0),
+            part("the program", 100.0),
+            part("create of db", 20_100.0),
+        ],
         ..Run::default()
     };
     assert_eq!(
         lines(&resources, &run),
         [
             "Slowest calls: create of db 20.1 s, create of queue 3.0 s, create of web 0.9 s",
-            "Critical path: the program 0.4 s, create of db 20.1 s",
+            "Critical path: the program 0.5 s, create of db 20.1 s",
         ]
     );
 }

@@ -9,7 +9,7 @@ use maloko_core::state::{Crypter, Snapshot, StackName};
 
 use super::data::{PageData, Resource};
 use super::resources::Places;
-use super::run_data::FORMAT;
+use super::run_data::{Detail, FORMAT};
 use super::shown::Shower;
 
 /// The class of the live object that serves a row, where it can be read.
@@ -40,7 +40,7 @@ pub(crate) fn of_stack(
     let outputs = root.and_then(|row| row.outputs.as_deref());
     let resource = |row: &Arc<ResourceState>| Resource {
         provider_class: provider_class(row, crypter),
-        ..shower.resource(row, false, &places)
+        ..shower.resource(row, false, &places, Detail::Whole)
     };
     PageData {
         format: FORMAT,
