@@ -233,6 +233,9 @@ pub(crate) struct StackHistoryPage {
 /// `stack page`.
 #[derive(Debug, Args)]
 pub(crate) struct StackPage {
+    /// Also show what differs from this former state; `state restore` lists them
+    #[arg(long, value_name = "GENERATION")]
+    pub(crate) from: Option<u64>,
     /// Where to.
     #[command(flatten)]
     pub(crate) file: PageFile,

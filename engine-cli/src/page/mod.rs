@@ -3,6 +3,7 @@
 //! A [`Recorder`] watches a run. What it noted becomes a [`data::PageData`], which `html` puts into the front end that is
 //! built from `page/`. Nothing that is known as a secret gets as far as the data.
 
+mod comparison;
 mod critical_path;
 pub(crate) mod data;
 mod html;
@@ -19,6 +20,7 @@ mod slowest;
 mod stack;
 mod text;
 
+pub(crate) use comparison::compare;
 pub(crate) use data::PageData;
 pub(crate) use html::render;
 pub(crate) use live::LivePage;

@@ -48,7 +48,9 @@ pub use session::{Durability, Session};
 pub use session_options::SessionOptions;
 pub use snapshot::Snapshot;
 pub use stack::copy::{Copied, migrate_stack};
-pub use stack::restore::{GenerationContent, GenerationReading, read_generations, restore_stack, salvage_journal};
+pub use stack::restore::{
+    GenerationContent, GenerationReading, read_generation, read_generations, restore_stack, salvage_journal,
+};
 pub use stack::successor::create_successor;
 pub use stack::{
     StackReading, at_work, create_sealed, create_stack, overwrite_stack, read_stack, read_stack_beside,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use maloko_core::redaction::Redactor;
-use maloko_core::state::StackName;
+use maloko_core::state::{Crypter, Snapshot, StackName, read_generation};
 
 use super::history::as_text;
 use crate::arguments::{PageFile, StackHistoryPage, StackHistoryShow, StackPage};
@@ -32,9 +32,35 @@ pub(super) async fn stack(context: &Context, arguments: &StackPage) -> Result<()
             None
         }
     };
-    let data = page::of_stack(&stack, &snapshot, Arc::new(Redactor::new()), crypter.as_ref());
+    let redactor = Arc::new(Redactor::new());
+    let mut data = page::of_stack(&stack, &snapshot, Arc::clone(&redactor), crypter.as_ref());
+    if let Some(number) = arguments.from {
+        let former = former(&workplace, &stack, number, crypter.as_ref()).await?;
+        page::compare(&mut data, &former, &snapshot, number, redactor);
+    }
     let data = Past::of(&workplace, &stack).await.complete(data);
     write(context, &arguments.file, &default_name(&stack, ""), &data)
+}
+
+/// A former state, as open as the present one, so that equal secrets are equal.
+async fn former(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    number: u64,
+    crypter: Option<&Crypter>,
+) -> Result<Snapshot> {
+    let kept = workplace.backend.generations(stack).await?;
+    if !kept.iter().any(|generation| generation.number == number) {
+        let kept: Vec<String> = kept.iter().map(|generation| generation.number.to_string()).collect();
+        let kept = if kept.is_empty() { "none is kept".to_owned() } else { format!("kept are {}", kept.join(", ")) };
+        let shown = workplace.shown(stack);
+        return Err(Failure::configuration(format!("the stack '{shown}' has no generation {number}: {kept}")));
+    }
+    let mut former = read_generation(&*workplace.backend, stack, number).await?;
+    if let Some(crypter) = crypter {
+        former.unseal(crypter)?;
+    }
+    Ok(former)
 }
 
 /// `stack history page`.

@@ -6,6 +6,7 @@ use crate::digest::sha256_hex;
 use crate::error::{Error, Result};
 use crate::message;
 use crate::message::{Command, Message};
+use crate::state::snapshot::Snapshot;
 
 use crate::state::backend::{Backend, Generation, Lease};
 use crate::state::checkpoint::Checkpoint;
@@ -73,6 +74,15 @@ pub async fn read_generations(backend: &dyn Backend, stack: &StackName) -> Resul
         });
     }
     Ok(readings)
+}
+
+/// The state in a former checkpoint, to be looked at; its secrets are sealed.
+///
+/// # Errors
+/// There is no such generation, or it cannot be read.
+pub async fn read_generation(backend: &dyn Backend, stack: &StackName, number: u64) -> Result<Snapshot> {
+    let bytes = backend.load_generation(stack, number).await?;
+    Ok(decode(&bytes, stack, &format!("of generation {number}"), false)?.snapshot)
 }
 
 fn content(checkpoint: &Checkpoint) -> GenerationContent {

@@ -1,0 +1,81 @@
+//! Two states of a stack side by side.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use maloko_core::event::{Op, StepMetadata};
+use maloko_core::redaction::Redactor;
+use maloko_core::resource_state::ResourceState;
+use maloko_core::state::Snapshot;
+use maloko_core::urn::Urn;
+
+use super::data::{Comparison, PageData, Step};
+use super::run_data::Detail;
+use super::shown::Shower;
+
+/// Adds to the page of a state what differs from a former one, that of the generation `number`. What is no more comes
+/// behind the resources, as gone.
+pub(crate) fn compare(
+    data: &mut PageData,
+    former: &Snapshot,
+    present: &Snapshot,
+    number: u64,
+    redactor: Arc<Redactor>,
+) {
+    let shower = Shower::new(redactor);
+    former.rows.iter().for_each(|row| shower.secrets().learn_row(row));
+    let living = |snapshot: &Snapshot| -> BTreeMap<Urn, Arc<ResourceState>> {
+        let rows = snapshot.rows.iter().filter(|row| !row.delete);
+        rows.map(|row| (row.urn.clone(), Arc::clone(row))).collect()
+    };
+    let (mut old, new) = (living(former), living(present));
+    let mut steps = Vec::new();
+    for (place, row) in present.rows.iter().enumerate().filter(|(_, row)| !row.delete) {
+        steps.extend(step(&shower, place, old.remove(&row.urn), new.get(&row.urn).cloned()));
+    }
+    for row in former.rows.iter().filter(|row| !row.delete) {
+        let Some(gone) = old.remove(&row.urn) else { continue };
+        let place = data.resources.len();
+        data.resources.push(shower.resource(&gone, true, &Default::default(), Detail::Whole));
+        steps.extend(step(&shower, place, Some(gone), None));
+    }
+    let from = format!("generation {number}");
+    data.comparison = Some(Comparison { from, to: "now".to_owned(), steps });
+}
+
+/// How a resource differs; `None` where it does not.
+fn step(
+    shower: &Shower,
+    resource: usize,
+    old: Option<Arc<ResourceState>>,
+    new: Option<Arc<ResourceState>>,
+) -> Option<Step> {
+    let urn = new.as_ref().or(old.as_ref())?.urn.clone();
+    let op = match (&old, &new) {
+        (Some(old), Some(new)) if old.inputs == new.inputs && old.outputs == new.outputs && old.id == new.id => {
+            return None;
+        }
+        // What the provider returned differs where what the program asked for does not.
+        (Some(old), Some(new)) if old.inputs == new.inputs => (Op::Refresh, "update"),
+        (Some(_), Some(_)) => (Op::Update, "update"),
+        (None, _) => (Op::Create, "create"),
+        (_, None) => (Op::Delete, "delete"),
+    };
+    let metadata = StepMetadata {
+        op: op.0,
+        urn,
+        old,
+        new,
+        keys: Vec::new(),
+        diffs: Vec::new(),
+        detailed_diff: None,
+        internal: false,
+        note: "",
+    };
+    let changes = shower.changes(&metadata);
+    Some(Step { resource, op: op.1.to_owned(), status: "done".to_owned(), changes, ..Step::default() })
+}
+
+#[cfg(test)]
+#[path = "comparison_tests.rs"]
+mod tests;
