@@ -130,23 +130,37 @@ class Stack:
 
 
 def changed(before, after):
-    """Lines of a difference between two states; code and references of dynamic providers stand as one."""
-    texts = [json.dumps(rows, indent=1, sort_keys=True).splitlines() for rows in (before, after)]
+    """Lines of a difference between two states; code and references of dynamic providers stand as one.
+
+    A refresh of Pulumi's drops properties from their list that depend on nothing, and its next update puts them back.
+    """
+    texts = [json.dumps(full(rows), indent=1, sort_keys=True).splitlines() for rows in (before, after)]
     return list(difflib.unified_diff(*texts, "before", "after", lineterm="", n=1))
 
 
-def alike(value):
-    """A state without what is random, so that those of both tools can be compared."""
-    rows = {}
-    for urn, row in value.items():
-        row = {key: item for key, item in row.items() if key not in ("id", "provider")}
-        outputs = row.get("outputs", {})
-        rows[urn] = {
-            **row,
-            "inputs": sorted(row.get("inputs", {})),
-            "outputs": {key: "" if isinstance(item, str) else sorted(item) if isinstance(item, dict) else item for key, item in outputs.items()},
-        }
-    return rows
+def full(rows):
+    kept = {}
+    for urn, row in rows.items():
+        listed = row.get("propertyDependencies", {})
+        needs = {name: urns for name, urns in listed.items() if urns and name != "__provider"}
+        kept[urn] = {**row, "propertyDependencies": needs}
+    return kept
+
+
+def shape(value):
+    """A value without what is random: its members, and the kinds of the rest."""
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items()}
+    return [shape(item) for item in value] if isinstance(value, list) else type(value).__name__
+
+
+def alike(rows):
+    """Resource states in a form in which those of two stacks can be compared: without ids and values."""
+    result = {}
+    for urn, row in full(rows).items():
+        kept = {key: item for key, item in row.items() if key not in ("id", "provider")}
+        result[urn] = {**kept, **{key: shape(row[key]) for key in ("inputs", "outputs") if key in row}}
+    return result
 
 
 def main():
