@@ -3,10 +3,10 @@
 
     real.py FOLDER [NAME ...]      into FOLDER; without names all of them
 
-NAME is pulumi, hosts, random, tls, command, kubernetes or terraform-provider. It needs Go, and Go's module proxy. Versions are pinned below,
-and Go compares each module with its checksum database. What modules lack is here: tables of names for bridged
-packages (real/random, real/tls), `command` with the official framework (real/command), and what starts programs for `pulumi` (real/hosts.py),
-whose language hosts are no modules.
+NAME is pulumi, hosts, random, tls, command, kubernetes or terraform-provider. It needs Go, and Go's module proxy.
+Versions are pinned below, and Go compares each module with its checksum database. What modules lack is here: tables of
+names for bridged packages (real/random, real/tls), `command` with the official framework (real/command), and what
+starts programs for `pulumi` (real/hosts.py), whose language hosts are no modules.
 """
 
 import argparse
@@ -142,7 +142,8 @@ class Builder:
         for language in ("python", "nodejs"):
             host = self.folder / f"pulumi-language-{language}"
             host.unlink(missing_ok=True)
-            host.write_text(f"#!/bin/sh\nPULUMI_HOSTS='{self.folder}' exec '{sys.executable}' '{HERE}/real/hosts.py' {language} \"$@\"\n")
+            start = f"PULUMI_HOSTS='{self.folder}' exec '{sys.executable}' '{HERE}/real/hosts.py' {language}"
+            host.write_text(f'#!/bin/sh\n{start} "$@"\n')
             host.chmod(0o755)
             dynamic = self.folder / f"pulumi-resource-pulumi-{language}"
             dynamic.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A program with resources of packages and of a dynamic provider, which feed one another. $STAGE says how far it got."""
+"""A program with resources of packages and of a dynamic provider, which feed one another; $STAGE: how far it got."""
 
 import os
 
@@ -58,7 +58,9 @@ second = command.local.Command(
 )
 box = Box("box")
 if stage > 1:
-    taken = random.RandomPassword("taken", length=9, opts=pulumi.ResourceOptions(import_="sup3rT4k3", protect=stage == 2))
+    taken = random.RandomPassword(
+        "taken", length=9, opts=pulumi.ResourceOptions(import_="sup3rT4k3", protect=stage == 2)
+    )
 if stage > 2:
     looked = random.RandomPassword.get("looked", "l00ked-up")
     pulumi.export("looked", looked.result)
