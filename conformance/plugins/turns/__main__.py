@@ -38,7 +38,7 @@ class Box(pulumi.ComponentResource):
 
 pet = random.RandomPet("pet", length=2, opts=pulumi.ResourceOptions(protect=False))
 password = random.RandomPassword("password", length=16, keepers={"round": "1" if stage == 1 else "2"})
-number = random.RandomInteger("number", min=1, max=9, opts=pulumi.ResourceOptions(ignore_changes=["max"]))
+random.RandomInteger("number", min=1, max=9, opts=pulumi.ResourceOptions(ignore_changes=["max"]))
 key = tls.PrivateKey("key", algorithm="ECDSA", ecdsa_curve="P256")
 public = tls.get_public_key_output(private_key_pem=key.private_key_pem)
 said = command.local.run_output(command="echo said")
