@@ -18,6 +18,7 @@
 #   make kill     fifty runs killed at random moments, per language; KILL_STORE=s3 or postgres: over a real server
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
 #   make mutants  small bugs in the core's pure decisions, one at a time, each of which a unit test has to notice (MUTANTS=FILES, SHARD=0/12)
+#   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
 #
 # Stamps in .build/ keep a target from being made twice; `make clean` removes what this file made, save Rust's target/.
@@ -404,6 +405,25 @@ conformance-plugins-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python --node-modules node-tests/node_modules $(call plugin_cases,1)
 conformance-plugins-node: $(STAMPS)/node $(STAMPS)/venv
 	$(PY) conformance/plugins/run.py check --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules $(call plugin_cases,2)
+
+# Plugins that are not ours, and the real `pulumi`: built from Go modules into REAL_PLUGINS, then the recorded case that needs them, and both
+# tools in turns on one stack. Needs Go and its module proxy; the first build takes two cores a quarter of an hour.
+REAL_PLUGINS ?= $(CURDIR)/$(STAMPS)/real
+REAL_SDKS := random@4.21.2 command@1.2.1 tls@5.6.1
+.PHONY: real-plugins try-real-plugins try-real-plugins-python try-real-plugins-node
+real-plugins: $(STAMPS)/venv
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command hosts pulumi
+try-real-plugins: try-real-plugins-python try-real-plugins-node
+try-real-plugins-python: real-plugins $(STAMPS)/python $(STAMPS)/node-tests-modules
+	$(VENV)/bin/uv pip install --quiet --target $(STAMPS)/real-python --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
+	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python PATH="$(CURDIR)/$(VENV)/bin:$$PATH" REAL_PLUGINS=$(REAL_PLUGINS) $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python --node-modules node-tests/node_modules 01-mixed
+	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/turns.py $(REAL_PLUGINS) --cli $(MALOKO_PY) --lang python
+try-real-plugins-node: real-plugins $(STAMPS)/node
+	mkdir -p $(STAMPS)/real-node
+	echo '{"name":"real","private":true}' > $(STAMPS)/real-node/package.json
+	cd $(STAMPS)/real-node && $(NPM) install $(NPM_QUIET) typescript@5 ts-node@10 ../npm/maloko-*.tgz @pulumi/pulumi@$(shell node -p "require('./node-tests/node_modules/@pulumi/pulumi/package.json').version") $(addprefix @pulumi/,$(REAL_SDKS))
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" REAL_PLUGINS=$(REAL_PLUGINS) $(PY) conformance/plugins/run.py check --cli $(CURDIR)/$(STAMPS)/real-node/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/real-node/node_modules 01-mixed
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/turns.py $(REAL_PLUGINS) --cli $(CURDIR)/$(STAMPS)/real-node/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/real-node/node_modules
 
 conformance-oldest: conformance-oldest-python conformance-oldest-node
 conformance-oldest-python: $(STAMPS)/oldest-python

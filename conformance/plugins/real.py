@@ -3,10 +3,10 @@
 
     real.py FOLDER [NAME ...]      into FOLDER; without names all of them
 
-NAME is pulumi, random, tls, command, kubernetes or terraform-provider. It needs Go, and Go's module proxy. Versions are pinned below,
-and Go compares each module with its checksum database. What modules lack is here: tables of names for bridged
-packages (real/random, real/tls), `command` with the official framework (real/command), and what starts programs for `pulumi` (real/hosts.py),
-whose language hosts are no modules.
+NAME is pulumi, hosts, random, tls, command, kubernetes or terraform-provider. It needs Go, and Go's module proxy.
+Versions are pinned below, and Go compares each module with its checksum database. What modules lack is here: tables of
+names for bridged packages (real/random, real/tls), `command` with the official framework (real/command), and what
+starts programs for `pulumi` (real/hosts.py), whose language hosts are no modules.
 """
 
 import argparse
@@ -92,7 +92,7 @@ class Builder:
         name = folder.name
         output = self.folder / (name if name == "pulumi" else f"pulumi-resource-{name}")
         stamp = f"-s -w -X {variable}={version}" if version else "-s -w"
-        self.go("build", "-trimpath", "-ldflags", stamp, "-o", str(output), package, cwd=folder)
+        self.go("build", "-ldflags", stamp, "-o", str(output), package, cwd=folder)
 
     def bridged(self, name):
         path, version = TERRAFORM[name]
@@ -135,11 +135,15 @@ class Builder:
         folder = self.begin("pulumi", f"{MODULES}/pulumi/pkg/v3", PULUMI)
         variable = f"{MODULES}/pulumi/sdk/v3/go/common/version.Version"
         self.build(folder, f"{MODULES}/pulumi/pkg/v3/cmd/pulumi", variable, PULUMI.removeprefix("v"))
+
+    def hosts(self):
+        """What the real `pulumi` starts for programs and dynamic providers."""
         sdk = self.module(f"{MODULES}/pulumi/sdk/v3", PULUMI)
         for language in ("python", "nodejs"):
             host = self.folder / f"pulumi-language-{language}"
             host.unlink(missing_ok=True)
-            host.write_text(f"#!/bin/sh\nPULUMI_HOSTS='{self.folder}' exec '{sys.executable}' '{HERE}/real/hosts.py' {language} \"$@\"\n")
+            start = f"PULUMI_HOSTS='{self.folder}' exec '{sys.executable}' '{HERE}/real/hosts.py' {language}"
+            host.write_text(f'#!/bin/sh\n{start} "$@"\n')
             host.chmod(0o755)
             dynamic = self.folder / f"pulumi-resource-pulumi-{language}"
             dynamic.unlink(missing_ok=True)
@@ -152,7 +156,7 @@ class Builder:
 
 
 def main():
-    names = ["random", "tls", "command", "kubernetes", "terraform-provider", "pulumi"]
+    names = ["random", "tls", "command", "kubernetes", "terraform-provider", "hosts", "pulumi"]
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))

@@ -381,7 +381,7 @@ def summary(output):
 
 
 def without_idle(row):
-    """A row without the list of what its provider's code depends on: on nothing. A refresh of the reference drops it."""
+    """A row without the list of what its provider's code depends on: nothing. A refresh of the reference drops it."""
     listed = row.get("propertyDependencies", {})
     kept = {name: urns for name, urns in listed.items() if name != "__provider"}
     return {**row, "propertyDependencies": kept} if listed else row

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The real `pulumi` and maloko in turns on one stack, with real plugins: a shared backend, one passphrase, mixed resources.
+"""The real `pulumi` and maloko in turns on one stack: real plugins, a shared backend, one passphrase, mixed resources.
 
     turns.py FOLDER --cli maloko --lang python,nodejs --node-modules DIR [--keep]
 
-FOLDER is what real.py made. Each story is a list of operations; a preview must find nothing to do, and what one tool left, the other one
-must keep as it is: every resource state is compared before and after an operation that changes nothing.
+FOLDER is what real.py made. Each story is a list of operations; a preview must find nothing to do, and what one tool
+left, the other one must keep as it is: every resource state is compared before and after an operation that changes
+nothing.
 """
 
 import argparse
@@ -19,7 +20,8 @@ from pathlib import Path
 
 from run import HERE, strip
 
-# Who does what, at which stage of the program. `hand` writes the state for pulumi (maloko's provider references become code).
+# Who does what, at which stage of the program. `hand` writes the state for pulumi, with code for maloko's references.
+ALONE = [("up", 1), ("up", 2), ("up", 3), ("refresh", 3), ("destroy", 3)]
 STORIES = {
     "pulumi first": [
         ("pulumi", "up", 1),
@@ -46,8 +48,8 @@ STORIES = {
         ("pulumi", "nothing", 3),
         ("maloko", "destroy", 3),
     ],
-    "pulumi alone": [("pulumi", op, stage) for op, stage in [("up", 1), ("up", 2), ("up", 3), ("refresh", 3), ("destroy", 3)]],
-    "maloko alone": [("maloko", op, stage) for op, stage in [("up", 1), ("up", 2), ("up", 3), ("refresh", 3), ("destroy", 3)]],
+    "pulumi alone": [("pulumi", *step) for step in ALONE],
+    "maloko alone": [("maloko", *step) for step in ALONE],
 }
 
 
@@ -92,8 +94,7 @@ class Stack:
             text=True,
             input=text,
             stdin=None if text else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             timeout=600,
         )
         if self.options.verbose or done.returncode:
@@ -118,35 +119,49 @@ class Stack:
             self.run(tool, "preview", "--diff", "--expect-no-changes", "--stack", "dev", stage=stage)
         else:
             same = ["--expect-no-changes"] if what == "up-same" else []
-            program = []
             op = what.removesuffix("-same")
-            self.run(tool, op, "--yes", "--skip-preview", "--stack", "dev", *same, *program, stage=stage)
+            self.run(tool, op, "--yes", "--skip-preview", "--stack", "dev", *same, stage=stage)
         after = self.rows()
         changes = [] if what in ("up", "destroy") else changed(before, after)
-        print(f"{self.language}: {tool} {what} {stage}: {len(after)} resources{', DIFFERENT' if changes else ''}", flush=True)
+        found = ", DIFFERENT" if changes else ""
+        print(f"{self.language}: {tool} {what} {stage}: {len(after)} resources{found}", flush=True)
         for line in changes:
             print("  ", line)
         return after, changes
 
 
 def changed(before, after):
-    """Lines of a difference between two states; code and references of dynamic providers stand as one."""
-    texts = [json.dumps(rows, indent=1, sort_keys=True).splitlines() for rows in (before, after)]
+    """Lines of a difference between two states; code and references of dynamic providers stand as one.
+
+    A refresh of Pulumi's drops properties from their list that depend on nothing, and its next update puts them back.
+    """
+    texts = [json.dumps(full(rows), indent=1, sort_keys=True).splitlines() for rows in (before, after)]
     return list(difflib.unified_diff(*texts, "before", "after", lineterm="", n=1))
 
 
-def alike(value):
-    """A state without what is random, so that those of both tools can be compared."""
-    rows = {}
-    for urn, row in value.items():
-        row = {key: item for key, item in row.items() if key not in ("id", "provider")}
-        outputs = row.get("outputs", {})
-        rows[urn] = {
-            **row,
-            "inputs": sorted(row.get("inputs", {})),
-            "outputs": {key: "" if isinstance(item, str) else sorted(item) if isinstance(item, dict) else item for key, item in outputs.items()},
-        }
-    return rows
+def full(rows):
+    kept = {}
+    for urn, row in rows.items():
+        listed = row.get("propertyDependencies", {})
+        needs = {name: urns for name, urns in listed.items() if urns and name != "__provider"}
+        kept[urn] = {**row, "propertyDependencies": needs}
+    return kept
+
+
+def shape(value):
+    """A value without what is random: its members, and the kinds of the rest."""
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items()}
+    return [shape(item) for item in value] if isinstance(value, list) else type(value).__name__
+
+
+def alike(rows):
+    """Resource states in a form in which those of two stacks can be compared: without ids and values."""
+    result = {}
+    for urn, row in full(rows).items():
+        kept = {key: item for key, item in row.items() if key not in ("id", "provider")}
+        result[urn] = {**kept, **{key: shape(row[key]) for key in ("inputs", "outputs") if key in row}}
+    return result
 
 
 def main():

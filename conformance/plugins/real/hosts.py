@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import grpc
@@ -84,7 +85,8 @@ def main():
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
-    server.wait_for_termination()
+    with suppress(KeyboardInterrupt):  # so `pulumi` ends it
+        server.wait_for_termination()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A program with resources of packages and of a dynamic provider, which feed one another. $STAGE says how far it got."""
+"""A program with resources of packages and of a dynamic provider, which feed one another; $STAGE: how far it got."""
 
 import os
 
@@ -38,7 +38,7 @@ class Box(pulumi.ComponentResource):
 
 pet = random.RandomPet("pet", length=2, opts=pulumi.ResourceOptions(protect=False))
 password = random.RandomPassword("password", length=16, keepers={"round": "1" if stage == 1 else "2"})
-number = random.RandomInteger("number", min=1, max=9, opts=pulumi.ResourceOptions(ignore_changes=["max"]))
+random.RandomInteger("number", min=1, max=9, opts=pulumi.ResourceOptions(ignore_changes=["max"]))
 key = tls.PrivateKey("key", algorithm="ECDSA", ecdsa_curve="P256")
 public = tls.get_public_key_output(private_key_pem=key.private_key_pem)
 said = command.local.run_output(command="echo said")
@@ -58,7 +58,9 @@ second = command.local.Command(
 )
 box = Box("box")
 if stage > 1:
-    taken = random.RandomPassword("taken", length=9, opts=pulumi.ResourceOptions(import_="sup3rT4k3", protect=stage == 2))
+    taken = random.RandomPassword(
+        "taken", length=9, opts=pulumi.ResourceOptions(import_="sup3rT4k3", protect=stage == 2)
+    )
 if stage > 2:
     looked = random.RandomPassword.get("looked", "l00ked-up")
     pulumi.export("looked", looked.result)

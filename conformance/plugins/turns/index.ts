@@ -36,7 +36,7 @@ class Box extends pulumi.ComponentResource {
 
 const pet = new random.RandomPet("pet", { length: 2 }, { protect: false });
 const password = new random.RandomPassword("password", { length: 16, keepers: { round: stage === 1 ? "1" : "2" } });
-const number = new random.RandomInteger("number", { min: 1, max: 9 }, { ignoreChanges: ["max"] });
+new random.RandomInteger("number", { min: 1, max: 9 }, { ignoreChanges: ["max"] });
 const key = new tls.PrivateKey("key", { algorithm: "ECDSA", ecdsaCurve: "P256" });
 const publicKey = tls.getPublicKeyOutput({ privateKeyPem: key.privateKeyPem });
 const said_ = command.local.runOutput({ command: "echo said" });

@@ -6,6 +6,7 @@ mod compare;
 mod editing;
 mod exchange;
 mod finding;
+mod hiding;
 mod host;
 mod reading;
 mod secrets;

@@ -5,6 +5,7 @@ use maloko_core::error::{Error, Result};
 use serde_json::Value as Json;
 
 use super::exchange::{End, Held, Request};
+use super::hiding::Hidden;
 use super::host::Host;
 use super::subject::Subject;
 use super::table::law;
@@ -14,6 +15,7 @@ use crate::exchange::{Exchange, Flow, Progress};
 pub struct LawTrial {
     flow: Flow<Held>,
     exchange: Exchange<Request>,
+    hidden: Hidden,
 }
 
 impl LawTrial {
@@ -25,15 +27,19 @@ impl LawTrial {
             Some(what) => Box::pin(async { Err(End::Needs { what }) }),
             None => (law.procedure)(Host::new(subject, exchange.clone())),
         };
-        Ok(Self { flow, exchange })
+        Ok(Self { flow, exchange, hidden: Hidden::default() })
     }
 
     /// What is to be done next, after the answer to what was to be done before; at first, that is `null`. Fails for an
     /// answer that is none, and after the end.
     pub fn next(&mut self, answer: Json) -> Result<Request> {
+        self.hidden.learn(&answer);
         Ok(match self.exchange.go_on(&mut self.flow, answer, "a law")? {
             Progress::Asks(request) => request,
-            Progress::Ended(held) => Request::End(held.err().unwrap_or(End::Holds)),
+            Progress::Ended(held) => Request::End(match held.err().unwrap_or(End::Holds) {
+                End::Broken { words, caused } => End::Broken { words: self.hidden.out_of(words), caused },
+                end => end,
+            }),
         })
     }
 }

@@ -237,6 +237,20 @@ fn a_secret_in_an_error_is_told_without_the_secret() -> Result<()> {
 }
 
 #[test]
+fn what_a_plugin_says_is_secret_is_not_told_by_the_law_that_it_breaks() -> Result<()> {
+    let none = json!([]);
+    let mut answer = made(None, "create", &none, Some("k"), &json!({ "key": "-----BEGIN \"A\"\nletters" }));
+    answer["resources"]["it"]["secret"] = json!(["key"]);
+    let mut read = made(None, "refresh", &none, Some("k"), &json!({ "key": "another key" }));
+    read["resources"]["it"]["secret"] = json!(["key"]);
+    let asked = asked("L3", &["read"], vec![Json::Null, answer, read])?;
+    assert_eq!(asked[3]["words"]["property"], "key");
+    assert_eq!(asked[3]["words"]["expected"], "\"[secret]\"  (what create returned)");
+    assert_eq!(asked[3]["words"]["found"], "\"[secret]\"  (what read returns after it)");
+    Ok(())
+}
+
+#[test]
 fn a_law_says_what_it_lacks_of_a_world_in_the_words_of_the_language() -> Result<()> {
     let there = |name: &str, there: bool| json!({ "name": name, "there": there });
     let world = json!({ "mutate": there("mutate_remote", false), "delete": there("delete_remote", true) });
