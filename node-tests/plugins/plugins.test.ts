@@ -3,7 +3,6 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
     chmodSync,
-    closeSync,
     constants,
     cpSync,
     existsSync,
@@ -58,7 +57,6 @@ exports.length = note.length;
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 const DESTROY = ["destroy", "--yes", "--skip-preview", "--stack", "dev"];
-const PIPE = constants.O_RDONLY | constants.O_NONBLOCK;
 const TOKEN = "token-here-thing-1";
 
 /** A project with the program, and the outside world of its plugin. */
@@ -80,14 +78,12 @@ class Plugged {
     putOnPath(): void {
         const pipe = join(this.project.directory, "alive");
         spawnSync("mkfifo", [pipe]);
-        const reader = openSync(pipe, PIPE);
-        this.#alive = reader;
+        this.#alive = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
         const script = `#!/bin/sh\necho $$ >> "${this.#pids}"\nexec 9> "${pipe}"\nexec "${PYTHON}" "${PROBE}" "$@"\n`;
         this.project.write({ "bin/pulumi-resource-probe": script });
         chmodSync(join(this.project.directory, "bin", "pulumi-resource-probe"), 0o755);
         this.#variables.PATH = `${join(this.project.directory, "bin")}:${process.env.PATH}`;
         onTestFinished(() => {
-            closeSync(reader);
             for (const pid of this.#started().filter(isAlive)) {
                 process.kill(pid, "SIGKILL");
             }
@@ -152,10 +148,9 @@ class Plugged {
     /** Waits until no process of the plugin is left; there was at least one. */
     async ends(): Promise<void> {
         expect(this.#started()).not.toEqual([]);
-        // Only now: without a writer a pipe is at its end.
-        const pipe = new Socket({ fd: openSync(`/dev/fd/${this.#alive}`, PIPE), writable: false });
-        await once(pipe.resume(), "end");
-        pipe.destroy();
+        // It begins to read at once, and before there is a writer a pipe is at its end.
+        const pipe = new Socket({ fd: this.#alive, writable: false });
+        await once(pipe.resume(), "close");
     }
 }
 
