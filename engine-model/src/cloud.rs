@@ -121,7 +121,9 @@ pub fn ask_provider(providers: &Providers, name: &str, method: &Method) -> Outco
 /// Why a provider resource's plugin does not come up, if it does not.
 pub fn start(providers: &Providers, name: &str) -> Result<(), ProviderError> {
     match providers.fault(name, "start") {
-        Some(_) => Err(ProviderError::new(ProviderErrorKind::NoProvider, format!("the plugin of {name} does not start"))),
+        Some(_) => {
+            Err(ProviderError::new(ProviderErrorKind::NoProvider, format!("the plugin of {name} does not start")))
+        }
         None => Ok(()),
     }
 }
@@ -226,17 +228,17 @@ impl Cloud {
         key: &str,
     ) -> Outcome {
         // A plugin is told no operation key.
-        let known = self.keys.get(key).filter(|_| configuration.is_empty()).filter(|id| self.service == Service::Keys && self.objects.contains_key(*id));
+        let known = self
+            .keys
+            .get(key)
+            .filter(|_| configuration.is_empty())
+            .filter(|id| self.service == Service::Keys && self.objects.contains_key(*id));
         let id = known.cloned().unwrap_or_else(|| {
             self.made += 1;
             format!("o{}", self.made)
         });
-        let object = Object {
-            name: name.to_owned(),
-            properties: inputs.clone(),
-            version: 1,
-            set_by: configuration.to_owned(),
-        };
+        let object =
+            Object { name: name.to_owned(), properties: inputs.clone(), version: 1, set_by: configuration.to_owned() };
         let outputs = outputs(&id, &object);
         self.objects.insert(id.clone(), object);
         if self.service != Service::Plain && configuration.is_empty() {

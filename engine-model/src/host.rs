@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use maloko_core::event::{Event, EventSink};
 use maloko_core::Urn;
+use maloko_core::event::{Event, EventSink};
 use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{
     Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
@@ -174,10 +174,8 @@ impl ProviderHost for Simulated {
     async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let name = call.urn.name().to_owned();
         let text = show::call(&name, &call.method);
-        self.record(&call.urn, &call.method, text, |recorded| {
-            recorded.cloud.call(&self.providers, &name, &call.method)
-        })
-        .await
+        self.record(&call.urn, &call.method, text, |recorded| recorded.cloud.call(&self.providers, &name, &call.method))
+            .await
     }
 
     async fn callback(&self, token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {

@@ -26,7 +26,8 @@ pub(crate) fn add(lifecycle: &mut Lifecycle, seed: u64, program: u64) {
         return;
     }
     let uniform = random.percent(50);
-    let mut packages = Packages { random, uniform, of: BTreeMap::new(), served_by: BTreeMap::new(), explicit: Vec::new() };
+    let mut packages =
+        Packages { random, uniform, of: BTreeMap::new(), served_by: BTreeMap::new(), explicit: Vec::new() };
     packages.begin(lifecycle);
     let mut config = BTreeMap::new();
     for (number, step) in lifecycle.steps.iter_mut().enumerate() {
@@ -201,7 +202,8 @@ impl Packages {
         match chosen {
             ServedBy::Explicit(number) => {
                 let provider = self.explicit.get(number).map(|explicit| &explicit.resource.name);
-                let fits = |other: &&Resource| Some(&other.name) == provider && other.package.as_ref() == Some(&package);
+                let fits =
+                    |other: &&Resource| Some(&other.name) == provider && other.package.as_ref() == Some(&package);
                 resource.provider = there.iter().find(fits).map(|provider| provider.name.clone());
             }
             ServedBy::Default(version) => resource.version = version.map(str::to_owned),

@@ -3,7 +3,9 @@
 
 use maloko_core::PropertyMap;
 use maloko_core::plugin::{FIRST_PLUGIN, PluginAnswer, PluginQuestion};
-use maloko_core::provider::{Answer, Method, ObjectId, PluginArguments, ProviderCall, ProviderError, ProviderErrorKind};
+use maloko_core::provider::{
+    Answer, Method, ObjectId, PluginArguments, ProviderCall, ProviderError, ProviderErrorKind,
+};
 
 use crate::cloud::{self, Cloud, Outcome, Providers};
 use crate::show;
@@ -42,9 +44,9 @@ pub fn label(provider: &str, inputs: &PropertyMap) -> String {
 #[must_use]
 pub fn shown_call(name: &str, method: &Method, told: Option<&PluginArguments>, by: &str) -> String {
     let preview = if told.is_some_and(|told| told.preview && !is_question(method)) { PREVIEW } else { " " };
-    let before = told.and_then(|told| told.old_inputs.as_ref()).map_or_else(String::new, |inputs| {
-        format!(" inputs were {}", show::properties(inputs))
-    });
+    let before = told
+        .and_then(|told| told.old_inputs.as_ref())
+        .map_or_else(String::new, |inputs| format!(" inputs were {}", show::properties(inputs)));
     format!("{}{before}{preview}by {by}", show::call(name, method))
 }
 
@@ -72,7 +74,8 @@ impl Plugins {
     fn plugin(&mut self, number: ObjectId) -> Result<&mut Plugin, ProviderError> {
         let index = number.checked_sub(FIRST_PLUGIN).and_then(|index| usize::try_from(index).ok());
         let found = index.and_then(|index| self.started.get_mut(index));
-        let plugin = found.ok_or_else(|| ProviderError::new(ProviderErrorKind::NoProvider, "there is no such plugin"))?;
+        let plugin =
+            found.ok_or_else(|| ProviderError::new(ProviderErrorKind::NoProvider, "there is no such plugin"))?;
         if plugin.gone { Err(is_gone(&plugin.provider)) } else { Ok(plugin) }
     }
 
@@ -143,7 +146,10 @@ impl Plugins {
         let by = self.label(number);
         let plugin = self.plugin(number)?;
         if plugin.configured.is_none() {
-            return Err(ProviderError::new(ProviderErrorKind::Raised, format!("{} was not configured", plugin.provider)));
+            return Err(ProviderError::new(
+                ProviderErrorKind::Raised,
+                format!("{} was not configured", plugin.provider),
+            ));
         }
         let preview = call.for_plugin.as_ref().is_some_and(|told| told.preview);
         let outcome = cloud.call_plugin(providers, (name, &by), &call.method, preview);

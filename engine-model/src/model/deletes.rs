@@ -80,7 +80,9 @@ impl Model<'_> {
     /// Is the row no longer wanted? That of dynamic resources' provider goes last of all, and without a trace.
     fn is_left_over(&self, index: usize) -> bool {
         let slot = &self.slots[index];
-        !slot.gone && (slot.record.delete || (slot.base && !slot.handled)) && !urns::is_dynamic_provider(&slot.record.urn)
+        !slot.gone
+            && (slot.record.delete || (slot.base && !slot.handled))
+            && !urns::is_dynamic_provider(&slot.record.urn)
     }
 
     /// With targets or exclusions: what stays, and was not registered, is told of as the same.
@@ -217,6 +219,8 @@ impl Model<'_> {
                 if failing.contains(&index) || (self.before.is_left)(&record) {
                     continue;
                 }
+                // It was deleted, so its plugin was still there.
+                self.gone.remove(&record.provider);
             }
             if self.is_protected(index) {
                 self.counts.hit(Rule::ProtectDelete);

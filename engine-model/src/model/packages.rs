@@ -36,7 +36,11 @@ pub(crate) fn keep_version(resource: &Resource, inputs: &mut PropertyMap) {
 }
 
 /// The default provider resource of a package.
-fn default_provider(package: &str, version: Option<&String>, config: impl Iterator<Item = (String, String)>) -> Resource {
+fn default_provider(
+    package: &str,
+    version: Option<&String>,
+    config: impl Iterator<Item = (String, String)>,
+) -> Resource {
     let suffix = version.map_or_else(String::new, |version| format!("_{}", version.replace('.', "_")));
     Resource {
         name: format!("default{suffix}"),
@@ -197,7 +201,8 @@ impl Model<'_> {
     /// Has a plugin compare the configurations of its provider resource.
     pub(crate) fn diff_provider(&mut self, urn: &str, old: &Record, news: &PropertyMap) -> Outcome {
         let method = Method::Diff { id: String::new(), olds: old.outputs.clone(), news: without_internal(news) };
-        let told = PluginArguments { old_inputs: Some(without_internal(&old.inputs).into()), ..PluginArguments::default() };
+        let told =
+            PluginArguments { old_inputs: Some(without_internal(&old.inputs).into()), ..PluginArguments::default() };
         self.ask_provider(urn, &method, &told)
     }
 

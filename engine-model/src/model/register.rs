@@ -56,7 +56,8 @@ impl Model<'_> {
         let recreating = old.as_ref().is_some_and(|slot| slot.deleted_first);
         let external = old.as_ref().is_some_and(|slot| slot.record.external);
         let tainted = old.as_ref().is_some_and(|slot| slot.record.taint);
-        let forced = old.is_some() && !external && !recreating && (tainted || names(&self.before.step.replace, &wanted.row.urn));
+        let forced =
+            old.is_some() && !external && !recreating && (tainted || names(&self.before.step.replace, &wanted.row.urn));
         let afresh = old.is_none() || recreating || external || forced;
         let (olds, news) = match &old {
             Some(slot) if !afresh => {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use maloko_core::provider::{Answer, Method};
 use maloko_core::Value;
+use maloko_core::provider::{Answer, Method};
 
 use crate::rules::Rule;
 use crate::sdk::Known;

@@ -75,38 +75,37 @@ impl Model<'_> {
         }
         let method = Method::Create { inputs: row.inputs.clone(), key: String::new(), timeout: 0.0 };
         let before = self.cloud.clone();
-        let (outputs, healthy) =
-            match self.call(&row, &method, Some(&row.inputs)) {
-                Ok(Answer::Created { id, outputs, .. }) if !id.is_empty() => {
+        let (outputs, healthy) = match self.call(&row, &method, Some(&row.inputs)) {
+            Ok(Answer::Created { id, outputs, .. }) if !id.is_empty() => {
+                row.id = id;
+                (outputs, true)
+            }
+            Ok(_) => {
+                // The object is there, but nobody knows its id: the operation stays pending.
+                self.counts.hit(Rule::PendingCreateKept);
+                self.unresolved_creates.push(urn.clone());
+                let newest = self.cloud.newest();
+                self.let_go.extend(newest);
+                return Err(());
+            }
+            Err(error) => match error.kind {
+                ProviderErrorKind::NotInitialized { id, properties, .. } => {
                     row.id = id;
-                    (outputs, true)
+                    (properties, false)
                 }
-                Ok(_) => {
-                    // The object is there, but nobody knows its id: the operation stays pending.
+                ProviderErrorKind::Died => {
+                    // The object may be there: the operation stays pending.
                     self.counts.hit(Rule::PendingCreateKept);
                     self.unresolved_creates.push(urn.clone());
-                    let newest = self.cloud.newest();
-                    self.let_go.extend(newest);
+                    self.let_go.extend(self.cloud.newest().filter(|_| self.cloud != before));
                     return Err(());
                 }
-                Err(error) => match error.kind {
-                    ProviderErrorKind::NotInitialized { id, properties, .. } => {
-                        row.id = id;
-                        (properties, false)
-                    }
-                    ProviderErrorKind::Died => {
-                        // The object may be there: the operation stays pending.
-                        self.counts.hit(Rule::PendingCreateKept);
-                        self.unresolved_creates.push(urn.clone());
-                        self.let_go.extend(self.cloud.newest().filter(|_| self.cloud != before));
-                        return Err(());
-                    }
-                    _ => {
-                        self.raised.push(urn.clone());
-                        return Err(());
-                    }
-                },
-            };
+                _ => {
+                    self.raised.push(urn.clone());
+                    return Err(());
+                }
+            },
+        };
         self.resolved.push(urn.clone());
         row.secret_outputs = secrets(wanted.resource, &outputs, &[]);
         row.outputs = outputs;

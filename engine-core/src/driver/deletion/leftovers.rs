@@ -139,7 +139,8 @@ impl Context {
     /// A provider that was replaced stays for as long as a row names it that stays: what was not selected, or whose update
     /// failed. Other rows name their references by URN alone, which the new one has, too.
     fn spare_providers_in_use(&self, condemned: &mut Leftovers) {
-        if !condemned.values().any(|row| row.urn.provider_package().is_some()) {
+        let none = !condemned.values().any(|row| row.urn.provider_package().is_some());
+        if none || fail_points::is_on("planted::replaced-provider-not-kept") {
             return;
         }
         let used: HashSet<String> = {
@@ -147,9 +148,7 @@ impl Context {
             let stay = run_state.ledger.rows().filter(|(number, _)| !condemned.contains_key(number));
             stay.filter(|(_, row)| !row.pending_replacement).map(|(_, row)| row.provider.clone()).collect()
         };
-        condemned.retain(|_, row| {
-            row.urn.provider_package().is_none() || !used.contains(&row.as_provider_reference())
-        });
+        condemned.retain(|_, row| row.urn.provider_package().is_none() || !used.contains(&row.as_provider_reference()));
     }
 
     /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.
