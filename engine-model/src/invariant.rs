@@ -41,6 +41,8 @@ pub enum Invariant {
     Durable,
     /// Of two processes one writes, and after it lost its lease it writes nothing more.
     OneWriter,
+    /// A plugin is called for what its provider resource serves, under the configuration of that.
+    RightProvider,
 }
 
 impl Invariant {
@@ -67,6 +69,7 @@ impl Invariant {
             Invariant::Destroyed => "destroyed",
             Invariant::Durable => "durable",
             Invariant::OneWriter => "one writer",
+            Invariant::RightProvider => "right provider",
         }
     }
 }

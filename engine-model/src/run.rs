@@ -353,12 +353,14 @@ fn records(rows: &[Arc<ResourceState>]) -> Vec<Record> {
 /// The rows, with one text for the ids that provider resources got in this run: nobody can foresee these.
 fn with_new_ids(mut records: Vec<Record>, before: &[Arc<ResourceState>]) -> Vec<Record> {
     let known: BTreeSet<&str> = before.iter().map(|row| row.id.as_str()).collect();
+    let made = |record: &&Record| urns::is_provider(&record.urn) && !known.contains(record.id.as_str());
+    let made: BTreeSet<String> = records.iter().filter(made).map(|record| record.id.clone()).collect();
     for record in &mut records {
-        if urns::is_provider(&record.urn) && !known.contains(record.id.as_str()) {
+        if made.contains(&record.id) {
             NEW_ID.clone_into(&mut record.id);
         }
         if let Some((urn, id)) = record.provider.rsplit_once("::")
-            && !known.contains(id)
+            && made.contains(id)
         {
             record.provider = format!("{urn}::{NEW_ID}");
         }

@@ -10,8 +10,8 @@ use maloko_model::run::run;
 const PROGRAMS: u64 = 3000;
 
 /// Every bug, the lifecycle that is known to show it, and the invariants by which it may be noticed first.
-const BUGS: [(&str, u64, &[&str]); 14] = [
-    ("planted::partial-update-stores-new-inputs", 1, &["rows"]),
+const BUGS: [(&str, u64, &[&str]); 17] = [
+    ("planted::partial-update-stores-new-inputs", 298, &["rows"]),
     ("planted::init-errors-ignored", 24, &["steps", "calls"]),
     ("planted::no-change-replaces", 23, &["steps", "calls"]),
     ("planted::replacement-ignores-changes", 13, &["calls"]),
@@ -19,12 +19,15 @@ const BUGS: [(&str, u64, &[&str]); 14] = [
     ("planted::deleted-with-inverted", 23, &["no orphan", "calls"]),
     ("planted::deletes-in-wrong-order", 0, &["order of calls"]),
     ("planted::pending-delete-lost", 0, &["no orphan"]),
-    ("planted::preview-keeps-outputs", 1, &["calls", "steps", "preview true"]),
+    ("planted::preview-keeps-outputs", 11, &["calls", "steps", "preview true"]),
     ("planted::retain-ignored-for-old-object", 169, &["calls"]),
     ("planted::failed-create-recorded", 7, &["rows", "no duplicate"]),
     ("planted::old-outputs-kept", 0, &["rows", "calls"]),
     ("planted::refresh-keeps-gone", 55, &["rows", "calls"]),
     ("planted::dependents-of-failure-run", 115, &["steps", "calls", "finished"]),
+    ("planted::any-provider-of-the-package", 2, &["calls"]),
+    ("planted::unchanged-provider-takes-new-inputs", 30, &["calls"]),
+    ("planted::replaced-provider-not-kept", 74, &["steps", "finished"]),
 ];
 
 /// A lifecycle that shows the bug, and by which invariant: the known one, or after a change of the generator the first.

@@ -12,6 +12,10 @@ const SEED: u64 = 1;
 const STORES: [Kind; 3] = [Kind::Memory, Kind::Disk, Kind::Bucket];
 const FULL: Interruption = Interruption::Fault(ErrorKind::StorageFull);
 
+fn ends_the_process(interruption: Interruption) -> bool {
+    matches!(interruption, Interruption::Kill | Interruption::PowerCut)
+}
+
 /// Tries some cases of each lifecycle.
 fn sample(programs: u64, store: Kind, service: Service, interruption: Interruption) -> Tried {
     let setting = Setting { store, service };
@@ -27,7 +31,7 @@ fn sample(programs: u64, store: Kind, service: Service, interruption: Interrupti
         }
     }
     // A sample in which nothing is ever cut off, or nothing is ever left over, proves nothing.
-    assert!(all.deaths * 2 > all.cases || matches!(interruption, Interruption::Fault(_)), "{all:?}");
+    assert!(all.deaths * 2 > all.cases || !ends_the_process(interruption), "{all:?}");
     all
 }
 
@@ -64,6 +68,12 @@ fn a_disk_that_fails_once_loses_no_outcome() {
 #[test]
 fn an_object_store_that_fails_once_loses_no_outcome() {
     sample(10, Kind::Bucket, Service::Plain, FULL);
+}
+
+#[test]
+fn a_plugin_that_dies_in_a_call_loses_or_duplicates_no_object_silently() {
+    let tried = sample(40, Kind::Memory, Service::Plain, Interruption::PluginDies);
+    assert!(tried.named > 0, "{tried:?}");
 }
 
 #[test]

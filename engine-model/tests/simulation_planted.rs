@@ -16,9 +16,13 @@ const PROGRAMS: u64 = 60;
 fn first_to_show(bug: &'static str, store: Kind) -> u64 {
     match (bug, store) {
         ("planted::call-before-intent", Kind::Memory) => 12,
-        ("planted::call-before-intent", Kind::Disk) => 2,
+        ("planted::call-before-intent", Kind::Disk) => 16,
         ("planted::call-before-intent", Kind::Bucket) => 49,
         ("planted::kept-references-forgotten", _) => 23,
+        ("planted::provider-deleted-before-its-resources", _) => 11,
+        ("planted::create-of-plugin-forgotten", _) => 1,
+        ("planted::any-provider-of-the-package", _) => 2,
+        ("planted::unchanged-provider-takes-new-inputs", _) => 30,
         _ => 0,
     }
 }
@@ -106,5 +110,24 @@ fn an_object_that_could_be_known_by_its_operation_key_is_known() {
     {
         let setting = Setting { store: Kind::Memory, service };
         assert_eq!(noticed_in(bug, setting, Interruption::Kill), Some("no duplicate"), "{bug}");
+    }
+}
+
+#[test]
+fn a_provider_resource_that_goes_before_what_it_serves_is_noticed() {
+    let found = noticed("planted::provider-deleted-before-its-resources", Kind::Memory, Interruption::Kill);
+    assert_eq!(found, Some("state valid"));
+}
+
+#[test]
+fn a_create_in_which_a_plugin_died_and_that_is_forgotten_is_noticed() {
+    let found = noticed("planted::create-of-plugin-forgotten", Kind::Memory, Interruption::PluginDies);
+    assert_eq!(found, Some("no orphan"));
+}
+
+#[test]
+fn a_call_of_a_wrong_plugin_is_noticed() {
+    for bug in ["planted::any-provider-of-the-package", "planted::unchanged-provider-takes-new-inputs"] {
+        assert_eq!(noticed(bug, Kind::Memory, Interruption::Kill), Some("right provider"), "{bug}");
     }
 }

@@ -65,6 +65,7 @@ fn request() -> Result<Request, String> {
             ("--blow", "kill") => request.case.interruption = Interruption::Kill,
             ("--blow", "power") => request.case.interruption = Interruption::PowerCut,
             ("--blow", "full") => request.case.interruption = Interruption::Fault(ErrorKind::StorageFull),
+            ("--blow", "plugin") => request.case.interruption = Interruption::PluginDies,
             _ => return Err(format!("{name} {value}: see the first lines of this program for what there is")),
         }
     }

@@ -219,6 +219,8 @@ impl Model<'_> {
                 if failing.contains(&index) || (self.before.is_left)(&record) {
                     continue;
                 }
+                // It was deleted, so its plugin was still there.
+                self.gone.remove(&record.provider);
             }
             if self.is_protected(index) {
                 self.counts.hit(Rule::ProtectDelete);

@@ -28,6 +28,8 @@ pub enum Interruption {
     PowerCut,
     /// One operation of the disk, or one request to the object store, fails.
     Fault(ErrorKind),
+    /// A plugin dies in a call: before it acts, or before it answers.
+    PluginDies,
 }
 
 /// The blows that a store can take.
@@ -36,7 +38,8 @@ pub fn blows(store: Kind) -> &'static [Interruption] {
     const FULL: Interruption = Interruption::Fault(ErrorKind::StorageFull);
     match store {
         Kind::Disk => &[Interruption::Kill, Interruption::PowerCut, FULL],
-        Kind::Memory | Kind::Bucket => &[Interruption::Kill, FULL],
+        Kind::Memory => &[Interruption::Kill, FULL, Interruption::PluginDies],
+        Kind::Bucket => &[Interruption::Kill, FULL],
     }
 }
 
@@ -75,6 +78,7 @@ impl fmt::Display for Case {
             Interruption::Kill => "kill",
             Interruption::PowerCut => "power",
             Interruption::Fault(_) => "full",
+            Interruption::PluginDies => "plugin",
         };
         let Self { seed, program, step, point, .. } = self;
         write!(
@@ -133,7 +137,7 @@ pub fn lifecycle(seed: u64, program: u64) -> Lifecycle {
         }
         step.taint.clear();
         step.drift.clear();
-        step.faults.retain(|fault| fault.kind != FaultKind::NoId);
+        step.faults.retain(|fault| !matches!(fault.kind, FaultKind::NoId | FaultKind::AnswerLost));
     }
     lifecycle
 }
@@ -146,6 +150,8 @@ pub(super) struct Scene {
     setting: Setting,
     pub(super) work: Work,
     pub(super) before: Stage,
+    /// How many ends of calls of plugins the step has without a blow.
+    plugin_points: u64,
 }
 
 impl Scene {
@@ -153,15 +159,16 @@ impl Scene {
         World::new(self.seed, self.program * 64 + self.step as u64)
     }
 
-    /// The step without a blow; gives how many edges it has, and the stage as it leaves it.
-    fn clean(&self) -> Result<(u64, Stage), Broken> {
+    /// The step without a blow; gives how many edges and ends of calls of plugins it has, and the stage as it leaves it.
+    fn clean(&self) -> Result<(u64, u64, Stage), Broken> {
         let (world, stage) = (self.world(), self.before.copy()?);
         let lived = stage.live(&world, &self.work, FaultSchedule::default(), End::Kill)?;
         if let Ended::Refused(reason) = lived.ended {
             return Err(Broken::new(Invariant::Setup, reason));
         }
+        is_rightly_served(&lived.told)?;
         is_whole(&stage, &world, &[], 0)?;
-        Ok((world.fault_points(lived.process), stage))
+        Ok((world.fault_points(lived.process), world.plugin_points(lived.process), stage))
     }
 
     /// A blow at an edge, then as many runs as it takes to get to the end, then a destroy. Gives what was left over, and
@@ -175,8 +182,11 @@ impl Scene {
         let stage = self.before.copy()?;
         let end = if case.interruption == Interruption::PowerCut { End::PowerCut } else { End::Kill };
         let plan = |at: u64| match case.interruption {
-            Interruption::Kill | Interruption::PowerCut => FaultSchedule { dies_at: Some(at), fails_at: None },
-            Interruption::Fault(kind) => FaultSchedule { dies_at: None, fails_at: Some((at, kind)) },
+            Interruption::Kill | Interruption::PowerCut => {
+                FaultSchedule { dies_at: Some(at), ..FaultSchedule::default() }
+            }
+            Interruption::Fault(kind) => FaultSchedule { fails_at: Some((at, kind)), ..FaultSchedule::default() },
+            Interruption::PluginDies => FaultSchedule { plugin_dies_at: Some(at), ..FaultSchedule::default() },
         };
         let plans = [Some(plan(case.point)), case.again.map(plan), None];
         let (mut runs, mut creating, mut hit) = (Vec::new(), 0, false);
@@ -185,6 +195,7 @@ impl Scene {
             creating += lived.told.creating.len();
             let done = is_done(&lived, plan.is_some())?;
             hit |= !done;
+            is_rightly_served(&lived.told)?;
             nothing_lost(&lived.told, &stage.snapshot(world)?)?;
             runs.push(lived);
             // After a fault the run came to its end, but whoever sees its error runs the command again.
@@ -205,6 +216,7 @@ impl Scene {
         let step = Step { verb: Verb::Destroy, ignore_protect: true, ..Step::default() };
         let work = Work { lifecycle: Arc::clone(&self.work.lifecycle), step: Arc::new(step) };
         let lived = stage.live(world, &work, FaultSchedule::default(), End::Kill)?;
+        is_rightly_served(&lived.told)?;
         if lived.ended != Ended::Done(Ok(())) {
             return Err(Broken::new(Invariant::Destroyed, format!("the destroy did not succeed: {:?}", lived.ended)));
         }
@@ -227,7 +239,8 @@ fn known_by_key(stage: &Stage, found: &Snapshot, left: &BTreeSet<String>) -> Res
     let objects = stage.objects().objects;
     let lost: Vec<&str> = left
         .iter()
-        .filter(|id| objects.get(*id).is_some_and(|object| !open(&object.name)))
+        // A plugin is told no key.
+        .filter(|id| objects.get(*id).is_some_and(|object| object.set_by.is_empty() && !open(&object.name)))
         .map(String::as_str)
         .collect();
     if lost.is_empty() {
@@ -235,6 +248,11 @@ fn known_by_key(stage: &Stage, found: &Snapshot, left: &BTreeSet<String>) -> Res
     }
     let what = format!("{} are left over, though they could be known by their operation keys", lost.join(", "));
     Err(Broken::new(Invariant::NoDuplicate, what))
+}
+
+/// Every call of a plugin was made of the one that the program or the row names, under the configuration of its provider.
+fn is_rightly_served(told: &Told) -> Result<(), Broken> {
+    told.misled.first().map_or(Ok(()), |what| Err(Broken::new(Invariant::RightProvider, what.clone())))
 }
 
 /// Did the operation come to its end? A run whose plan has no blow has to.
@@ -306,8 +324,9 @@ pub(super) fn scenes(seed: u64, program: u64, setting: Setting) -> Result<Vec<(S
     let mut scenes = Vec::new();
     for (index, step) in lifecycle.steps.iter().enumerate() {
         let work = Work { lifecycle: Arc::clone(&lifecycle), step: Arc::new(step.clone()) };
-        let scene = Scene { seed, program, step: index + 1, setting, work, before: stage };
-        let (fault_points, after) = scene.clean().map_err(failed(index + 1))?;
+        let mut scene = Scene { seed, program, step: index + 1, setting, work, before: stage, plugin_points: 0 };
+        let (fault_points, plugin_points, after) = scene.clean().map_err(failed(index + 1))?;
+        scene.plugin_points = plugin_points;
         scenes.push((scene, fault_points));
         stage = after;
     }
@@ -329,6 +348,11 @@ pub fn explore(
     let mut random = Random::new(seed, program ^ 0x5eed);
     for (scene, fault_points) in scenes(seed, program, setting)? {
         for interruption in blows {
+            let fault_points =
+                if *interruption == Interruption::PluginDies { scene.plugin_points } else { fault_points };
+            if fault_points == 0 {
+                continue;
+            }
             let points: Vec<u64> = match extent {
                 Extent::Every => (1..=fault_points).collect(),
                 Extent::Some(count) => (0..count).map(|_| 1 + random.below(as_usize(fault_points)) as u64).collect(),

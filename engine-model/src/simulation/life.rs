@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use maloko_core::environment::{Entropy, Environment, Identity, SystemFiles};
 use maloko_core::event::Outcome;
+use maloko_core::plugin::PluginsOfRun;
 use maloko_core::state::{
     Backend, Crypter, LocalBackend, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot,
     StackName, create_stack, read_stack,
 };
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::{Engine, Operation, ProgramEnd};
 use object_store::memory::InMemory;
 
 use crate::cloud::{Cloud, Providers, Service};
@@ -384,7 +385,9 @@ async fn operate(
         Err(error) => return Ended::Refused(error.to_string()),
     };
     let step = run::resolved(step, session.snapshot());
-    let engine = Engine::start(run::operation(&step, false), session, Arc::clone(host) as _, Arc::clone(host) as _);
+    host.begin(&step, session.snapshot());
+    let operation = Operation { plugins: PluginsOfRun(Arc::clone(host) as _), ..run::operation(&step, false) };
+    let engine = Engine::start(operation, session, Arc::clone(host) as _, Arc::clone(host) as _);
     let (ids, known) = (BTreeMap::new(), BTreeMap::new());
     let mut program = Program { engine: &engine, lifecycle, step: &step, dry_run: false, ids: &ids, known };
     let ran = match (step.verb == Verb::Up || step.with_program, step.parallel > 1 && step.raises_after.is_none()) {

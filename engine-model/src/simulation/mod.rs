@@ -5,6 +5,7 @@ pub mod disk;
 pub mod explore;
 pub mod life;
 pub mod memory;
+mod plugins;
 pub mod provider;
 pub mod rivals;
 pub mod world;

@@ -14,11 +14,14 @@ use maloko_core::provider::{
     Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
     ProviderReference,
 };
+use maloko_core::state::Snapshot;
 
 use crate::cloud::{Cloud, Providers, Service};
+use crate::program::Step;
 use crate::provider_kind::ProviderKind;
 use crate::{host, urns};
 
+use super::plugins::Served;
 use super::world::{Fate, Machine};
 
 /// The longest way to a provider, and back.
@@ -35,6 +38,8 @@ pub struct Told {
     pub messages: Vec<(String, String)>,
     /// Names of the resources whose `create` was called and has not been reported as done.
     pub creating: Vec<String>,
+    /// Calls that were made of a wrong plugin, or of one with a wrong configuration.
+    pub misled: Vec<String>,
 }
 
 /// The host of one process.
@@ -44,6 +49,7 @@ pub struct Reached {
     providers: Providers,
     objects: Vec<ProviderKind>,
     told: Mutex<Told>,
+    served: Mutex<Served>,
     base: Instant,
 }
 
@@ -51,11 +57,50 @@ impl Reached {
     /// The cloud as the process of `machine` reaches it. `objects` are the provider objects' kinds, numbered from 0.
     #[must_use]
     pub fn new(machine: Machine, cloud: Arc<Mutex<Cloud>>, providers: Providers, objects: Vec<ProviderKind>) -> Self {
-        Self { machine, cloud, providers, objects, told: Mutex::default(), base: Instant::now() }
+        Self {
+            machine,
+            cloud,
+            providers,
+            objects,
+            told: Mutex::default(),
+            served: Mutex::default(),
+            base: Instant::now(),
+        }
     }
 
     fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn served(&self) -> MutexGuard<'_, Served> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn cloud(&self) -> MutexGuard<'_, Cloud> {
+        self.cloud.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    pub(super) fn providers(&self) -> &Providers {
+        &self.providers
+    }
+
+    /// Takes note of a `create` that is called.
+    pub(super) fn is_creating(&self, name: &str) {
+        self.told().creating.push(name.to_owned());
+    }
+
+    /// Takes note of a call that ought not to have been made of that plugin.
+    pub(super) fn note_misled(&self, what: String) {
+        self.told().misled.push(what);
+    }
+
+    /// Takes note of what the program wants, and of the state that the process begins with.
+    pub fn begin(&self, step: &Step, state: &Snapshot) {
+        self.served().begin(step, state);
     }
 
     /// What the process was told so far.
@@ -64,13 +109,13 @@ impl Reached {
         self.told().clone()
     }
 
-    async fn travel(&self) {
+    pub(super) async fn travel(&self) {
         let time = self.machine.world.below(LATENCY);
         self.machine.wait(Duration::from_millis(time as u64)).await;
     }
 
     /// Comes to an edge; a process that dies there goes no further.
-    async fn pass(&self, what: &str) -> Result<(), ProviderError> {
+    pub(super) async fn pass(&self, what: &str) -> Result<(), ProviderError> {
         match self.machine.world.edge(self.machine.process, what) {
             // A provider has no disk that could fail.
             Fate::Passes | Fate::Fails(_) => Ok(()),
@@ -113,8 +158,7 @@ fn text(value: &Value) -> String {
 impl ProviderHost for Reached {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         let mut description = host::description(&self.objects, object);
-        let cloud = self.cloud.lock().unwrap_or_else(PoisonError::into_inner);
-        description.capabilities.find = cloud.service == Service::Finds;
+        description.capabilities.find = self.cloud().service == Service::Finds;
         Ok(description)
     }
 
@@ -134,12 +178,9 @@ impl ProviderHost for Reached {
             return std::future::pending().await;
         }
         if matches!(call.method, Method::Create { .. }) {
-            self.told().creating.push(name.clone());
+            self.is_creating(&name);
         }
-        let outcome = {
-            let mut cloud = self.cloud.lock().unwrap_or_else(PoisonError::into_inner);
-            cloud.call(&self.providers, &name, &call.method)
-        };
+        let outcome = self.cloud().call(&self.providers, &name, &call.method);
         self.pass(&format!("answer of {method} of {name}")).await?;
         self.travel().await;
         outcome
@@ -171,6 +212,7 @@ impl EventSink for Reached {
             Event::StepStarted(step) => self.begun(&step),
             Event::StepDone(step) => {
                 self.machine.world.note(&format!("done: {} {}", step.op, step.urn.name()));
+                self.served().done(&step);
                 self.done(&step);
             }
             Event::Diagnostic(message) if message.severity >= Severity::Warning => {

@@ -44,6 +44,8 @@ pub struct FaultSchedule {
     pub dies_at: Option<u64>,
     /// The edge at which, and the error with which, its disk fails for once.
     pub fails_at: Option<(u64, io::ErrorKind)>,
+    /// The end of a call of a plugin at which that plugin dies: before it acts, or before it answers; from 1.
+    pub plugin_dies_at: Option<u64>,
 }
 
 #[derive(Default)]
@@ -51,6 +53,7 @@ struct Process {
     plan: FaultSchedule,
     alive: bool,
     fault_points: u64,
+    plugin_points: u64,
 }
 
 struct Task {
@@ -119,7 +122,7 @@ impl World {
     #[must_use]
     pub fn begin(&self, plan: FaultSchedule) -> usize {
         let mut state = self.state();
-        state.processes.push(Process { plan, alive: true, fault_points: 0 });
+        state.processes.push(Process { plan, alive: true, fault_points: 0, plugin_points: 0 });
         state.processes.len() - 1
     }
 
@@ -133,6 +136,27 @@ impl World {
     #[must_use]
     pub fn fault_points(&self, process: usize) -> u64 {
         self.state().processes.get(process).map_or(0, |process| process.fault_points)
+    }
+
+    /// How many ends of calls of plugins the process has come to.
+    #[must_use]
+    pub fn plugin_points(&self, process: usize) -> u64 {
+        self.state().processes.get(process).map_or(0, |process| process.plugin_points)
+    }
+
+    /// A plugin of a process comes to an end of a call: does it die there?
+    #[must_use]
+    pub fn plugin_dies(&self, process: usize, what: &str) -> bool {
+        let mut state = self.state();
+        let State { processes, trace, elapsed, .. } = &mut *state;
+        let Some(this) = processes.get_mut(process) else { return false };
+        this.plugin_points += 1;
+        let dies = this.plan.plugin_dies_at == Some(this.plugin_points);
+        if dies {
+            // Writing to a string cannot fail.
+            let _ = writeln!(trace, "{:>9} process {process}: its plugin dies at: {what}", elapsed.as_micros());
+        }
+        dies
     }
 
     /// Ends a process: whatever it was doing is dropped, and nothing that it still tries has an effect.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use atomic_refcell::AtomicRefCell;
 use base64::Engine as _;
 
+use crate::fail_points;
 use crate::operation::Operation;
 use crate::plugin::{PackageParameter, PackageRequest, PluginQuestion};
 use crate::provider::{Answer, DiffAnswer, Method, ObjectId, ProviderError, ProviderErrorKind};
@@ -176,6 +177,11 @@ impl PluginProviders {
     /// The plugin of a provider resource: of one that this run registered, else of a row that it began with.
     pub(in crate::driver) fn of(&self, reference: &str) -> Result<Arc<PluginProvider>, ProviderError> {
         let reference = normal(reference);
+        if fail_points::is_on("planted::any-provider-of-the-package")
+            && let Some(first) = self.first_of_package(&reference)
+        {
+            return Ok(first);
+        }
         if let Some(known) = self.by_reference.borrow().get(&reference) {
             return Ok(Arc::clone(known));
         }
@@ -195,6 +201,14 @@ impl PluginProviders {
         let provider = PluginProvider::new(&row.urn, configuration, Once::default());
         self.by_reference.borrow_mut().insert(reference, Arc::clone(&provider));
         Ok(provider)
+    }
+
+    /// The bug of a provider resource that serves whatever is of its package.
+    fn first_of_package(&self, reference: &str) -> Option<Arc<PluginProvider>> {
+        let (urn, _) = reference.rsplit_once("::")?;
+        let package = Urn::unchecked(urn).provider_package()?.to_owned();
+        let known = self.by_reference.borrow();
+        known.values().find(|provider| provider.urn.provider_package() == Some(&package)).cloned()
     }
 
     /// All whose plugins were asked for.

@@ -83,11 +83,7 @@ impl Context {
         for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
         }
-        let resolved = self.resolve_registered(&urn, &registration, object.filter(|_| custom)).await;
-        let resolved = resolved.map_err(|error| self.fail_planning(&urn, &error))?;
-        if let Some(resolved) = &resolved {
-            self.take_provider(&mut registration, resolved);
-        }
+        let resolved = self.find_server(&mut registration, object.filter(|_| custom)).await?;
         let mut guard = Guard { shared: Some(shared), alone: None };
         let mut steps = match self.plan_steps(&mut registration, resolved.as_ref(), &mut guard).await? {
             Planned::Steps(steps) => steps,
@@ -152,20 +148,31 @@ impl Context {
         }
         if let (Some(resolved), Registered::Done(row)) = (&resolved, &done) {
             // An unchanged provider keeps what it was configured with.
+            let is_kept = is_kept && !fail_points::is_on("planted::unchanged-provider-takes-new-inputs");
             let old = registration.old.as_ref().filter(|_| is_kept).map(|(_, old)| &old.inputs);
             self.note_provider(row, resolved, old.unwrap_or(&row.inputs));
         }
         Ok((urn, done))
     }
 
-    /// Notes in a registration who serves it.
-    fn take_provider(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
-        registration.stored_provider = resolved.stored();
-        if let StoredProvider::Reference(reference) = &registration.stored_provider {
-            reference.attributes.iter().for_each(|attributes| self.operation.redactor.learn_attributes(attributes));
+    /// Finds who serves a resource, and notes in its registration what that says of it.
+    async fn find_server(
+        &self,
+        registration: &mut Registration,
+        object: Option<ObjectId>,
+    ) -> Result<Option<ResolvedProvider>, RpcError> {
+        let urn = registration.urn.clone();
+        let resolved = self.resolve_registered(&urn, registration, object).await;
+        let resolved = resolved.map_err(|error| self.fail_planning(&urn, &error))?;
+        if let Some(resolved) = &resolved {
+            registration.stored_provider = resolved.stored();
+            if let StoredProvider::Reference(reference) = &registration.stored_provider {
+                reference.attributes.iter().for_each(|attributes| self.operation.redactor.learn_attributes(attributes));
+            }
+            registration.autonaming.clone_from(&resolved.autonaming);
+            self.compare_code(registration, resolved);
         }
-        registration.autonaming.clone_from(&resolved.autonaming);
-        self.compare_code(registration, resolved);
+        Ok(resolved)
     }
 
     /// Who serves a resource, `object` if the program passed one for it; `None` for components.

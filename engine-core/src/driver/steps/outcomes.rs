@@ -101,6 +101,11 @@ impl Context {
                     self.record(changes).await?;
                     return Err(error);
                 }
+                ProviderErrorKind::Died if fail_points::is_on("planted::create-of-plugin-forgotten") => {
+                    let ended = self.run_state().end(operation);
+                    self.record(vec![ended]).await?;
+                    return Err(error);
+                }
                 // The object may exist: the operation stays pending, and the next run names it.
                 ProviderErrorKind::BadReturn
                 | ProviderErrorKind::Unreadable { .. }
