@@ -1,6 +1,6 @@
 //! The spans of one run that are open, and what is below what.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use maloko_core::activity::{Activity, ActivityEnd, ActivityKind};
@@ -22,8 +22,8 @@ pub(crate) struct Spans {
     operation: Option<Span>,
     root: SpanContext,
     /// The steps of each resource, in the order in which they began.
-    steps: HashMap<Urn, Vec<(Op, Span)>>,
-    activities: HashMap<u64, (Activity, Span)>,
+    steps: BTreeMap<Urn, Vec<(Op, Span)>>,
+    activities: BTreeMap<u64, (Activity, Span)>,
 }
 
 impl Spans {
@@ -37,7 +37,7 @@ impl Spans {
     ) -> Self {
         let operation = tracer.span_builder(name).with_kind(SpanKind::Internal).start_with_context(&tracer, caller);
         let root = operation.span_context().clone();
-        let (steps, activities) = (HashMap::new(), HashMap::new());
+        let (steps, activities) = (BTreeMap::new(), BTreeMap::new());
         Self { tracer, redactor, failures, operation: Some(operation), root, steps, activities }
     }
 

@@ -38,7 +38,7 @@ impl Transport {
     }
 
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
-        let response = self.agent.run(request.map(|body| Vec::from(body)))?;
+        let response = self.agent.run(request.map(Vec::from))?;
         let (parts, body) = response.into_parts();
         let bytes = body.into_with_config().limit(LONGEST_ANSWER).read_to_vec()?;
         Ok(Response::from_parts(parts, bytes.into()))

@@ -146,6 +146,10 @@ def test_parts_of_the_sdk_that_programs_hardly_use_are_loaded_when_they_are_aske
         "nothing": False,
     }
     assert json.loads(project.run("stack", "output", "--json").stdout) == outputs
-    project.run("up", "--yes", "--skip-preview", TRACEPARENT="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    # The caller's trace alone is the program's to take on.
+    caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    project.run("up", "--yes", "--skip-preview", TRACEPARENT=caller)
+    assert json.loads(project.run("stack", "output", "--json").stdout) == outputs
+    project.run("up", "--yes", "--skip-preview", PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
     traced = json.loads(project.run("stack", "output", "--json").stdout)
     assert traced == {**outputs, "runtime._instrumentation": True}

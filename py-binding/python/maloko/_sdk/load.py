@@ -1,7 +1,7 @@
 """Loads the SDK without two parts of it that hardly any program uses, for processes that are a command line of ours.
 
-They are a third of the time that `import pulumi` takes: what sets up tracing, which does nothing unless a parent
-process traces, and the automation API, which is loaded when a program first asks for it.
+They are a third of the time that `import pulumi` takes: what sets up tracing for Pulumi's own processes, and the
+automation API, which is loaded when a program first asks for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def load_sdk() -> None:
     if "pulumi" in sys.modules:
         return
     left_out = {_AUTOMATION: ModuleType(_AUTOMATION)}
-    if "TRACEPARENT" not in os.environ:
+    # A caller's `TRACEPARENT` alone would make it take the place of the program's own tracing, and export nothing.
+    if "PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT" not in os.environ:
         left_out[_TRACING] = ModuleType(_TRACING)
     sys.modules.update(left_out)
     try:
