@@ -216,7 +216,7 @@ try-sources:
 # A number from 1 on to the given one, which changes with the commit.
 by_the_commit = $(shell hash=$$(git rev-parse --verify --quiet HEAD) && echo $$((16#$${hash:0:7} % $(1) + 1)) || echo 1)
 TURN ?= $(call by_the_commit,2)
-LANE_RUST := test-rust-build test-rust model-sample test-examples
+LANE_RUST := test-rust-build test-rust model-sample test-examples test-page
 LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
 STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
@@ -261,7 +261,7 @@ TESTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/fail-p
 	--features maloko-core/cheap-keys
 # The soaks give these.
 CARGO_OPTIONS =
-CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(TESTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model plugins telemetry,-p maloko-$(crate)) $(TESTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # Each bug that is planted in the engine on purpose is noticed: among these tests.
@@ -541,7 +541,7 @@ bench-backends: $(STAMPS)/test-servers
 # Verify
 
 .PHONY: verify verify-rust verify-python verify-node verify-rules verify-prose types types-fresh protos protos-fresh
-verify: verify-rust verify-python verify-node verify-rules verify-prose types-fresh protos-fresh audit-own
+verify: verify-rust verify-python verify-node verify-page verify-rules verify-prose types-fresh protos-fresh audit-own
 	@echo "make verify: clean"
 
 # What could not be checked because a database did not answer is said; STRICT=--strict makes it a failure.
