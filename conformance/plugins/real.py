@@ -120,7 +120,7 @@ class Builder:
         self.build(folder, ".", version=SDKS["command"])
 
     def kubernetes(self):
-        """The whole provider. Its schema goes into the program with the version in it."""
+        """The whole provider, with its schema in it. Its build takes longest, and was not yet seen to its end."""
         path = f"{MODULES}/pulumi-kubernetes/provider/v4"
         copy = self.copy(path, KUBERNETES)
         main = copy / "cmd/pulumi-resource-kubernetes"

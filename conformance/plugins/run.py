@@ -4,7 +4,8 @@
     run.py record|check [--cli pulumi] [--lang python,nodejs] [--node-modules DIR] [--keep] [CASE ...]
     run.py check --must-pass all|first|second ...    the cases of pass.txt, or those of a turn
 
-Real plugins (random, command) are looked for in $REAL_PLUGINS; the rest needs Python with `pulumi` and `grpcio` only.
+Real plugins (random, command) are looked for in $REAL_PLUGINS and on $PATH; --must-pass leaves out what lacks them. The
+rest needs Python with `pulumi` and `grpcio` only.
 What a case's member `departs` names is not compared, and has to differ: nothing is excepted that need not be.
 """
 
@@ -59,7 +60,27 @@ def command_of(name, arguments=""):
         return ["node", str(folder / "index.js"), *extra]
     if name.startswith("probe"):
         return [python, str(PLUGINS / "probe.py"), "--name", name, *extra]
-    return [str(Path(os.environ["REAL_PLUGINS"]) / f"pulumi-resource-{name}"), *extra]
+    return [real(name) or f"pulumi-resource-{name}", *extra]
+
+
+def real(name):
+    """A plugin that is not ours, in $REAL_PLUGINS or on $PATH."""
+    return shutil.which(f"pulumi-resource-{name}", path=f"{os.environ.get('REAL_PLUGINS', '')}:{os.environ['PATH']}")
+
+
+def lacks(case, language, node_modules):
+    """What a case needs that is not ours, and is not there: plugins, and their SDKs."""
+    names = json.loads((case / "case.json").read_text()).get("plugins", {})
+    foreign = [name for name in names if command_of(name)[0].endswith(f"pulumi-resource-{name}")]
+    missing = [f"pulumi-resource-{name}" for name in foreign if not real(name)]
+    for name in foreign:
+        if language == "nodejs":
+            there = node_modules and (Path(node_modules) / "@pulumi" / name).exists()
+        else:
+            look = f"import importlib.util as u; raise SystemExit(not u.find_spec('pulumi_{name}'))"
+            there = not subprocess.run(["python3", "-c", look]).returncode
+        missing += [] if there else [f"the SDK of {name}"]
+    return missing
 
 
 class Run:
@@ -483,6 +504,10 @@ def main():
     for case in named or sorted(HERE.glob("[0-9]*")):
         began, seen = time.time(), {}
         for language in languages:
+            missing = lacks(case, language, options.node_modules) if options.must_pass else []
+            if missing:
+                print(f"{case.name} [{language}]: left out, for there is no {', no '.join(missing)}", flush=True)
+                continue
             if (case / ("__main__.py" if language == "python" else "index.ts")).exists():
                 seen[language] = run(options, case, language)
         if options.what == "record":
