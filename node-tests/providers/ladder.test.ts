@@ -459,6 +459,19 @@ test("a program that fails at destroy time is a warning and the rest goes on", (
     expect(said).toContain(ORPHAN);
 });
 
+test("a program that fails at destroy time is one line where nothing is missed", () => {
+    const it = deployed();
+    it.write({ "index.ts": PROGRAM.replace('new Thing(new InProgram(), "c", {});', "") });
+    it.ok("up", "--yes", "--skip-preview", "--stack", "dev");
+    it.write({ "index.ts": "throw new Error('moved on');" });
+    const { status, output } = it.run("destroy", "--yes", "--skip-preview", "--stack", "dev");
+    expect(status, output).toBe(0);
+    expect(output).toContain("the program failed (Error: moved on), and no provider object was missed");
+    expect(output).not.toContain("warning");
+    expect(output).not.toContain("index.ts:");
+    expect(it.read("deleted").split(";").sort()).toEqual(["", "a", "b"]);
+});
+
 test("a preview that knows that a delete cannot be made says so and fails", () => {
     const it = deployed();
     const [head = ""] = PROGRAM.split("class InProgram");

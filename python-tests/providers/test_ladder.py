@@ -459,6 +459,18 @@ def test_a_program_that_fails_at_destroy_time_is_a_warning_and_the_rest_goes_on(
     assert deleted_by(deployed) == ["a", "b"]
 
 
+def test_a_program_that_fails_at_destroy_time_is_one_line_where_nothing_is_missed(deployed: Project) -> None:
+    deployed.write("__main__.py", PROGRAM.replace('Thing(InProgram(), "c", {})', ""))
+    deployed.run("up", "--yes", "--skip-preview", "--stack", "dev")
+    deployed.write("__main__.py", "import pulumi\n{}['moved on']\n")
+    done = deployed.run("destroy", "--yes", "--skip-preview", "--stack", "dev")
+    said = done.stdout + done.stderr
+    assert "the program failed (KeyError: 'moved on'), and no provider object was missed" in said
+    assert "warning" not in said
+    assert "Traceback" not in said
+    assert deleted_by(deployed) == ["a", "b"]
+
+
 def test_a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails(deployed: Project) -> None:
     head = PROGRAM.partition("class InProgram")[0]
     deployed.write("__main__.py", head)

@@ -116,9 +116,8 @@ impl Context {
     fn tell_of_failed_program(&self, error: Option<String>) {
         let Some(error) = error else { return };
         if self.stop.failure().is_none() && self.run_state().failed.is_empty() {
-            let is_own = |line: &&str| !line.trim().is_empty() && !line.starts_with(char::is_whitespace);
-            let last = error.lines().rev().find(is_own).unwrap_or_default();
-            let text = format!("the program failed ({last}), and no provider object was missed");
+            let first = error.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            let text = format!("the program failed ({first}), and no provider object was missed");
             self.diagnose(None, Severity::Info, text);
         } else {
             let found = "the provider objects that it did not bring are found by the state's references, where that is possible";

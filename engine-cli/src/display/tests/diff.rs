@@ -54,6 +54,17 @@ fn nested_objects_and_lists_show_only_what_differs() {
 }
 
 #[test]
+fn a_secret_that_is_not_known_yet_is_unknown() {
+    let unknown = || Value::secret(Value::Unknown);
+    let step =
+        step(Op::Create, None, Some(row("a", "1", [("key", unknown()), ("parts", list([unknown(), "a".into()]))])));
+    assert_snapshot!(text(&step), @r#"
+      + key  : [unknown]
+      + parts: [[unknown], "a"]
+    "#);
+}
+
+#[test]
 fn what_takes_several_lines_is_taken_apart() {
     let long = object([
         ("description", "a text that is too long to stand on one line with the others of its object".into()),
