@@ -216,6 +216,7 @@ function Canvas(props: {
                             box={box}
                             selected={box.item.resource !== undefined && box.item.resource === selected}
                             tabbable={box === at}
+                            onFocus={() => setFocus(box.item.id)}
                             onActivate={() => {
                                 setFocus(box.item.id);
                                 activate(box);
