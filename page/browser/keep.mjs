@@ -9,6 +9,7 @@ const KEPT = [
     "overview",
     "resources-detail",
     "resources-graph",
+    "run-timeline",
     "run-call",
     "run-table",
     "changes-why",

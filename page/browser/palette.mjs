@@ -9,10 +9,7 @@ export function palettePng({ width, height, data }) {
         const colour = (data[at] << 16) | (data[at + 1] << 8) | data[at + 2];
         counts.set(colour, (counts.get(colour) ?? 0) + 1);
     }
-    const palette = [...counts]
-        .sort((a, b) => b[1] - a[1])
-        .slice(0, 256)
-        .map(([colour]) => colour);
+    const palette = chosen(counts);
     const places = new Map(palette.map((colour, place) => [colour, place]));
     const rows = Buffer.alloc((width + 1) * height);
     for (let pixel = 0; pixel < width * height; pixel++) {
@@ -41,20 +38,30 @@ export function palettePng({ width, height, data }) {
     ]);
 }
 
+/** One colour after the other: that which is much used and far from those that are chosen. */
+function chosen(counts) {
+    const colours = [...counts].map(([colour, count]) => ({ colour, count, away: Number.MAX_SAFE_INTEGER }));
+    const palette = [];
+    while (palette.length < 256) {
+        const best = colours.reduce((most, one) => (one.count * one.away > most.count * most.away ? one : most));
+        if (best.away === 0) break;
+        palette.push(best.colour);
+        for (const one of colours) one.away = Math.min(one.away, distance(one.colour, best.colour));
+    }
+    return palette;
+}
+
 function nearest(palette, colour) {
-    let best = 0;
-    let least = Number.POSITIVE_INFINITY;
-    palette.forEach((other, place) => {
-        const red = (other >> 16) - (colour >> 16);
-        const green = ((other >> 8) & 255) - ((colour >> 8) & 255);
-        const blue = (other & 255) - (colour & 255);
-        const distance = red * red + green * green + blue * blue;
-        if (distance < least) {
-            least = distance;
-            best = place;
-        }
-    });
-    return best;
+    const far = palette.map((other) => distance(other, colour));
+    return far.indexOf(Math.min(...far));
+}
+
+/** The square of how far apart two colours are. */
+function distance(one, other) {
+    const red = (one >> 16) - (other >> 16);
+    const green = ((one >> 8) & 255) - ((other >> 8) & 255);
+    const blue = (one & 255) - (other & 255);
+    return red * red + green * green + blue * blue;
 }
 
 function chunk(type, data) {
