@@ -26,10 +26,13 @@ export default defineConfig({
     outputDir: "test-results/runs",
     globalSetup: "./browser/pages.ts",
     workers: 1,
+    timeout: 60_000,
+    expect: { timeout: 10_000 },
     fullyParallel: false,
     forbidOnly: true,
     reporter: process.env.MALOKO_REPORT ? [["line"], ["junit", { outputFile: process.env.MALOKO_REPORT }]] : [["line"]],
     use: {
+        actionTimeout: 10_000,
         viewport: { width: 1280, height: 800 },
         launchOptions: {
             executablePath: chromium(),

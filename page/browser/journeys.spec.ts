@@ -78,6 +78,7 @@ test("kinds of lines are switched, and those of the chosen resource say their pr
     const all = await lines.count();
     await page.getByRole("button", { name: "Provider resources" }).click();
     expect(await lines.count()).toBe(all + 4);
+    await page.getByRole("button", { name: "Fit" }).click();
     await page.getByRole("button", { name: /^db-replica,/ }).click();
     await expect(page.locator(".lines .touched text")).toHaveText(["source", "deletedWith"]);
 });

@@ -21,9 +21,11 @@ const VIEWS = [
 for (const hash of VIEWS) {
     test(`a hostile text in every field stays text: ${hash || "overview"}`, async ({ watched: page }) => {
         await open(page, "hostile", hash);
-        for (const summary of await page.locator("main details:not([open]) > summary").all()) await summary.click();
+        await page.locator("main").evaluate((main) => {
+            for (const one of main.querySelectorAll("details")) one.open = true;
+        });
         await expect(page.getByRole("heading", { level: 1 })).toContainText(HOSTILE);
-        expect(await page.locator("img, iframe, object, embed, script:not([type]):not(:last-of-type)").count()).toBe(0);
+        expect(await page.locator("img, iframe, object, embed").count()).toBe(0);
         expect(await page.locator("script:not([type])").count()).toBe(1);
         await fits(page);
         await picture(page, `hostile-${hash.replace(/\W+/g, "-") || "overview"}`);
@@ -87,7 +89,7 @@ test("values that plain JSON cannot say are shown as what they are", async ({ wa
     await open(page, "service", "#/resources");
     const of = async (name: string) => {
         await page.getByRole("searchbox").fill(name);
-        await page.getByRole("treeitem", { name: new RegExp(`^.*${name} `) }).click();
+        await page.getByRole("treeitem", { name: new RegExp(`^${name} `) }).click();
         return page.getByRole("region", { name: "Details of the resource" });
     };
     await expect(await of("mail-domain")).toContainText("not known yet");

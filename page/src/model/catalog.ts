@@ -33,6 +33,8 @@ export class Catalog {
     readonly byKey = new Map<string, number>();
     readonly byUrn = new Map<string, number>();
     readonly roots: number[] = [];
+    /** What is in a circle of parents, or below one: no root leads to it. */
+    readonly lost: number[];
     readonly texts: string[] = [];
     private readonly childrenOf = new Map<number, number[]>();
     private readonly edgesFrom = new Map<number, Edge[]>();
@@ -47,6 +49,7 @@ export class Catalog {
             this.addName(resource, index);
             this.addEdges(resource, index);
         });
+        this.lost = this.unreached();
         (data.run?.steps ?? []).forEach((step, index) => {
             this.addStep(step, index);
         });
@@ -75,6 +78,13 @@ export class Catalog {
             this.addEdge({ from: index, to: resource.deletedWith, kind: "deletedWith", properties: [] });
         if (resource.provider !== undefined)
             this.addEdge({ from: index, to: resource.provider, kind: "provider", properties: [] });
+    }
+
+    private unreached(): number[] {
+        const reached = new Set(this.roots);
+        // A set that grows is walked to its end.
+        for (const index of reached) for (const child of this.children(index)) reached.add(child);
+        return this.data.resources.map((_, index) => index).filter((index) => !reached.has(index));
     }
 
     private addEdge(edge: Edge): void {

@@ -97,7 +97,11 @@ export function treeRows(catalog: Catalog, found: Set<number> | undefined, folde
     let shown: Set<number> | undefined;
     if (found) {
         shown = new Set(found);
-        for (const index of found) for (const above of catalog.ancestors(index)) shown.add(above);
+        for (const index of found) {
+            // Above what is shown already, everything is, or will be when its turn comes.
+            for (let at = catalog.parentOf(index); at !== undefined && !shown.has(at); at = catalog.parentOf(at))
+                shown.add(at);
+        }
     }
     const rows: TreeRow[] = [];
     const seen = new Set<number>();
@@ -122,12 +126,6 @@ export function treeRows(catalog: Catalog, found: Set<number> | undefined, folde
     };
     walk(catalog.roots, 1);
     // What hangs in a circle of parents has no root: it is shown all the same.
-    const lost = catalog.data.resources.map((_, index) => index).filter((index) => !reached(catalog, index));
-    if (lost.length > 0) walk(lost, 1);
+    if (catalog.lost.length > 0) walk(catalog.lost, 1);
     return rows;
-}
-
-function reached(catalog: Catalog, index: number): boolean {
-    const top = catalog.ancestors(index).at(-1) ?? index;
-    return catalog.parentOf(top) === undefined;
 }

@@ -15,6 +15,7 @@ export function GraphBox(props: {
     box: Box;
     selected: boolean;
     tabbable: boolean;
+    onFocus: () => void;
     onActivate: () => void;
     onFold: () => void;
 }): JSX.Element {
@@ -27,9 +28,10 @@ export function GraphBox(props: {
     const letters = Math.floor((box.width - (cluster ? 60 : 40)) / 6.6);
     const small = Math.floor((box.width - 18) / 5.9);
     const tone = item.kind === "group" ? sums.tone : own ? (own.failed ? "failed" : opWords(own.op).tone) : undefined;
+    const note = item.kind === "group" && sums.text ? `${item.note} · ${sums.text}` : item.note;
     const spoken = [
         item.label,
-        item.note,
+        note,
         own && (own.failed ? opWords(own.op).failed : opWords(own.op).done),
         item.kind === "group" ? "folded" : cluster ? "unfolded" : undefined,
     ].filter(Boolean);
@@ -44,6 +46,7 @@ export function GraphBox(props: {
                 aria-label={spoken.join(", ")}
                 aria-pressed={item.kind === "resource" ? selected : undefined}
                 aria-expanded={item.kind === "resource" ? undefined : cluster}
+                onFocus={props.onFocus}
                 onClick={onActivate}
             >
                 <title>{`${item.label}\n${item.note}`}</title>
@@ -52,37 +55,35 @@ export function GraphBox(props: {
                 )}
                 <rect class="frame" x={box.x} y={box.y} width={box.width} height={height} rx="5" />
                 {tone && <rect class={`edge fill-${tone}`} x={box.x} y={box.y} width="4" height={height} rx="2" />}
-                {/* biome-ignore lint/a11y/noSvgWithoutTitle: it only cuts off what does not fit; the button around it has a name */}
-                <svg x={box.x} y={box.y} width={box.width - (cluster ? 28 : 4)} height={height}>
+                {/* It cuts off what does not fit; the name of the button says all. */}
+                <svg aria-hidden="true" x={box.x} y={box.y} width={box.width - (cluster ? 28 : 4)} height={height}>
                     <text x="12" y={cluster ? 19 : 17} class="label">
                         {short(item.label, letters)}
                         {cluster && <tspan class="small">{`  ${item.note}`}</tspan>}
-                    </text>
+                    </text>{" "}
                     {!cluster && (
                         <text x="12" y="32" class="small">
-                            {short(
-                                item.kind === "group" && sums.text ? `${item.note} · ${sums.text}` : item.note,
-                                small,
-                            )}
-                        </text>
-                    )}
-                    {own && !cluster && item.kind === "resource" && (
-                        <text
-                            x={box.width - 14}
-                            y="17"
-                            text-anchor="end"
-                            class={`sign fill-${own.failed ? "failed" : opWords(own.op).tone}`}
-                        >
-                            {own.failed ? "!" : opWords(own.op).sign.replaceAll("-", "−")}
-                        </text>
-                    )}
-                    {item.kind === "group" && (
-                        <text x={box.width - 14} y="17" text-anchor="end" class="small" aria-hidden="true">
-                            ▸
+                            {short(note, small)}
                         </text>
                     )}
                 </svg>
             </g>
+            {!cluster && (own || item.kind === "group") && (
+                // Beside the button: it is in the button's name as a word.
+                <text
+                    x={box.x + box.width - 14}
+                    y={box.y + 17}
+                    text-anchor="end"
+                    aria-hidden="true"
+                    class={
+                        item.kind === "group" || !own
+                            ? "small"
+                            : `sign fill-${own.failed ? "failed" : opWords(own.op).tone}`
+                    }
+                >
+                    {item.kind === "group" || !own ? "▸" : own.failed ? "!" : opWords(own.op).sign.replaceAll("-", "−")}
+                </text>
+            )}
             {cluster && (
                 // The keyboard folds with Backspace.
                 <g class="fold" aria-hidden="true" onClick={onFold}>

@@ -18,6 +18,8 @@ const MOST_BOXES = 800;
 
 /** Smaller than this, the names can not be read. */
 const READABLE = 0.75;
+/** Pixels around what is brought into view. */
+const MARGIN = 24;
 
 const KIND_NAMES: [EdgeKind, string][] = [
     ["parent", "Parents (boxes)"],
@@ -129,7 +131,13 @@ function Canvas(props: {
         const box = kept && drawn.boxes.find(({ item }) => item.id === kept.id);
         if (!kept || !box) return begin();
         const { scale } = view.current;
-        apply({ scale, x: kept.x - box.x * scale, y: kept.y - box.y * scale });
+        const size = frame.current?.getBoundingClientRect();
+        // What it has unfolded comes into view, as far as it fits.
+        const place = (at: number, length: number, room: number) =>
+            Math.max(Math.min(at, room - length * scale - MARGIN), Math.min(at, MARGIN));
+        const x = place(kept.x, box.width, size?.width ?? 0);
+        const y = place(kept.y, box.height, size?.height ?? 0);
+        apply({ scale, x: x - box.x * scale, y: y - box.y * scale });
     }, [drawn]);
 
     // Where the details take their room, what was chosen stays in sight.
@@ -216,6 +224,7 @@ function Canvas(props: {
                             box={box}
                             selected={box.item.resource !== undefined && box.item.resource === selected}
                             tabbable={box === at}
+                            onFocus={() => setFocus(box.item.id)}
                             onActivate={() => {
                                 setFocus(box.item.id);
                                 activate(box);

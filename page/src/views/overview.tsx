@@ -125,7 +125,12 @@ function Errors({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element |
     const calls = run.activities
         .map((activity, index) => ({ activity, index }))
         .filter(({ activity }) => activity.outcome === "failed" || activity.outcome === "unknown");
-    const final = calls.filter(({ activity }) => !retried(run, activity));
+    const last = lastAttempts(run);
+    // What was tried again later is told by the last attempt.
+    const final = calls.filter(
+        ({ activity: { kind, resource, name, attempt } }) =>
+            kind !== "call" || (attempt ?? 1) >= (last.get(`${resource} ${name}`) ?? 1),
+    );
     const told = new Set(final.map(({ activity }) => activity.resource));
     const messages = run.diagnostics.filter(
         (one) => one.severity === "error" && (one.resource === undefined || !told.has(one.resource)),
@@ -169,17 +174,15 @@ function failedWords(activity: Activity): string {
         : `${activity.name} failed${attempt}`;
 }
 
-/** Was the same call made again later? */
-function retried(run: Run, activity: Activity): boolean {
-    if (activity.kind !== "call") return false;
-    const attempt = activity.attempt ?? 1;
-    return run.activities.some(
-        (other) =>
-            other.kind === "call" &&
-            other.resource === activity.resource &&
-            other.name === activity.name &&
-            (other.attempt ?? 1) > attempt,
-    );
+/** The last attempt at each call, by resource and method. */
+function lastAttempts(run: Run): Map<string, number> {
+    const last = new Map<string, number>();
+    for (const one of run.activities) {
+        if (one.kind !== "call") continue;
+        const key = `${one.resource} ${one.name}`;
+        last.set(key, Math.max(last.get(key) ?? 1, one.attempt ?? 1));
+    }
+    return last;
 }
 
 function Message({ catalog, diagnostic }: { catalog: Catalog; diagnostic: Diagnostic }): JSX.Element {
