@@ -255,9 +255,11 @@ test("an operation sends traces to the collector that it names", async () => {
     const stack = await newStack(echo);
     stack.workspace.envVars.OTEL_EXPORTER_OTLP_PROTOCOL = "http/json";
     const seen = await collector();
-    for (const operate of [stack.up, stack.preview, stack.refresh, stack.destroy]) {
-        await operate.call(stack, { otelTraces: seen.address });
-    }
+    const otelTraces = seen.address;
+    await stack.up({ otelTraces });
+    await stack.preview({ otelTraces });
+    await stack.refresh({ otelTraces });
+    await stack.destroy({ otelTraces });
     await stack.up();
     const operations = seen.spans.filter(({ parent }) => parent === "").map(({ name }) => name);
     expect(operations).toEqual(["maloko up", "maloko preview", "maloko refresh", "maloko destroy"]);
