@@ -18,6 +18,7 @@ import {
 } from "maloko/automation";
 import { expect, test } from "vitest";
 import { directory, newStack, placed } from "../support/automation-kit";
+import { collector } from "../support/collector";
 import { Echo, failureOf, type Props, Recording, Thing } from "../support/kit";
 
 const echo = async () => {
@@ -248,6 +249,20 @@ test("differences of an import are refused where that is asked for", async () =>
         expect(String(error)).toContain("it is not as the program says in text");
     }
     expect((await stack.up()).summary.resourceChanges).toEqual({ same: 1, import: 1, update: 1 });
+});
+
+test("an operation sends traces to the collector that it names", async () => {
+    const stack = await newStack(echo);
+    stack.workspace.envVars.OTEL_EXPORTER_OTLP_PROTOCOL = "http/json";
+    const seen = await collector();
+    const otelTraces = seen.address;
+    await stack.up({ otelTraces });
+    await stack.preview({ otelTraces });
+    await stack.refresh({ otelTraces });
+    await stack.destroy({ otelTraces });
+    await stack.up();
+    const operations = seen.spans.filter(({ parent }) => parent === "").map(({ name }) => name);
+    expect(operations).toEqual(["maloko up", "maloko preview", "maloko refresh", "maloko destroy"]);
 });
 
 test("a plan is followed", async () => {

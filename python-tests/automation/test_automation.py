@@ -14,6 +14,7 @@ import pulumi
 import pulumi.automation as official
 import pytest
 from automation_kit import Echo, Thing, echo, new_stack, placed, urn
+from collector import collector
 from pulumi.dynamic import CreateResult, ReadResult
 
 from maloko import automation as auto
@@ -274,6 +275,16 @@ def test_differences_of_an_import_are_refused_where_that_is_asked_for(tmp_path: 
         with pytest.raises(auto.CommandError, match="it is not as the program says in text"):
             operate(refuse_import_differences=True)
     assert stack.up().summary.resource_changes == {"same": 1, "import": 1, "update": 1}
+
+
+def test_an_operation_sends_traces_to_the_collector_that_it_names(tmp_path: Path) -> None:
+    stack = new_stack(tmp_path)
+    with collector() as seen:
+        for operate in (stack.up, stack.preview, stack.refresh, stack.destroy):
+            operate(otel_traces=seen.address)
+        stack.up()
+    operations = [span.name for span in seen.spans if span.parent == ""]
+    assert operations == ["maloko up", "maloko preview", "maloko refresh", "maloko destroy"]
 
 
 def test_settings_of_projects_and_stacks_are_files(tmp_path: Path) -> None:

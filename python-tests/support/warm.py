@@ -19,7 +19,18 @@ from pathlib import Path
 from typing import IO
 
 SERVER = Path(__file__).with_name("warm_server.py")
-COUNTS_WHILE_LOADING = ("PYTHON", "LC_", "LANG", "TZ", "GRPC_", "OTEL_", "TRACEPARENT", "COVERAGE", "LD_")
+COUNTS_WHILE_LOADING = (
+    "PYTHON",
+    "LC_",
+    "LANG",
+    "TZ",
+    "GRPC_",
+    "OTEL_",
+    "PULUMI_OTEL_",
+    "TRACEPARENT",
+    "COVERAGE",
+    "LD_",
+)
 EXCEPT = ("PYTHONFAULTHANDLER", "PYTHONPATH")
 
 
