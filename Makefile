@@ -149,7 +149,7 @@ verify-page: $(STAMPS)/page-modules
 	$(NPM) --prefix page run --silent build
 	@cmp page/dist/page.html $(PAGE) || { echo "$(PAGE) is not what page/ makes: make page" >&2; exit 1; }
 # Needs Chromium from the system's packages; MALOKO_CHROMIUM names another one.
-test-page: $(STAMPS)/page
+test-page: $(STAMPS)/page $(STAMPS)/node
 	$(NPM) --prefix page test --silent
 	$(NPM) --prefix page run --silent test:browser
 # The pictures of the documents, from the tests' screenshots.

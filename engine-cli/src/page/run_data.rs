@@ -1,6 +1,6 @@
 //! What a recorder has noted, in the words of the page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ impl Recorder {
             duration,
             message: shower.message(&self.beginning.message),
             changes: noted.changes,
-            steps: noted.steps.iter().filter_map(|it| step(shower, it, &places, detail)).collect(),
+            steps: with_reasons(noted.steps.iter().filter_map(|it| step(shower, it, &places, detail)).collect()),
             diagnostics: noted.diagnostics.iter().map(|it| diagnostic(shower, it, &places)).collect(),
             critical_path: critical_path(&resources, &activities, duration),
             activities,
@@ -150,6 +150,21 @@ pub(super) fn changes(recording: &Recording) -> BTreeMap<String, u64> {
         *changes.entry(noted.step.op.name().to_owned()).or_default() += 1;
     }
     changes
+}
+
+/// Says of the deletion of what is replaced why: where it comes first, that is not known yet when it is done.
+fn with_reasons(mut steps: Vec<data::Step>) -> Vec<data::Step> {
+    let explained = steps.iter().filter(|step| step.because.is_some() || !step.keys.is_empty());
+    let reasons: HashMap<usize, _> =
+        explained.map(|step| (step.resource, (step.because.clone(), step.keys.clone()))).collect();
+    for step in &mut steps {
+        let unexplained = step.because.is_none() && step.keys.is_empty() && step.op == Op::DeleteReplaced.name();
+        if let Some((because, keys)) = reasons.get(&step.resource).filter(|_| unexplained) {
+            step.because.clone_from(because);
+            step.keys.clone_from(keys);
+        }
+    }
+    steps
 }
 
 /// Milliseconds to two places.

@@ -85,6 +85,23 @@ fn a_replacement_names_the_one_that_led_to_it() {
 }
 
 #[test]
+fn a_deletion_that_comes_before_its_replacement_says_why() {
+    let (old, new) = (row("db", &[("size", 1.0.into())]), row("db", &[("size", 2.0.into())]));
+    let recorder = recorder(vec![Arc::clone(&old)]);
+    let delete = step(Op::DeleteReplaced, Some(Arc::clone(&old)), None);
+    let mut replace = step(Op::Replace, Some(old), Some(new));
+    replace.keys = vec!["size".into()];
+    for step in [delete, replace] {
+        recorder.emit(Event::StepStarted(step.clone()));
+        recorder.emit(Event::StepDone(step));
+    }
+    let run = ended(&recorder, Outcome::Succeeded);
+    let keys: Vec<_> = run.steps.iter().map(|step| (step.op.as_str(), step.keys.join(","))).collect();
+    assert_eq!(keys, [("delete-replaced", "size".to_owned()), ("replace", "size".to_owned())]);
+    assert!(!recorder.data().resources[0].gone);
+}
+
+#[test]
 fn calls_have_their_attempts_errors_and_ends() {
     let recorder = recorder(Vec::new());
     let create = step(Op::Create, None, Some(row("web", &[("password", Value::secret("hunter22".into()))])));

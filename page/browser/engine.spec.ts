@@ -1,0 +1,100 @@
+// Pages as the engine writes them, of real runs: of 45 resources with a chain of replacements, of 10,000, and of the stack.
+
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Page } from "@playwright/test";
+import { accessible, expect, fits, test } from "./support.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const MODULES = join(ROOT, "node-tests", "node_modules");
+const MALOKO = join(MODULES, ".bin", "maloko");
+/** Outside of this package, whose type the program has not. */
+const MADE = mkdtempSync(join(tmpdir(), "maloko-page-"));
+
+/** A project of its own, with its stack. */
+class Project {
+    readonly folder: string;
+
+    constructor(
+        name: string,
+        readonly resources: number,
+    ) {
+        this.folder = join(MADE, name);
+        cpSync(join(ROOT, "page", "fixtures", "program"), this.folder, { recursive: true });
+        symlinkSync(MODULES, join(this.folder, "node_modules"));
+        this.run("stack", "init", "dev");
+    }
+
+    run(...args: string[]): string {
+        return this.sized("1", ...args);
+    }
+
+    sized(size: string, ...args: string[]): string {
+        const env = { ...process.env, RESOURCES: String(this.resources), SIZE: size };
+        return execFileSync(MALOKO, args, { cwd: this.folder, env, encoding: "utf8" });
+    }
+
+    address(page: string): string {
+        return pathToFileURL(join(this.folder, page)).href;
+    }
+}
+
+async function shows(page: Page, address: string, hash: string, seen: RegExp): Promise<void> {
+    await page.goto(`${address}${hash}`);
+    await expect(page.locator("main")).toContainText(seen);
+    await fits(page);
+}
+
+test.describe.configure({ mode: "serial", timeout: 120_000 });
+test.afterAll(() => rmSync(MADE, { recursive: true }));
+
+test("a run of 45 resources says why they are replaced, and where the time went", async ({ watched: page }) => {
+    const project = new Project("small", 45);
+    project.run("up", "--yes", "--skip-preview");
+    project.sized("2", "up", "--yes", "--skip-preview", "--page", "run.html");
+    const address = project.address("run.html");
+    await shows(page, address, "", /This run took/);
+    await accessible(page);
+    await shows(page, address, "#/changes?q=site-0-database", /site-0-database.*replaced/s);
+    await shows(page, address, "#/changes?q=site-0-server-3", /because of site-0-database/);
+    await page
+        .getByRole("option", { name: /site-0-server-3/ })
+        .first()
+        .click();
+    await expect(page.locator("main")).toContainText(/site-0-server-3 is replaced because site-0-database/);
+    await accessible(page);
+    await shows(page, address, "#/resources", /site-4/);
+    await shows(page, address, "#/resources?view=graph", /site-0/);
+    await shows(page, address, "#/run", /Critical path/);
+    await shows(page, address, "#/run?show=table", /create/);
+    await shows(page, address, "#/history", /Update/);
+    expect(await page.title()).not.toContain("caught");
+    expect(readFileSync(join(project.folder, "run.html"), "utf8")).not.toContain("hunter22");
+});
+
+test("a stack and a run of the past have a page", async ({ watched: page }) => {
+    const project = new Project("past", 45);
+    project.run("up", "--yes", "--skip-preview");
+    project.sized("2", "up", "--yes", "--skip-preview");
+    project.run("stack", "history", "page", "1", "-o", "past.html");
+    await shows(page, project.address("past.html"), "#/changes?q=site-4-server-6", /site-4-server-6/);
+    const former = JSON.parse(project.run("state", "restore", "--json"))[0].generation as number;
+    project.run("stack", "page", "--from", String(former), "-o", "stack.html");
+    await shows(page, project.address("stack.html"), "#/changes?show=states&q=site-0-database", /site-0-database/);
+    await accessible(page);
+    await shows(page, project.address("stack.html"), "#/resources", /site-0/);
+});
+
+test("a run of 10,000 resources opens, and its views show it", async ({ watched: page }) => {
+    const project = new Project("large", 10_000);
+    project.run("up", "--yes", "--skip-preview", "--page", "run.html");
+    const address = project.address("run.html");
+    await shows(page, address, "", /This run took/);
+    await shows(page, address, "#/resources?q=site-1110-server-6", /site-1110-server-6/);
+    await shows(page, address, "#/resources?view=graph", /site-/);
+    await shows(page, address, "#/run", /Critical path/);
+    await shows(page, address, "#/changes", /steps/);
+});
