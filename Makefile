@@ -16,6 +16,7 @@
 #   make try-packages   the first two in an old Debian (as root), make try-sources   the others, built by pip and npm with cargo
 #   make pictures the pictures of the README, from what a terminal shows
 #   make kill     fifty runs killed at random moments, per language; KILL_STORE=s3 or postgres: over a real server
+#   make kill-plugins  the same with resources of a plugin, also while a provider resource is replaced
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
 #   make mutants  small bugs in the core's pure decisions, one at a time, each of which a unit test has to notice (MUTANTS=FILES, SHARD=0/12)
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
@@ -474,10 +475,21 @@ SEED ?= 1
 .PHONY: kill kill-python kill-node
 kill: kill-python kill-node
 kill-sample-%: KILLS := 3
+kill-sample-%: PLUGIN_KILLS := 2
+kill-sample-python: kill-plugins-python
+kill-sample-node: kill-plugins-node
 kill-python kill-sample-python: $(STAMPS)/examples-python
 	$(PY) -m examples.kill.run --lang python --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
 kill-node kill-sample-node: $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
+# The same with resources that a plugin makes, and with provider resources that are replaced.
+PLUGIN_KILLS = $(KILLS)
+.PHONY: kill-plugins kill-plugins-python kill-plugins-node
+kill-plugins: kill-plugins-python kill-plugins-node
+kill-plugins-python: $(STAMPS)/examples-python
+	$(PY) -m examples.kill.plugins --lang python --kills $(PLUGIN_KILLS) --seed $(SEED)
+kill-plugins-node: $(STAMPS)/examples-python $(STAMPS)/examples-node
+	$(PY) -m examples.kill.plugins --lang nodejs --kills $(PLUGIN_KILLS) --seed $(SEED)
 
 # Real SIGKILLs at each named point of the journal's life, with a build of its own that knows the points.
 POINT_STORES ?= directory s3 postgres

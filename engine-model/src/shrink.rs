@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::program::Lifecycle;
+use crate::program::{Lifecycle, Resource, Step};
 
 /// A place in the text form: keys and indices from the root.
 type Place = Vec<Key>;
@@ -92,6 +92,8 @@ fn without(tree: &Json, place: &Place) -> Option<Lifecycle> {
         _ => return None,
     }
     let lifecycle: Lifecycle = serde_json::from_value(tree).ok()?;
-    let named = |step: &crate::program::Step| step.program.iter().all(|resource| !resource.name.is_empty());
-    lifecycle.steps.iter().all(named).then_some(lifecycle)
+    let is_one =
+        |resource: &Resource| !resource.name.is_empty() && (resource.package.is_some() || !resource.is_provider);
+    let holds = |step: &Step| step.program.iter().all(is_one);
+    lifecycle.steps.iter().all(holds).then_some(lifecycle)
 }

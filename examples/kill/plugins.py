@@ -1,11 +1,11 @@
-"""Kills an `up` whose resources are made by a plugin at random moments, and sees that the next one sets everything right.
+"""Kills an `up` whose resources a plugin makes at random moments, and sees that the next one sets everything right.
 
     python -m examples.kill.plugins --lang python --kills 50 --seed 1
 
-Half of the resources are of the package's default provider, half of an explicit one. In every other round the killed `up`
-makes them all; in the others it replaces the explicit provider, and with it what that serves. The outside world of the
-plugin (conformance/plugins/plugins/probe.py) is a folder. The command line alone is killed (SIGKILL), some milliseconds
-after a number of objects has been made, both drawn from the seed. Then:
+Half of the resources are of the package's default provider, half of an explicit one. In every other round the killed
+`up` makes them all; in the others it replaces the explicit provider, and with it what that serves. The outside world of
+the plugin (conformance/plugins/plugins/probe.py) is a folder. The command line alone is killed (SIGKILL), some
+milliseconds after a number of objects has been made, both drawn from the seed. Then:
 
 - no process of the plugin is left;
 - the next `up` succeeds, and the world holds exactly the objects of the program;
@@ -141,7 +141,7 @@ class Round:
         return {row["id"] for row in things}
 
     def kill(self, replaces: bool, after: int, pause: float) -> str:
-        """Kills one run; gives the line to be printed, raises AssertionError when the next one did not set things right."""
+        """Kills one run; gives the line to print, raises AssertionError when the next one did not set things right."""
         project, region = self.project, "east"
         if replaces:
             project.up()
@@ -165,10 +165,12 @@ class Round:
         what = "replacing" if replaces else "creating"
         end = "had ended" if finished else f"{len(made)} objects made"
         then = changes.get("replace", 0) if replaces else changes.get("create", 0)
-        return f"{seconds:6.3f} s after the start, {what}, {end}; then {then} made, {len(unresolved)} of them unresolved"
+        return (
+            f"{seconds:6.3f} s after the start, {what}, {end}; then {then} made, {len(unresolved)} of them unresolved"
+        )
 
     def killed(self, before: set[str], after: int, pause: float) -> tuple[float, bool]:
-        """Starts an `up` and kills it `pause` seconds after so many objects were made; when, and whether it had ended."""
+        """Starts an `up`, and kills it `pause` seconds after so many objects were made; when, and had it ended?"""
         begin = time.monotonic()
         process = subprocess.Popen(
             [self.project.cli, "up", "--yes", "--skip-preview"],

@@ -33,7 +33,10 @@ def main(files: dict[str, str]) -> None:
             if name in outcomes:
                 cells = " | ".join(outcomes[name][method] for method in METHODS)
                 lines.append(f"| {name} | {language} | {cells} |")
-    DOCUMENT.write_text(HEAD + "\n".join(lines) + "\n")
+    text = DOCUMENT.read_text()
+    # What is written there by hand stays.
+    plugins = text[text.index("\n## Plugins") :]
+    DOCUMENT.write_text(HEAD + "\n".join(lines) + "\n" + plugins)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ impl Model<'_> {
     }
 
     /// Marks what a row that stays refers to.
-    fn keep_needed(&self, index: usize, condemned: &BTreeSet<usize>, kept: &mut BTreeSet<usize>) {
+    pub(crate) fn keep_needed(&self, index: usize, condemned: &BTreeSet<usize>, kept: &mut BTreeSet<usize>) {
         let mut open = vec![index];
         while let Some(index) = open.pop() {
             for urn in self.slots[index].record.references() {

@@ -12,6 +12,7 @@ mod replace;
 mod steps;
 mod targets;
 mod verdict;
+mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,7 +13,7 @@ use crate::rules::Rule;
 use crate::sdk;
 use crate::{show, urns};
 
-use super::register::Wanted;
+use super::wanted::Wanted;
 use super::{Halt, Model, NEW_ID, Record, UNKNOWN_ID};
 
 /// The member of a provider resource's inputs that is the engine's own.
@@ -232,6 +232,13 @@ impl Model<'_> {
         Ok(replaces)
     }
 
+    /// Does a row that cannot do without it name a provider resource?
+    pub(crate) fn is_in_use(&self, slot: usize) -> bool {
+        let record = &self.slots[slot].record;
+        let reference = format!("{}::{}", record.urn, record.id);
+        self.rows().any(|row| !row.pending && row.provider == reference)
+    }
+
     /// A provider that was replaced stays for as long as a row names it that stays.
     pub(crate) fn spare_providers_in_use(&mut self, condemned: &mut BTreeSet<usize>) {
         let stays = |index: &usize| {
@@ -240,14 +247,18 @@ impl Model<'_> {
         };
         let used: BTreeSet<String> =
             (0..self.slots.len()).filter(stays).map(|index| self.slots[index].record.provider.clone()).collect();
-        let before = condemned.len();
-        condemned.retain(|index| {
+        let is_used = |index: &usize| {
             let record = &self.slots[*index].record;
-            !urns::is_provider(&record.urn) || !used.contains(&format!("{}::{}", record.urn, record.id))
-        });
-        if condemned.len() < before {
+            urns::is_provider(&record.urn) && used.contains(&format!("{}::{}", record.urn, record.id))
+        };
+        let mut spared: BTreeSet<usize> = condemned.iter().copied().filter(is_used).collect();
+        for index in spared.clone() {
+            self.keep_needed(index, condemned, &mut spared);
+        }
+        if !spared.is_empty() {
             self.counts.hit(Rule::ProviderInUse);
         }
+        condemned.retain(|index| !spared.contains(index));
     }
 
     /// Is it the row of a provider whose plugin can be asked?

@@ -14,17 +14,8 @@ use super::packages::{is_default, keep_version};
 use super::paths::{differences, put_back};
 use super::targets::names;
 use super::verdict::ExpectedDiff;
+use super::wanted::Wanted;
 use super::{Halt, Model, Record, Seen, UNKNOWN_ID};
-
-/// A registration that is being worked out.
-pub(crate) struct Wanted<'r> {
-    pub(crate) resource: &'r Resource,
-    pub(crate) inputs: PropertyMap,
-    pub(crate) row: Record,
-    pub(crate) old: Option<usize>,
-    /// Does it depend on a failure?
-    pub(crate) skipped: bool,
-}
 
 impl Model<'_> {
     /// Registers a resource; gives what the program learns of it.

@@ -10,7 +10,7 @@ use crate::sdk::Known;
 use crate::urns;
 
 use super::deletes::DeleteFailure;
-use super::register::Wanted;
+use super::wanted::Wanted;
 use super::{Halt, Model, Record};
 
 impl Model<'_> {
@@ -76,23 +76,14 @@ impl Model<'_> {
             }
         };
         let outputs = row.outputs.clone();
-        if old.pending {
+        if old.pending && !(wanted.resource.is_provider && self.is_in_use(slot)) {
             self.counts.hit(Rule::StepPendingCreateFirst);
             self.put(slot, row);
         } else {
+            self.slots[slot].record.pending = false;
             self.counts.hit(Rule::OldHalfMarked);
             self.counts.hit(Rule::StepReplace);
-            self.slots[slot].record.delete = true;
-            self.slots[slot].handled = true;
-            let piled = self.slots.iter().filter(|other| other.record.urn == old.urn && other.record.delete).count();
-            if piled > 1 {
-                self.counts.hit(Rule::OldHalvesPile);
-            }
-            self.append(row);
-            if old.urn != urn {
-                // Until the end its old object is what others still refer to.
-                self.late_renames.push((old.urn.clone(), urn.clone()));
-            }
+            self.leave_old(slot, row);
         }
         if healthy {
             self.step("replace", &urn, None);
@@ -100,6 +91,22 @@ impl Model<'_> {
             self.counts.hit(Rule::ReplacePartly);
         }
         self.made(wanted, outputs, healthy)
+    }
+
+    /// Puts down the new row beside the old one, which waits for its deletion.
+    pub(crate) fn leave_old(&mut self, slot: usize, row: Record) {
+        let (former, urn) = (self.slots[slot].record.urn.clone(), row.urn.clone());
+        self.slots[slot].record.delete = true;
+        self.slots[slot].handled = true;
+        let piled = self.slots.iter().filter(|other| other.record.urn == former && other.record.delete).count();
+        if piled > 1 {
+            self.counts.hit(Rule::OldHalvesPile);
+        }
+        self.append(row);
+        if former != urn {
+            // Until the end its old object is what others still refer to.
+            self.late_renames.push((former, urn));
+        }
     }
 
     /// The old object first, and before it whoever could not live without it.
@@ -189,7 +196,13 @@ impl Model<'_> {
         match self.make(&wanted) {
             Ok((row, healthy)) => {
                 let outputs = row.outputs.clone();
-                self.put(slot, row);
+                if wanted.resource.is_provider && self.is_in_use(slot) {
+                    self.counts.hit(Rule::ProviderInUse);
+                    self.slots[slot].record.pending = false;
+                    self.leave_old(slot, row);
+                } else {
+                    self.put(slot, row);
+                }
                 self.made(&wanted, outputs, healthy)
             }
             Err(()) => {
@@ -206,7 +219,8 @@ impl Model<'_> {
         for index in 0..self.slots.len() {
             let slot = &self.slots[index];
             let record = slot.record.clone();
-            if !slot.base || slot.gone || index == root || !record.custom || record.external {
+            // A row that waits to be made again may stand before its provider, which it can do without.
+            if !slot.base || slot.gone || index <= root || !record.custom || record.external {
                 continue;
             }
             if urns::is_provider(&record.urn) {

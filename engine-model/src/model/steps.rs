@@ -8,8 +8,9 @@ use crate::sdk::Known;
 
 use super::deletes::DeleteFailure;
 use super::packages::without_internal;
-use super::register::{Wanted, secrets};
+use super::register::secrets;
 use super::verdict::ExpectedDiff;
+use super::wanted::Wanted;
 use super::{Halt, Model, NEW_ID, Record};
 
 impl Model<'_> {
@@ -222,6 +223,10 @@ impl Model<'_> {
         let outputs = self.outputs_foreseen(&wanted, of);
         let row = Record { outputs: outputs.clone(), ..wanted.row };
         match wanted.old {
+            Some(slot) if of.is_none() && wanted.resource.is_provider && self.is_in_use(slot) => {
+                self.slots[slot].record.pending = false;
+                self.leave_old(slot, row);
+            }
             Some(slot) => self.put(slot, row),
             None => self.append(row),
         }

@@ -7,7 +7,7 @@ use maloko_core::{PropertyMap, Value};
 use crate::rules::Rule;
 
 use super::paths::{covers, differences, is_longer, put_back};
-use super::register::Wanted;
+use super::wanted::Wanted;
 use super::{Halt, Model, Record};
 
 /// What the differences ask for.

@@ -8,4 +8,5 @@ pub mod memory;
 mod plugins;
 pub mod provider;
 pub mod rivals;
+mod served;
 pub mod world;

@@ -21,7 +21,7 @@ use crate::program::Step;
 use crate::provider_kind::ProviderKind;
 use crate::{host, urns};
 
-use super::plugins::Served;
+use super::served::Served;
 use super::world::{Fate, Machine};
 
 /// The longest way to a provider, and back.

@@ -145,6 +145,14 @@ impl RunState {
         [put, self.set(number, Arc::new(ResourceState { delete: true, ..old.clone() }))]
     }
 
+    /// Is a provider resource that is replaced still there, or does a row name it that cannot do without it: one that the run
+    /// had come to before it?
+    pub(in crate::driver) fn is_needed_provider(&self, number: ResourceNumber, old: &ResourceState) -> bool {
+        let is_there = self.ledger.get(number).is_some_and(|row| !row.pending_replacement);
+        let reference = old.as_provider_reference();
+        is_there || self.ledger.rows().any(|(_, row)| row.provider == reference && !row.pending_replacement)
+    }
+
     /// Adds a row that is as it was, which no journal needs to know.
     pub(in crate::driver) fn keep(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
         self.put(row, in_place_of);

@@ -137,7 +137,7 @@ impl Context {
     }
 
     /// A provider that was replaced stays for as long as a row names it that stays: what was not selected, or whose update
-    /// failed. Other rows name their references by URN alone, which the new one has, too.
+    /// failed. Other rows name their references by URN alone, which the new one has, too. What it refers to stays with it.
     fn spare_providers_in_use(&self, condemned: &mut Leftovers) {
         let none = !condemned.values().any(|row| row.urn.provider_package().is_some());
         if none || fail_points::is_on("planted::replaced-provider-not-kept") {
@@ -148,7 +148,15 @@ impl Context {
             let stay = run_state.ledger.rows().filter(|(number, _)| !condemned.contains_key(number));
             stay.filter(|(_, row)| !row.pending_replacement).map(|(_, row)| row.provider.clone()).collect()
         };
-        condemned.retain(|_, row| row.urn.provider_package().is_none() || !used.contains(&row.as_provider_reference()));
+        let is_used =
+            |row: &ResourceState| row.urn.provider_package().is_some() && used.contains(&row.as_provider_reference());
+        let numbers: Vec<ResourceNumber> =
+            condemned.iter().filter(|(_, row)| is_used(row)).map(|(number, _)| *number).collect();
+        let mut spared: FixedSet<ResourceNumber> = numbers.iter().copied().collect();
+        for number in numbers {
+            keep_what_it_needs(number, condemned, &mut spared);
+        }
+        condemned.retain(|number, _| !spared.contains(number));
     }
 
     /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.

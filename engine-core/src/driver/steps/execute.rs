@@ -9,7 +9,7 @@ use crate::plan::{Step, mark_outputs, needs_marks};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
-use crate::state::PendingKind;
+use crate::state::{PendingKind, ResourceNumber};
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
@@ -18,6 +18,7 @@ use crate::driver::calls::plugins::without_internal;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
 use crate::driver::context::late_calls::LateOutcome;
+use crate::driver::context::run_state::RunState;
 use crate::driver::exchange::Written;
 use crate::driver::program::hooks::{Occasion, moments};
 use crate::driver::steps::outcomes::Settled;
@@ -179,9 +180,9 @@ impl Context {
         let mut run_state = self.run_state();
         match &step.old {
             // As in the run itself, the old object waits for its deletion, so that the preview tells of that too.
-            Some((number, old)) if step.op == Op::CreateReplacement && !is_pending(&run_state, *number) => {
+            Some((number, old)) if step.op == Op::CreateReplacement && leaves_old(&run_state, &row, *number, old) => {
                 run_state.keep(Arc::clone(&row), None);
-                let waiting = ResourceState { delete: true, ..(**old).clone() };
+                let waiting = ResourceState { delete: true, pending_replacement: false, ..(**old).clone() };
                 run_state.set(*number, Arc::new(waiting));
             }
             old => run_state.keep(Arc::clone(&row), old.as_ref().map(|(number, _)| *number)),
@@ -232,13 +233,14 @@ impl Context {
             stamp(step.op, &mut row, self.now());
             let row = Arc::new(row);
             let changes = match &step.old {
-                // What the old provider made is deleted by it, unless it is gone already.
+                // What the old provider made is deleted by it.
                 Some((number, old))
                     if step.op == Op::CreateReplacement
                         && row.urn.provider_package().is_some()
-                        && !is_pending(&self.run_state(), *number) =>
+                        && self.run_state().is_needed_provider(*number, old) =>
                 {
-                    self.run_state().put_replacement(Arc::clone(&row), *number, old).to_vec()
+                    let old = ResourceState { pending_replacement: false, ..(**old).clone() };
+                    self.run_state().put_replacement(Arc::clone(&row), *number, &old).to_vec()
                 }
                 old => vec![self.run_state().put(Arc::clone(&row), old.as_ref().map(|(number, _)| *number))],
             };
@@ -287,5 +289,14 @@ impl Context {
     /// The operation key of a create; what the engine serves itself makes nothing outside of the state.
     fn key_for(&self, resolved: &ResolvedProvider, urn: &Urn) -> String {
         if resolved.is_built_in() { String::new() } else { self.run_state().operation_key(urn) }
+    }
+}
+
+/// Does a replacement leave the old row, to be deleted later?
+fn leaves_old(run_state: &RunState, row: &ResourceState, number: ResourceNumber, old: &ResourceState) -> bool {
+    if row.urn.provider_package().is_some() {
+        run_state.is_needed_provider(number, old)
+    } else {
+        !is_pending(run_state, number)
     }
 }

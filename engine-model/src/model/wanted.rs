@@ -1,0 +1,17 @@
+//! What a registration wants.
+
+use maloko_core::PropertyMap;
+
+use crate::program::Resource;
+
+use super::Record;
+
+/// A registration that is being worked out.
+pub(crate) struct Wanted<'r> {
+    pub(crate) resource: &'r Resource,
+    pub(crate) inputs: PropertyMap,
+    pub(crate) row: Record,
+    pub(crate) old: Option<usize>,
+    /// Does it depend on a failure?
+    pub(crate) skipped: bool,
+}
