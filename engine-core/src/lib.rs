@@ -29,7 +29,6 @@ pub mod plugin;
 pub mod property_diff;
 pub mod property_path;
 pub mod provider;
-pub mod pulumi_version;
 pub mod redaction;
 pub mod resource_state;
 pub mod schedule;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use maloko_core::pulumi_version::check_pulumi_version;
+use maloko_core::builtin::check_pulumi_version;
 
 /// The name of the file that makes a folder a plugin.
 const MANIFEST: &str = "PulumiPlugin.yaml";

@@ -465,7 +465,8 @@ def test_a_program_that_fails_at_destroy_time_is_one_line_where_nothing_is_misse
     deployed.write("__main__.py", "import pulumi\n{}['moved on']\n")
     done = deployed.run("destroy", "--yes", "--skip-preview", "--stack", "dev")
     said = done.stdout + done.stderr
-    assert "the program failed (KeyError: 'moved on'), and no provider object was missed" in said
+    assert "the program failed (KeyError: 'moved on' (" in said
+    assert "__main__.py:2)), and no provider object was missed" in said
     assert "warning" not in said
     assert "Traceback" not in said
     assert deleted_by(deployed) == ["a", "b"]

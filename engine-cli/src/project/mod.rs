@@ -7,9 +7,9 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use maloko_core::builtin::check_pulumi_version;
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::pulumi_version::check_pulumi_version;
 use maloko_plugins::ProjectPlugin;
 use serde_norway::Value;
 

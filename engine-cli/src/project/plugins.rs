@@ -1,5 +1,6 @@
 //! What Pulumi.yaml says about plugins: the packages that the project lists, and the folders that have plugins.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use maloko_plugins::ProjectPlugin;
@@ -17,15 +18,18 @@ pub(super) fn read_all(root: &Value, directory: &Path) -> Vec<ProjectPlugin> {
     });
     let mut plugins: Vec<_> =
         listed.filter(|plugin| !plugin.name.is_empty() && !plugin.path.as_os_str().is_empty()).collect();
+    let mut seen = BTreeSet::new();
     let mut below = vec![(root.clone(), PathBuf::new())];
     while let Some((file, place)) = below.pop() {
         for (name, source) in folders(&file) {
-            let plugin = ProjectPlugin { name, path: place.join(source), version: String::new() };
-            // Packages may list each other.
-            if plugins.contains(&plugin) || plugins.len() >= MOST {
+            let plugin =
+                ProjectPlugin { name, path: place.join(source.trim_start_matches("./")), version: String::new() };
+            let folder = directory.join(&plugin.path);
+            // Packages may list each other, under ever longer paths.
+            if !seen.insert((plugin.name.clone(), folder.canonicalize().unwrap_or_else(|_| folder.clone()))) {
                 continue;
             }
-            let manifest = std::fs::read_to_string(directory.join(&plugin.path).join("PulumiPlugin.yaml"));
+            let manifest = std::fs::read_to_string(folder.join("PulumiPlugin.yaml"));
             let read = manifest.ok().and_then(|text| serde_norway::from_str(&text).ok());
             below.extend(read.map(|read: Value| (read, plugin.path.clone())));
             plugins.push(plugin);
@@ -33,9 +37,6 @@ pub(super) fn read_all(root: &Value, directory: &Path) -> Vec<ProjectPlugin> {
     }
     plugins
 }
-
-/// Folders that list each other under ever longer paths come to an end here.
-const MOST: usize = 100;
 
 /// The packages of a file whose source is a folder.
 fn folders(file: &Value) -> Vec<(String, String)> {

@@ -112,6 +112,23 @@ fn a_project_is_found_above_the_directory() {
 }
 
 #[test]
+fn packages_in_folders_are_plugins_with_the_packages_that_they_list() {
+    let root = tempfile::tempdir().unwrap();
+    for (folder, listed) in [("one", "two: ../two"), ("two", "one: {source: ../one}\n  far: other@1.0.0")] {
+        std::fs::create_dir_all(root.path().join(folder)).unwrap();
+        let manifest = format!("runtime: python\npackages:\n  {listed}\n");
+        std::fs::write(root.path().join(folder).join("PulumiPlugin.yaml"), manifest).unwrap();
+    }
+    let file = root.path().join("Pulumi.yaml");
+    std::fs::write(&file, "name: shop\nruntime: python\npackages:\n  one: ./one\n  random: random@4.0.0\n").unwrap();
+    let plugins = Project::read(&file).unwrap().plugins;
+    assert_eq!((plugins[0].name.as_str(), plugins[0].path.to_str()), ("one", Some("one")));
+    assert_eq!((plugins[1].name.as_str(), plugins[1].path.to_str()), ("two", Some("one/../two")));
+    // Packages that list each other come to an end.
+    assert_eq!(plugins.len(), 2);
+}
+
+#[test]
 fn a_byte_order_mark_is_no_part_of_the_file() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("Pulumi.yaml");

@@ -2,6 +2,7 @@
 //! functions that read both (docs/rules 1.5, 12.5).
 
 mod functions;
+mod pulumi_version;
 mod stack_reference;
 mod stacks;
 mod stash;
@@ -11,6 +12,7 @@ use crate::value::{PropertyMap, Value};
 
 pub(crate) use functions::resource_wanted;
 pub use functions::{GET_RESOURCE, READ_STACK_OUTPUTS, READ_STACK_RESOURCE_OUTPUTS, call};
+pub use pulumi_version::{PULUMI_VERSION, check_pulumi_version};
 pub use stacks::{BackendStacks, OtherStack, OtherStacks, StackReader};
 
 /// The package's name.

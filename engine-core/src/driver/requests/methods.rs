@@ -2,10 +2,10 @@
 
 use prost::Message;
 
+use crate::builtin::check_pulumi_version;
 use crate::event::Severity;
 use crate::plan::{extension_not_hosted, hex_checksums};
 use crate::plugin::{PackageParameter, PackageRequest};
-use crate::pulumi_version::check_pulumi_version;
 use crate::urn::Urn;
 use crate::wire::{
     DeploymentInfo, LogRequest, ReadResourceRequest, RegisterPackageRequest, RegisterPackageResponse,
