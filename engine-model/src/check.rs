@@ -82,7 +82,7 @@ pub fn order_of_calls(before: &[Record], observed: &Observed) -> Result<(), Brok
     for record in observed.rows.iter().filter(|record| !record.delete) {
         // After a failure the row still says what the object depended on before.
         for call in changes(&record.urn).into_iter().filter(|call| call.succeeded) {
-            for needed in record.references().flat_map(|urn| changes(urn)) {
+            for needed in record.references().flat_map(&changes) {
                 if needed.span.1 > call.span.0 {
                     return broken(needed, call);
                 }

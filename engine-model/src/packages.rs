@@ -111,10 +111,9 @@ impl Packages {
 
     /// Changes of the provider resources, and of who is served by which.
     fn change(&mut self) {
-        for number in 0..self.explicit.len() {
+        for (Explicit { resource, is_there }, [first, second]) in self.explicit.iter_mut().zip(PROVIDERS) {
             let change = self.random.below(16);
             let value = self.random.below(3);
-            let Some(Explicit { resource, is_there }) = self.explicit.get_mut(number) else { continue };
             // What it was called before is said once.
             resource.aliases.clear();
             match change {
@@ -123,7 +122,6 @@ impl Packages {
                 5 | 6 => *is_there = !*is_there,
                 7 => {
                     let former = resource.name.clone();
-                    let [first, second] = PROVIDERS[number];
                     resource.name = if former == first { second.to_owned() } else { first.to_owned() };
                     resource.aliases.push(Alias { name: Some(former), as_urn: value == 0, ..Alias::default() });
                 }

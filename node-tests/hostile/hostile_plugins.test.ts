@@ -97,7 +97,9 @@ test("a plugin that never stops talking costs no memory and no run", () => {
     hostile.serve(join(PLUGINS, "flood.py"), join(PLUGINS, "probe.py"));
     expect(hostile.ok(UP, {}, { FLOOD_GROWN: grown })).not.toContain("a line that nobody asked for");
     expect(hostile.objects()).toEqual(BOTH);
-    expect(Number(readFileSync(grown, "utf8")), "KB that the engine grew by, of a line of 128 MB").toBeLessThan(32 << 10);
+    expect(Number(readFileSync(grown, "utf8")), "KB that the engine grew by, of a line of 128 MB").toBeLessThan(
+        32 << 10,
+    );
     hostile.ok(DESTROY, {}, { FLOOD_GROWN: grown });
     expect(hostile.objects()).toEqual([]);
 });

@@ -287,9 +287,10 @@ impl Model<'_> {
         self.count_deletion(index, &record, op, going);
         if self.calls_delete(index, going) {
             let method = Method::Delete { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
-            let failed = match self.before.dry_run {
-                true => self.foreseen_failure(&record).is_some(),
-                false => self.call(&record, &method, Some(&record.inputs)).is_err(),
+            let failed = if self.before.dry_run {
+                self.foreseen_failure(&record).is_some()
+            } else {
+                self.call(&record, &method, Some(&record.inputs)).is_err()
             };
             if failed {
                 self.failed = true;

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use maloko_core::PropertyMap;
 use maloko_core::provider::{Answer, DiffAnswer, Method, PluginArguments, ProviderError};
 
+use packages::Configuration;
 pub use record::Record;
 
 use crate::cloud::{Cloud, Providers};
@@ -107,8 +108,8 @@ pub struct Model<'a> {
     pub(crate) served: BTreeMap<String, String>,
     /// The references to the default providers that this run came to, by package and version.
     pub(crate) default_providers: BTreeMap<(String, Option<String>), String>,
-    /// What the provider resources of this run are configured with, by reference; `None`: not known yet.
-    pub(crate) configurations: BTreeMap<String, Option<PropertyMap>>,
+    /// What the provider resources of this run are configured with, by reference.
+    pub(crate) configurations: BTreeMap<String, Configuration>,
     /// The provider resources whose plugins died, by reference.
     pub(crate) gone: BTreeSet<String>,
     /// Former and present URNs of the rows that were renamed.

@@ -16,6 +16,15 @@ use crate::{show, urns};
 use super::wanted::Wanted;
 use super::{Halt, Model, NEW_ID, Record, UNKNOWN_ID};
 
+/// What a plugin is configured with.
+#[derive(Clone, Debug)]
+pub(crate) enum Configuration {
+    /// Something of it is not known yet, in a preview.
+    Unknown,
+    /// These inputs.
+    Known(PropertyMap),
+}
+
 /// The member of a provider resource's inputs that is the engine's own.
 const INTERNAL: &str = "__internal";
 
@@ -128,14 +137,15 @@ impl Model<'_> {
         };
         let reference = format!("{}::{id}", row.urn);
         self.gone.remove(&reference);
-        self.configurations.insert(reference, (!unknown).then(|| without_internal(inputs)));
+        let known = Configuration::Known(without_internal(inputs));
+        self.configurations.insert(reference, if unknown { Configuration::Unknown } else { known });
     }
 
     /// What the plugin of a provider resource is configured with: by this run, else by the row that it began with.
-    fn configuration(&self, reference: &str) -> Option<Option<PropertyMap>> {
+    fn configuration(&self, reference: &str) -> Option<Configuration> {
         let of_row = || {
             let row = self.row_of_provider(reference)?;
-            Some(Some(without_internal(&row.inputs)))
+            Some(Configuration::Known(without_internal(&row.inputs)))
         };
         self.configurations.get(reference).cloned().or_else(of_row)
     }
@@ -153,7 +163,7 @@ impl Model<'_> {
     /// The label of a plugin that can be called; `None` where its configuration is not known yet.
     pub(crate) fn ready(&self, reference: &str) -> Result<Option<String>, ProviderError> {
         let missing = || ProviderError::new(ProviderErrorKind::NoProvider, format!("there is no {reference}"));
-        let Some(inputs) = self.configuration(reference).ok_or_else(missing)? else { return Ok(None) };
+        let Configuration::Known(inputs) = self.configuration(reference).ok_or_else(missing)? else { return Ok(None) };
         let name = reference.rsplit_once("::").map_or("", |(urn, _)| show::name(urn));
         cloud::start(&self.providers, name)?;
         cloud::configure(&self.providers, name)?;
@@ -222,7 +232,7 @@ impl Model<'_> {
             return Ok(false);
         }
         let Some(before) = self.row_of_provider(&old.provider).cloned() else { return Ok(false) };
-        let Some(Some(news)) = self.configuration(now) else { return Ok(false) };
+        let Some(Configuration::Known(news)) = self.configuration(now) else { return Ok(false) };
         let (now, new_urn) = (now.clone(), new_urn.to_owned());
         self.ready(&now).map_err(|_| Halt)?;
         let Ok(Answer::Diffed(answer)) = self.diff_provider(&new_urn, &before, &news) else { return Err(Halt) };

@@ -70,10 +70,11 @@ impl Model<'_> {
         let there: BTreeSet<String> = providers.map(|row| format!("{}::{}", row.urn, row.id)).collect();
         for (former, urn) in &self.renames {
             for record in self.slots.iter_mut().map(|slot| &mut slot.record) {
-                // One that was replaced under its new URN left an old row under the former one.
+                // One that was replaced under its new URN left an old row under the former one, or none.
                 if let Some((provider, id)) = record.provider.rsplit_once("::")
                     && provider == former
                     && !there.contains(&record.provider)
+                    && there.contains(&format!("{urn}::{id}"))
                 {
                     record.provider = format!("{urn}::{id}");
                 }
