@@ -28,6 +28,8 @@ MAY_CONNECT = (
     "engine-plugins/src/",
     "engine-stores/src/",
     "engine-telemetry/src/transport.rs",
+    # The page of --page-live, on the loopback interface.
+    "engine-cli/src/page/live.rs",
     *GUARDS,
 )
 CONNECTS = {

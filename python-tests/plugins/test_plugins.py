@@ -2,8 +2,8 @@
 
 import json
 import os
-import select
 import re
+import select
 import shutil
 import signal
 import subprocess

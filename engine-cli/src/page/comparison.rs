@@ -10,8 +10,8 @@ use maloko_core::state::Snapshot;
 use maloko_core::urn::Urn;
 
 use super::data::{Comparison, PageData, Step};
-use super::run_data::Detail;
-use super::shown::Shower;
+use super::resources::Places;
+use super::shown::{Detail, Shower};
 
 /// Adds to the page of a state what differs from a former one, that of the generation `number`. What is no more comes
 /// behind the resources, as gone.
@@ -36,7 +36,7 @@ pub(crate) fn compare(
     for row in former.rows.iter().filter(|row| !row.delete) {
         let Some(gone) = old.remove(&row.urn) else { continue };
         let place = data.resources.len();
-        data.resources.push(shower.resource(&gone, true, &Default::default(), Detail::Whole));
+        data.resources.push(shower.resource(&gone, true, &Places::default(), Detail::Whole));
         steps.extend(step(&shower, place, Some(gone), None));
     }
     let from = format!("generation {number}");

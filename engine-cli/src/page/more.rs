@@ -6,7 +6,8 @@ use super::critical_path::critical_path;
 use super::data;
 use super::recorder::{Changed, Recorder};
 use super::resources::Places;
-use super::run_data::{Detail, activity, changes, diagnostic, milliseconds, step};
+use super::run_data::{activity, changes, diagnostic, milliseconds, step};
+use super::shown::Detail;
 
 /// See `More` in `page/src/data.ts`.
 #[derive(Debug, Default, Serialize)]

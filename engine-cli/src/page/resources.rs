@@ -7,8 +7,7 @@ use maloko_core::state::UnresolvedCreate;
 use maloko_core::urn::Urn;
 
 use super::data::{self, Dependency, Resource};
-use super::run_data::Detail;
-use super::shown::Shower;
+use super::shown::{Detail, Shower};
 use maloko_core::provider::StoredProvider;
 
 /// The places of resources in a page.

@@ -13,18 +13,9 @@ use super::data::{self, PageData, Planned, Run};
 use super::past::{self, MANY};
 use super::recorder::{Known, NotedActivity, NotedEnd, NotedStep, Recorder, Recording};
 use super::resources::Places;
-use super::shown::Shower;
+use super::shown::{Detail, Shower};
 use super::slowest::{self, LONG_RUN};
 use crate::display::CauseKind;
-
-/// How much of a run is put into words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
-    /// All of it.
-    Whole,
-    /// Resources, steps and calls without any property.
-    Outline,
-}
 
 /// The format of the data: one more whenever a page could not read it any more.
 pub(super) const FORMAT: u32 = 1;

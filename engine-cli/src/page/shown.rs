@@ -14,6 +14,15 @@ use crate::display::{Body, DisplayedChange, Kind, SecretDisplay, Visible, change
 /// What marks an object as something that plain JSON cannot say.
 const MARK: &str = "$";
 
+/// How much of a run is put into words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// All of it.
+    Whole,
+    /// Resources, steps and calls without any property.
+    Outline,
+}
+
 /// Writes values for a page.
 #[derive(Clone, Debug)]
 pub(super) struct Shower(SecretDisplay);

@@ -9,8 +9,8 @@ use maloko_core::state::{Crypter, Snapshot, StackName};
 
 use super::data::{PageData, Resource};
 use super::resources::Places;
-use super::run_data::{Detail, FORMAT};
-use super::shown::Shower;
+use super::run_data::FORMAT;
+use super::shown::{Detail, Shower};
 
 /// The class of the live object that serves a row, where it can be read.
 fn provider_class(row: &ResourceState, crypter: Option<&Crypter>) -> String {

@@ -7,8 +7,7 @@ use maloko_core::state::{Crypter, HistoryEntry};
 use serde_json::{Value as Json, json};
 
 use super::super::pretty;
-use super::page;
-use crate::arguments::{StackHistory, StackHistoryCommand};
+use crate::arguments::StackHistory;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::history::numbers;
@@ -19,11 +18,6 @@ use crate::workplace::Workplace;
 const UNREADABLE: &str = "[secret, encrypted with another key]";
 
 pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<()> {
-    match &arguments.command {
-        Some(StackHistoryCommand::Show(arguments)) => return page::show(context, arguments).await,
-        Some(StackHistoryCommand::Page(arguments)) => return page::run_of_the_past(context, arguments).await,
-        None => {}
-    }
     let workplace = Workplace::open(context)?;
     let stack = workplace.any_stack_name(None).await?;
     workplace.require(&stack).await?;

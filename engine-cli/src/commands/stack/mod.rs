@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::{pretty, table, text};
 
-use crate::arguments::{StackArguments, StackCommand, StackInit, StackList, StackSelect};
+use crate::arguments::{StackArguments, StackCommand, StackHistoryCommand, StackInit, StackList, StackSelect};
 use crate::backend::{confirm_new_directory, guard_first_stack, make_project_directory};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -40,7 +40,11 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
         StackCommand::Rename(arguments) => rename::run(context, arguments).await,
         StackCommand::Migrate(arguments) => migrate::run(context, arguments).await,
         StackCommand::ChangeSecretsProvider(arguments) => rekey::run(context, arguments).await,
-        StackCommand::History(arguments) => history::run(context, arguments).await,
+        StackCommand::History(arguments) => match &arguments.command {
+            Some(StackHistoryCommand::Show(arguments)) => page::show(context, arguments).await,
+            Some(StackHistoryCommand::Page(arguments)) => page::run_of_the_past(context, arguments).await,
+            None => history::run(context, arguments).await,
+        },
         StackCommand::Page(arguments) => page::stack(context, arguments).await,
         StackCommand::Graph(arguments) => graph::run(context, arguments).await,
     }
