@@ -18,6 +18,7 @@ mod keys;
 mod labels;
 mod laws;
 mod lifecycle;
+mod page;
 mod plan;
 mod plan_assertions;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use lifecycle::{
     Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject,
     LifeTrial, Meanwhile, Row, Story, Taken,
 };
+pub use page::{PageRecorder, RecordForPage};
 pub use plugin_laws::{Listener, PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};

@@ -42,6 +42,8 @@ export interface Interrupted {
     pid: number | undefined;
     /** Resolves when the command has said this. */
     said(text: string): Promise<void>;
+    /** What it has said until now. */
+    output(): string;
 }
 
 /** What a command that has succeeded wrote; throws for one that has not. */
@@ -177,12 +179,15 @@ export class Project {
         const env = this.#environment(args, environment);
         const child = spawn(process.execPath, [COMMAND, ...args], { cwd: this.directory, env });
         onTestFinished(() => void child.kill("SIGKILL"));
-        let output = "";
-        const note = (data: Buffer) => {
+        let [output, stdout, stderr] = ["", "", ""];
+        child.stdout.on("data", (data: Buffer) => {
             output += data.toString();
-        };
-        child.stdout.on("data", note);
-        child.stderr.on("data", note);
+            stdout += data.toString();
+        });
+        child.stderr.on("data", (data: Buffer) => {
+            output += data.toString();
+            stderr += data.toString();
+        });
         const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
         const until = async (condition: () => boolean) => {
             while (!condition() && child.exitCode === null) {
@@ -194,8 +199,9 @@ export class Project {
             pid: child.pid,
             signal: (name = "SIGINT") => child.kill(name),
             said: (text) => until(() => output.includes(text)),
+            output: () => output,
         });
-        return { status: await ended, stdout: output, stderr: "", output };
+        return { status: await ended, stdout, stderr, output };
     }
 
     /**

@@ -6,6 +6,7 @@
 mod critical_path;
 pub(crate) mod data;
 mod html;
+mod kept;
 mod live;
 mod markdown;
 mod more;
@@ -21,6 +22,7 @@ mod text;
 
 pub(crate) use data::PageData;
 pub(crate) use html::render;
+pub use kept::{page_of_record, record_for_page};
 pub(crate) use live::LivePage;
 pub(crate) use markdown::summary as markdown;
 pub(crate) use past::{Past, entry, record, run_of};

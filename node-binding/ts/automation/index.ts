@@ -12,6 +12,7 @@ export {
     StackNotFoundError,
     UnsupportedError,
 } from "./errors";
+export type { PageOptions, WithPage } from "./page";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
 export { fullyQualifiedStackName, type ImportDifferencesOptions, Stack } from "./stack";
 export {

@@ -16,6 +16,7 @@ _VALUES = {
     "save_plan": "--save-plan",
     "import_file": "--import-file",
     "config_file": "--config-file",
+    "page": "--page",
 }
 _LISTS = {"target": "--target", "exclude": "--exclude", "replace": "--replace"}
 _SWITCHES = {
