@@ -49,7 +49,7 @@ class Leaky {
         if (props.mode === "unwritable") return { id: "made", outs: { ...props, bad: new Holder(secret), worse: () => secret, worst: Symbol(secret) } };
         const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
         while (props.mode === "kill") {
-            if (fs.readFileSync("killed.html", "utf8").includes('"status":"running"')) process.kill(process.pid, "SIGKILL");
+            if (fs.readFileSync("killed.html", "utf8").includes('"kind":"call","name":"create"')) process.kill(process.pid, "SIGKILL");
             await pause();
         }
         if (fs.existsSync("wait")) fs.writeFileSync("started", "");

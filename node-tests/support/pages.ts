@@ -7,13 +7,10 @@ export interface Shown {
     format: number;
     project: string;
     stack: string;
-    // biome-ignore lint/suspicious/noExplicitAny: what a test looks at it knows
     resources: any[];
     outputs: Record<string, unknown>;
-    // biome-ignore lint/suspicious/noExplicitAny: what a test looks at it knows
     run: any;
     history: { version: number }[];
-    // biome-ignore lint/suspicious/noExplicitAny: what a test looks at it knows
     unresolvedCreates: any[];
 }
 
@@ -37,7 +34,11 @@ export class Live {
 
     ask(
         path: string,
-        { method = "GET", token, ...headers }: { method?: string; token?: string; [header: string]: string | undefined } = {},
+        {
+            method = "GET",
+            token,
+            ...headers
+        }: { method?: string; token?: string; [header: string]: string | undefined } = {},
     ): Promise<IncomingMessage> {
         const url = new URL(path, this.place);
         url.searchParams.set("token", token ?? this.place.searchParams.get("token") ?? "");

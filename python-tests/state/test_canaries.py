@@ -68,7 +68,7 @@ class Leaky(ResourceProvider):
         if props["mode"] == "unwritable":
             return CreateResult("made", {**props, "bad": Holder(secret)})
         if props["mode"] == "kill":
-            while '"status":"running"' not in pathlib.Path("killed.html").read_text():
+            while '"kind":"call","name":"create"' not in pathlib.Path("killed.html").read_text():
                 time.sleep(0.02)
             os._exit(9)
         while pathlib.Path("wait").exists():
@@ -296,7 +296,12 @@ def test_the_search_for_canaries_finds_what_is_asked_for(trial: Trial) -> None:
     trial.run("stack", "output", "--show-secrets")
     trial.run("stack", "export", "--show-secrets", "--file", "plain.json")
     (trial.directory / "temporary" / "log").write_bytes(b"GET /?key=" + CANARIES["token"].encode())
-    page = json.dumps(CANARIES["read"], ensure_ascii=False).replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+    page = (
+        json.dumps(CANARIES["read"], ensure_ascii=False)
+        .replace("<", r"\u003c")
+        .replace(">", r"\u003e")
+        .replace("&", r"\u0026")
+    )
     trial.project.write("page.html", page)
     leaks = trial.leaks()
     for place, name in [

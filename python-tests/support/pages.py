@@ -31,9 +31,7 @@ class Live:
         self.place = urlsplit(address)
         self.token = self.place.query.removeprefix("token=")
 
-    def ask(
-        self, path: str, method: str = "GET", token: str | None = None, **headers: str
-    ) -> http.client.HTTPResponse:
+    def ask(self, path: str, method: str = "GET", token: str | None = None, **headers: str) -> http.client.HTTPResponse:
         connection = http.client.HTTPConnection(self.place.netloc, timeout=LONGEST_SECONDS)
         connection.request(method, f"{path}?token={token or self.token}", headers=headers)
         return connection.getresponse()
