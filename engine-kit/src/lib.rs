@@ -18,7 +18,6 @@ mod keys;
 mod labels;
 mod laws;
 mod lifecycle;
-mod page;
 mod plan;
 mod plan_assertions;
 #[cfg(test)]
@@ -45,9 +44,9 @@ pub use lifecycle::{
     Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject,
     LifeTrial, Meanwhile, Row, Story, Taken,
 };
-pub use page::{PageRecorder, RecordForPage};
 pub use plugin_laws::{Listener, PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
+pub use step_log::{PageRecorder, RecordForPage};
 pub use stubs::{COMPUTED_ID, Stub};

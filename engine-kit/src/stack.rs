@@ -31,12 +31,11 @@ use crate::host::{KitHost, Matches};
 use crate::inline::Inline;
 use crate::json::{self, Secrets};
 use crate::keys;
-use crate::page::{PageRecorder, RecordForPage, Watched};
 use crate::plan;
 use crate::plugins::KitPlugins;
 use crate::report::{Report, Struck, outcome_name};
 use crate::run_request::{RunRequest, Time, Verb};
-use crate::step_log::{HostWording, Stage, StepLog};
+use crate::step_log::{HostWording, PageRecorder, RecordForPage, Stage, StepLog, Watched};
 use crate::stubs::{StubbedObjects, Stubs};
 
 /// Provider operations at a time when the order does not say.

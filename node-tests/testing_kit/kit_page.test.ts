@@ -22,14 +22,14 @@ const RUNNERS = {
         "run",
         ...JUNIT,
         "--config",
-        "kit-samples/pages.config.ts",
+        "kit-samples/pages/vitest.config.ts",
     ],
     jest: [
         join(dirname(require.resolve("jest/package.json")), "bin", "jest.js"),
         "--json",
         "--outputFile=DIR/report.json",
         "--config",
-        "kit-samples/pages.jest.config.cjs",
+        "kit-samples/pages/jest.config.cjs",
     ],
 };
 
@@ -61,7 +61,7 @@ async function tried(runner: keyof typeof RUNNERS, pages: boolean) {
 test.each(["vitest", "jest"] as const)("a failed test leaves the page of its last run: %s", async (runner) => {
     const { said, report, written, junit } = await tried(runner, true);
     expect([report.numPassedTests, report.numFailedTests]).toEqual([1, 3]);
-    const file = { vitest: "kit-samples_pages.ts", jest: "kit-samples_pages.jest.cjs" }[runner];
+    const file = { vitest: "kit-samples_pages_pages.ts", jest: "kit-samples_pages_pages.jest.cjs" }[runner];
     const [fails, another] = [`${file}_fails_7.html`, `${file}_expects_another.html`];
     expect([...written.keys()].sort()).toEqual([another, fails]);
     const failed = written.get(fails)?.page ?? "";

@@ -51,7 +51,7 @@ class Live:
 
 @contextlib.contextmanager
 def followed(project: Project, *arguments: str, **environment: str) -> Iterator[tuple[Live, Path, Path]]:
-    """Begins a command with a live page; gives that, and the files that its stdout and stderr go to. Waits for its end."""
+    """Begins a command with a live page; gives that, and the files of its stdout and stderr. Waits for its end."""
     out, err = project.directory / "live-stdout", project.directory / "live-stderr"
     with out.open("wb") as stdout, err.open("wb") as stderr:
         running = subprocess.Popen(

@@ -5,8 +5,7 @@ import * as path from "node:path";
 import type { ImportOptions } from "@pulumi/pulumi/automation";
 import { flagsOf } from "./flags";
 import { operate } from "./operations";
-import type { PageOptions } from "./page";
-import type { CommandResult } from "./result";
+import type { CommandResult, PageOptions } from "./result";
 import type { Stack } from "./stack";
 
 /** Imports resources; gives the declarations that were written for them. */

@@ -12,8 +12,8 @@ export {
     StackNotFoundError,
     UnsupportedError,
 } from "./errors";
-export type { PageOptions, WithPage } from "./page";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
+export type { PageOptions, WithPage } from "./result";
 export { fullyQualifiedStackName, type ImportDifferencesOptions, Stack } from "./stack";
 export {
     type InstallOptions,

@@ -23,8 +23,7 @@ import { StackNotFoundError, UnsupportedError } from "./errors";
 import { flagsOf, type Verb } from "./flags";
 import { importResources } from "./import";
 import * as operations from "./operations";
-import { type PageOptions, type WithPage, withPage } from "./page";
-import type { CommandResult } from "./result";
+import { type CommandResult, type PageOptions, type WithPage, withPage } from "./result";
 import type { Workspace } from "./workspace";
 
 const ORGANIZATIONS = "organizations are Pulumi Cloud's; in a store of one's own there is `organization` for all";

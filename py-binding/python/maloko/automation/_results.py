@@ -1,4 +1,4 @@
-"""Results of operations: those of the official API with the page of their run, and what its first supported versions lack."""
+"""Results of operations: those of the official API with the page of their run, and one that its first versions lack."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class _WithPage:
     _record: str | None
 
     def page(self) -> str:
-        """The page of this run, as HTML: what it did and in which order, why it was slow, because of what something is replaced.
+        """The page of this run, as HTML: what it did and in which order, why it was slow, why something is replaced.
 
-        It has no secrets, and opens in a browser without any request. Of a large run it shows less; the option `page` of the
-        operation writes all of it to a file.
+        It has no secrets, and opens in a browser without any request. Of a large run it shows less; the option `page`
+        of the operation writes all of it to a file.
 
         :raises LookupError: when nothing was kept of the run: it was too large, or a command of the caller's own ran it
         """
         record = getattr(self, "_record", None)
         if record is None:
             raise LookupError(
-                "nothing was kept of the run for its page: it is too large, or a command of your own has run it; give the "
-                "operation `page`, a file to write it to"
+                "nothing was kept of the run for its page: it is too large, or a command of your own has run it; give "
+                "the operation `page`, a file to write it to"
             )
         return page_of_record(record)
 

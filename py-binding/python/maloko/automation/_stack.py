@@ -128,7 +128,7 @@ class Stack(official.Stack):
         :param config_file: the stack's settings file for this operation
         :param refuse_import_differences: fail when an object of the option `import_` is not as the program says, in
             place of updating it
-        :param page: a file that shows the run in a browser, while it goes on and afterwards (`UpResult.page` gives it, too)
+        :param page: a file that shows the run in a browser, while it goes on and afterwards
         :raises CommandError: when the operation fails; its `__cause__` is what the program or a provider raised
         :raises UnsupportedError: for an argument that only the `pulumi` command line knows
         """

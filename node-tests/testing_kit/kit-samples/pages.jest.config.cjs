@@ -1,1 +1,0 @@
-module.exports = { testMatch: ["**/kit-samples/pages.jest.cjs"], rootDir: "..", testTimeout: 30_000 };
