@@ -117,6 +117,12 @@ export declare class TestStack {
     stored(): Stored
 }
 
+/**
+ * The page (HTML) of what was recorded of a run: `page` of a report, and of the end of an invocation. Throws for what is no
+ * record.
+ */
+export declare function pageOfRecord(record: string): string
+
 /** The verdict of a law (JSON, `maloko_kit::Verdict`) in words. Throws for what is none. */
 export declare function lawText(law: string, title: string, provider: string, verdict: string): string
 

@@ -104,10 +104,12 @@ pub struct OperationEnd {
     pub urn: Option<Urn>,
     /// The provider's method from which the first error came, such as `create`.
     pub method: Option<&'static str>,
+    /// What was recorded of the run, for [`crate::page_of_record`]; `None` where that is too much.
+    pub page: Option<String>,
 }
 
-impl From<&Report> for OperationEnd {
-    fn from(report: &Report) -> Self {
+impl OperationEnd {
+    pub(crate) fn new(report: &Report, page: Option<String>) -> Self {
         Self {
             outcome: report.summary.outcome,
             changes: report.summary.changes.clone(),
@@ -116,6 +118,7 @@ impl From<&Report> for OperationEnd {
             source: report.source.clone(),
             urn: report.urn.clone(),
             method: report.method,
+            page,
         }
     }
 }

@@ -48,6 +48,7 @@ use failure::{Failure, code};
 pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
 pub use library::{Invocation, run_in};
 pub use operation::{plugin_under_test, plugins_for_tests};
+pub use page::{page_of_record, record_for_page};
 
 pub use language_host::{
     ErrorText, Language, LanguageAbout, LanguageHost, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,

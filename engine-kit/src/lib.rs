@@ -48,4 +48,5 @@ pub use plugin_laws::{Listener, PluginSetup, PluginTrial, PluginUnderTest, Plugi
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
+pub use step_log::{PageRecorder, RecordForPage};
 pub use stubs::{COMPUTED_ID, Stub};

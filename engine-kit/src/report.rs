@@ -41,6 +41,9 @@ pub struct Report {
     pub points: Vec<Point>,
     /// Where a crash of the order's struck; `None` when it did not.
     pub struck: Option<Struck>,
+    /// What was recorded of the run for its page; `None` where nobody did, or where it is too much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
     /// The time that the operation took by its own clock, in seconds.
     pub seconds: f64,
 }

@@ -153,6 +153,8 @@ pub struct RunRequest {
     pub directory: PathBuf,
     /// Without a journal: the operation begins with an empty state, and what it makes of it is forgotten. For benches.
     pub unkept: bool,
+    /// Is what the run does noted for its page?
+    pub page: bool,
     /// What automatic names are drawn from; the same number gives the same names.
     pub seed: Option<u64>,
 }

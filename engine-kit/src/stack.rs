@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt;
+use maloko_core::activity::Activities;
 use maloko_core::builtin::{OtherStack, OtherStacks, StackReader};
 use maloko_core::config_value::ConfigValue;
 use maloko_core::environment::{Clock, Environment, Identity};
@@ -34,7 +35,7 @@ use crate::plan;
 use crate::plugins::KitPlugins;
 use crate::report::{Report, Struck, outcome_name};
 use crate::run_request::{RunRequest, Time, Verb};
-use crate::step_log::{HostWording, Stage, StepLog};
+use crate::step_log::{HostWording, PageRecorder, RecordForPage, Stage, StepLog, Watched};
 use crate::stubs::{StubbedObjects, Stubs};
 
 /// Provider operations at a time when the order does not say.
@@ -223,7 +224,8 @@ impl TestStack {
     }
 
     /// Begins an operation. The binding then runs the program against [`Run::engine`], and calls [`Run::finish`].
-    /// `plugins`: those that are really started; without them packages are stubbed.
+    /// `plugins`: those that are really started; without them packages are stubbed. `record` makes what notes the run for
+    /// its page.
     ///
     /// # Errors
     /// An order that cannot be understood, and a state that cannot be opened.
@@ -232,6 +234,7 @@ impl TestStack {
         order: &RunRequest,
         host: Arc<dyn ProviderHost>,
         plugins: Option<Arc<dyn PluginHost>>,
+        record: Option<RecordForPage>,
     ) -> Result<Run> {
         let fault_points = Arc::new(FaultPoints::new(
             self.points.clone(),
@@ -268,11 +271,18 @@ impl TestStack {
             Arc::clone(&fault_points),
             HostWording(Arc::clone(&kit) as _),
         ));
+        let page = record.map(|record| record(&operation, session.snapshot()));
+        let events: Arc<dyn EventSink> = match &page {
+            Some(page) => {
+                operation.activities = Activities::watched_by(vec![Arc::clone(page) as _]);
+                Arc::new(Watched { step_log: Arc::clone(&step_log), page: Arc::clone(page) })
+            }
+            None => Arc::clone(&step_log) as _,
+        };
         let started = self.clock.elapsed();
-        let engine =
-            Engine::start(operation, session, Arc::clone(&kit) as _, Arc::clone(&step_log) as Arc<dyn EventSink>);
+        let engine = Engine::start(operation, session, Arc::clone(&kit) as _, events);
         fault_points.bind(&engine);
-        Ok(Run { engine, host: kit, stubs, step_log, fault_points, stack: self.clone(), started })
+        Ok(Run { engine, host: kit, stubs, step_log, page, fault_points, stack: self.clone(), started })
     }
 
     /// The configuration of an operation, by full key and in plain text.
@@ -387,6 +397,7 @@ pub struct Run {
     host: Arc<KitHost>,
     stubs: Arc<Stubs>,
     step_log: Arc<StepLog>,
+    page: Option<Arc<dyn PageRecorder>>,
     fault_points: Arc<FaultPoints>,
     stack: TestStack,
     started: std::time::Duration,
@@ -452,6 +463,7 @@ impl Run {
             secret_outputs: json::paths(&outputs, &Value::is_secret),
             points,
             struck: struck.map(|(point, kind)| Struck { point, kind }),
+            page: self.page.as_ref().and_then(|page| page.record()),
             seconds: self.stack.clock.elapsed().saturating_sub(self.started).as_secs_f64(),
         })
     }

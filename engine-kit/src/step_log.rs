@@ -1,11 +1,14 @@
-//! What an operation told, kept for its report.
+//! What an operation told, kept for its report, and beside it what its page shows: that is noted by whoever can make pages.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use maloko_core::Operation;
+use maloko_core::activity::ActivityWatcher;
 use maloko_core::event::{Event, EventSink, Severity, StepMetadata};
 use maloko_core::message::{Code, Wording};
 use maloko_core::provider::ProviderHost;
 use maloko_core::redaction::Redactor;
+use maloko_core::state::Snapshot;
 use serde::Serialize;
 
 use crate::fault_points::FaultPoints;
@@ -99,5 +102,27 @@ impl EventSink for StepLog {
         if !step.1.internal {
             self.pages().steps.push(step);
         }
+    }
+}
+
+/// Notes what a run does.
+pub trait PageRecorder: EventSink + ActivityWatcher {
+    /// What was noted, packed and without secrets; `None` where it is too much.
+    fn record(&self) -> Option<String>;
+}
+
+/// Makes the one for an operation, from the state with which it begins.
+pub type RecordForPage = fn(&Operation, &Snapshot) -> Arc<dyn PageRecorder>;
+
+/// The kit's own notes and those for the page.
+pub(crate) struct Watched {
+    pub(crate) step_log: Arc<StepLog>,
+    pub(crate) page: Arc<dyn PageRecorder>,
+}
+
+impl EventSink for Watched {
+    fn emit(&self, event: Event) {
+        self.page.emit(event.clone());
+        self.step_log.emit(event);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use maloko_core::Result;
 use maloko_core::error::Error;
-use maloko_kit::{Report, RunRequest};
+use maloko_kit::{RecordForPage, Report, RunRequest};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 use serde_json::{Value, json};
@@ -138,13 +138,22 @@ async fn operate(
     let folder = order.plugins.as_ref();
     let plugins = folder.map(|folder| maloko_cli::plugins_for_tests(folder, stack.plain_config(order)));
     let plugins = plugins.transpose().map_err(|text| Error::Configuration(text.into()))?;
-    let run = stack.begin(order, thread.host(number), plugins).await?;
+    let record = order.page.then_some(maloko_cli::record_for_page as RecordForPage);
+    let run = stack.begin(order, thread.host(number), plugins, record).await?;
     let end = thread.run_program(run.engine(), program).await;
     let report: Report = run.finish(end).await?;
     let source = error_number(report.source.as_ref());
     let mut json = serde_json::to_value(&report).map_err(|error| Error::Configuration(error.to_string().into()))?;
     json["thrown"] = source.into();
     Ok(json)
+}
+
+/// The page (HTML) of what was recorded of a run: `page` of a report, and of the end of an invocation. Throws for what is no
+/// record.
+#[napi]
+pub fn page_of_record(record: String) -> napi::Result<String> {
+    let page = maloko_cli::page_of_record(&record);
+    page.ok_or_else(|| napi::Error::from_reason("what was recorded of the run cannot be read"))
 }
 
 /// The verdict of a law (JSON, `maloko_kit::Verdict`) in words. Throws for what is none.

@@ -1,7 +1,17 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Bridge, kitAnswer, LawTrial, LifeTrial, lawText, Message, PluginUnderTest, TestStack } from "../native";
+import type {
+    Bridge,
+    kitAnswer,
+    LawTrial,
+    LifeTrial,
+    lawText,
+    Message,
+    PluginUnderTest,
+    pageOfRecord,
+    TestStack,
+} from "../native";
 
 interface Addon {
     Bridge: typeof Bridge;
@@ -11,6 +21,7 @@ interface Addon {
     PluginUnderTest: typeof PluginUnderTest;
     kitAnswer: typeof kitAnswer;
     lawText: typeof lawText;
+    pageOfRecord: typeof pageOfRecord;
 }
 
 /** The addon's side of a thread, and what it tells. */

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { collectorInto } from "../support/collector";
+import { dataOf, Live } from "../support/pages";
 import { Project } from "../support/project";
-import { CANARIES, files, hits, LINES } from "./canaries";
+import { CANARIES, files, hits, inPage, LINES } from "./canaries";
 
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
 import { TypedProvider } from "maloko";
@@ -47,7 +48,13 @@ class Leaky {
             throw Object.assign(new Error("not started"), { id: "made", properties: { ...props, made: WORLD.result }, reasons: [secret + " was refused", encoded(secret), this.apiToken] });
         }
         if (props.mode === "unwritable") return { id: "made", outs: { ...props, bad: new Holder(secret), worse: () => secret, worst: Symbol(secret) } };
-        if (props.mode === "kill") process.kill(process.pid, "SIGKILL");
+        const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+        while (props.mode === "kill") {
+            if (fs.readFileSync("killed.html", "utf8").includes('"kind":"call","name":"create"')) process.kill(process.pid, "SIGKILL");
+            await pause();
+        }
+        if (fs.existsSync("wait")) fs.writeFileSync("started", "");
+        while (fs.existsSync("wait")) await pause();
         return { id: "made", outs: { ...props, made: WORLD.result } };
     }
     async read(id: string, props: any) {
@@ -159,6 +166,29 @@ class Trial {
         return this.#run(true, args);
     }
 
+    /** Runs a command with somebody who looks at its live page. */
+    async follow(...args: string[]): Promise<void> {
+        this.project.write({ wait: "" });
+        const follow = async (run: { output(): string }) => {
+            for await (const [name, text] of new Live(run.output()).events()) {
+                this.#said.push({ place: `the event ${name}`, content: Buffer.from(text) });
+                rmSync(join(this.project.directory, "wait"), { force: true });
+            }
+        };
+        const { status, output } = await this.project.interrupted(args, follow, this.#environment());
+        expect(status, output).toBe(0);
+    }
+
+    /** Makes every page that there is of the stack and its past. */
+    pages(): void {
+        this.run("stack", "page", "-o", "stack.html");
+        for (const { version } of JSON.parse(this.run("stack", "history", "--json")) as { version: number }[]) {
+            const page = this.run("stack", "history", "page", String(version), "-o", "-");
+            expect(dataOf(page).run.outcome).not.toBe("unfinished");
+            this.run("stack", "history", "show", String(version));
+        }
+    }
+
     mode(mode: string): void {
         this.run("config", "set", "mode", mode);
     }
@@ -190,14 +220,15 @@ class Trial {
 
 const ONCE = ["--yes", "--skip-preview"];
 
-test("a canary in every place shows up nowhere while all goes well", () => {
+test("a canary in every place shows up nowhere while all goes well", async () => {
     const trial = new Trial(true);
     trial.run("preview", "--diff");
     trial.run("preview", "--json");
-    trial.run("preview", "--save-plan", "plan.json");
+    trial.run("preview", "--save-plan", "plan.json", "--page", "preview.html");
+    await trial.follow("up", ...ONCE, "--page", "up.html", "--page-live");
     expect(trial.run("up", "--yes")).toContain("[secret]");
     trial.run("up", "--yes", "--json", "--skip-preview");
-    trial.run("refresh", "--yes", "--diff", "--message", CANARIES.config);
+    trial.run("refresh", "--yes", "--diff", "--message", CANARIES.config, "--page", "refresh.html");
     for (const command of [
         ["stack"],
         ["stack", "--show-urns", "--show-ids"],
@@ -214,8 +245,9 @@ test("a canary in every place shows up nowhere while all goes well", () => {
     ]) {
         trial.run(...command);
     }
+    trial.pages();
     trial.run("stack", "import", "--file", "export.json");
-    trial.run("destroy", "--yes", "--diff");
+    trial.run("destroy", "--yes", "--diff", "--page", "destroy.html", "--summary", "markdown");
     expect(trial.isTraced()).toBe(true);
     expect(trial.leaks()).toEqual([]);
 });
@@ -232,6 +264,8 @@ test.each([
     trial.mode(mode);
     trial.failing("up", ...ONCE);
     trial.failing("up", ...ONCE, "--json");
+    trial.failing("up", ...ONCE, "--page", "run.html", "--summary", "markdown");
+    trial.pages();
     trial.run("stack");
     trial.run("stack", "export");
     trial.mode("nothing");
@@ -242,7 +276,8 @@ test.each([
 test("a canary in every place shows up nowhere when a run is killed", () => {
     const trial = new Trial();
     trial.mode("kill");
-    trial.failing("up", ...ONCE);
+    trial.failing("up", ...ONCE, "--page", "killed.html");
+    trial.run("stack", "page", "-o", "stack.html");
     expect(trial.hasJournal()).toBe(true);
     expect(trial.leaks()).toEqual([]);
     trial.run("preview");
@@ -256,11 +291,12 @@ test("a canary in every place shows up nowhere when changes and deletions fail",
     const trial = new Trial();
     trial.run("up", ...ONCE);
     trial.run("config", "set", "size", "2");
-    trial.failing("up", ...ONCE);
+    trial.failing("up", ...ONCE, "--page", "changes.html", "--summary", "markdown");
     trial.project.write({ refuse: "" });
     trial.mode("nothing");
     trial.failing("up", ...ONCE, "--diff");
-    trial.failing("destroy", ...ONCE, "--no-program");
+    trial.failing("destroy", ...ONCE, "--no-program", "--page", "destroy.html");
+    trial.pages();
     expect(trial.leaks()).toEqual([]);
 });
 
@@ -270,11 +306,13 @@ test("the search for canaries finds what is asked for", () => {
     trial.run("stack", "output", "--show-secrets");
     trial.run("stack", "export", "--show-secrets", "--file", "plain.json");
     trial.leave("log", `GET /?key=${CANARIES.token}`);
+    trial.leave("page.html", inPage(JSON.stringify(CANARIES.read)));
     const leaks = trial.leaks();
     for (const [place, name] of [
         ["stack output", "exported"],
         ["plain.json", "input"],
         ["log", "token"],
+        ["page.html", "read"],
     ] as const) {
         expect(leaks.some((leak) => leak.startsWith(place) && leak.includes(`'${name}'`))).toBe(true);
     }

@@ -21,6 +21,10 @@ const ascii = (text: string) =>
 const strict = (text: string) =>
     encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
 
+/** How a page writes JSON: nothing in it could be taken for markup. */
+export const inPage = (json: string) =>
+    json.replace(/[<>&]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 /** What the secret may look like. */
 function forms(secret: string): Record<string, string> {
     const json = JSON.stringify(secret).slice(1, -1);
@@ -35,6 +39,7 @@ function forms(secret: string): Record<string, string> {
         form: strict(secret).replaceAll("%20", "+"),
         HTML: html(secret).replaceAll('"', "&quot;").replaceAll("'", "&#39;"),
         "HTML, texts only": html(secret),
+        "JSON in a page": inPage(json),
         inspected: secret.replaceAll("'", "\\'"),
     };
     for (const offset of [0, 1, 2]) {

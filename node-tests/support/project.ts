@@ -42,6 +42,8 @@ export interface Interrupted {
     pid: number | undefined;
     /** Resolves when the command has said this. */
     said(text: string): Promise<void>;
+    /** What it has said until now. */
+    output(): string;
 }
 
 /** What a command that has succeeded wrote; throws for one that has not. */
@@ -174,7 +176,7 @@ export class Project {
         interrupt: (child: Interrupted) => Promise<void>,
         environment: NodeJS.ProcessEnv = {},
     ): Promise<Outcome> {
-        const { child, ended, said } = this.#begun(args, environment);
+        const { child, outcome, said } = this.#begun(args, environment);
         const until = async (condition: () => boolean) => {
             while (!condition() && child.exitCode === null) {
                 await new Promise((resolve) => setTimeout(resolve, 5));
@@ -185,30 +187,32 @@ export class Project {
             pid: child.pid,
             signal: (name = "SIGINT") => child.kill(name),
             said: (text) => until(() => said().includes(text)),
+            output: said,
         });
-        const status = await ended;
-        return { status, stdout: said(), stderr: "", output: said() };
+        return outcome();
     }
 
     /** Runs a command while the test goes on, which may serve what the command asks for. */
     async beside(environment: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> {
-        const { ended, said } = this.#begun(args, environment);
-        const status = await ended;
-        return { status, stdout: said(), stderr: "", output: said() };
+        return this.#begun(args, environment).outcome();
     }
 
     #begun(args: string[], environment: NodeJS.ProcessEnv) {
         const env = this.#environment(args, environment);
         const child = spawn(process.execPath, [COMMAND, ...args], { cwd: this.directory, env });
         onTestFinished(() => void child.kill("SIGKILL"));
-        let output = "";
-        const note = (data: Buffer) => {
+        let [output, stdout, stderr] = ["", "", ""];
+        child.stdout.on("data", (data: Buffer) => {
             output += data.toString();
-        };
-        child.stdout.on("data", note);
-        child.stderr.on("data", note);
+            stdout += data.toString();
+        });
+        child.stderr.on("data", (data: Buffer) => {
+            output += data.toString();
+            stderr += data.toString();
+        });
         const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-        return { child, ended, said: () => output };
+        const outcome = async () => ({ status: await ended, stdout, stderr, output });
+        return { child, outcome, said: () => output };
     }
 
     /**

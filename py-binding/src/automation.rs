@@ -54,7 +54,8 @@ fn deliver(call: impl for<'py> FnOnce(Python<'py>) -> PyResult<Py<PyAny>>) {
     });
 }
 
-/// Outcome, counts by op, was the state written, the first error, the exception behind it, its URN and method.
+/// Outcome, counts by op, was the state written, the first error, the exception behind it, its URN and method, the record for
+/// the page.
 type Operation = (
     &'static str,
     BTreeMap<&'static str, u64>,
@@ -63,6 +64,7 @@ type Operation = (
     Option<Py<PyAny>>,
     Option<String>,
     Option<&'static str>,
+    Option<String>,
 );
 
 /// One run of the command line.
@@ -108,7 +110,7 @@ impl LibraryRun {
     /// the same; then the exception is raised.
     #[pyo3(signature = (
         language_host: "object", host: "object"
-    ) -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None]")]
+    ) -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None]")]
     fn run(
         &self,
         py: Python<'_>,
@@ -159,5 +161,5 @@ fn told(py: Python<'_>, end: OperationEnd) -> Operation {
     };
     let exception = end.source.as_ref().and_then(|source| exception_of(py, source));
     let urn = end.urn.map(|urn| urn.as_str().to_owned());
-    (outcome, end.changes, end.state_written, end.error, exception, urn, end.method)
+    (outcome, end.changes, end.state_written, end.error, exception, urn, end.method, end.page)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use maloko_core::ProgramEnd;
 use maloko_core::provider::ProviderHost;
-use maloko_kit::{Run, RunRequest};
+use maloko_kit::{RecordForPage, Run, RunRequest};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -110,7 +110,9 @@ impl TestStack {
         let folder = order.plugins.as_ref();
         let plugins = folder.map(|folder| maloko_cli::plugins_for_tests(folder, self.inner.plain_config(&order)));
         let plugins = plugins.transpose().map_err(failed)?;
-        let run = py.detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn ProviderHost>, plugins)));
+        let record = order.page.then_some(maloko_cli::record_for_page as RecordForPage);
+        let run = py
+            .detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn ProviderHost>, plugins, record)));
         let run = run.map_err(failed)?;
         host.bind(run.engine());
         Ok(TestRun { run, host })
@@ -174,6 +176,14 @@ pub(crate) fn converted<'py>(
     let read = Reader::new(what, true, &mut Vec::new()).properties(properties);
     let properties = read.map_err(|Refused(reason)| PyValueError::new_err(reason))?;
     properties_to_python(py, &properties, Style::default())
+}
+
+/// The page (HTML) of what was recorded of a run: `page` of a report, and of what `LibraryRun.run` gives. Raises `ValueError`
+/// for what is no record.
+#[pyfunction]
+pub(crate) fn page_of_record(py: Python<'_>, record: &str) -> PyResult<String> {
+    let page = py.detach(|| maloko_cli::page_of_record(record));
+    page.ok_or_else(|| PyValueError::new_err("what was recorded of the run cannot be read"))
 }
 
 /// The verdict of a law (JSON, `maloko_kit::Verdict`) in words.

@@ -71,7 +71,7 @@ mod _maloko {
     #[pymodule_export]
     use super::engine::Engine;
     #[pymodule_export]
-    use super::kit::{LawTrial, LifeTrial, TestRun, TestStack, converted, kit_answer, law_text};
+    use super::kit::{LawTrial, LifeTrial, TestRun, TestStack, converted, kit_answer, law_text, page_of_record};
     #[pymodule_export]
     use super::plugin_laws::{PluginTrial, PluginUnderTest};
 

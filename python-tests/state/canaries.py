@@ -17,6 +17,10 @@ CANARIES = {
 LINES = ["-----BEGIN CANARY-----", "TElORS1PTkUtT0YtQS1DQU5BUlk", "TElORS1UV08tT0YtQS1DQU5BUlk", "-----END CANARY-----"]
 
 
+PAGE = {letter: f"\\u{ord(letter):04x}" for letter in "<>&"}
+"""How a page writes what could be taken for markup."""
+
+
 def forms(secret: str) -> dict[str, bytes]:
     """What the secret may look like."""
     found = {
@@ -30,6 +34,7 @@ def forms(secret: str) -> dict[str, bytes]:
         "HTML": html.escape(secret),
         "HTML, texts only": html.escape(secret, quote=False),
         "repr": repr(secret)[1:-1],
+        "JSON in a page": "".join(PAGE.get(letter, letter) for letter in json.dumps(secret, ensure_ascii=False)[1:-1]),
     }
     encoded = {name: text.encode() for name, text in found.items()}
     for offset in range(3):

@@ -13,9 +13,10 @@ import pytest
 from canaries import CANARIES, LINES, files, hits
 from cli import MALOKO, Project
 from collector import Collector, collector
+from pages import data_of, followed
 
 PROGRAM = """
-import base64, html, json, os, pathlib, subprocess, sys, urllib.parse
+import base64, html, json, os, pathlib, subprocess, sys, time, urllib.parse
 import dataclasses
 import pulumi
 from maloko import PartialFailure, TypedProvider
@@ -69,7 +70,11 @@ class Leaky(ResourceProvider):
         if props["mode"] == "unwritable":
             return CreateResult("made", {**props, "bad": Holder(secret)})
         if props["mode"] == "kill":
+            while '"kind":"call","name":"create"' not in pathlib.Path("killed.html").read_text():
+                time.sleep(0.02)
             os._exit(9)
+        while pathlib.Path("wait").exists():
+            time.sleep(0.02)
         return CreateResult("made", {**props, "made": WORLD["result"]})
 
     def read(self, id_, props):
@@ -175,6 +180,22 @@ class Trial:
     def up(self, *arguments: str, fails: bool = False) -> bytes:
         return self.run("up", "--yes", *arguments, fails=fails)
 
+    def follow(self, *arguments: str) -> None:
+        """Runs a command with somebody who looks at its live page."""
+        wait = self.project.write("wait", "")
+        with followed(self.project, *arguments) as (live, _, _):
+            for name, text in live.events():
+                self.said.append((f"the event {name}", text.encode()))
+                wait.unlink(missing_ok=True)
+
+    def pages(self) -> None:
+        """Makes every page that there is of the stack and its past."""
+        self.run("stack", "page", "-o", "stack.html")
+        for entry in json.loads(self.run("stack", "history", "--json")):
+            page = self.run("stack", "history", "page", str(entry["version"]), "-o", "-")
+            assert data_of(page.decode())["run"]["outcome"] != "unfinished"
+            self.run("stack", "history", "show", str(entry["version"]))
+
     def mode(self, mode: str) -> None:
         self.run("config", "set", "mode", mode)
 
@@ -212,10 +233,11 @@ def trial(tmp_path: Path, begun: Trial) -> Iterator[Trial]:
 def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Trial) -> None:
     trial.run("preview", "--diff")
     trial.run("preview", "--json")
-    trial.run("preview", "--save-plan", "plan.json")
+    trial.run("preview", "--save-plan", "plan.json", "--page", "preview.html")
+    trial.follow("up", "--yes", "--skip-preview", "--page", "up.html")
     assert b"[secret]" in trial.up()
     trial.up("--json")
-    trial.run("refresh", "--yes", "--diff", "--message", CANARIES["config"])
+    trial.run("refresh", "--yes", "--diff", "--message", CANARIES["config"], "--page", "refresh.html")
     for command in (
         ["stack"],
         ["stack", "--show-urns", "--show-ids"],
@@ -231,8 +253,9 @@ def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Tri
         ["state", "reseal", "--yes"],
     ):
         trial.run(*command)
+    trial.pages()
     trial.run("stack", "import", "--file", "export.json")
-    trial.run("destroy", "--yes", "--diff")
+    trial.run("destroy", "--yes", "--diff", "--page", "destroy.html", "--summary", "markdown")
     assert trial.traces is not None
     assert trial.traces.spans
     assert trial.leaks() == []
@@ -243,6 +266,8 @@ def test_a_canary_in_every_place_shows_up_nowhere_when_a_run_fails(trial: Trial,
     trial.mode(mode)
     trial.up("--skip-preview", fails=True)
     trial.up("--skip-preview", "--json", fails=True)
+    trial.up("--skip-preview", "--page", "run.html", "--summary", "markdown", fails=True)
+    trial.pages()
     trial.run("stack")
     trial.run("stack", "export")
     trial.mode("nothing")
@@ -252,7 +277,8 @@ def test_a_canary_in_every_place_shows_up_nowhere_when_a_run_fails(trial: Trial,
 
 def test_a_canary_in_every_place_shows_up_nowhere_when_a_run_is_killed(trial: Trial) -> None:
     trial.mode("kill")
-    trial.up("--skip-preview", fails=True)
+    trial.up("--skip-preview", "--page", "killed.html", fails=True)
+    trial.run("stack", "page", "-o", "stack.html")
     assert any(path.name == "journal" for path in files(trial.project.directory)), "a journal is left"
     assert trial.leaks() == []
     trial.run("preview")
@@ -265,11 +291,12 @@ def test_a_canary_in_every_place_shows_up_nowhere_when_a_run_is_killed(trial: Tr
 def test_a_canary_in_every_place_shows_up_nowhere_when_changes_and_deletions_fail(trial: Trial) -> None:
     trial.up("--skip-preview")
     trial.run("config", "set", "size", "2")
-    trial.up("--skip-preview", fails=True)
+    trial.up("--skip-preview", "--page", "changes.html", "--summary", "markdown", fails=True)
     trial.project.write("refuse", "")
     trial.mode("nothing")
     trial.up("--skip-preview", "--diff", fails=True)
-    trial.run("destroy", "--yes", "--skip-preview", "--no-program", fails=True)
+    trial.run("destroy", "--yes", "--skip-preview", "--no-program", "--page", "destroy.html", fails=True)
+    trial.pages()
     assert trial.leaks() == []
 
 
@@ -278,7 +305,19 @@ def test_the_search_for_canaries_finds_what_is_asked_for(trial: Trial) -> None:
     trial.run("stack", "output", "--show-secrets")
     trial.run("stack", "export", "--show-secrets", "--file", "plain.json")
     (trial.directory / "temporary" / "log").write_bytes(b"GET /?key=" + CANARIES["token"].encode())
+    page = (
+        json.dumps(CANARIES["read"], ensure_ascii=False)
+        .replace("<", r"\u003c")
+        .replace(">", r"\u003e")
+        .replace("&", r"\u0026")
+    )
+    trial.project.write("page.html", page)
     leaks = trial.leaks()
-    for place, name in [("stack output", "exported"), ("project/plain.json", "input"), ("temporary/log", "token")]:
+    for place, name in [
+        ("stack output", "exported"),
+        ("project/plain.json", "input"),
+        ("temporary/log", "token"),
+        ("project/page.html", "read"),
+    ]:
         assert any(leak.startswith(place) and f"'{name}'" in leak for leak in leaks), leaks
     assert os.environ.get("PULUMI_CONFIG_PASSPHRASE") != CANARIES["passphrase"]

@@ -10,7 +10,6 @@ mod load;
 mod outcome_file;
 mod own_process;
 mod packages;
-mod pages;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;

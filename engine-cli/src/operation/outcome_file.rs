@@ -20,8 +20,14 @@ pub(super) fn open_event_log(context: &Context, file: &Path) -> Result<File> {
     })
 }
 
-/// Writes the file of `--outcome-file`, without secrets.
-pub(super) fn write(context: &Context, file: &Path, report: &Report, redactor: &Redactor) -> Result<()> {
+/// Writes the file of `--outcome-file`, without secrets; `page` is what was recorded of the run.
+pub(super) fn write(
+    context: &Context,
+    file: &Path,
+    report: &Report,
+    redactor: &Redactor,
+    page: Option<&str>,
+) -> Result<()> {
     let exception = report.source.as_ref().and_then(|error| context.language_host.describe_error(error)).map(|text| {
         json!({
             "type": text.kind,
@@ -41,6 +47,7 @@ pub(super) fn write(context: &Context, file: &Path, report: &Report, redactor: &
         "urn": report.urn,
         "method": report.method,
         "exception": exception,
+        "page": page,
     });
     let file = context.directory.join(file);
     crate::platform::write_private_file(&file, outcome.to_string().as_bytes()).map_err(|error| {

@@ -20,16 +20,16 @@ use super::import_file::ListWriter;
 use super::interrupts;
 use super::outcome_file;
 use super::own_process;
-use super::pages::Pages;
 use super::plan::{Fan, PreviewOutcome, Recorder};
 use super::plugins;
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::{self, PlanWriter};
+use super::watchers::pages::Pages;
 use super::watchers::telemetry;
 use crate::advice::Aimed;
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Redactor};
-use crate::embedding::EventLines;
+use crate::embedding::{EventLines, OperationEnd};
 use crate::failure::{Failure, Result, code};
 use crate::history::Beginning;
 use crate::host::SettlingHost;
@@ -73,19 +73,20 @@ pub(super) async fn run(
     let classes =
         if show.imported.is_some() { workplace.context.language_host.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
+    let is_noted = report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request);
+    let record = show.page.as_ref().filter(|_| is_noted).and_then(|page| page.record());
     if let Some(library) = &workplace.context.library {
-        library.ended((&report).into());
+        library.ended(OperationEnd::new(&report, record.clone()));
     }
     if let Some(file) = &request.operate.run.outcome_file {
-        outcome_file::write(workplace.context, file, &report, &redactor)?;
+        outcome_file::write(workplace.context, file, &report, &redactor, record.as_deref())?;
     }
     if request.is_dry() {
         // A preview may get along without the key; what follows it does not, and the time to say so is now.
         crypter.verify()?;
-    } else if report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request) {
+    } else if is_noted {
         // A run that changed nothing writes nothing: neither state nor history.
-        let run = show.page.as_ref().and_then(|page| page.record());
-        beginning.without_secrets(&redactor).ended(workplace, stack, succeeded, &report.summary.changes, run).await;
+        beginning.without_secrets(&redactor).ended(workplace, stack, succeeded, &report.summary.changes, record).await;
     }
     pages.end(workplace, request)?;
     let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed, &classes)?;

@@ -180,7 +180,12 @@ fn pack(data: &PageData) -> Option<String> {
 
 /// The page of a run of the past; `None` where its entry holds none, or none that can be read.
 pub(crate) fn run_of(entry: &HistoryEntry) -> Option<PageData> {
-    let packed = STANDARD.decode(entry.run.as_ref()?).ok()?;
+    unpack(entry.run.as_ref()?)
+}
+
+/// What was recorded of a run; `None` where it cannot be read.
+pub(crate) fn unpack(record: &str) -> Option<PageData> {
+    let packed = STANDARD.decode(record).ok()?;
     let mut text = Vec::new();
     GzDecoder::new(&packed[..]).take(LONGEST).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()

@@ -246,7 +246,7 @@ impl Runs {
         let placed = self.placed()?;
         let (stack, program) = (placed.stack.clone(), placed.program.clone());
         let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
-        let run = stack.begin(&order, host, Some(Arc::clone(&self.shared.kept) as _)).await?;
+        let run = stack.begin(&order, host, Some(Arc::clone(&self.shared.kept) as _), None).await?;
         let engine: Arc<Engine> = Arc::clone(run.engine());
         let weak = Arc::downgrade(&engine);
         let (cancelled, was_cancelled) = tokio::sync::oneshot::channel::<()>();
@@ -279,7 +279,7 @@ impl Runs {
 
     async fn once(&self, stack: &TestStack, order: &RunRequest, program: &program::Program) -> Result<Report> {
         let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
-        let run = stack.begin(order, host, Some(Arc::clone(&self.shared.kept) as _)).await?;
+        let run = stack.begin(order, host, Some(Arc::clone(&self.shared.kept) as _), None).await?;
         if order.verb != Verb::Destroy {
             program.run(run.engine()).await;
         }

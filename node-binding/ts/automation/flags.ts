@@ -29,6 +29,7 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     suppressProgress: ["--suppress-progress", "switch"],
     configFile: ["--config-file", "value"],
     otelTraces: ["--otel-traces", "value"],
+    page: ["--page", "value"],
 };
 
 // What only makes Pulumi's own processes tell more.
@@ -55,7 +56,7 @@ const UNSUPPORTED: Record<string, string> = {
 // Verbs that understand few of them.
 const FEW: Partial<Record<Verb, string[]>> = {
     rename: ["color", "configFile"],
-    import: ["message", "diff", "color", "configFile", "suppressProgress"],
+    import: ["message", "diff", "color", "configFile", "suppressProgress", "page"],
 };
 
 /** The verbs that take options. */

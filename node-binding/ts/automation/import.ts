@@ -5,13 +5,13 @@ import * as path from "node:path";
 import type { ImportOptions } from "@pulumi/pulumi/automation";
 import { flagsOf } from "./flags";
 import { operate } from "./operations";
-import type { CommandResult } from "./result";
+import type { CommandResult, PageOptions } from "./result";
 import type { Stack } from "./stack";
 
 /** Imports resources; gives the declarations that were written for them. */
 export async function importResources(
     stack: Stack,
-    options: ImportOptions,
+    options: ImportOptions & PageOptions,
 ): Promise<{ done: CommandResult; generatedCode: string }> {
     const directory = await fs.promises.mkdtemp(path.join(os.tmpdir(), "automation-import-"));
     try {

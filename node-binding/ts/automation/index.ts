@@ -13,6 +13,7 @@ export {
     UnsupportedError,
 } from "./errors";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
+export type { PageOptions, WithPage } from "./result";
 export { fullyQualifiedStackName, type ImportDifferencesOptions, Stack, type TelemetryOptions } from "./stack";
 export {
     type InstallOptions,

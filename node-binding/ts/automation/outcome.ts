@@ -27,4 +27,6 @@ export interface OperationEnd {
     urn: string | null;
     /** The provider's method that it came from. */
     method: string | null;
+    /** What was kept of the run for its page; `null` where it was too much. */
+    page?: string | null;
 }

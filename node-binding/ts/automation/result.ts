@@ -1,4 +1,5 @@
-// What a command of the command line wrote, and how it ended.
+// What a command of the command line wrote, how it ended, and the page of its run.
+import { loadAddon } from "../native";
 import type { OperationEnd } from "./outcome";
 
 /** The end of a command. */
@@ -18,4 +19,38 @@ export class CommandResult {
     toString(): string {
         return `code: ${this.code}\n stdout: ${this.stdout}\n stderr: ${this.stderr}\n err?: \n`;
     }
+}
+
+/** An option of operations beside the official ones. */
+export interface PageOptions {
+    /** A file that shows the run in a browser, while it goes on and afterwards (`page()` of the result gives it, too). */
+    page?: string;
+}
+
+/** A result that has the page of its run. */
+export type WithPage<Result> = Result & {
+    /**
+     * The page of this run, as HTML: what it did and in which order, why it was slow, because of what something is replaced. It has
+     * no secrets, and opens in a browser without any request. Of a large run it shows less; the option `page` of the operation
+     * writes all of it to a file. Throws when nothing was kept of the run: it was too large, or a command of the caller's own
+     * ran it.
+     */
+    page(): string;
+};
+
+/** The result of an operation, with its page. */
+export function withPage<Result extends object>(result: Result, { operation }: CommandResult): WithPage<Result> {
+    const record = operation?.page ?? undefined;
+    const page = (): string => {
+        if (record === undefined) {
+            throw new Error(
+                "nothing was kept of the run for its page: it is too large, or a command of your own has run it; give the " +
+                    "operation `page`, a file to write it to",
+            );
+        }
+        return loadAddon().pageOfRecord(record);
+    };
+    // Not among the members that results are shown and compared by.
+    Object.defineProperty(result, "page", { value: page, configurable: true });
+    return result as WithPage<Result>;
 }

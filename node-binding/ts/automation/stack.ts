@@ -23,7 +23,7 @@ import { StackNotFoundError, UnsupportedError } from "./errors";
 import { flagsOf, type Verb } from "./flags";
 import { importResources } from "./import";
 import * as operations from "./operations";
-import type { CommandResult } from "./result";
+import { type CommandResult, type PageOptions, type WithPage, withPage } from "./result";
 import type { Workspace } from "./workspace";
 
 const ORGANIZATIONS = "organizations are Pulumi Cloud's; in a store of one's own there is `organization` for all";
@@ -74,40 +74,46 @@ export class Stack {
     ) {}
 
     /** Makes the resources as the program says. */
-    async up(options: UpOptions & ImportDifferencesOptions & TelemetryOptions = {}): Promise<UpResult> {
+    async up(
+        options: UpOptions & ImportDifferencesOptions & PageOptions & TelemetryOptions = {},
+    ): Promise<WithPage<UpResult>> {
         const done = await this.#operate("up", ["--yes", "--skip-preview"], options, options.program);
         const outputs = await this.outputs();
-        return { ...(await this.#summarized(done, options.showSecrets)), outputs };
+        return withPage({ ...(await this.#summarized(done, options.showSecrets)), outputs }, done);
     }
 
     /** Says what `up` would do. */
-    preview(options: PreviewOptions & ImportDifferencesOptions & TelemetryOptions = {}): Promise<PreviewResult> {
+    preview(
+        options: PreviewOptions & ImportDifferencesOptions & PageOptions & TelemetryOptions = {},
+    ): Promise<WithPage<PreviewResult>> {
         return this.#preview("preview", [], options, options.program);
     }
 
     /** Makes the state as the real resources are. */
-    async refresh(options: RefreshOptions & TelemetryOptions = {}): Promise<RefreshResult> {
+    async refresh(options: RefreshOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<RefreshResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
-        return this.#summarized(await this.#operate("refresh", how, options), options.showSecrets);
+        const done = await this.#operate("refresh", how, options);
+        return withPage(await this.#summarized(done, options.showSecrets), done);
     }
 
     /** Says what `refresh` would change in the state. */
-    previewRefresh(options: RefreshOptions & TelemetryOptions = {}): Promise<PreviewResult> {
+    previewRefresh(options: RefreshOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
         return this.#preview("refresh", ["--preview-only"], options);
     }
 
     /** Deletes all resources; with `remove`, then the stack itself and its configuration. */
-    async destroy(options: DestroyOptions & TelemetryOptions = {}): Promise<DestroyResult> {
+    async destroy(options: DestroyOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<DestroyResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
-        const done = await this.#summarized(await this.#operate("destroy", how, options), options.showSecrets);
+        const done = await this.#operate("destroy", how, options);
+        const summarized = await this.#summarized(done, options.showSecrets);
         if (options.remove && !options.previewOnly) {
             await this.workspace.removeStack(this.name);
         }
-        return done;
+        return withPage(summarized, done);
     }
 
     /** Says what `destroy` would delete. */
-    previewDestroy(options: DestroyOptions & TelemetryOptions = {}): Promise<PreviewResult> {
+    previewDestroy(options: DestroyOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
         return this.#preview("destroy", ["--preview-only"], options);
     }
 
@@ -120,9 +126,9 @@ export class Stack {
     }
 
     /** Takes over objects that exist. */
-    async import(options: ImportOptions): Promise<ImportResult> {
+    async import(options: ImportOptions & PageOptions): Promise<WithPage<ImportResult>> {
         const { done, generatedCode } = await importResources(this, options);
-        return { ...(await this.#summarized(done, options.showSecrets)), generatedCode };
+        return withPage({ ...(await this.#summarized(done, options.showSecrets)), generatedCode }, done);
     }
 
     /** Throws `UnsupportedError`, as the next two do: environments are a service of Pulumi Cloud. */
@@ -260,9 +266,10 @@ export class Stack {
         how: string[],
         options: operations.OperateOptions,
         program?: UpOptions["program"],
-    ): Promise<PreviewResult> {
-        const { stdout, stderr, operation } = await this.#operate(verb, how, options, program);
-        return { stdout, stderr, changeSummary: operation?.changes ?? {} };
+    ): Promise<WithPage<PreviewResult>> {
+        const done = await this.#operate(verb, how, options, program);
+        const { stdout, stderr, operation } = done;
+        return withPage({ stdout, stderr, changeSummary: operation?.changes ?? {} }, done);
     }
 
     // An operation has an entry in the history, also one that found everything as it should be.

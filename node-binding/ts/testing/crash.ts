@@ -132,7 +132,7 @@ export async function withKit<T>(kit: Kit, action: () => Promise<T>): Promise<T>
         return await ended(kit, action);
     } catch (thrown) {
         if (!(thrown instanceof Swept)) {
-            kit.info.tell?.(kit.evidence());
+            kit.tell(kit.evidence());
         }
         throw thrown;
     }

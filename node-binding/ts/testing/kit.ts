@@ -4,7 +4,9 @@ import { messageOf } from "../process/errors";
 import { Ledger } from "./cloud/ledger";
 import type { CrashKind } from "./crash";
 import { type Direct, direct, type ProviderLike } from "./direct";
+import { pageDirectory, writePage } from "./page";
 import { Cassette, type CassetteOptions } from "./recorded/cassettes";
+import type { Report } from "./stack/operate";
 import { checkSettings, type StackSettings } from "./stack/settings";
 import { TestStack } from "./stack/stack";
 import type { Subject } from "./stack/subject";
@@ -53,6 +55,9 @@ export class Kit {
     readonly #world: object | undefined;
     #cassette: Cassette | undefined;
     #ended = false;
+    #ending = false;
+    // What was noted of the last run for its page.
+    #record: string | undefined;
     readonly #more: string[] = [];
     readonly #ledgers: Ledger[] = [];
     readonly #direct: Direct[] = [];
@@ -205,6 +210,28 @@ export class Kit {
         this.#more.push(text);
     }
 
+    /** Takes note of an operation: the last one is shown that failed, changed something or would have. */
+    ran({ outcome, changes, page }: Report): void {
+        const changed = Object.keys(changes).some((op) => op !== "same");
+        const tells = outcome !== "succeeded" || (!this.#ending && changed);
+        if (page !== undefined && (tells || this.#record === undefined)) {
+            this.#record = page;
+        }
+    }
+
+    /** Writes the page of the last run, where MALOKO_PAGE names a directory for it, and gives its file. */
+    writePage(): string | undefined {
+        const directory = pageDirectory();
+        return directory === undefined || this.#record === undefined
+            ? undefined
+            : writePage(this.info, this.#record, directory);
+    }
+
+    /** Tells of a test that has failed what happened, and where the page of its last run is. */
+    tell(evidence: string, page = this.writePage()): void {
+        this.info.tell?.(page === undefined ? evidence : `${evidence}\npage of the last run: ${page}`);
+    }
+
     /** What happened, for the report of a failed test. */
     evidence(): string {
         const stacks = this.#stacks.map((stack, index) => {
@@ -216,6 +243,7 @@ export class Kit {
 
     /** Ends the test: nothing may go on, and nothing may be left. Throws an error that names what is. */
     async finish(): Promise<void> {
+        this.#ending = true;
         const faults: string[] = [];
         const errors: unknown[] = [];
         const attempt = async (action: () => unknown): Promise<void> => {

@@ -75,9 +75,10 @@ export const test: TestAPI<MalokoFixtures> = base.extend<MalokoFixtures>({
             throw thrown;
         } finally {
             if (failed) {
+                const page = kit.writePage();
                 // Nothing can be attached to a test that has ended; reporters show both of these.
-                Object.assign(task.meta, { maloko: evidence });
-                kit.info.tell?.(evidence);
+                Object.assign(task.meta, { maloko: evidence, ...(page === undefined ? {} : { malokoPage: page }) });
+                kit.tell(evidence, page);
             }
         }
     },

@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -285,7 +285,7 @@ class LibraryRun:
         """
         Does an operation go on now?
         """
-    def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None]":
+    def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None]":
         """
         Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
         and, for an operation that has begun, what came of it. `language_host` is a `maloko._command_line.language_host.Front` or its like, `host` a
@@ -591,6 +591,12 @@ def law_text(law: str, title: str, provider: str, verdict: str) -> str:
 def lends_terminal() -> bool:
     """
     Can the terminal be borrowed: does an operation of this process have one?
+    """
+
+def page_of_record(record: str) -> str:
+    """
+    The page (HTML) of what was recorded of a run: `page` of a report, and of what `LibraryRun.run` gives. Raises `ValueError`
+    for what is no record.
     """
 
 def require_main_interpreter() -> None:

@@ -1,3 +1,4 @@
 //! Those who watch a run beside the display.
 
+pub(super) mod pages;
 pub(super) mod telemetry;

@@ -38,6 +38,7 @@ export interface Order {
     crash?: { label: string; kind: CrashKind };
     seed?: number;
     unkept?: boolean;
+    page?: boolean;
 }
 
 /** A call of a provider's method, as the engine's side writes it. */
@@ -76,6 +77,8 @@ export interface Report {
     points: Point[];
     struck: { point: Point; kind: CrashKind } | null;
     seconds: number;
+    /** What was noted for its page, where the order asks for that. */
+    page?: string;
     /** The very object that was thrown, if one was. */
     thrown?: { value: unknown };
 }

@@ -5,6 +5,7 @@ import { messageOf } from "../../process/errors";
 import { toJsonText } from "../../process/originals";
 import { type Destroyed, Leftovers } from "../cloud/leftovers";
 import type { Kit } from "../kit";
+import { pageDirectory } from "../page";
 import { readBaseline, writeBaseline } from "../recorded/baselines";
 import { withoutSecrets } from "../recorded/serializers";
 import { isListed } from "../values";
@@ -429,6 +430,7 @@ export class TestStack {
             references: this.references,
             ...(this.#settings.parallel === undefined ? {} : { parallel: this.#settings.parallel }),
             ...(this.#settings.seed === undefined ? {} : { seed: this.#settings.seed }),
+            page: pageDirectory() !== undefined,
             ...options,
         };
     }
@@ -450,6 +452,7 @@ export class TestStack {
         const report = await operating.report.finally(() => {
             this.#providers = place.providers;
         });
+        this.#kit.ran(report);
         this.#asked = report.calls;
         this.#said = report.diagnostics.map(({ message }) => message);
         if (!aside) {

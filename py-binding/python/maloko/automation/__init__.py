@@ -14,21 +14,18 @@ from pulumi.automation import (
     ConfigMap,
     ConfigValue,
     Deployment,
-    DestroyResult,
     LocalWorkspaceOptions,
     OnEvent,
     OnOutput,
     OutputMap,
     OutputValue,
     PluginInfo,
-    PreviewResult,
     ProjectBackend,
     ProjectRuntimeInfo,
     ProjectSettings,
     ProjectTemplate,
     ProjectTemplateConfigValue,
     PulumiFn,
-    RefreshResult,
     RemoteGitAuth,
     RemoteStack,
     RemoteWorkspaceOptions,
@@ -36,7 +33,6 @@ from pulumi.automation import (
     StackSettings,
     StackSummary,
     UpdateSummary,
-    UpResult,
     WhoAmIResult,
     Workspace,
     fully_qualified_stack_name,
@@ -57,6 +53,7 @@ from maloko.automation._remote import (
     create_remote_stack_git_source,
     select_remote_stack_git_source,
 )
+from maloko.automation._results import DestroyResult, ImportResult, PreviewResult, RefreshResult, UpResult
 from maloko.automation._stack import Stack
 from maloko.automation._workspace import LocalWorkspace
 from maloko.automation.errors import (
@@ -104,6 +101,7 @@ __all__ = [
     "DiagnosticEvent",
     "DiffKind",
     "EngineEvent",
+    "ImportResult",
     "InlineSourceRuntimeError",
     "InvalidVersionError",
     "LocalProgramError",

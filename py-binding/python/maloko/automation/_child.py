@@ -195,4 +195,5 @@ def _read_outcome(file: Path) -> Operation | None:
         else LocalProgramError(exception["type"], exception["message"], exception["traceback"]),
         urn=told["urn"],
         method=told["method"],
+        page=told["page"],
     )

@@ -23,6 +23,8 @@ class Operation:
     """The resource that the first error is about."""
     method: str | None
     """The provider's method that it came from."""
+    page: str | None = None
+    """What was kept of the run for its page; `None` where it was too much."""
 
 
 @dataclass(frozen=True)

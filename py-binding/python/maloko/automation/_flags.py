@@ -17,6 +17,7 @@ _VALUES = {
     "import_file": "--import-file",
     "config_file": "--config-file",
     "otel_traces": "--otel-traces",
+    "page": "--page",
 }
 _LISTS = {"target": "--target", "exclude": "--exclude", "replace": "--replace"}
 _SWITCHES = {

@@ -91,7 +91,9 @@ def run_inside(
         scope.enter(run)
 
     def work() -> tuple[
-        int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None
+        int,
+        str,
+        tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None,
     ]:
         host = Host()
         front = _Front(program, run.cancel)
@@ -114,8 +116,8 @@ def run_inside(
         delivery.close()
     operation = None
     if end is not None:
-        outcome, changes, _, error, exception, urn, method = end
-        operation = Operation(outcome, changes, error, exception, urn, method)
+        outcome, changes, _, error, exception, urn, method, page = end
+        operation = Operation(outcome, changes, error, exception, urn, method, page)
     return Finished(CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code), operation)
 
 

@@ -1,10 +1,14 @@
-"""Results that the first supported versions of the SDK do not have."""
+"""Results of operations: those of the official API with the page of their run, and one that its first versions lack."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from pulumi import automation as official
 from pulumi.automation import UpdateSummary
+from pulumi.automation._stack import ImportResult as OfficialImportResult
+
+from maloko._maloko import page_of_record
 
 if TYPE_CHECKING:
     from pulumi.automation._stack import RenameResult
@@ -22,4 +26,58 @@ else:
                 self.summary = summary
 
 
-__all__ = ["RenameResult"]
+class _WithPage:
+    """The result of a run."""
+
+    # No member of the object: those are what results are shown and compared by.
+    __slots__ = ("_record",)
+
+    _record: str | None
+
+    def page(self) -> str:
+        """The page of this run, as HTML: what it did and in which order, why it was slow, why something is replaced.
+
+        It has no secrets, and opens in a browser without any request. Of a large run it shows less; the option `page`
+        of the operation writes all of it to a file.
+
+        :raises LookupError: when nothing was kept of the run: it was too large, or a command of the caller's own ran it
+        """
+        record = getattr(self, "_record", None)
+        if record is None:
+            raise LookupError(
+                "nothing was kept of the run for its page: it is too large, or a command of your own has run it; give "
+                "the operation `page`, a file to write it to"
+            )
+        return page_of_record(record)
+
+
+class UpResult(_WithPage, official.UpResult):
+    """The outcome of `up`."""
+
+
+class PreviewResult(_WithPage, official.PreviewResult):
+    """What an operation would do."""
+
+
+class RefreshResult(_WithPage, official.RefreshResult):
+    """The outcome of `refresh`."""
+
+
+class DestroyResult(_WithPage, official.DestroyResult):
+    """The outcome of `destroy`."""
+
+
+class ImportResult(_WithPage, OfficialImportResult):
+    """The outcome of `import_resources`."""
+
+
+Result = TypeVar("Result", bound=_WithPage)
+
+
+def with_page(result: Result, record: str | None) -> Result:
+    """The result with what was kept of its run for its page."""
+    result._record = record
+    return result
+
+
+__all__ = ["DestroyResult", "ImportResult", "PreviewResult", "RefreshResult", "RenameResult", "UpResult", "with_page"]

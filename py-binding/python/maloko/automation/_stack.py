@@ -9,24 +9,21 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from pulumi import automation as official
-from pulumi.automation import (
-    DestroyResult,
-    OnEvent,
-    OnOutput,
-    OpMap,
-    PreviewResult,
-    PulumiFn,
-    RefreshResult,
-    UpdateSummary,
-    UpResult,
-    Workspace,
-)
-from pulumi.automation._stack import ImportResource, ImportResult, StackInitMode
+from pulumi.automation import OnEvent, OnOutput, OpMap, PulumiFn, UpdateSummary, Workspace
+from pulumi.automation._stack import ImportResource, StackInitMode
 
 from maloko.automation import _running
 from maloko.automation._command import Request, run_through
 from maloko.automation._flags import flags
-from maloko.automation._results import RenameResult
+from maloko.automation._results import (
+    DestroyResult,
+    ImportResult,
+    PreviewResult,
+    RefreshResult,
+    RenameResult,
+    UpResult,
+    with_page,
+)
 from maloko.automation._threads import twin
 from maloko.automation._workspace import LocalWorkspace
 from maloko.automation.errors import UnsupportedError
@@ -38,6 +35,8 @@ class _Done(NamedTuple):
     stdout: str
     stderr: str
     changes: dict[str, int]
+    page: str | None
+    """What was kept of the run for its page."""
 
 
 class Stack(official.Stack):
@@ -115,6 +114,7 @@ class Stack(official.Stack):
         run_program: bool | None = None,
         refuse_import_differences: bool | None = None,
         otel_traces: str | None = None,
+        page: str | None = None,
     ) -> UpResult:
         """Makes the resources as the program says.
 
@@ -130,6 +130,7 @@ class Stack(official.Stack):
         :param refuse_import_differences: fail when an object of the option `import_` is not as the program says, in
             place of updating it
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
+        :param page: a file that shows the run in a browser, while it goes on and afterwards
         :raises CommandError: when the operation fails; its `__cause__` is what the program or a provider raised
         :raises UnsupportedError: for an argument that only the `pulumi` command line knows
         """
@@ -138,7 +139,7 @@ class Stack(official.Stack):
             raise UnsupportedError("run_program: an update without the program would delete every resource")
         done = self._operate(["up", "--yes", "--skip-preview"], given)
         outputs = self.outputs()
-        return UpResult(done.stdout, done.stderr, self._summary(show_secrets), outputs)
+        return with_page(UpResult(done.stdout, done.stderr, self._summary(show_secrets), outputs), done.page)
 
     def preview(
         self,
@@ -174,6 +175,7 @@ class Stack(official.Stack):
         json: bool | None = None,
         refuse_import_differences: bool | None = None,
         otel_traces: str | None = None,
+        page: str | None = None,
     ) -> PreviewResult:
         """Says what `up` would do. The arguments are those of `up`, and
 
@@ -217,17 +219,19 @@ class Stack(official.Stack):
         program: PulumiFn | None = None,
         diff: bool | None = None,
         otel_traces: str | None = None,
+        page: str | None = None,
     ) -> RefreshResult:
         """Makes the state as the real resources are.
 
         :param preview_only: only say what differs; `preview_refresh` has the better result
         :param clear_pending_creates: forget creates whose outcome is not known
+        :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first, for its live providers; it does when not given
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the operation fails
         """
         done = self._operate(["refresh", *_confirmed(preview_only)], locals())
-        return RefreshResult(done.stdout, done.stderr, self._summary(show_secrets))
+        return with_page(RefreshResult(done.stdout, done.stderr, self._summary(show_secrets)), done.page)
 
     def preview_refresh(
         self,
@@ -256,6 +260,7 @@ class Stack(official.Stack):
         program: PulumiFn | None = None,
         diff: bool | None = None,
         otel_traces: str | None = None,
+        page: str | None = None,
     ) -> PreviewResult:
         """Says what `refresh` would change in the state.
 
@@ -292,11 +297,13 @@ class Stack(official.Stack):
         program: PulumiFn | None = None,
         diff: bool | None = None,
         otel_traces: str | None = None,
+        page: str | None = None,
     ) -> DestroyResult:
         """Deletes every resource of the stack; the program runs first, for its live providers.
 
         :param remove: whether the empty stack is removed, too, with its settings file
         :param preview_only: only say what would be deleted; `preview_destroy` has the better result
+        :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first; it does when not given
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the operation fails
@@ -305,7 +312,7 @@ class Stack(official.Stack):
         summary = self._summary(show_secrets)
         if remove and not preview_only:
             self.workspace.remove_stack(self.name)
-        return DestroyResult(done.stdout, done.stderr, summary)
+        return with_page(DestroyResult(done.stdout, done.stderr, summary), done.page)
 
     def preview_destroy(
         self,
@@ -334,6 +341,7 @@ class Stack(official.Stack):
         program: PulumiFn | None = None,
         diff: bool | None = None,
         otel_traces: str | None = None,
+        page: str | None = None,
     ) -> PreviewResult:
         """Says what `destroy` would delete.
 
@@ -353,6 +361,7 @@ class Stack(official.Stack):
         converter_args: list[str] | None = None,
         on_output: OnOutput | None = None,
         show_secrets: bool = True,
+        page: str | None = None,
     ) -> ImportResult:
         """Takes over objects that exist.
 
@@ -360,6 +369,7 @@ class Stack(official.Stack):
         :param name_table: URNs by the names that `parent` and `provider` of the resources use
         :param protect: whether they are protected from deletion
         :param generate_code: whether the result has code for the program; it has when not given
+        :param page: a file that shows the run in a browser
         :raises CommandError: when the operation fails
         """
         given = locals()
@@ -376,7 +386,7 @@ class Stack(official.Stack):
             arguments.append("--generate-code=false" if generate_code is False else f"--out={code}")
             done = self._operate(arguments, given)
             generated = code.read_text(encoding="utf-8") if code.exists() else ""
-        return ImportResult(done.stdout, done.stderr, self._summary(show_secrets), generated)
+        return with_page(ImportResult(done.stdout, done.stderr, self._summary(show_secrets), generated), done.page)
 
     def rename(
         self,
@@ -413,7 +423,7 @@ class Stack(official.Stack):
 
     def _previewed(self, verb: list[str], given: Mapping[str, Any]) -> PreviewResult:
         done = self._operate(verb, given)
-        return PreviewResult(done.stdout, done.stderr, cast("OpMap", done.changes))
+        return with_page(PreviewResult(done.stdout, done.stderr, cast("OpMap", done.changes)), done.page)
 
     def _summary(self, show_secrets: bool) -> UpdateSummary:
         summary = self.info(show_secrets)
@@ -439,7 +449,9 @@ class Stack(official.Stack):
             )
         workspace.post_command_callback(self.name)
         operation = request.operation
-        return _Done(result.stdout, result.stderr, {} if operation is None else operation.changes)
+        if operation is None:
+            return _Done(result.stdout, result.stderr, {}, None)
+        return _Done(result.stdout, result.stderr, operation.changes, operation.page)
 
     up_async = twin(up)
     preview_async = twin(preview)

@@ -60,6 +60,10 @@ class Kit:
         """Are such files written anew (`pytest --maloko-record`)?"""
         self.cloud: Path | None = None
         """The directory below which stacks are kept on disk (tests marked with `real_cloud`)."""
+        self.pages: Path | None = None
+        """The directory for the page of the last run, if the test fails (`pytest --maloko-page`)."""
+        self.record: str | None = None
+        """What was noted of the last run for its page."""
         self._later: list[Pending] = []
         self._direct: list[Direct] = []
         self._failures: list[tuple[BaseException, Stack, Run]] = []
@@ -194,6 +198,12 @@ class Kit:
         note = _note(run)
         if note and hasattr(error, "add_note") and note not in getattr(error, "__notes__", ()):
             error.add_note(note)
+
+    def ran(self, run: Run) -> None:
+        """Takes note of an operation: the last one is shown that failed, changed something or would have."""
+        tells = run.outcome != "succeeded" or (not self.over and run.changes.keys() != {"same"})
+        if run.record is not None and (tells or self.record is None):
+            self.record = run.record
 
     def close(self, *, keep: bool = False) -> list[str]:
         """Ends the test: tears its stacks down, the newest first, and gives what is wrong, in words.

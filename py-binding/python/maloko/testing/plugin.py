@@ -50,6 +50,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="stub resources of packages (the default), or run their plugins, where a stack does not say",
     )
     parser.addini("maloko_plugins", "what --maloko-plugins is by default", default="stubs")
+    group.addoption(
+        "--maloko-page", metavar="DIR", help="write a page of the last run of each failed test into this directory"
+    )
     group.addoption("--maloko-keep", action="store_true", help="leave what tests have made, instead of tearing it down")
 
 
@@ -96,6 +99,8 @@ def maloko(request: pytest.FixtureRequest) -> Iterator[Kit]:
         kit.cloud = item.config.rootpath
     kit.plugins = item.config.getoption("--maloko-plugins") or item.config.getini("maloko_plugins")
     kit.records = bool(item.config.getoption("--maloko-record"))
+    pages: str | None = item.config.getoption("--maloko-page")
+    kit.pages = None if pages is None else item.config.invocation_params.dir / pages
     item.stash[_KIT] = kit
     yield kit
     problems = kit.close(keep=bool(item.config.getoption("--maloko-keep")))
@@ -126,10 +131,25 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
         again += f" --maloko-crash='{crash.id}'"
     try:
         report.sections.extend(evidence(kit, again))
+        _attach_page(kit, item, report)
     except Exception as error:  # the failure itself must be seen, whatever is wrong with its evidence
         report.sections.append(
             ("maloko", f"the evidence could not be put together: {error!r}; run it again with {again}")
         )
+
+
+def _attach_page(kit: Kit, item: pytest.Item, report: pytest.TestReport) -> None:
+    from maloko.testing._page import write_page
+
+    file = write_page(kit)
+    if file is None:
+        return
+    report.sections.append(("maloko: the page of the last run", str(file)))
+    told = ("maloko_page", str(file))
+    if told not in item.user_properties:
+        # The report of the test's end has those of the item: of that one, junit's file takes them.
+        item.user_properties.append(told)
+        report.user_properties.append(told)
 
 
 @pytest.hookimpl(tryfirst=True)

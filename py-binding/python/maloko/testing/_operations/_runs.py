@@ -66,6 +66,8 @@ class Run:
     """The time that it took on the stack's clock."""
     plan: Plan = field(init=False)
     """What was done, or would be."""
+    record: str | None = field(default=None, repr=False)
+    """What was noted for its page (`pytest --maloko-page`)."""
 
     def messages(self, severity: str) -> list[str]:
         """The texts of one severity: `debug`, `info`, `output`, `warning`, `error`."""
@@ -125,6 +127,7 @@ def run_of(verb: str, report: dict[str, Any], exception: BaseException | None) -
         points=report["points"],
         struck=report["struck"],
         seconds=report["seconds"],
+        record=report.get("page"),
     )
     run.plan = Plan([PlanEntry.of(entry) for entry in report["plan"]], run)
     return run

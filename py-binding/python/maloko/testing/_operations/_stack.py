@@ -459,6 +459,7 @@ class Stack:
             "faults": [fault.order_for(host) for fault in self.faults],
             "crash": crash,
             "seed": self.kit.seed,
+            "page": self.kit.pages is not None,
             **self.packages.order(host),
             **{_OPTIONS[key]: value for key, value in options.items()},
         }
@@ -472,6 +473,7 @@ class Stack:
             self._running = None
         run = run_of(verb, report, exception)
         self.runs.append(run)
+        self.kit.ran(run)
         self._calls.extend(run.calls)
         return run
 

@@ -6,25 +6,25 @@ use maloko_core::activity::ActivityWatcher;
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Session, StackName};
 
-use super::plan::PreviewOutcome;
-use super::request::Request;
 use crate::failure::Result;
+use crate::operation::plan::PreviewOutcome;
+use crate::operation::request::Request;
 use crate::page;
 use crate::page::{LivePage, Past, Recorder, RunPage};
 use crate::workplace::Workplace;
 
 /// The pages of a run.
 #[derive(Default)]
-pub(super) struct Pages {
+pub(in crate::operation) struct Pages {
     /// Notes what the run does; not in a preview pass, which is no run of its own.
-    pub(super) recorder: Option<Arc<Recorder>>,
+    pub(in crate::operation) recorder: Option<Arc<Recorder>>,
     file: Option<RunPage>,
     live: Option<LivePage>,
 }
 
 impl Pages {
     /// Has somebody note what a run does, and begins its page where one is wanted.
-    pub(super) async fn begin(
+    pub(in crate::operation) async fn begin(
         workplace: &Workplace<'_>,
         request: &Request,
         stack: &StackName,
@@ -67,12 +67,12 @@ impl Pages {
     }
 
     /// Who watches what takes time.
-    pub(super) fn watcher(&self) -> Option<Arc<dyn ActivityWatcher>> {
+    pub(in crate::operation) fn watcher(&self) -> Option<Arc<dyn ActivityWatcher>> {
         self.recorder.clone().map(|recorder| recorder as _)
     }
 
     /// Says what there is to say of the run, which is over.
-    pub(super) fn end(self, workplace: &Workplace<'_>, request: &Request) -> Result<()> {
+    pub(in crate::operation) fn end(self, workplace: &Workplace<'_>, request: &Request) -> Result<()> {
         let (flags, console) = (&request.operate.run, &workplace.context.console);
         if let Some(live) = self.live {
             live.finish();

@@ -185,5 +185,4 @@ impl Drop for Ongoing {
 }
 
 #[cfg(test)]
-#[path = "activity_tests.rs"]
 pub(crate) mod tests;

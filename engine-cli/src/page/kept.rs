@@ -1,0 +1,45 @@
+//! What runs leave to libraries: a record, of which a page is made when somebody asks for it.
+
+use std::sync::Arc;
+
+use maloko_core::state::Snapshot;
+use maloko_core::{Operation, OperationKind};
+use maloko_kit::PageRecorder;
+
+use super::past::{Past, record, unpack};
+use super::recorder::{Beginning, Recorder};
+use super::render;
+
+/// The page (HTML) of what was recorded of a run ([`crate::OperationEnd::page`], [`maloko_kit::Report::page`]); `None` where that
+/// cannot be read.
+#[must_use]
+pub fn page_of_record(record: &str) -> Option<String> {
+    render(&Past::default().complete(unpack(record)?)).ok()
+}
+
+/// Begins to note what an operation of a test does, from the state with which it begins.
+#[must_use]
+pub fn record_for_page(operation: &Operation, base: &Snapshot) -> Arc<dyn PageRecorder> {
+    let beginning = Beginning {
+        project: operation.project.clone(),
+        stack: operation.stack.clone(),
+        kind: match operation.kind {
+            OperationKind::Update if operation.dry_run => "preview",
+            OperationKind::Update | OperationKind::Load => "update",
+            OperationKind::Refresh => "refresh",
+            OperationKind::Destroy => "destroy",
+            OperationKind::Import => "import",
+        },
+        dry_run: operation.dry_run,
+        at: jiff::Timestamp::now(),
+        message: String::new(),
+        plan: Vec::new(),
+    };
+    Arc::new(Recorder::new(beginning, Arc::clone(&operation.redactor), base))
+}
+
+impl PageRecorder for Recorder {
+    fn record(&self) -> Option<String> {
+        record(self.data())
+    }
+}

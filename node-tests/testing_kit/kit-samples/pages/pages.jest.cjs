@@ -1,0 +1,1 @@
+require("./pages.cjs")(require("maloko/jest"));
