@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { Project, succeeded } from "../support/project";
+import { type Outcome, Project, succeeded } from "../support/project";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PLUGINS = join(ROOT, "conformance", "plugins", "plugins");
@@ -42,7 +42,7 @@ class Hostile {
         chmodSync(this.#plugin, 0o755);
     }
 
-    #run(command: string[], inputs: object, more: NodeJS.ProcessEnv): { status: number | null; output: string } {
+    #run(command: string[], inputs: object, more: NodeJS.ProcessEnv): Outcome {
         const path = `${dirname(this.#plugin)}:${process.env.PATH}`;
         const variables = { PATH: path, PROBE_WORLD: this.#world, INPUTS: JSON.stringify(inputs), ...more };
         return this.project.runWith(variables, ...command);
