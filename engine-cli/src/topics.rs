@@ -16,6 +16,7 @@ pub(crate) const TOPICS: &[Topic] = &[
         include_str!("../topics/how-a-provider-is-found.md"),
     ),
     ("importing", "adopting what exists", include_str!("../topics/importing.md")),
+    ("looking-at-a-run", "pages of stacks and runs", include_str!("../topics/looking-at-a-run.md")),
     ("moving-from-pulumi", "moving a stack here and back", include_str!("../topics/moving-from-pulumi.md")),
     ("packages", "resources of packages beside dynamic ones", include_str!("../topics/packages.md")),
     ("provider-laws", "laws and lifecycles of providers", include_str!("../topics/provider-laws.md")),
