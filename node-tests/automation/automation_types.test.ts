@@ -59,9 +59,13 @@ declare const workspace: ours.LocalWorkspace;
 export const asStack: Methods<official.Stack> = stack;
 export const asWorkspace: Methods<official.LocalWorkspace> = workspace;
 export const names: Record<Exclude<keyof typeof official, "RemoteStack">, unknown> = ours;
-type Signature<F> = F extends (...args: infer A) => infer R ? [A, R] : never;
+type Signature<F> = F extends (...args: infer A) => infer R ? { args: A; result: R } : never;
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
-type Equal<T, U> = { [K in keyof Methods<T>]: Same<Signature<T[K]>, K extends keyof U ? Signature<U[K]> : undefined> };
+// Results may have more: their page.
+type Fits<F, G> = G extends { args: infer B; result: infer S }
+    ? F extends { args: infer A; result: infer R } ? ([S] extends [R] ? Same<A, B> : false) : false
+    : false;
+type Equal<T, U> = { [K in keyof Methods<T>]: Fits<Signature<T[K]>, K extends keyof U ? Signature<U[K]> : undefined> };
 export const equal: { [K in keyof Equal<official.Stack, ours.Stack>]: true } = {} as Equal<official.Stack, ours.Stack>;
 `;
     expect(compile(program, "commonjs", ["--module", "nodenext"])).toBe("");
