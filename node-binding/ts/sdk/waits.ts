@@ -1,5 +1,6 @@
 // Registrations that wait for each other. The SDK has what uses a component wait for all that is below the component, those that
 // do so themselves included.
+import { existsSync } from "node:fs";
 import * as path from "node:path";
 
 import { currentStore, type Store } from "./store";
@@ -33,7 +34,12 @@ export function whenCircular(store: Store, tell: (text: string) => void): void {
 
 /** Has one copy of the SDK note which resources a registration waits for. */
 export function noteWaits(root: string): void {
-    const dependencies = require(path.join(root, "runtime/dependsOn.js")) as Dependencies;
+    const file = path.join(root, "runtime/dependsOn.js");
+    // In older SDKs nothing of it can be exchanged: there such a program ends, and is told what was not registered.
+    if (!existsSync(file)) {
+        return;
+    }
+    const dependencies = require(file) as Dependencies;
     const reach = dependencies.getAllTransitivelyReferencedResources;
     if (reach === undefined || dependencies.getAllTransitivelyReferencedResourceURNs === undefined) {
         return;
