@@ -118,9 +118,8 @@ impl<'a> Graph<'a> {
         let Some(resource) = activity.resource else { return self.last_before(began, None, Some(index)) };
         let mut related = vec![resource];
         related.extend(named(self.resources.get(resource)?));
-        if activity.name == "delete" {
-            related.extend(&self.dependents[resource]);
-        }
+        // What depends on it went before it: in deletions, and where an object goes before its replacement is made.
+        related.extend(&self.dependents[resource]);
         let ended = related.into_iter().filter_map(|it| self.last_before(began, Some(it), Some(index)));
         ended.max_by(|a, b| end_of(&self.activities[*a]).total_cmp(&end_of(&self.activities[*b])))
     }

@@ -64,6 +64,21 @@ fn a_delete_waits_for_those_of_its_dependents() {
 }
 
 #[test]
+fn a_record_of_a_delete_waits_for_the_deletes_of_dependents() {
+    let resources = [resource("base", &[]), resource("copy", &[0])];
+    let activities = [
+        call("create", 0, 0.0, 20.0),
+        call("create", 1, 20.0, 30.0),
+        call("delete", 1, 50.0, 4.0),
+        activity("disk", "the journal", 0, 54.0, 2.0),
+        call("delete", 0, 56.0, 5.0),
+    ];
+    let path = critical_path(&resources, &activities, 61.0);
+    let calls = ["create of base 0 +20", "create of copy 20 +30", "delete of copy 50 +4"];
+    assert_eq!(texts(&path), [&calls[..], &["base waits for the journal 54 +2", "delete of base 56 +5"]].concat());
+}
+
+#[test]
 fn what_belongs_to_no_resource_waits_for_whatever_ended_before() {
     let record = Activity { resource: None, ..activity("disk", "the journal", 0, 30.0, 5.0) };
     let path = critical_path(&[resource("a", &[])], &[call("create", 0, 0.0, 30.0), record], 35.0);

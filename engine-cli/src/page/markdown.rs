@@ -5,7 +5,7 @@ use std::path::Path;
 use maloko_core::event::Op;
 
 use super::data::{PageData, Step};
-use super::slowest::seconds;
+use super::slowest::{self, LONG_RUN, seconds};
 
 /// So many resources are listed.
 const LISTED: usize = 100;
@@ -30,7 +30,11 @@ pub(crate) fn summary(data: &PageData, page: Option<&Path>) -> String {
     };
     let stack = format!("{}/{}", data.project, data.stack);
     line(&format!("### {verb} of `{stack}` {} in {}\n", run.outcome, seconds(run.duration)));
-    let counts: Vec<String> = run.changes.iter().map(|(op, number)| format!("{number} {op}")).collect();
+    let mut counts: Vec<String> = run.changes.iter().map(|(op, number)| format!("{number} {op}")).collect();
+    let failed = run.steps.iter().filter(|step| step.status == "failed").count();
+    if failed > 0 {
+        counts.push(format!("{failed} failed"));
+    }
     line(&if counts.is_empty() { "No resources.\n".to_owned() } else { format!("{}\n", counts.join(", ")) });
     let listed: Vec<&Step> = run.steps.iter().filter(|step| is_listed(step)).collect();
     if !listed.is_empty() {
@@ -52,6 +56,12 @@ pub(crate) fn summary(data: &PageData, page: Option<&Path>) -> String {
         let shown: Vec<&str> = error.message.lines().take(LINES).collect();
         let fence = fence(&error.message);
         line(&format!("\n**Error{}**\n\n{fence}text\n{}\n{fence}", name.unwrap_or_default(), shown.join("\n")));
+    }
+    if run.duration >= LONG_RUN {
+        line("");
+        for slow in slowest::lines(&data.resources, run) {
+            line(&format!("- {}", escaped(&slow)));
+        }
     }
     if let Some(page) = page {
         line(&format!("\nThe page of this run: `{}`", page.display()));

@@ -39,7 +39,7 @@ fn changes_and_errors_are_shown_and_texts_of_users_are_no_markup() {
     insta::assert_snapshot!(summary(&data, Some(Path::new("run.html"))), @r"
     ### Update of `proj/dev` failed in 41.2 s
 
-    2 replace
+    2 replace, 1 failed
 
     | Operation | Resource | Type | What changes |
     | --- | --- | --- | --- |
@@ -53,6 +53,7 @@ fn changes_and_errors_are_shown_and_texts_of_users_are_no_markup() {
     ```
     # not a heading
     ````
+
 
     The page of this run: `run.html`
     ");

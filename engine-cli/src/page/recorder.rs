@@ -1,6 +1,6 @@
 //! Notes what a run does, for its page. Noting is cheap; what is noted is put into words when somebody wants to see it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,8 @@ pub(super) struct Recording {
     pub(super) rows: Vec<Known>,
     places: HashMap<Urn, usize>,
     pub(super) steps: Vec<NotedStep>,
-    begun: HashMap<(Op, Urn), usize>,
+    /// Those that go on. A resource may have several former objects to delete.
+    begun: HashMap<(Op, Urn), VecDeque<usize>>,
     pub(super) activities: Vec<NotedActivity>,
     /// Those that go on, by their number.
     ongoing: HashMap<u64, Ongoing>,
@@ -230,7 +231,7 @@ impl Recording {
             return;
         }
         let index = self.steps.len();
-        self.begun.insert((step.op, step.urn.clone()), index);
+        self.begun.entry((step.op, step.urn.clone())).or_default().push_back(index);
         let cause = self.reasons.cause(&step);
         self.steps.push(NotedStep { step, began: now, ended: None, failed: false, cause });
         self.step_changed(index);
@@ -246,7 +247,8 @@ impl Recording {
         if !failed {
             self.take_row(&step);
         }
-        let Some(index) = self.begun.remove(&(step.op, step.urn.clone())) else { return };
+        let begun = self.begun.get_mut(&(step.op, step.urn.clone()));
+        let Some(index) = begun.and_then(VecDeque::pop_front) else { return };
         let noted = &mut self.steps[index];
         noted.ended = Some(now);
         noted.failed = failed;

@@ -1,9 +1,10 @@
 //! Resources of a state or of a run as a page has them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use maloko_core::resource_state::ResourceState;
-use maloko_core::state::UnresolvedCreate;
+use maloko_core::state::{UnknownOutcome, UnresolvedCreate};
 use maloko_core::urn::Urn;
 
 use super::data::{self, Dependency, Resource};
@@ -84,8 +85,13 @@ impl Shower {
         options
     }
 
-    /// A create of which nobody knows what it did.
-    pub(super) fn unresolved_create(&self, create: &UnresolvedCreate) -> data::UnresolvedCreate {
+    /// The creates of which it is unknown whether they made something. By the SDKs' rules, one that raised made nothing.
+    pub(super) fn unresolved_creates(&self, creates: &[Arc<UnresolvedCreate>]) -> Vec<data::UnresolvedCreate> {
+        let unclear = creates.iter().filter(|create| create.unknown_outcome != UnknownOutcome::Raised);
+        unclear.map(|create| self.unresolved_create(create)).collect()
+    }
+
+    fn unresolved_create(&self, create: &UnresolvedCreate) -> data::UnresolvedCreate {
         data::UnresolvedCreate {
             urn: create.urn().as_str().to_owned(),
             name: create.urn().name().to_owned(),

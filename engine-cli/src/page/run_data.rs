@@ -65,7 +65,7 @@ impl Recorder {
             project: self.beginning.project.clone(),
             stack: self.beginning.stack.clone(),
             outputs: noted.outputs.as_deref().map(|outputs| shower.properties(outputs)).unwrap_or_default(),
-            unresolved_creates: noted.unresolved_creates.iter().map(|it| shower.unresolved_create(it)).collect(),
+            unresolved_creates: shower.unresolved_creates(&noted.unresolved_creates),
             resources,
             run: Some(run),
             ..PageData::default()

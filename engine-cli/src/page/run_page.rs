@@ -72,6 +72,9 @@ fn keep(source: &Source, stopped: &Receiver<()>) {
 /// Writes a page; `from` is the flag that names the file.
 pub(crate) fn write(file: &Path, from: &str, data: &PageData) -> Result<()> {
     let page = html::render(data)?;
-    crate::platform::replace_private_file(file, page.as_bytes())
-        .map_err(|error| Failure::io(format!("the page {} (from {from}) cannot be written", file.display()), &error))
+    crate::platform::replace_private_file(file, page.as_bytes()).map_err(|error| {
+        // Without the name of the file that was to take its place.
+        let why = error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error);
+        Failure::io(format!("the page {} (from {from}) cannot be written", file.display()), &why)
+    })
 }

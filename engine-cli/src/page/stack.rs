@@ -20,6 +20,8 @@ fn provider_class(row: &ResourceState, crypter: Option<&Crypter>) -> String {
         StoredProvider::Absent | StoredProvider::Foreign(_) => return String::new(),
     };
     let text = crypter.and_then(|crypter| crypter.decrypt(ciphertext).ok());
+    // The reference is a text of its own within the secret.
+    let text = text.and_then(|text| serde_json::from_str::<String>(&text).ok());
     let reference = text.and_then(|text| serde_json::from_str::<ProviderReference>(&text).ok());
     reference.map(|reference| reference.place()).unwrap_or_default()
 }
@@ -49,7 +51,7 @@ pub(crate) fn of_stack(
         stack: stack.stack().to_owned(),
         resources: snapshot.rows.iter().map(resource).collect(),
         outputs: outputs.map(|outputs| shower.properties(outputs)).unwrap_or_default(),
-        unresolved_creates: snapshot.all_unresolved_creates().iter().map(|it| shower.unresolved_create(it)).collect(),
+        unresolved_creates: shower.unresolved_creates(&snapshot.all_unresolved_creates()),
         ..PageData::default()
     }
 }
