@@ -56,7 +56,7 @@ MALOKO_PY := $(CURDIR)/$(VENV)/bin/maloko
 MALOKO_JS := $(CURDIR)/node-tests/node_modules/.bin/maloko
 
 # What the binaries are made from.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-plugins engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs")
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-plugins engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs" -not -name ".*")
 PY_SOURCES := $(shell find py-binding -type f -not -path '*/__pycache__/*' -not -path '*/target/*' -not -name '*.so')
 NODE_SOURCES := $(shell find node-binding -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/target/*' -not -name '*.node' -not -name '*.tgz')
 
@@ -142,7 +142,8 @@ $(STAMPS)/page-modules: page/package.json page/package-lock.json | $(STAMPS)/too
 	@touch $@
 $(STAMPS)/page: $(PAGE_SOURCES) $(STAMPS)/page-modules
 	$(NPM) --prefix page run --silent build
-	cp page/dist/page.html $(PAGE)
+	@# A file that is as it was stays as old as it was: it is a source of what is built in Rust.
+	cmp -s page/dist/page.html $(PAGE) || cp page/dist/page.html $(PAGE)
 	@touch $@
 # What is committed is what comes of the sources.
 verify-page: $(STAMPS)/page-modules

@@ -125,8 +125,11 @@ test("by keyboard alone: to the content, through the tree, into the details, thr
     await page.keyboard.press("Enter");
     await expect(page.getByRole("main")).toBeFocused();
     await page.goto(`${page.url().split("#")[0]}#/resources`);
-    await page.keyboard.press("/");
-    await expect(page.getByRole("searchbox")).toBeFocused();
+    // The key is heard once the view is there.
+    await expect(async () => {
+        await page.keyboard.press("/");
+        await expect(page.getByRole("searchbox")).toBeFocused({ timeout: 500 });
+    }).toPass();
     const tree = page.getByRole("tree", { name: "Resources" });
     await tree.focus();
     await page.keyboard.press("ArrowDown");
