@@ -74,8 +74,9 @@ pub(crate) fn to_text(value: &Value, show_secrets: bool) -> String {
     }
 }
 
-/// Whole numbers without a fraction, as they were written.
-fn number_to_json(number: f64) -> serde_json::Value {
+/// Whole numbers without a fraction, as they were written; what JSON cannot hold as a text.
+#[must_use]
+pub(crate) fn number_to_json(number: f64) -> serde_json::Value {
     const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= LARGEST_EXACT {
         #[expect(clippy::cast_possible_truncation, reason = "within the range in which doubles hold whole numbers")]

@@ -157,6 +157,20 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// The name in reports and pages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Debug => "debug",
+            Severity::Info => "info",
+            Severity::Output => "output",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
 /// A message, on a resource or on the run as a whole.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -181,6 +195,18 @@ pub enum Outcome {
     Failed,
     /// The user stopped it.
     Cancelled,
+}
+
+impl Outcome {
+    /// The name in reports, pages and traces. (Pulumi's JSON has `canceled`.)
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Succeeded => "succeeded",
+            Outcome::Failed => "failed",
+            Outcome::Cancelled => "cancelled",
+        }
+    }
 }
 
 /// The last word of an operation.

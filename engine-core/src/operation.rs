@@ -34,6 +34,20 @@ pub enum OperationKind {
     Load,
 }
 
+impl OperationKind {
+    /// The name in traces, and in the hosts' languages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            OperationKind::Update => "update",
+            OperationKind::Refresh => "refresh",
+            OperationKind::Destroy => "destroy",
+            OperationKind::Import => "import",
+            OperationKind::Load => "load",
+        }
+    }
+}
+
 /// An object that the operation `Import` takes over.
 #[derive(Clone, Debug, Default)]
 pub struct Adoption {

@@ -1,6 +1,5 @@
 //! The outcome of an operation, as data.
 
-use maloko_core::event::Outcome;
 use maloko_core::provider::HostError;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -55,12 +54,4 @@ pub struct Struck {
     pub point: Point,
     /// How.
     pub kind: Interruption,
-}
-
-pub(crate) fn outcome_name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Succeeded => "succeeded",
-        Outcome::Failed => "failed",
-        Outcome::Cancelled => "cancelled",
-    }
 }

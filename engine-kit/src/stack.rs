@@ -33,7 +33,7 @@ use crate::json::{self, Secrets};
 use crate::keys;
 use crate::plan;
 use crate::plugins::KitPlugins;
-use crate::report::{Report, Struck, outcome_name};
+use crate::report::{Report, Struck};
 use crate::run_request::{RunRequest, Time, Verb};
 use crate::step_log::{HostWording, PageRecorder, RecordForPage, Stage, StepLog, Watched};
 use crate::stubs::{StubbedObjects, Stubs};
@@ -433,7 +433,7 @@ impl Run {
         let (outcome, error, source, changes, preview) = match finished {
             Ok(report) => {
                 let summary = report.summary;
-                let outcome = outcome_name(summary.outcome);
+                let outcome = summary.outcome.name();
                 (
                     outcome,
                     report.error.map(|error| error.worded(&HostWording(Arc::clone(&self.host) as _))),

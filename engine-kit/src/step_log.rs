@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use maloko_core::Operation;
 use maloko_core::activity::ActivityWatcher;
-use maloko_core::event::{Event, EventSink, Severity, StepMetadata};
+use maloko_core::event::{Event, EventSink, StepMetadata};
 use maloko_core::message::{Code, Wording};
 use maloko_core::provider::ProviderHost;
 use maloko_core::redaction::Redactor;
@@ -85,13 +85,7 @@ impl EventSink for StepLog {
             Event::StepDone(step) => (Stage::Done, step),
             Event::StepFailed(step) => (Stage::Failed, step),
             Event::Diagnostic(diagnostic) => {
-                let severity = match diagnostic.severity {
-                    Severity::Debug => "debug",
-                    Severity::Info => "info",
-                    Severity::Output => "output",
-                    Severity::Warning => "warning",
-                    Severity::Error => "error",
-                };
+                let severity = diagnostic.severity.name();
                 let urn = diagnostic.urn.map(|urn| urn.as_str().to_owned()).unwrap_or_default();
                 let text = self.redactor.message(&diagnostic.message.worded(&self.wording)).into_owned();
                 self.pages().messages.push(Message { severity, urn, text });

@@ -127,7 +127,7 @@ impl Spans {
         }
         let Some(mut operation) = self.operation.take() else { return };
         operation.set_attributes(attributes);
-        operation.set_attribute(KeyValue::new(words::OUTCOME, words::outcome(outcome)));
+        operation.set_attribute(KeyValue::new(words::OUTCOME, outcome.name()));
         if outcome != Outcome::Succeeded {
             operation.set_status(Status::error(""));
         }

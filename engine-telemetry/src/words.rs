@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use maloko_core::activity::{Activity, ActivityEnd, ActivityKind};
-use maloko_core::event::{Op, Outcome};
+use maloko_core::event::Op;
 use maloko_core::provider::ProviderErrorKind;
 use maloko_core::redaction::Redactor;
 use maloko_core::urn::Urn;
@@ -53,15 +53,6 @@ pub(crate) fn ended(end: ActivityEnd<'_>) -> &'static str {
         ActivityEnd::Done => "done",
         ActivityEnd::Failed(_) => "failed",
         ActivityEnd::GivenUp => "given_up",
-    }
-}
-
-/// How an operation ended, in a word.
-pub(crate) fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Succeeded => "succeeded",
-        Outcome::Failed => "failed",
-        Outcome::Cancelled => "cancelled",
     }
 }
 

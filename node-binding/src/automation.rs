@@ -8,7 +8,6 @@ use std::sync::{Arc, LazyLock};
 
 use maloko_cli::{Cancellation, EngineEvents, Finished, Invocation, LanguageAbout, run_in};
 use maloko_core::environment::KnownKeys;
-use maloko_core::event::Outcome;
 use napi::bindgen_prelude::Buffer;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,11 +77,7 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: 
 fn described(finished: &Finished) -> Value {
     let operation = finished.operation.as_ref().map(|end| {
         json!({
-            "outcome": match end.outcome {
-                Outcome::Succeeded => "succeeded",
-                Outcome::Failed => "failed",
-                Outcome::Cancelled => "cancelled",
-            },
+            "outcome": end.outcome.name(),
             "changes": end.changes,
             "stateWritten": end.state_written,
             "error": end.error,

@@ -11,7 +11,6 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use maloko_cli::{Cancellation, EngineEvents, Finished, Invocation, LanguageHost, OperationEnd};
 use maloko_core::environment::KnownKeys;
-use maloko_core::event::Outcome;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -154,11 +153,7 @@ impl LibraryRun {
 }
 
 fn told(py: Python<'_>, end: OperationEnd) -> Operation {
-    let outcome = match end.outcome {
-        Outcome::Succeeded => "succeeded",
-        Outcome::Failed => "failed",
-        Outcome::Cancelled => "cancelled",
-    };
+    let outcome = end.outcome.name();
     let exception = end.source.as_ref().and_then(|source| exception_of(py, source));
     let urn = end.urn.map(|urn| urn.as_str().to_owned());
     (outcome, end.changes, end.state_written, end.error, exception, urn, end.method, end.page)

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 
 use maloko_core::driver::RpcError;
 use maloko_core::event::Severity;
-use maloko_core::operation::OperationKind;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
@@ -221,13 +220,7 @@ impl Engine {
     /// `update`, `refresh`, `destroy` or `import`.
     #[getter]
     fn kind(&self) -> &'static str {
-        match self.inner.operation().kind {
-            OperationKind::Update => "update",
-            OperationKind::Refresh => "refresh",
-            OperationKind::Destroy => "destroy",
-            OperationKind::Import => "import",
-            OperationKind::Load => "load",
-        }
+        self.inner.operation().kind.name()
     }
 
     /// The configuration by full key, decrypted, and the keys that are secret.

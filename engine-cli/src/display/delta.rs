@@ -2,10 +2,11 @@
 
 use indexmap::IndexMap;
 use maloko_core::event::{DetailedDiff, DiffKind, PropertyDiff};
-use maloko_core::property_path::{PathPattern, Segment};
+use maloko_core::property_path::{PathPattern, PropertyPath, Segment};
 use maloko_core::value::{PROVIDER_KEY, PropertyMap, Value};
 
 use super::path::{hides_inside, is_hidden, look_up, parse};
+use super::redact::SecretDisplay;
 
 /// How something differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(crate) enum Kind {
 
 /// A property, member or element that differs.
 #[derive(Clone, Debug)]
-pub(crate) struct Change<'a> {
+pub(super) struct Change<'a> {
     /// Its name or index.
     pub(crate) segment: Segment,
     /// How it differs.
@@ -35,7 +36,7 @@ pub(crate) struct Change<'a> {
 
 /// The values of a change.
 #[derive(Clone, Debug)]
-pub(crate) enum Body<'a> {
+pub(super) enum Body<'a> {
     /// What was added or removed.
     One(&'a Value),
     /// Old and new.
@@ -46,6 +47,57 @@ pub(crate) enum Body<'a> {
     Hidden,
     /// The provider says that it differs, not how.
     Unsaid,
+}
+
+/// A change that has none inside, for those that list them by their paths.
+pub(crate) struct Leaf<'a> {
+    /// Where.
+    pub(crate) path: String,
+    /// How it differs; never [`Kind::Same`].
+    pub(crate) kind: Kind,
+    /// Is it a reason for a replacement?
+    pub(crate) replace: bool,
+    /// The value before, where it may be shown.
+    pub(crate) old: Option<&'a Value>,
+    /// The value after, where it may be shown.
+    pub(crate) new: Option<&'a Value>,
+}
+
+/// What differs, each as far down as it can be said.
+pub(super) fn leaves<'a>(changes: Vec<Change<'a>>, secrets: &SecretDisplay) -> Vec<Leaf<'a>> {
+    let mut all = Vec::new();
+    collect_leaves(changes, secrets, &mut Vec::new(), &mut all);
+    all
+}
+
+fn collect_leaves<'a>(
+    changes: Vec<Change<'a>>,
+    secrets: &SecretDisplay,
+    path: &mut Vec<Segment>,
+    all: &mut Vec<Leaf<'a>>,
+) {
+    for Change { segment, kind, replace, body } in changes {
+        path.push(segment);
+        let sides = match (kind, body) {
+            (_, Body::Nested(inside)) => {
+                collect_leaves(inside, secrets, path, all);
+                None
+            }
+            (Kind::Same, _) => None,
+            (Kind::Add, Body::One(value)) => Some((None, Some(value))),
+            (Kind::Delete, Body::One(value)) => Some((Some(value), None)),
+            (_, Body::Pair(old, new)) => {
+                // Not even what a value was before it became a secret.
+                let secret = [old, new].into_iter().find(|value| secrets.is_secret(value));
+                Some((Some(secret.unwrap_or(old)), Some(secret.unwrap_or(new))))
+            }
+            (_, Body::One(_) | Body::Hidden | Body::Unsaid) => Some((None, None)),
+        };
+        if let Some((old, new)) = sides {
+            all.push(Leaf { path: PropertyPath(path.clone()).to_string(), kind, replace, old, new });
+        }
+        path.pop();
+    }
 }
 
 /// The properties before and after, and which parts are not to be shown.

@@ -6,7 +6,7 @@ use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 use similar::{ChangeTag, TextDiff};
 
-use super::delta::{Body, Change, Comparison, Detailed, Kind, listing};
+use super::delta::{Body, Change, Comparison, Detailed, Kind, Leaf, leaves, listing};
 use super::paint::Paint;
 use super::path::{label, parse, parse_hidden};
 use super::redact::{SecretDisplay, Visible};
@@ -209,10 +209,10 @@ pub(super) fn changed_keys(step: &StepMetadata) -> String {
     if rest == 0 { list } else { format!("{list} and {} more", count(rest)) }
 }
 
-/// What a step changes, but for what the user does not want to see.
+/// What a step changes, but for what the user does not want to see; each as far down as it can be said.
 #[must_use]
-pub(crate) fn changes_of(step: &StepMetadata) -> Vec<Change<'_>> {
-    changes(step, &hidden_paths(step))
+pub(crate) fn leaves_of<'a>(step: &'a StepMetadata, secrets: &SecretDisplay) -> Vec<Leaf<'a>> {
+    leaves(changes(step, &hidden_paths(step)), secrets)
 }
 
 /// What changed: as the step says in detail, or else by comparing old and new.

@@ -34,8 +34,8 @@ use maloko_core::operation::OperationKind;
 
 pub use maloko_core::redaction::Redactor;
 
-pub(crate) use delta::{Body, Change as DisplayedChange, Kind};
-pub(crate) use diff::changes_of;
+pub(crate) use delta::{Kind, Leaf};
+pub(crate) use diff::leaves_of;
 pub(crate) use order::in_order;
 pub(crate) use reasons::{CauseKind, Reasons, ReplacementCause};
 pub(crate) use redact::{SecretDisplay, Visible};

@@ -5,7 +5,6 @@ use std::fs::{File, OpenOptions};
 use std::path::Path;
 
 use maloko_core::Report;
-use maloko_core::event::Outcome;
 use maloko_core::redaction::Redactor;
 use serde_json::json;
 
@@ -36,11 +35,7 @@ pub(super) fn write(
         })
     });
     let outcome = json!({
-        "outcome": match report.summary.outcome {
-            Outcome::Succeeded => "succeeded",
-            Outcome::Failed => "failed",
-            Outcome::Cancelled => "cancelled",
-        },
+        "outcome": report.summary.outcome.name(),
         "changes": report.summary.changes,
         "stateWritten": report.state_written,
         "error": report.error,

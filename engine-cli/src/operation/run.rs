@@ -74,7 +74,10 @@ pub(super) async fn run(
         if show.imported.is_some() { workplace.context.language_host.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
     let is_noted = report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request);
-    let record = show.page.as_ref().filter(|_| is_noted).and_then(|page| page.record());
+    // A preview leaves one to libraries alone.
+    let is_for_library = workplace.context.library.is_some() || request.operate.run.outcome_file.is_some();
+    let is_kept = is_noted && (!request.is_dry() || is_for_library);
+    let record = show.page.as_ref().filter(|_| is_kept).and_then(|page| page.record());
     if let Some(library) = &workplace.context.library {
         library.ended(OperationEnd::new(&report, record.clone()));
     }
@@ -105,11 +108,8 @@ fn is_driven(request: &Request) -> bool {
 /// The verb as Pulumi's history names it.
 fn history_kind(request: &Request) -> &'static str {
     match request.kind {
-        OperationKind::Update => "update",
-        OperationKind::Refresh => "refresh",
-        OperationKind::Destroy => "destroy",
         OperationKind::Import => "resource-import",
-        OperationKind::Load => "load",
+        kind => kind.name(),
     }
 }
 

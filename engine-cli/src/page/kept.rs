@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use maloko_core::Operation;
 use maloko_core::state::Snapshot;
-use maloko_core::{Operation, OperationKind};
 use maloko_kit::PageRecorder;
 
 use super::past::{Past, record, unpack};
@@ -20,21 +20,7 @@ pub fn page_of_record(record: &str) -> Option<String> {
 /// Begins to note what an operation of a test does, from the state with which it begins.
 #[must_use]
 pub fn record_for_page(operation: &Operation, base: &Snapshot) -> Arc<dyn PageRecorder> {
-    let beginning = Beginning {
-        project: operation.project.clone(),
-        stack: operation.stack.clone(),
-        kind: match operation.kind {
-            OperationKind::Update if operation.dry_run => "preview",
-            OperationKind::Update | OperationKind::Load => "update",
-            OperationKind::Refresh => "refresh",
-            OperationKind::Destroy => "destroy",
-            OperationKind::Import => "import",
-        },
-        dry_run: operation.dry_run,
-        at: jiff::Timestamp::now(),
-        message: String::new(),
-        plan: Vec::new(),
-    };
+    let beginning = Beginning::of(operation, operation.dry_run, jiff::Timestamp::now());
     Arc::new(Recorder::new(beginning, Arc::clone(&operation.redactor), base))
 }
 

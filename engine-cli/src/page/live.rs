@@ -47,7 +47,7 @@ pub(crate) struct LivePage {
 
 impl LivePage {
     /// Begins to serve the page of a run.
-    pub(crate) fn begin(recorder: Arc<Recorder>, past: Past, environment: &Environment) -> Result<Self> {
+    pub(crate) fn begin(recorder: Arc<Recorder>, past: Arc<Past>, environment: &Environment) -> Result<Self> {
         let token = environment.new_uuid()?.simple().to_string();
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| {
             listener.set_nonblocking(true)?;
@@ -82,7 +82,7 @@ impl LivePage {
 /// What the connections share.
 struct Hub {
     recorder: Arc<Recorder>,
-    past: Past,
+    past: Arc<Past>,
     token: String,
     place: SocketAddr,
     watchers: Mutex<Vec<mpsc::UnboundedSender<Bytes>>>,

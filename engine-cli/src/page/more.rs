@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::critical_path::critical_path;
 use super::data;
 use super::recorder::{Changed, Recorder};
 use super::resources::Places;
@@ -101,9 +100,7 @@ impl Recorder {
         if !is_over {
             return Some(more);
         }
-        let data = self.data();
-        let run = data.run.unwrap_or_default();
-        let path = critical_path(&data.resources, &run.activities, run.duration);
-        Some(More { run: RunSoFar { critical_path: Some(path), ..more.run }, ..more })
+        let path = self.outline().run.map(|run| run.critical_path);
+        Some(More { run: RunSoFar { critical_path: path, ..more.run }, ..more })
     }
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
-use maloko_core::event::{Diagnostic, Event, EventSink, Op, Outcome, StepMetadata, Summary};
+use maloko_core::event::{Diagnostic, Event, EventSink, Op, StepMetadata, Summary};
+use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::provider::{ProviderError, ProviderErrorKind};
 use maloko_core::redaction::Redactor;
 use maloko_core::resource_state::ResourceState;
@@ -31,6 +32,25 @@ pub(crate) struct Beginning {
     pub(crate) message: String,
     /// The plan that the user has seen: names of ops by URN.
     pub(crate) plan: Vec<(String, String)>,
+}
+
+impl Beginning {
+    /// What an operation says of itself. `is_preview`: it is the command that only shows what an update would do.
+    pub(crate) fn of(operation: &Operation, is_preview: bool, at: Timestamp) -> Self {
+        Self {
+            project: operation.project.clone(),
+            stack: operation.stack.clone(),
+            kind: match operation.kind {
+                OperationKind::Update if is_preview => "preview",
+                OperationKind::Load => OperationKind::Update.name(),
+                kind => kind.name(),
+            },
+            dry_run: operation.dry_run,
+            at,
+            message: String::new(),
+            plan: Vec::new(),
+        }
+    }
 }
 
 /// See the module's text.
@@ -196,12 +216,7 @@ fn is_unknown(error: &ProviderError) -> bool {
 impl Recording {
     /// How the run ended; `unfinished` while it goes on.
     pub(super) fn outcome(&self) -> &'static str {
-        match self.summary.as_ref().map(|summary| summary.outcome) {
-            None => "unfinished",
-            Some(Outcome::Succeeded) => "succeeded",
-            Some(Outcome::Failed) => "failed",
-            Some(Outcome::Cancelled) => "cancelled",
-        }
+        self.summary.as_ref().map_or("unfinished", |summary| summary.outcome.name())
     }
 
     /// Notes a resource as it is now; gives its place.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::activity::ActivityKind;
-use maloko_core::event::{Diagnostic, Op, Severity};
+use maloko_core::event::{Diagnostic, Op};
 use maloko_core::urn::Urn;
 
 use super::critical_path::critical_path;
@@ -26,11 +26,16 @@ impl Recorder {
         self.data_with(Detail::Whole)
     }
 
+    /// The same without any property.
+    pub(super) fn outline(&self) -> PageData {
+        self.data_with(Detail::Outline)
+    }
+
     /// What the history keeps of the run, if it is not too much.
     pub(crate) fn record(&self) -> Option<String> {
         let changed = self.recording().steps.iter().filter(|noted| noted.step.op != Op::Same).count();
         // Of more not even the outline's properties would fit.
-        past::record(self.data_with(if changed > MANY { Detail::Outline } else { Detail::Whole }))
+        past::record(if changed > MANY { self.outline() } else { self.data() })
     }
 
     fn data_with(&self, detail: Detail) -> PageData {
@@ -78,7 +83,7 @@ impl Recorder {
         if duration < LONG_RUN {
             return Vec::new();
         }
-        let data = self.data_with(Detail::Outline);
+        let data = self.outline();
         data.run.map(|run| slowest::lines(&data.resources, &run)).unwrap_or_default()
     }
 
@@ -226,16 +231,9 @@ pub(super) fn diagnostic(
     (said, at): &(Diagnostic, Duration),
     places: &Places<'_>,
 ) -> data::Diagnostic {
-    let severity = match said.severity {
-        Severity::Debug => "debug",
-        Severity::Info => "info",
-        Severity::Output => "output",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    };
     data::Diagnostic {
         resource: said.urn.as_ref().and_then(|urn| places.get(urn).copied()),
-        severity: severity.to_owned(),
+        severity: said.severity.name().to_owned(),
         message: shower.message(said.message.trim_end()),
         at: milliseconds(*at),
     }

@@ -39,8 +39,8 @@ impl Source {
 
 impl RunPage {
     /// Writes the page of a run that begins, and again from time to time.
-    pub(crate) fn begin(file: PathBuf, recorder: Arc<Recorder>, past: Past) -> Result<Self> {
-        let source = Source { file, recorder, past: Arc::new(past) };
+    pub(crate) fn begin(file: PathBuf, recorder: Arc<Recorder>, past: Arc<Past>) -> Result<Self> {
+        let source = Source { file, recorder, past };
         // What cannot be written is said before anything is done.
         source.write()?;
         let (stop, stopped) = channel();

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use maloko_core::event::StepMetadata;
-use maloko_core::property_path::{PropertyPath, Segment};
 use maloko_core::redaction::Redactor;
 use maloko_core::value::{ArchiveSource, AssetSource, PropertyMap, Value};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::data::{Change, Properties};
-use crate::display::{Body, DisplayedChange, Kind, SecretDisplay, Visible, changes_of};
+use crate::display::{Kind, Leaf, SecretDisplay, Visible, leaves_of};
+use crate::plain;
 
 /// What marks an object as something that plain JSON cannot say.
 const MARK: &str = "$";
@@ -55,7 +55,10 @@ impl Shower {
         match self.0.see(value) {
             Visible::Null => Json::Null,
             Visible::Bool(flag) => Json::Bool(flag),
-            Visible::Number(number) => number_as_json(number),
+            Visible::Number(number) => match plain::number_to_json(number) {
+                Json::String(text) => json!({ MARK: "number", "text": text }),
+                number => number,
+            },
             Visible::Text(text) => Json::String(self.text(text)),
             Visible::List(items) => items.iter().map(|item| self.value(item)).collect(),
             Visible::Object(members) => {
@@ -89,56 +92,21 @@ impl Shower {
 
     /// What a step changes, each as far down as it can be said.
     pub(super) fn changes(&self, step: &StepMetadata) -> Vec<Change> {
-        let mut all = Vec::new();
-        self.collect(changes_of(step), &mut Vec::new(), &mut all);
-        all
+        leaves_of(step, &self.0).iter().map(|leaf| self.change(leaf)).collect()
     }
 
-    fn collect(&self, changes: Vec<DisplayedChange<'_>>, path: &mut Vec<Segment>, all: &mut Vec<Change>) {
-        for DisplayedChange { segment, kind, replace, body } in changes {
-            path.push(segment);
-            let shown = |value| Some(self.value(value));
-            let sides = match (kind, body) {
-                (_, Body::Nested(inside)) => {
-                    self.collect(inside, path, all);
-                    None
-                }
-                (Kind::Same, _) => None,
-                (Kind::Add, Body::One(value)) => Some((None, shown(value))),
-                (Kind::Delete, Body::One(value)) => Some((shown(value), None)),
-                (_, Body::Pair(old, new)) => {
-                    // Not even what a value was before it became a secret.
-                    let secret = [old, new].into_iter().find(|value| self.0.is_secret(value));
-                    Some((shown(secret.unwrap_or(old)), shown(secret.unwrap_or(new))))
-                }
-                (_, Body::One(_) | Body::Hidden | Body::Unsaid) => Some((None, None)),
-            };
-            if let Some((old, new)) = sides {
-                let path = self.text(&PropertyPath(path.clone()).to_string());
-                let kind = match kind {
-                    Kind::Add => "add",
-                    Kind::Delete => "delete",
-                    Kind::Update | Kind::Same => "update",
-                };
-                all.push(Change { path, kind: kind.to_owned(), replace, old, new });
-            }
-            path.pop();
+    fn change(&self, leaf: &Leaf<'_>) -> Change {
+        let kind = match leaf.kind {
+            Kind::Add => "add",
+            Kind::Delete => "delete",
+            Kind::Update | Kind::Same => "update",
+        };
+        Change {
+            path: self.text(&leaf.path),
+            kind: kind.to_owned(),
+            replace: leaf.replace,
+            old: leaf.old.map(|value| self.value(value)),
+            new: leaf.new.map(|value| self.value(value)),
         }
     }
-}
-
-/// Whole numbers without a fraction; what JSON cannot hold in words.
-fn number_as_json(number: f64) -> Json {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if !number.is_finite() {
-        return Json::Object(Map::from_iter([
-            (MARK.to_owned(), "number".into()),
-            ("text".to_owned(), number.to_string().into()),
-        ]));
-    }
-    if number.fract() == 0.0 && number.abs() < EXACT {
-        #[expect(clippy::cast_possible_truncation, reason = "whole and within the range in which doubles are exact")]
-        return Json::from(number as i64);
-    }
-    Json::from(number)
 }

@@ -6,12 +6,11 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, StepMetadata, Summary};
-use maloko_core::property_path::{PropertyPath, Segment};
 use maloko_core::urn::Urn;
 use serde::{Serialize, Serializer};
 
-use crate::display::delta::{Body, Change, Kind};
-use crate::display::diff::changes_of;
+use crate::display::delta::{Kind, Leaf};
+use crate::display::diff::leaves_of;
 use crate::display::drift;
 use crate::display::json::outcome_name;
 use crate::display::json::preview::Kinds;
@@ -195,11 +194,9 @@ struct Differences<'a>(Vec<(String, Difference<'a>)>);
 
 impl<'a> Differences<'a> {
     fn of(step: &'a StepMetadata, values: Option<Writing<'a>>) -> Self {
-        let mut all = Vec::new();
-        if let Some(writing) = values {
-            collect(changes_of(step), writing, &mut Vec::new(), &mut all);
-        }
-        Self(all)
+        let Some(writing) = values else { return Self(Vec::new()) };
+        let leaves = leaves_of(step, writing.redactor);
+        Self(leaves.into_iter().map(|leaf| difference(leaf, writing)).collect())
     }
 
     fn is_empty(&self) -> bool {
@@ -222,42 +219,15 @@ struct Difference<'a> {
     new: Option<Shown<'a>>,
 }
 
-fn collect<'a>(
-    changes: Vec<Change<'a>>,
-    writing: Writing<'a>,
-    path: &mut Vec<Segment>,
-    all: &mut Vec<(String, Difference<'a>)>,
-) {
-    for Change { segment, kind, replace, body } in changes {
-        path.push(segment);
-        let shown = |value| Some(Shown(writing, value));
-        let (old, new) = match (kind, body) {
-            (_, Body::Nested(inside)) => {
-                collect(inside, writing, path, all);
-                path.pop();
-                continue;
-            }
-            (Kind::Add, Body::One(value)) => (None, shown(value)),
-            (Kind::Delete, Body::One(value)) => (shown(value), None),
-            (_, Body::Pair(old, new)) => {
-                // Not even what a value was before it became a secret.
-                let secret = [old, new].into_iter().find(|value| writing.redactor.is_secret(value));
-                (shown(secret.unwrap_or(old)), shown(secret.unwrap_or(new)))
-            }
-            (_, Body::One(_) | Body::Hidden | Body::Unsaid) => (None, None),
-        };
-        let kind = match (kind, replace) {
-            (Kind::Add, false) => Some("add"),
-            (Kind::Add, true) => Some("add-replace"),
-            (Kind::Delete, false) => Some("delete"),
-            (Kind::Delete, true) => Some("delete-replace"),
-            (Kind::Update, false) => Some("update"),
-            (Kind::Update, true) => Some("update-replace"),
-            (Kind::Same, _) => None,
-        };
-        if let Some(kind) = kind {
-            all.push((PropertyPath(path.clone()).to_string(), Difference { kind, old, new }));
-        }
-        path.pop();
-    }
+fn difference<'a>(leaf: Leaf<'a>, writing: Writing<'a>) -> (String, Difference<'a>) {
+    let kind = match (leaf.kind, leaf.replace) {
+        (Kind::Add, false) => "add",
+        (Kind::Add, true) => "add-replace",
+        (Kind::Delete, false) => "delete",
+        (Kind::Delete, true) => "delete-replace",
+        (Kind::Update | Kind::Same, false) => "update",
+        (Kind::Update | Kind::Same, true) => "update-replace",
+    };
+    let shown = |value| Shown(writing, value);
+    (leaf.path, Difference { kind, old: leaf.old.map(shown), new: leaf.new.map(shown) })
 }

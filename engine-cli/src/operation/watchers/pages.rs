@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use maloko_core::activity::ActivityWatcher;
-use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::operation::Operation;
 use maloko_core::state::{Session, StackName};
 
 use crate::failure::Result;
@@ -36,29 +36,23 @@ impl Pages {
             return Ok(Self::default());
         }
         let flags = &request.operate.run;
+        let now = workplace.context.environment.clock.now();
         let beginning = page::Beginning {
-            project: stack.project().to_owned(),
-            stack: stack.stack().to_owned(),
-            kind: match request.kind {
-                OperationKind::Update if request.is_preview_command => "preview",
-                OperationKind::Update | OperationKind::Load => "update",
-                OperationKind::Refresh => "refresh",
-                OperationKind::Destroy => "destroy",
-                OperationKind::Import => "import",
-            },
-            dry_run: request.is_dry(),
-            at: workplace.context.environment.clock.now(),
             message: flags.message.clone().unwrap_or_default(),
             plan: plan.map(PreviewOutcome::operations).unwrap_or_default(),
+            ..page::Beginning::of(operation, request.is_preview_command, now)
         };
         let recorder = Arc::new(Recorder::new(beginning, Arc::clone(&operation.redactor), session.snapshot()));
         let mut pages = Self { recorder: Some(Arc::clone(&recorder)), ..Self::default() };
+        if flags.page.is_none() && !flags.page_live {
+            return Ok(pages);
+        }
+        let past = Arc::new(Past::of(workplace, stack).await);
         if let Some(file) = &flags.page {
-            let (file, past) = (workplace.context.directory.join(file), Past::of(workplace, stack).await);
-            pages.file = Some(RunPage::begin(file, Arc::clone(&recorder), past)?);
+            let file = workplace.context.directory.join(file);
+            pages.file = Some(RunPage::begin(file, Arc::clone(&recorder), Arc::clone(&past))?);
         }
         if flags.page_live {
-            let past = Past::of(workplace, stack).await;
             let live = LivePage::begin(recorder, past, &workplace.context.environment)?;
             workplace.context.console.note(format!("Follow the run at {}", live.address));
             pages.live = Some(live);

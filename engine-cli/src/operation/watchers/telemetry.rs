@@ -31,23 +31,13 @@ pub(in crate::operation) fn of(
     }
     let run = RunDescription {
         verb: if request.is_dry() { "preview" } else { request.verb }.to_owned(),
-        kind: kind(request.kind),
+        kind: request.kind.name(),
         preview: request.is_dry(),
         project: stack.project().to_owned(),
         stack: stack.stack().to_owned(),
     };
     let telemetry = Telemetry::begin(&settings, run, Arc::clone(redactor));
     telemetry.map(Some).map_err(|error| Failure::configuration(error.to_string()))
-}
-
-fn kind(kind: OperationKind) -> &'static str {
-    match kind {
-        OperationKind::Update => "update",
-        OperationKind::Refresh => "refresh",
-        OperationKind::Destroy => "destroy",
-        OperationKind::Import => "import",
-        OperationKind::Load => "load",
-    }
 }
 
 /// The run as those see it who watch events.
