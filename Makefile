@@ -327,12 +327,14 @@ simulate:
 corpus:
 	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus
 # Where a stage's times are to be told, its runner writes them down.
+# What has failed is made again (.ci/stages.py) with FAILED_IN=FILES.
+FAILED_IN ?=
 PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
 	@# A worker more than the two cores that the budget is for: many tests wait. conftest.py has the longest files first. A worker
 	@# that crashes ends the run: in the place of one, pytest-xdist may wait for ever.
 	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
-		$(if $(MALOKO_LONG),-o faulthandler_timeout=7200) $(PYTEST_REPORT)
+		$(if $(MALOKO_LONG),-o faulthandler_timeout=7200) $(PYTEST_REPORT) $(if $(FAILED_IN),--last-failed)
 
 # The kit, breakpoints and coverage on each Python from 3.10 on that is found, or on those of PYTHONS="python3.10 /opt/...".
 # An old Python gets the newest tools that still know it.
@@ -353,7 +355,8 @@ test-python-versions: $(STAMPS)/wheel
 # The plugins of its tests run in our Python.
 test-node test-node-long: $(STAMPS)/venv
 test-node: $(STAMPS)/node
-	$(NPM) --prefix node-tests test
+	$(NPM) --prefix node-tests run test:vitest -- $(FAILED_IN)
+	$(NPM) --prefix node-tests run test:others
 .PHONY: test-node-long
 test-node-long: $(STAMPS)/node
 	$(NPM) --prefix node-tests run test:long

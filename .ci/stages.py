@@ -7,6 +7,8 @@
         lanes, its stages one after the other. What a stage of a lane says is shown whole at its end. With LANES in
         the environment so many lanes run at a time. A stage that takes longer than LONGEST_STAGE seconds (2,000) hangs,
         and is ended. What a stage leaves behind is ended, too; so are all of them on Ctrl-C and SIGTERM.
+        Where at most FEW tests of a stage failed, they are made once more when everything else has ended: with
+        FAILED_IN=FILES. Those that pass then are flaky, which is told, and does not fail the run.
     stages.py budget
         fails if a stage of the last run took over one and a half times its budget
 
@@ -36,6 +38,8 @@ BUDGETS = Path(__file__).with_name("budget.json")
 REPORTS = ROOT / ".build" / "reports"
 LAST_RUN = REPORTS / "stages.json"
 SLOWEST = 10
+FEW = 5
+"""So many failed tests are made again; where more failed it was no chance."""
 TELLING = threading.Lock()
 ALLOWED = 1.5
 LONGEST_SECONDS = float(os.environ.get("LONGEST_STAGE") or 2000)
@@ -53,6 +57,9 @@ PASSED_AND_FAILED = (
     re.compile(r"^Tests: +(?:(?P<failed>\d+) failed, )?(?P<passed>\d+) passed"),
     re.compile(r"^(?P<all>\d+) (?:programs|kills)\b.*: (?P<failed>\d+) failed"),
 )
+
+# What runners say when tests were left out, or something failed that is no test.
+MORE_THAN_TESTS = re.compile(r"Interrupted:|INTERNALERROR|crashed|Unhandled Error|== a stage still runs")
 
 Test = tuple[float, str]
 
@@ -72,9 +79,20 @@ def junit_cases(folder: Path) -> list[ElementTree.Element]:
     return [case for file in sorted(folder.glob("*.xml")) for case in ElementTree.parse(file).iter("testcase")]
 
 
+def failures(cases: list[ElementTree.Element]) -> list[dict[str, str]]:
+    """The file, the name and the first line of the message of each test that failed."""
+    told = []
+    for case in cases:
+        why = next((it for it in map(case.find, ("failure", "error")) if it is not None), None)
+        if why is not None:
+            message = next(iter((why.get("message") or why.text or "").strip().splitlines()), "")
+            told.append({"file": case.get("classname", ""), "name": case.get("name", ""), "message": message[:300]})
+    return told
+
+
 def counts(lines: Iterable[str], cases: list[ElementTree.Element]) -> tuple[int, int]:
     """How many tests passed, and how many failed."""
-    failed = sum(1 for case in cases if case.find("failure") is not None or case.find("error") is not None)
+    failed = len(failures(cases))
     passed = len(cases) - failed
     for found in (found for line in lines for kind in PASSED_AND_FAILED if (found := kind.match(line))):
         said = {name: int(number) for name, number in found.groupdict().items() if number}
@@ -83,9 +101,9 @@ def counts(lines: Iterable[str], cases: list[ElementTree.Element]) -> tuple[int,
     return passed, failed
 
 
-def make(stage: str, folder: Path, live: bool, jobs: int) -> tuple[list[str], int, float]:
+def make(stage: str, folder: Path, live: bool, jobs: int, again: str) -> tuple[list[str], int, float]:
     """Makes one target; what it said, its exit code, and the processor seconds of it and its children."""
-    command = [os.environ.get("MAKE", "make"), "--no-print-directory", *([f"-j{jobs}"] if jobs > 1 else []), stage]
+    command = [os.environ.get("MAKE", "make"), "--no-print-directory", f"-j{jobs}", stage, f"FAILED_IN={again}"]
     file = folder / "output.txt"
     # A file: the end of a pipe never comes where a process is left behind that holds it.
     with file.open("w") as output, file.open(errors="replace") as said:
@@ -136,21 +154,23 @@ def processes(leader: int) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
-def run_stage(stage: str, live: bool = True, jobs: int = 1) -> dict[str, Any]:
-    """Makes one target, whose output is shown, as it comes or at its end, and kept."""
+def run_stage(stage: str, live: bool = True, jobs: int = 1, again: str = "") -> dict[str, Any]:
+    """Makes one target, or its tests that failed in these files. What it says is shown, and kept."""
     folder = REPORTS / stage
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     tell(f"\n== {stage}" if live else f"== {stage} begins")
     began = time.monotonic()
-    lines, code, processor = make(stage, folder, live, jobs)
+    lines, code, processor = make(stage, folder, live, jobs, again)
     seconds = time.monotonic() - began
     if not live:
         tell(f"\n== {stage}\n{''.join(lines)}== {stage} {'failed' if code else 'ended'} after {seconds:.0f} s")
     cases = junit_cases(folder)
     times = [(float(case.get("time") or 0), f"{case.get('classname', '')} {case.get('name', '')}") for case in cases]
     passed, failed = counts(lines, cases)
+    told = failures(cases)
+    all_told = len(told) == failed and not any(MORE_THAN_TESTS.search(line) for line in lines)
     return {
         "stage": stage,
         "seconds": seconds,
@@ -158,12 +178,23 @@ def run_stage(stage: str, live: bool = True, jobs: int = 1) -> dict[str, Any]:
         "passed": passed,
         # A stage that ends badly without a failed test has failed as a whole.
         "failed": max(failed, 1) if code else 0,
+        "failures": told if code else [],
+        "can be made again": all_told and 0 < failed <= FEW,
         "slowest": sorted([*cargo_tests(lines), *times], reverse=True)[:SLOWEST],
     }
 
 
 def run_lane(names: list[str]) -> list[dict[str, Any]]:
     return [run_stage(name, live=False) for name in names if not STOPPED.is_set()]
+
+
+def make_again(stage: dict[str, Any]) -> None:
+    """Makes the failed tests of a stage once more. Where they pass, they are the stage's flaky ones."""
+    again = run_stage(stage["stage"], again=" ".join(sorted({it["file"] for it in stage["failures"]})))
+    if again["failed"] == 0 and again["passed"] >= stage["failed"]:
+        stage["flaky"] = stage["failures"]
+        stage["passed"] += stage["failed"]
+        stage["failed"], stage["failures"] = 0, []
 
 
 def tell(text: str) -> None:
@@ -196,8 +227,16 @@ def run(first: list[str], lanes: list[list[str]], jobs: int) -> int:
                 # The lanes' threads are waited for, and they for their stages, which Ctrl-C does not reach.
                 STOPPED.set()
                 raise
+    for stage in stages:
+        if stage["can be made again"]:
+            make_again(stage)
     LAST_RUN.write_text(json.dumps(stages, indent=1))
     print(table(stages, json.loads(BUDGETS.read_text()), time.monotonic() - began))
+    print()
+    for stage in stages:
+        for word, tests in (("flaky", stage.get("flaky", [])), ("failed", stage["failures"])):
+            for it in tests:
+                print(f"{word}: {it['file']} {it['name']}\n    {it['message']}")
     failed = [it["stage"] for it in stages if it["failed"]]
     for stage in failed:
         print(f"{stage} failed; again: make {stage}")

@@ -56,7 +56,9 @@ class WarmProcess:
         self._connection = connection
         text = json.dumps([words, str(cwd), dict(env)]).encode() + b"\n"
         sent = socket.send_fds(connection, [text], streams)
-        connection.sendall(text[sent:])
+        # Not with nothing left: a command that has ended by now has closed the connection.
+        if rest := text[sent:]:
+            connection.sendall(rest)
         self.pid = self._number()
 
     def _number(self) -> int:
