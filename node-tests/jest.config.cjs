@@ -3,7 +3,7 @@
 const shared = process.env.MALOKO_LONG ? "kit_{stack,faults,files}" : "kit_files";
 
 module.exports = {
-    testMatch: ["**/*.jest.cjs", `<rootDir>/testing_kit/${shared}.test.ts`],
+    testMatch: ["<rootDir>/*/*.jest.cjs", `<rootDir>/testing_kit/${shared}.test.ts`],
     testTimeout: 300_000,
     transform: { "\\.ts$": "<rootDir>/jest.transform.cjs" },
     moduleNameMapper: { "^maloko/vitest$": "maloko/jest", "^vitest$": "<rootDir>/jest.shim.cjs" },
