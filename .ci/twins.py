@@ -124,6 +124,7 @@ PYTHON_ONLY: dict[str, list[str]] = {
         "a dynamic resource outside of the run is refused",
         "a provider method runs on a thread that python made",
         "classes are found while another thread loads their module",
+        "methods run although the programs event loop never comes to rest",
         "threads end with the run",
         "what threads of a method say is on its resource",
     ],

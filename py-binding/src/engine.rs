@@ -129,6 +129,11 @@ impl Engine {
         Ok(None)
     }
 
+    /// Has what `begin` began go on. Called when the program's event loop has nothing else to do.
+    fn go_on(&self) {
+        self.host.pool().go_on();
+    }
+
     /// Passes a message on; severities are those of the engine service (0 debug, 1 info, 2 warning, 3 error), and 4
     /// for printed output.
     #[pyo3(signature = (urn, severity, message, ephemeral = false))]

@@ -10,6 +10,7 @@ mod error;
 mod kit;
 mod language_host;
 mod plugin_laws;
+mod pool;
 mod provider;
 mod runtime;
 

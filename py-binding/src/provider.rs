@@ -23,7 +23,8 @@ use crate::callback::call_python;
 use crate::convert::{Reader, Refused, Style, properties_to_python};
 use crate::described::Described;
 use crate::error::{host_error, internal_error};
-use crate::runtime::{Pool, current_context, leave_event_loop, lock};
+use crate::pool::Pool;
+use crate::runtime::{current_context, leave_event_loop, lock};
 
 /// The [`ProviderHost`] of a Python process, or of one run in it.
 pub(crate) struct PythonHost {

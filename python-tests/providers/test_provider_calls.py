@@ -9,6 +9,7 @@ from kit import Echo, Recording, Thing
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
 
 from maloko._embedded import Stack
+from maloko._sdk.monitor import Monitor
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +129,15 @@ def test_synchronous_methods_run_at_the_same_time_up_to_parallel(stack: Stack) -
     provider = Meeting()
     stack.up(lambda: [Thing(provider, f"r{n}") for n in range(16)])
     assert len(stack.resources()) == 16
+
+
+def test_methods_run_although_the_programs_event_loop_never_comes_to_rest(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It never says that it has nothing else to do.
+    monkeypatch.setattr(Monitor, "_go_on", lambda _monitor: None)
+    stack.up(lambda: [Thing(Recording(), f"r{n}") for n in range(20)])
+    assert len(stack.resources()) == 20
 
 
 def test_config_stack_name_and_log_work_inside_methods(stack: Stack) -> None:

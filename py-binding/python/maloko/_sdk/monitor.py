@@ -67,6 +67,7 @@ class Monitor:
         """Asked when the program has come to its end: may what it did not register be deleted?"""
         self._answered: collections.deque[Callable[[], None]] = collections.deque()
         self._is_woken = False
+        self._goes_on = False
         self.pending = 0
         """Requests that were sent from the program's event loop and are not answered yet."""
         self._native = native
@@ -115,7 +116,15 @@ class Monitor:
         if answer is not None:
             return self._read(response_type, answer, request)
         self.pending += 1
+        if not self._goes_on:
+            self._goes_on = True
+            self._loop.call_soon(self._go_on)
         return future
+
+    def _go_on(self) -> None:
+        """Has provider methods called for what was sent while the loop was busy."""
+        self._goes_on = False
+        self._native.go_on()
 
     def _settle(self) -> None:
         """Hands out the answers that have come, on the loop's thread."""
