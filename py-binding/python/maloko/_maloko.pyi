@@ -136,6 +136,10 @@ class Engine:
         """
         Is it a preview?
         """
+    def go_on(self, /) -> None:
+        """
+        Has what `begin` began go on. Called when the program's event loop has nothing else to do.
+        """
     @property
     def kind(self, /) -> str:
         """
