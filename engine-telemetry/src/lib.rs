@@ -5,9 +5,12 @@
 //! up no provider call; only the end of the run waits for it, for a bounded time.
 #![cfg_attr(test, allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed"))]
 
+mod certificates;
 mod exporters;
 mod failures;
+mod grpc;
 mod measures;
+mod noted;
 mod settings;
 mod spans;
 mod telemetry;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::activity::TraceContext;
 use crate::autonaming::{Autonaming, NameProposal};
 use crate::property_diff::DetailedDiff;
 use crate::urn::Urn;
@@ -69,8 +70,8 @@ pub struct ProviderCall {
     pub method: Method,
     /// What a plugin is told beside that; live objects see nothing of it.
     pub for_plugin: Option<Box<PluginArguments>>,
-    /// The W3C `traceparent` of the call where it is traced: what the provider's code traces itself belongs below it.
-    pub trace_parent: Option<Arc<str>>,
+    /// Where in a trace the call is, if it is traced: what the provider's code traces itself belongs below it.
+    pub trace: Option<TraceContext>,
 }
 
 /// What plugins are told of a call beside its method's arguments; live objects see nothing of it.
