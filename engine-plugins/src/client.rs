@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use http::uri::PathAndQuery;
-use maloko_core::activity::TraceContext;
+use maloko_core::provider::TraceContext;
 use prost::Message;
 use tonic::client::Grpc;
 use tonic::metadata::MetadataValue;

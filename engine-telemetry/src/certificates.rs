@@ -6,7 +6,7 @@ use std::sync::Arc;
 use opentelemetry_otlp::tonic_types::transport::{Certificate as Pem, ClientTlsConfig, Identity};
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 
-use crate::exporters::CannotExport;
+use crate::cannot_export::CannotExport;
 use crate::settings::Trust;
 
 /// Certificates in PEM.

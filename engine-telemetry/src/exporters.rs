@@ -1,7 +1,5 @@
 //! The official exporters, and how they end.
 
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -11,6 +9,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider};
 
+use crate::cannot_export::CannotExport;
 use crate::certificates::Certificates;
 use crate::failures::Failures;
 use crate::grpc::{Carrier, connected};
@@ -21,18 +20,6 @@ use crate::transport::Transport;
 /// Spans that wait for being sent, unless the user says how many: an update of thousands of resources makes more at once
 /// than the SDK's 2,048.
 const QUEUE: usize = 16_384;
-
-/// An exporter that cannot be made of what the settings say.
-#[derive(Debug)]
-pub struct CannotExport(pub(crate) String);
-
-impl fmt::Display for CannotExport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OpenTelemetry: {}", self.0)
-    }
-}
-
-impl Error for CannotExport {}
 
 /// What exports the traces and the metrics of one run.
 pub(crate) struct Exporters {

@@ -3,8 +3,8 @@
 use opentelemetry_otlp::{WithExportConfig, WithTonicConfig};
 use tokio::runtime::{Builder, EnterGuard, Runtime};
 
+use crate::cannot_export::CannotExport;
 use crate::certificates::Certificates;
-use crate::exporters::CannotExport;
 use crate::settings::Target;
 
 /// Carries the connections of one run's exporters. The exporters themselves are on threads of the SDK that know no runtime.

@@ -5,6 +5,7 @@
 //! up no provider call; only the end of the run waits for it, for a bounded time.
 #![cfg_attr(test, allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed"))]
 
+mod cannot_export;
 mod certificates;
 mod exporters;
 mod failures;
@@ -17,6 +18,6 @@ mod telemetry;
 mod transport;
 mod words;
 
-pub use exporters::CannotExport;
+pub use cannot_export::CannotExport;
 pub use settings::Settings;
 pub use telemetry::{RunDescription, Telemetry};

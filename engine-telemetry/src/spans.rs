@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, TraceContext};
+use maloko_core::activity::{Activity, ActivityEnd, ActivityKind};
 use maloko_core::event::{Op, Outcome, StepMetadata};
+use maloko_core::provider::TraceContext;
 use maloko_core::redaction::Redactor;
 use maloko_core::state::LockWait;
 use maloko_core::urn::Urn;

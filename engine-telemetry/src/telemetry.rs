@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher, TraceContext};
+use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
 use maloko_core::event::{Event, EventSink, Outcome, Summary};
+use maloko_core::provider::TraceContext;
 use maloko_core::redaction::Redactor;
 use maloko_core::state::LockWait;
 use opentelemetry::metrics::MeterProvider as _;

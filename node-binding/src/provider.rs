@@ -7,11 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_cli::Language;
-use maloko_core::activity::TraceContext;
 use maloko_core::message::Code;
 use maloko_core::provider::{
     Answer, CallLimits, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
-    ProviderHost, ProviderReference, SerializedProvider,
+    ProviderHost, ProviderReference, SerializedProvider, TraceContext,
 };
 use napi::bindgen_prelude::Buffer;
 use serde::Deserialize;

@@ -154,7 +154,7 @@ class _Export(grpc.GenericRpcHandler):
     def __init__(self, kept: Collector, over: threading.Event, *, hangs: bool) -> None:
         self.kept, self.over, self.hangs = kept, over, hangs
 
-    def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
+    def service(self, details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[bytes, bytes] | None":
         path = _SERVICES.get(details.method)
         if path is None:
             return None

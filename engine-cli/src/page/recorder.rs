@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher, TraceContext};
+use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
 use maloko_core::event::{Diagnostic, Event, EventSink, Op, StepMetadata, Summary};
 use maloko_core::operation::{Operation, OperationKind};
-use maloko_core::provider::{ProviderError, ProviderErrorKind};
+use maloko_core::provider::{ProviderError, ProviderErrorKind, TraceContext};
 use maloko_core::redaction::Redactor;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::state::{Snapshot, UnresolvedCreate};

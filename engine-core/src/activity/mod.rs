@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::provider::ProviderError;
+use crate::provider::{ProviderError, TraceContext};
 use crate::urn::Urn;
 
 /// What sort of activity it is.
@@ -57,15 +57,6 @@ pub enum ActivityEnd<'a> {
     Failed(&'a ProviderError),
     /// Nobody waits for it any more.
     GivenUp,
-}
-
-/// Where in a trace an activity is, as W3C's Trace Context writes it: what is done inside, in whatever process, belongs below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceContext {
-    /// `traceparent`: the trace and the span.
-    pub parent: Arc<str>,
-    /// `tracestate`: what the caller's own tools carry along, where there is any.
-    pub state: Option<Arc<str>>,
 }
 
 /// Watches activities. Called from any thread, never under a lock of the engine; it must not block.

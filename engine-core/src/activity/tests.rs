@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::activity::{Activities, Activity, ActivityEnd, ActivityKind, ActivityWatcher, TraceContext};
-use crate::provider::{ProviderError, ProviderErrorKind};
+use crate::activity::{Activities, Activity, ActivityEnd, ActivityKind, ActivityWatcher};
+use crate::provider::{ProviderError, ProviderErrorKind, TraceContext};
 use crate::urn::Urn;
 
 /// What a watcher was told, a line for each.

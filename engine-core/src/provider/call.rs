@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::activity::TraceContext;
 use crate::autonaming::{Autonaming, NameProposal};
 use crate::property_diff::DetailedDiff;
 use crate::urn::Urn;
@@ -56,6 +55,15 @@ pub struct CallLimits {
     pub max_concurrency: Option<usize>,
     /// From the beginning of one call to that of the next; zero for none.
     pub min_interval: Duration,
+}
+
+/// Where in a trace a call is, as W3C's Trace Context writes it: what is done inside, in whatever process, belongs below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceContext {
+    /// `traceparent`: the trace and the span.
+    pub parent: Arc<str>,
+    /// `tracestate`: what the caller's own tools carry along, where there is any.
+    pub state: Option<Arc<str>>,
 }
 
 /// One call of a provider method. All property bags are the callee's own, without secrets wrappers, without
