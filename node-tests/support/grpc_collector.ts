@@ -22,7 +22,11 @@ const SPAN: Message = {
     15: ["status", { 2: ["message", "text"], 3: ["code", "varint"] }],
 };
 const TRACES: Message = {
-    1: ["resourceSpans", { 1: ["resource", RESOURCE], 2: ["scopeSpans", { 2: ["spans", SPAN, "many"] }, "many"] }, "many"],
+    1: [
+        "resourceSpans",
+        { 1: ["resource", RESOURCE], 2: ["scopeSpans", { 2: ["spans", SPAN, "many"] }, "many"] },
+        "many",
+    ],
 };
 const SUM: Message = { 1: ["dataPoints", { 7: ATTRIBUTES, 6: ["asInt", "fixed64"] }, "many"] };
 const METRIC: Message = {
@@ -88,13 +92,13 @@ function read(bytes: Uint8Array, message: Message): Record<string, any> {
             continue;
         }
         const [name, how, many] = field;
-        const value = valueOf(reader, how);
+        const value = fieldOf(reader, how);
         found[name] = many === undefined ? value : [...(found[name] ?? []), value];
     }
     return found;
 }
 
-function valueOf(reader: any, how: Message[number][1]): unknown {
+function fieldOf(reader: any, how: Message[number][1]): unknown {
     switch (how) {
         case "text":
             return reader.readString();
