@@ -1,9 +1,9 @@
 //! The connection to one plugin.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::uri::PathAndQuery;
+use maloko_core::provider::TraceContext;
 use prost::Message;
 use tonic::client::Grpc;
 use tonic::metadata::MetadataValue;
@@ -17,8 +17,8 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(10);
 
 tokio::task_local! {
-    /// The W3C `traceparent` of the call that the task makes, if that is traced: it goes with each request.
-    pub(crate) static TRACE_PARENT: Option<Arc<str>>;
+    /// Where in a trace the call is that the task makes, if it is traced: it goes with each request.
+    pub(crate) static TRACE: Option<TraceContext>;
 }
 
 /// A client of the provider protocol. Calls may be made side by side.
@@ -75,9 +75,12 @@ impl Client {
             .try_into()
             .map_err(|_| Status::new(Code::Internal, format!("'{method}' is no method's name")))?;
         let mut request = Request::new(asked.encode_to_vec());
-        let trace_parent = TRACE_PARENT.try_with(Clone::clone).ok().flatten();
-        if let Some(value) = trace_parent.and_then(|value| MetadataValue::try_from(&*value).ok()) {
-            request.metadata_mut().insert("traceparent", value);
+        if let Some(TraceContext { parent, state }) = TRACE.try_with(Clone::clone).ok().flatten() {
+            for (name, text) in [("traceparent", Some(parent)), ("tracestate", state)] {
+                if let Some(value) = text.and_then(|text| MetadataValue::try_from(&*text).ok()) {
+                    request.metadata_mut().insert(name, value);
+                }
+            }
         }
         let answer = grpc.unary(request, path, BytesCodec).await?;
         Answer::decode(answer.into_inner())

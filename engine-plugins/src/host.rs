@@ -17,7 +17,7 @@ use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, Provi
 use maloko_core::urn::Urn;
 
 use crate::acquire::Acquisition;
-use crate::client::{Client, TRACE_PARENT};
+use crate::client::{Client, TRACE};
 use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
 use crate::functions::PluginFunctions;
@@ -224,8 +224,8 @@ impl PluginHost for Plugins {
                 plugin.package
             ));
         }
-        let trace_parent = call.trace_parent.clone();
-        self.on_runtime(TRACE_PARENT.scope(trace_parent, async move { plugin.call(call).await })).await
+        let trace = call.trace.clone();
+        self.on_runtime(TRACE.scope(trace, async move { plugin.call(call).await })).await
     }
 
     fn cancel(&self) {

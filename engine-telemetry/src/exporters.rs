@@ -1,42 +1,33 @@
 //! The official exporters, and how they end.
 
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_otlp::{MetricExporter, Protocol as OfHttp, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
-use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider, SpanData};
+use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider};
 
+use crate::cannot_export::CannotExport;
+use crate::certificates::Certificates;
 use crate::failures::Failures;
-use crate::settings::{Encoding, Settings, Target};
+use crate::grpc::{Carrier, connected};
+use crate::noted::{Noted, Noting};
+use crate::settings::{Protocol, Settings, Target};
 use crate::transport::Transport;
 
 /// Spans that wait for being sent, unless the user says how many: an update of thousands of resources makes more at once
 /// than the SDK's 2,048.
 const QUEUE: usize = 16_384;
 
-/// An exporter that cannot be made of what the settings say.
-#[derive(Debug)]
-pub struct CannotExport(String);
-
-impl fmt::Display for CannotExport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OpenTelemetry: {}", self.0)
-    }
-}
-
-impl Error for CannotExport {}
-
 /// What exports the traces and the metrics of one run.
 pub(crate) struct Exporters {
     pub(crate) traces: Option<SdkTracerProvider>,
     pub(crate) metrics: Option<SdkMeterProvider>,
     pub(crate) failures: Arc<Failures>,
+    /// Goes last: what is sent at the end needs it.
+    _carrier: Option<Carrier>,
 }
 
 impl Exporters {
@@ -47,21 +38,34 @@ impl Exporters {
             resource = resource.with_service_name(name.clone());
         }
         let resource = resource.build();
-        let traces = settings.traces.as_ref().map(|target| {
-            let builder = SpanExporter::builder().with_http().with_http_client(transport(target, &failures));
-            let exporter = configured(builder, target).build().map_err(|error| CannotExport(error.to_string()))?;
-            let queue = BatchConfigBuilder::default().with_max_queue_size(settings.queue.unwrap_or(QUEUE)).build();
-            let counted = Counted { exporter, failures: Arc::clone(&failures) };
-            let processor = BatchSpanProcessor::builder(counted).with_batch_config(queue).build();
-            let provider = SdkTracerProvider::builder().with_resource(resource.clone()).with_span_processor(processor);
-            Ok(provider.build())
-        });
-        let metrics = settings.metrics.as_ref().map(|target| {
-            let builder = MetricExporter::builder().with_http().with_http_client(transport(target, &failures));
-            let exporter = configured(builder, target).build().map_err(|error| CannotExport(error.to_string()))?;
-            Ok(SdkMeterProvider::builder().with_resource(resource.clone()).with_periodic_exporter(exporter).build())
-        });
-        Ok(Self { traces: traces.transpose()?, metrics: metrics.transpose()?, failures })
+        let speaks_grpc = |target: &Option<Target>| target.as_ref().is_some_and(|it| it.protocol == Protocol::Grpc);
+        let carrier = match speaks_grpc(&settings.traces) || speaks_grpc(&settings.metrics) {
+            true => Some(Carrier::start()?),
+            false => None,
+        };
+        // Connections are made where the exporters are.
+        let entered = carrier.as_ref().and_then(Carrier::enter);
+        let traces = match &settings.traces {
+            None => None,
+            Some(target) => {
+                let exporter =
+                    Noted { exporter: span_exporter(target, &failures)?, noting: Noting::of(target, &failures) };
+                let queue = BatchConfigBuilder::default().with_max_queue_size(settings.queue.unwrap_or(QUEUE)).build();
+                let processor = BatchSpanProcessor::builder(exporter).with_batch_config(queue).build();
+                let provider = SdkTracerProvider::builder().with_resource(resource.clone());
+                Some(provider.with_span_processor(processor).build())
+            }
+        };
+        let metrics = match &settings.metrics {
+            None => None,
+            Some(target) => {
+                let exporter =
+                    Noted { exporter: metric_exporter(target, &failures)?, noting: Noting::of(target, &failures) };
+                Some(SdkMeterProvider::builder().with_resource(resource).with_periodic_exporter(exporter).build())
+            }
+        };
+        drop(entered);
+        Ok(Self { traces, metrics, failures, _carrier: carrier })
     }
 
     /// Sends what is left, and waits for it so long at most. A thread that still hangs then is left behind.
@@ -89,44 +93,42 @@ impl Exporters {
     }
 }
 
-fn transport(target: &Target, failures: &Arc<Failures>) -> Transport {
-    Transport::new(target.timeout, Arc::clone(failures))
-}
-
-fn configured<Builder: WithExportConfig>(builder: Builder, target: &Target) -> Builder {
-    let protocol = match target.encoding {
-        Encoding::Protobuf => Protocol::HttpBinary,
-        Encoding::Json => Protocol::HttpJson,
-    };
-    builder.with_endpoint(target.endpoint.clone()).with_protocol(protocol).with_timeout(target.timeout)
-}
-
-/// Counts what the collector takes.
-#[derive(Debug)]
-struct Counted<Exporter> {
-    exporter: Exporter,
-    failures: Arc<Failures>,
-}
-
-impl<Exporter: opentelemetry_sdk::trace::SpanExporter> opentelemetry_sdk::trace::SpanExporter for Counted<Exporter> {
-    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        let number = batch.len();
-        let exported = self.exporter.export(batch).await;
-        if exported.is_ok() {
-            self.failures.spans_taken(number);
+fn span_exporter(target: &Target, failures: &Arc<Failures>) -> Result<SpanExporter, CannotExport> {
+    let builder = SpanExporter::builder();
+    let built = match over_http(target) {
+        None => connected(builder.with_tonic(), target)?.build(),
+        Some(protocol) => {
+            let builder = builder.with_http().with_http_client(transport(target, failures)?).with_protocol(protocol);
+            builder.with_endpoint(target.endpoint.clone()).with_timeout(target.timeout).build()
         }
-        exported
-    }
+    };
+    built.map_err(|error| CannotExport(error.to_string()))
+}
 
-    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
-        self.exporter.shutdown_with_timeout(timeout)
-    }
+fn metric_exporter(target: &Target, failures: &Arc<Failures>) -> Result<MetricExporter, CannotExport> {
+    let builder = MetricExporter::builder();
+    let built = match over_http(target) {
+        None => connected(builder.with_tonic(), target)?.build(),
+        Some(protocol) => {
+            let builder = builder.with_http().with_http_client(transport(target, failures)?).with_protocol(protocol);
+            builder.with_endpoint(target.endpoint.clone()).with_timeout(target.timeout).build()
+        }
+    };
+    built.map_err(|error| CannotExport(error.to_string()))
+}
 
-    fn force_flush(&self) -> OTelSdkResult {
-        self.exporter.force_flush()
+fn over_http(target: &Target) -> Option<OfHttp> {
+    match target.protocol {
+        Protocol::HttpProtobuf => Some(OfHttp::HttpBinary),
+        Protocol::HttpJson => Some(OfHttp::HttpJson),
+        Protocol::Grpc => None,
     }
+}
 
-    fn set_resource(&mut self, resource: &Resource) {
-        self.exporter.set_resource(resource);
-    }
+fn transport(target: &Target, failures: &Arc<Failures>) -> Result<Transport, CannotExport> {
+    let certificates = match target.endpoint.starts_with("https:") {
+        true => Certificates::read(&target.trust)?,
+        false => Certificates::default(),
+    };
+    Ok(Transport::new(target.timeout, certificates.for_http()?, Arc::clone(failures)))
 }

@@ -5,15 +5,19 @@
 //! up no provider call; only the end of the run waits for it, for a bounded time.
 #![cfg_attr(test, allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed"))]
 
+mod cannot_export;
+mod certificates;
 mod exporters;
 mod failures;
+mod grpc;
 mod measures;
+mod noted;
 mod settings;
 mod spans;
 mod telemetry;
 mod transport;
 mod words;
 
-pub use exporters::CannotExport;
+pub use cannot_export::CannotExport;
 pub use settings::Settings;
 pub use telemetry::{RunDescription, Telemetry};

@@ -14,6 +14,7 @@ const BOUNDS: [f64; 15] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 pub(crate) struct Measures {
     calls: Counter<u64>,
     call_durations: Histogram<f64>,
+    lock_waits: Histogram<f64>,
     permit_waits: Histogram<f64>,
     journal_flushes: Histogram<f64>,
     callbacks: Histogram<f64>,
@@ -43,6 +44,7 @@ impl Measures {
         Self {
             calls: calls.with_description("Calls of provider methods").build(),
             call_durations: durations("maloko.provider.call.duration", "What calls of provider methods took"),
+            lock_waits: durations("maloko.lock.wait.duration", "How long the operation waited for the stack's lock"),
             permit_waits: durations("maloko.permit.wait.duration", "How long calls waited for their turn"),
             journal_flushes: durations(
                 "maloko.journal.flush.duration",
@@ -52,6 +54,11 @@ impl Measures {
             plugin_requests: durations("maloko.plugin.request.duration", "What starting and asking plugins took"),
             of_run,
         }
+    }
+
+    /// The operation got the stack's lock.
+    pub(crate) fn lock_taken(&self, took: Duration) {
+        self.lock_waits.record(took.as_secs_f64(), &self.of_run);
     }
 
     pub(crate) fn record(&self, measured: Measured<'_>) {

@@ -5,23 +5,60 @@
 
 use std::time::Duration;
 
-/// Where the collector is whom `OTEL_TRACES_EXPORTER=otlp` alone asks for.
-const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How the messages of one signal are written.
+/// How the messages of one signal are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Encoding {
-    Protobuf,
-    Json,
+pub(crate) enum Protocol {
+    HttpProtobuf,
+    HttpJson,
+    Grpc,
+}
+
+impl Protocol {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "http/protobuf" => Some(Self::HttpProtobuf),
+            "http/json" => Some(Self::HttpJson),
+            "grpc" => Some(Self::Grpc),
+            _ => None,
+        }
+    }
+
+    /// Where the collector is whom `OTEL_TRACES_EXPORTER=otlp` alone asks for.
+    fn default_endpoint(self) -> &'static str {
+        match self {
+            Self::HttpProtobuf | Self::HttpJson => "http://localhost:4318",
+            Self::Grpc => "http://localhost:4317",
+        }
+    }
+
+    /// The address of one signal at a collector that takes all of them: gRPC has none of its own.
+    fn of_signal(self, endpoint: &str, path: &str) -> String {
+        match self {
+            Self::HttpProtobuf | Self::HttpJson => format!("{}/{path}", endpoint.trim_end_matches('/')),
+            Self::Grpc => endpoint.to_owned(),
+        }
+    }
+}
+
+/// The files of certificates, in PEM.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trust {
+    /// Those that the collector's is verified with.
+    pub(crate) certificate: Option<String>,
+    /// What the collector is shown of us, and its key.
+    pub(crate) client_certificate: Option<String>,
+    pub(crate) client_key: Option<String>,
 }
 
 /// Where one signal goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) endpoint: String,
-    pub(crate) encoding: Encoding,
+    pub(crate) protocol: Protocol,
     pub(crate) timeout: Duration,
+    pub(crate) trust: Trust,
 }
 
 /// What is exported, and where to.
@@ -51,7 +88,7 @@ const METRICS: Signal = Signal { name: "METRICS", path: "v1/metrics" };
 
 impl Settings {
     /// What the variables say, and the `--otel-traces` of the command line: the address of a collector, where
-    /// `v1/traces` follows unless it has a path of its own.
+    /// `v1/traces` follows unless it has a path of its own, or speaks gRPC.
     #[must_use]
     pub fn of(variable: &dyn Fn(&str) -> Option<String>, traces: Option<&str>) -> Self {
         let set = |name: &str| variable(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -59,8 +96,7 @@ impl Settings {
             return Self::default();
         }
         let mut warnings = Vec::new();
-        let asked = traces.map(|endpoint| joined_unless_it_has_a_path(endpoint, TRACES.path));
-        let traces = target(&set, &TRACES, asked, &mut warnings);
+        let traces = target(&set, &TRACES, traces, &mut warnings);
         let metrics = target(&set, &METRICS, None, &mut warnings);
         let attributes = set("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
         let is_named = attributes.split(',').any(|pair| pair.trim_start().starts_with("service.name="));
@@ -86,7 +122,7 @@ impl Settings {
 fn target(
     set: &dyn Fn(&str) -> Option<String>,
     signal: &Signal,
-    asked: Option<String>,
+    asked: Option<&str>,
     warnings: &mut Vec<String>,
 ) -> Option<Target> {
     let Signal { name, path } = signal;
@@ -98,53 +134,65 @@ fn target(
     let exporter = format!("OTEL_{name}_EXPORTER");
     let exporters = set(&exporter);
     let names: Vec<&str> = exporters.iter().flat_map(|text| text.split(',')).map(str::trim).collect();
-    let endpoint = match asked {
-        Some(endpoint) => endpoint,
-        None if names.contains(&"none") => return None,
-        None => {
-            let own = set(&format!("OTEL_EXPORTER_OTLP_{name}_ENDPOINT"));
-            let common = || set("OTEL_EXPORTER_OTLP_ENDPOINT").map(|endpoint| joined(&endpoint, path));
-            let default = || names.contains(&"otlp").then(|| joined(DEFAULT_ENDPOINT, path));
-            let endpoint = own.or_else(common).or_else(default)?;
-            if !names.is_empty() && !names.contains(&"otlp") {
-                // The program's own SDK may well know it: no reason to fail.
+    let asks = asked.is_some()
+        || set(&format!("OTEL_EXPORTER_OTLP_{name}_ENDPOINT")).is_some()
+        || set("OTEL_EXPORTER_OTLP_ENDPOINT").is_some()
+        || names.contains(&"otlp");
+    if !asks || asked.is_none() && names.contains(&"none") {
+        return None;
+    }
+    if asked.is_none() && !names.is_empty() && !names.contains(&"otlp") {
+        // The program's own SDK may well know it: no reason to fail.
+        warnings.push(format!(
+            "{exporter} is '{}', and maloko knows 'otlp' and 'none': it exports no {}",
+            names.join(","),
+            name.to_lowercase()
+        ));
+        return None;
+    }
+    let protocol = match of_signal("PROTOCOL") {
+        None => Protocol::HttpProtobuf,
+        Some((variable, text)) => match Protocol::named(&text) {
+            Some(protocol) => protocol,
+            None => {
                 warnings.push(format!(
-                    "{exporter} is '{}', and maloko knows 'otlp' and 'none': it exports no {}",
-                    names.join(","),
-                    name.to_lowercase()
-                ));
-                return None;
-            }
-            endpoint
-        }
-    };
-    let encoding = match of_signal("PROTOCOL") {
-        None => Encoding::Protobuf,
-        Some((variable, text)) => match text.as_str() {
-            "http/protobuf" => Encoding::Protobuf,
-            "http/json" => Encoding::Json,
-            other => {
-                warnings.push(format!(
-                    "{variable} is '{other}', and maloko speaks http/protobuf and http/json: it exports no {}; collectors \
-                     take these on port 4318",
+                    "{variable} is '{text}', and maloko speaks http/protobuf, http/json and grpc: it exports no {}",
                     name.to_lowercase()
                 ));
                 return None;
             }
         },
     };
+    let endpoint = match asked {
+        Some(endpoint) if has_path(endpoint) => endpoint.to_owned(),
+        Some(endpoint) => protocol.of_signal(endpoint, path),
+        None => {
+            let own = set(&format!("OTEL_EXPORTER_OTLP_{name}_ENDPOINT"));
+            let common = || set("OTEL_EXPORTER_OTLP_ENDPOINT").map(|endpoint| protocol.of_signal(&endpoint, path));
+            own.or_else(common).unwrap_or_else(|| protocol.of_signal(protocol.default_endpoint(), path))
+        }
+    };
+    let is_insecure = || of_signal("INSECURE").is_some_and(|(_, text)| text.eq_ignore_ascii_case("true"));
+    let endpoint = match protocol {
+        // An address without a scheme is usual there, and one that is not said to be insecure is not.
+        Protocol::Grpc if !endpoint.contains("://") => {
+            format!("{}://{endpoint}", if is_insecure() { "http" } else { "https" })
+        }
+        _ => endpoint,
+    };
     let timeout = of_signal("TIMEOUT").and_then(|(_, text)| text.parse().ok()).map(Duration::from_millis);
-    Some(Target { endpoint, encoding, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT) })
+    let file = |what| of_signal(what).map(|(_, file)| file);
+    let trust = Trust {
+        certificate: file("CERTIFICATE"),
+        client_certificate: file("CLIENT_CERTIFICATE"),
+        client_key: file("CLIENT_KEY"),
+    };
+    Some(Target { endpoint, protocol, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), trust })
 }
 
-fn joined(endpoint: &str, path: &str) -> String {
-    format!("{}/{path}", endpoint.trim_end_matches('/'))
-}
-
-fn joined_unless_it_has_a_path(endpoint: &str, path: &str) -> String {
+fn has_path(endpoint: &str) -> bool {
     let after_scheme = endpoint.split_once("://").map_or(endpoint, |(_, rest)| rest);
-    let has_path = after_scheme.split_once('/').is_some_and(|(_, path)| !path.is_empty());
-    if has_path { endpoint.to_owned() } else { joined(endpoint, path) }
+    after_scheme.split_once('/').is_some_and(|(_, path)| !path.is_empty())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Encoding, Settings};
+use super::{Protocol, Settings, Trust};
 
 fn settings(variables: &[(&str, &str)], flag: Option<&str>) -> Settings {
     let variable = |name: &str| {
@@ -64,16 +64,16 @@ fn the_name_of_the_exporter_alone_asks_for_the_usual_collector() {
 #[test]
 fn what_cannot_be_done_is_said_and_not_done() {
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317");
-    let grpc = settings(&[endpoint, ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc")], None);
-    assert_eq!(endpoints(&grpc).0, None);
-    assert!(grpc.warnings[0].starts_with("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL is 'grpc'"), "{:?}", grpc.warnings);
-    assert!(grpc.metrics.is_some());
+    let thrift = settings(&[endpoint, ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "thrift")], None);
+    assert_eq!(endpoints(&thrift).0, None);
+    assert!(thrift.warnings[0].starts_with("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL is 'thrift'"), "{:?}", thrift.warnings);
+    assert!(thrift.metrics.is_some());
     let console = settings(&[endpoint, ("OTEL_METRICS_EXPORTER", "console")], None);
     assert!(console.metrics.is_none() && console.warnings[0].starts_with("OTEL_METRICS_EXPORTER is 'console'"));
 }
 
 #[test]
-fn encoding_and_time_are_those_of_the_signal() {
+fn protocol_and_time_are_those_of_the_signal() {
     let asked = settings(
         &[
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318"),
@@ -84,8 +84,8 @@ fn encoding_and_time_are_those_of_the_signal() {
         None,
     );
     let (traces, metrics) = (asked.traces.expect("traces"), asked.metrics.expect("metrics"));
-    assert_eq!((traces.encoding, traces.timeout), (Encoding::Protobuf, Duration::from_millis(1500)));
-    assert_eq!((metrics.encoding, metrics.timeout), (Encoding::Json, Duration::from_millis(20)));
+    assert_eq!((traces.protocol, traces.timeout), (Protocol::HttpProtobuf, Duration::from_millis(1500)));
+    assert_eq!((metrics.protocol, metrics.timeout), (Protocol::HttpJson, Duration::from_millis(20)));
 }
 
 #[test]
@@ -94,4 +94,59 @@ fn the_service_is_maloko_unless_it_has_a_name() {
     assert_eq!(name(&[]).as_deref(), Some("maloko"));
     assert_eq!(name(&[("OTEL_SERVICE_NAME", "deploys")]).as_deref(), Some("deploys"));
     assert_eq!(name(&[("OTEL_RESOURCE_ATTRIBUTES", "team=x, service.name=deploys")]), None);
+}
+
+#[test]
+fn grpc_has_no_paths_and_is_secure_unless_the_address_or_a_variable_says_otherwise() {
+    let grpc = ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+    let at = |endpoint| ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
+    let both = |address| (Some(address), Some(address));
+    assert_eq!(endpoints(&settings(&[grpc, at("http://localhost:4317")], None)), both("http://localhost:4317"));
+    assert_eq!(endpoints(&settings(&[grpc, at("collector:4317")], None)), both("https://collector:4317"));
+    let insecure = ("OTEL_EXPORTER_OTLP_INSECURE", "True");
+    assert_eq!(endpoints(&settings(&[grpc, at("collector:4317"), insecure], None)), both("http://collector:4317"));
+    let own = ("OTEL_EXPORTER_OTLP_TRACES_INSECURE", "false");
+    assert_eq!(
+        endpoints(&settings(&[grpc, at("collector:4317"), insecure, own], None)),
+        (Some("https://collector:4317"), Some("http://collector:4317"))
+    );
+    assert_eq!(endpoints(&settings(&[grpc], Some("http://localhost:9"))).0, Some("http://localhost:9"));
+    let named = ("OTEL_TRACES_EXPORTER", "otlp");
+    assert_eq!(endpoints(&settings(&[grpc, named], None)).0, Some("http://localhost:4317"));
+}
+
+#[test]
+fn each_signal_may_have_its_own_protocol() {
+    let asked = settings(
+        &[
+            ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://localhost:4317"),
+            ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318"),
+        ],
+        None,
+    );
+    assert_eq!(endpoints(&asked), (Some("http://localhost:4317"), Some("http://localhost:4318/v1/metrics")));
+    let protocols = (asked.traces.expect("traces").protocol, asked.metrics.expect("metrics").protocol);
+    assert_eq!(protocols, (Protocol::Grpc, Protocol::HttpProtobuf));
+}
+
+#[test]
+fn certificates_are_those_of_the_signal() {
+    let asked = settings(
+        &[
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://localhost:4318"),
+            ("OTEL_EXPORTER_OTLP_CERTIFICATE", "all.pem"),
+            ("OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE", "metrics.pem"),
+            ("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "own.pem"),
+            ("OTEL_EXPORTER_OTLP_CLIENT_KEY", "own.key"),
+        ],
+        None,
+    );
+    let trust = |certificate: &str| Trust {
+        certificate: Some(certificate.to_owned()),
+        client_certificate: Some("own.pem".to_owned()),
+        client_key: Some("own.key".to_owned()),
+    };
+    assert_eq!(asked.traces.expect("traces").trust, trust("all.pem"));
+    assert_eq!(asked.metrics.expect("metrics").trust, trust("metrics.pem"));
 }

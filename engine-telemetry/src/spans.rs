@@ -1,11 +1,15 @@
 //! The spans of one run that are open, and what is below what.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use maloko_core::activity::{Activity, ActivityEnd, ActivityKind};
 use maloko_core::event::{Op, Outcome, StepMetadata};
+use maloko_core::provider::TraceContext;
 use maloko_core::redaction::Redactor;
+use maloko_core::state::LockWait;
 use maloko_core::urn::Urn;
 use opentelemetry::trace::{Span as _, SpanContext, SpanKind, Status, TraceContextExt as _, Tracer as _};
 use opentelemetry::{Context, KeyValue};
@@ -27,18 +31,32 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// The operation begins, below what the caller says.
+    /// The operation begins, below what the caller says; where it needed the stack's lock, it has begun with asking for that.
     pub(crate) fn new(
         tracer: SdkTracer,
         name: String,
         caller: &Context,
+        lock_wait: Option<LockWait>,
         redactor: Arc<Redactor>,
         failures: Arc<Failures>,
     ) -> Self {
-        let operation = tracer.span_builder(name).with_kind(SpanKind::Internal).start_with_context(&tracer, caller);
+        let mut operation = tracer.span_builder(name).with_kind(SpanKind::Internal);
+        operation.start_time = lock_wait.map(|wait| wait.began);
+        let operation = operation.start_with_context(&tracer, caller);
         let root = operation.span_context().clone();
         let (steps, activities) = (BTreeMap::new(), BTreeMap::new());
-        Self { tracer, redactor, failures, operation: Some(operation), root, steps, activities }
+        let spans = Self { tracer, redactor, failures, operation: Some(operation), root, steps, activities };
+        if let Some(wait) = lock_wait {
+            spans.lock_taken(wait);
+        }
+        spans
+    }
+
+    fn lock_taken(&self, LockWait { began, took }: LockWait) {
+        let mut span = self.below_since("wait for the lock", &self.root, Some(began));
+        span.set_attribute(KeyValue::new(words::WAIT, "the lock"));
+        span.set_attribute(KeyValue::new(words::OUTCOME, words::ended(ActivityEnd::Done)));
+        self.end_at(span, began + took);
     }
 
     pub(crate) fn step_began(&mut self, step: &StepMetadata) {
@@ -66,16 +84,16 @@ impl Spans {
         self.end(span);
     }
 
-    /// An activity begins; gives the W3C `traceparent` of what is done in it.
-    pub(crate) fn activity_began(&mut self, number: u64, activity: &Activity) -> Arc<str> {
+    /// An activity begins; gives where in the trace what is done in it belongs.
+    pub(crate) fn activity_began(&mut self, number: u64, activity: &Activity) -> TraceContext {
         let step = activity.urn.as_ref().and_then(|urn| self.steps.get(urn)).and_then(|steps| steps.last());
         let parent = step.map_or(&self.root, |(_, step)| step.span_context());
         let span = self.below(words::activity_name(activity), parent);
         let context = span.span_context();
-        let trace_parent =
-            format!("00-{}-{}-{:02x}", context.trace_id(), context.span_id(), context.trace_flags().to_u8());
+        let parent = format!("00-{}-{}-{:02x}", context.trace_id(), context.span_id(), context.trace_flags().to_u8());
+        let state = Some(context.trace_state().header()).filter(|state| !state.is_empty()).map(Arc::from);
         self.activities.insert(number, (activity.clone(), span));
-        trace_parent.into()
+        TraceContext { parent: parent.into(), state }
     }
 
     pub(crate) fn activity_ended(&mut self, number: u64, end: ActivityEnd<'_>) {
@@ -134,16 +152,27 @@ impl Spans {
         self.end(operation);
     }
 
-    fn below(&self, name: impl Into<std::borrow::Cow<'static, str>>, parent: &SpanContext) -> Span {
-        // A context of its own: what the thread is doing otherwise has nothing to do with it.
-        let parent = Context::new().with_remote_span_context(parent.clone());
-        self.tracer.span_builder(name).with_kind(SpanKind::Internal).start_with_context(&self.tracer, &parent)
+    fn below(&self, name: impl Into<Cow<'static, str>>, parent: &SpanContext) -> Span {
+        self.below_since(name, parent, None)
     }
 
-    fn end(&self, mut span: Span) {
+    /// A span that began then, or begins now.
+    fn below_since(&self, name: impl Into<Cow<'static, str>>, parent: &SpanContext, since: Option<SystemTime>) -> Span {
+        // A context of its own: what the thread is doing otherwise has nothing to do with it.
+        let parent = Context::new().with_remote_span_context(parent.clone());
+        let mut span = self.tracer.span_builder(name).with_kind(SpanKind::Internal);
+        span.start_time = since;
+        span.start_with_context(&self.tracer, &parent)
+    }
+
+    fn end(&self, span: Span) {
+        self.end_at(span, SystemTime::now());
+    }
+
+    fn end_at(&self, mut span: Span, at: SystemTime) {
         if span.span_context().is_sampled() {
             self.failures.span_ended();
         }
-        span.end();
+        span.end_with_timestamp(at);
     }
 }

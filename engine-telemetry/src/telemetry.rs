@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
 use maloko_core::event::{Event, EventSink, Outcome, Summary};
+use maloko_core::provider::TraceContext;
 use maloko_core::redaction::Redactor;
+use maloko_core::state::LockWait;
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::TracerProvider as _;
@@ -35,6 +37,8 @@ pub struct RunDescription {
     pub project: String,
     /// The stack's short name.
     pub stack: String,
+    /// What the stack's lock took; `None` where none is needed. The operation began with it.
+    pub lock_wait: Option<LockWait>,
 }
 
 /// Watches one run. Made before it begins, and ended when it is over.
@@ -58,12 +62,15 @@ impl Telemetry {
         let spans = exporters.traces.as_ref().map(|traces| {
             let (tracer, name) = (traces.tracer_with_scope(scope()), format!("maloko {}", run.verb));
             let failures = Arc::clone(&exporters.failures);
-            Mutex::new(Spans::new(tracer, name, &caller(settings), Arc::clone(&redactor), failures))
+            Mutex::new(Spans::new(tracer, name, &caller(settings), run.lock_wait, Arc::clone(&redactor), failures))
         });
         let of_run =
             vec![KeyValue::new(words::PROJECT, run.project.clone()), KeyValue::new(words::STACK, run.stack.clone())];
         let measures =
             exporters.metrics.as_ref().map(|metrics| Measures::new(&metrics.meter_with_scope(scope()), of_run));
+        if let (Some(measures), Some(LockWait { took, .. })) = (&measures, run.lock_wait) {
+            measures.lock_taken(took);
+        }
         let (began, changes) = (Mutex::default(), Mutex::default());
         Ok(Arc::new(Self { exporters, spans, measures, began, changes, run, redactor }))
     }
@@ -122,7 +129,7 @@ impl EventSink for Telemetry {
 }
 
 impl ActivityWatcher for Telemetry {
-    fn began(&self, number: u64, activity: &Activity) -> Option<Arc<str>> {
+    fn began(&self, number: u64, activity: &Activity) -> Option<TraceContext> {
         if self.measures.is_some() {
             lock(&self.began).insert(number, (activity.clone(), Instant::now()));
         }

@@ -9,9 +9,10 @@ use bytes::Bytes;
 use http::{Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
 use ureq::Agent;
-use ureq::tls::{RootCerts, TlsConfig};
+use ureq::tls::TlsConfig;
 
 use crate::failures::Failures;
+use crate::settings::Protocol;
 
 /// An answer says little; more of it is not read.
 const LONGEST_ANSWER: u64 = 4 << 20;
@@ -24,12 +25,12 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    pub(crate) fn new(timeout: Duration, failures: Arc<Failures>) -> Self {
+    pub(crate) fn new(timeout: Duration, tls: TlsConfig, failures: Arc<Failures>) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             // A collector that sends us elsewhere would get the headers of another one.
             .max_redirects(0)
-            .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
+            .tls_config(tls)
             .timeout_global(Some(timeout))
             .user_agent(format!("maloko/{}", env!("CARGO_PKG_VERSION")))
             .build()
@@ -48,16 +49,16 @@ impl Transport {
 #[async_trait]
 impl HttpClient for Transport {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let address = shown(request.uri());
+        let (address, hint) = (shown(request.uri()), hint(request.uri(), Protocol::HttpProtobuf));
         match self.send(request) {
             Ok(response) => {
                 if !response.status().is_success() {
-                    self.failures.note(format!("{address} answered {}", response.status()));
+                    self.failures.note(format!("{address} answered {}{hint}", response.status()));
                 }
                 Ok(response)
             }
             Err(error) => {
-                self.failures.note(format!("{address}: {error}"));
+                self.failures.note(format!("{address}: {error}{hint}"));
                 Err(error.into())
             }
         }
@@ -65,15 +66,37 @@ impl HttpClient for Transport {
 }
 
 /// An address without what may be secret in it.
-fn shown(address: &http::Uri) -> String {
+pub(crate) fn shown(address: &http::Uri) -> String {
     let (scheme, host) = (address.scheme_str().unwrap_or("http"), address.host().unwrap_or_default());
     let port = address.port().map(|port| format!(":{port}")).unwrap_or_default();
     format!("{scheme}://{host}{port}{}", address.path())
 }
 
+/// What may be wrong with the address of a collector that does not understand us: the usual port says which protocol it takes.
+pub(crate) fn hint(address: &http::Uri, protocol: Protocol) -> &'static str {
+    match (address.port_u16(), protocol) {
+        (Some(4317), Protocol::HttpProtobuf | Protocol::HttpJson) => {
+            ". Port 4317 is usually that of gRPC: set OTEL_EXPORTER_OTLP_PROTOCOL=grpc, or take port 4318"
+        }
+        (Some(4318), Protocol::Grpc) => {
+            ". Port 4318 is usually that of HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or take port 4317"
+        }
+        _ => "",
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::{hint, shown};
+    use crate::settings::Protocol;
+
+    #[test]
+    fn the_usual_port_of_the_other_protocol_is_remarked() {
+        let at = |port| format!("http://localhost:{port}").parse::<http::Uri>().expect("an address");
+        assert!(hint(&at(4317), Protocol::HttpJson).contains("OTEL_EXPORTER_OTLP_PROTOCOL=grpc"));
+        assert!(hint(&at(4318), Protocol::Grpc).contains("OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf"));
+        assert_eq!(hint(&at(4317), Protocol::Grpc), "");
+    }
 
     #[test]
     fn an_address_is_shown_without_its_password_and_query() {

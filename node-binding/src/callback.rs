@@ -21,7 +21,8 @@ pub(crate) type Wake = ThreadsafeFunction<(), (), (), Status, false, true>;
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 pub enum Message {
     /// Call a method of a provider object, with its arguments as JSON. `of_call` is its number in its run, `operation_key` that
-    /// of a `create`, and empty for others; `trace_parent` the W3C one of a call that is traced, or empty.
+    /// of a `create`, and empty for others; `trace_parent` and `trace_state` the W3C
+    /// ones of a call that is traced, or empty.
     CallProvider {
         call: u32,
         object: f64,
@@ -30,6 +31,7 @@ pub enum Message {
         urn: String,
         operation_key: String,
         trace_parent: String,
+        trace_state: String,
         arguments: String,
     },
     /// A request was answered with a protobuf message.

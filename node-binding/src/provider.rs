@@ -10,7 +10,7 @@ use maloko_cli::Language;
 use maloko_core::message::Code;
 use maloko_core::provider::{
     Answer, CallLimits, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
-    ProviderHost, ProviderReference, SerializedProvider,
+    ProviderHost, ProviderReference, SerializedProvider, TraceContext,
 };
 use napi::bindgen_prelude::Buffer;
 use serde::Deserialize;
@@ -135,6 +135,12 @@ impl ProviderHost for JsHost {
             Method::Create { key, .. } => key.clone(),
             _ => String::new(),
         };
+        let (trace_parent, trace_state) = match &call.trace {
+            Some(TraceContext { parent, state }) => {
+                ((**parent).to_owned(), state.as_deref().unwrap_or_default().to_owned())
+            }
+            None => Default::default(),
+        };
         let reply = self.crossing.ask(|answered_as| Message::CallProvider {
             call: answered_as,
             object: number(object),
@@ -142,7 +148,8 @@ impl ProviderHost for JsHost {
             method: method.to_owned(),
             urn: call.urn.as_str().to_owned(),
             operation_key,
-            trace_parent: call.trace_parent.as_deref().unwrap_or_default().to_owned(),
+            trace_parent,
+            trace_state,
             arguments,
         });
         match reply.await {

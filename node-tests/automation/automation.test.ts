@@ -252,7 +252,14 @@ test("differences of an import are refused where that is asked for", async () =>
 });
 
 test("an operation sends traces to the collector that it names", async () => {
-    const stack = await newStack(echo);
+    class Found extends Echo {
+        async read(id: string) {
+            return { id, props: { text: "t" } };
+        }
+    }
+    const stack = await newStack(async () => {
+        new Thing(new Found(), "echo", { text: "t" });
+    });
     stack.workspace.envVars.OTEL_EXPORTER_OTLP_PROTOCOL = "http/json";
     const seen = await collector();
     const otelTraces = seen.address;
@@ -260,9 +267,11 @@ test("an operation sends traces to the collector that it names", async () => {
     await stack.preview({ otelTraces });
     await stack.refresh({ otelTraces });
     await stack.destroy({ otelTraces });
+    const resources = [{ type: "pulumi-nodejs:dynamic:Resource", name: "echo", id: "7" }];
+    await stack.import({ resources, protect: false, otelTraces });
     await stack.up();
     const operations = seen.spans.filter(({ parent }) => parent === "").map(({ name }) => name);
-    expect(operations).toEqual(["maloko up", "maloko preview", "maloko refresh", "maloko destroy"]);
+    expect(operations).toEqual(["maloko up", "maloko preview", "maloko refresh", "maloko destroy", "maloko import"]);
 });
 
 test("a plan is followed", async () => {

@@ -1,11 +1,13 @@
 // What OpenTelemetry is told of a run: one trace from who calls to the spans of provider code, and metrics.
 import { expect, test } from "vitest";
 import { type Collector, collector, EXPORTER, type Span } from "../support/collector";
+import { grpcCollector } from "../support/grpc_collector";
 import { type Project, project, succeeded } from "../support/project";
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 const CALLER = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
 const TRACE_PARENT = `00-${CALLER[0]}-${CALLER[1]}-01`;
+const GRPC = { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
 
 const PROGRAM = `${EXPORTER}
 import * as pulumi from "@pulumi/pulumi";
@@ -104,7 +106,8 @@ function chain(of: Collector, name: string): Span[] {
 test("one trace goes from the caller to the spans of provider code", async () => {
     const trial = project({ "index.ts": PROGRAM });
     const seen = await collector();
-    await ok(trial, exporting(seen, { TRACEPARENT: TRACE_PARENT, OTEL_SERVICE_NAME: "deploys" }), ...UP);
+    const caller = { TRACEPARENT: TRACE_PARENT, TRACESTATE: "vendor=carried" };
+    await ok(trial, exporting(seen, { ...caller, OTEL_SERVICE_NAME: "deploys" }), ...UP);
     const operation = seen.span("maloko up");
     expect([operation.trace, operation.parent]).toEqual(CALLER);
     expect(operation.service).toBe("deploys");
@@ -134,7 +137,9 @@ test("one trace goes from the caller to the spans of provider code", async () =>
         expect(top).toEqual(operation);
         expect(more).toEqual([]);
     }
-    expect(new Set(seen.spans.map(({ trace }) => trace))).toEqual(new Set([CALLER[0]]));
+    const carried = seen.spans.map(({ trace, state }) => `${trace} ${state}`);
+    expect(new Set(carried)).toEqual(new Set([`${CALLER[0]} vendor=carried`]));
+    expect(seen.span("wait for the lock").parent).toBe(operation.id);
     const ids = new Set(seen.spans.map(({ id }) => id));
     const journal = seen.spans.filter(({ name }) => name === "wait for the journal");
     expect(journal).not.toEqual([]);
@@ -166,6 +171,8 @@ test("calls and waits are measured", async () => {
     ]);
     expect(seen.metrics["maloko.provider.call.duration"]).toBeDefined();
     expect(seen.metrics["maloko.journal.flush.duration"]).toBeDefined();
+    const locks = seen.metrics["maloko.lock.wait.duration"] ?? [];
+    expect(locks).toEqual([[expect.objectContaining({ "maloko.stack": "dev" }), 1]]);
 });
 
 test("the flag sends traces alone", async () => {
@@ -204,20 +211,61 @@ test("headers go with what is sent and are never shown", async () => {
     expect(output).not.toContain("abcdefgh");
 });
 
-test.each([false, true])("a collector that is away or hangs costs a warning alone", async (hangs) => {
+test("traces and metrics go by gRPC", async () => {
     const trial = project({ "index.ts": ECHO });
-    const address = hangs ? (await collector(true)).address : "http://127.0.0.1:1";
-    const { status, output } = await trial.beside({ ...NOTHING_SET, OTEL_EXPORTER_OTLP_ENDPOINT: address }, ...UP);
+    const seen = await grpcCollector();
+    const headers = { OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20abcdefgh" };
+    const environment = exporting(seen, { ...GRPC, ...headers, TRACEPARENT: TRACE_PARENT });
+    const { status, output } = await trial.beside(environment, ...UP);
+    expect(status).toBe(0);
+    const operation = seen.span("maloko up");
+    expect([operation.trace, operation.parent]).toEqual(CALLER);
+    expect(seen.span("call create", { urn: "::a" }).attributes["maloko.outcome"]).toBe("done");
+    expect(seen.metrics["maloko.provider.calls"]).toBeDefined();
+    expect(new Set(seen.requests.map(({ path }) => path))).toEqual(new Set(["/v1/traces", "/v1/metrics"]));
+    expect(new Set(seen.requests.map(({ headers }) => headers.authorization))).toEqual(new Set(["Bearer abcdefgh"]));
+    expect(output).not.toContain("abcdefgh");
+    expect(output).not.toContain("OpenTelemetry");
+});
+
+test("each signal may have its own protocol", async () => {
+    const trial = project({ "index.ts": ECHO });
+    const [byHttp, byGrpc] = [await collector(), await grpcCollector()];
+    const own = {
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: byGrpc.address.replace("http://", ""),
+        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "grpc",
+        OTEL_EXPORTER_OTLP_TRACES_INSECURE: "true",
+    };
+    await ok(trial, exporting(byHttp, own), ...UP);
+    const flag = ["--stack", "dev", "--otel-traces", byGrpc.address];
+    await ok(trial, { ...NOTHING_SET, ...GRPC }, "preview", ...flag);
+    expect(new Set(byHttp.requests.map(({ path }) => path))).toEqual(new Set(["/v1/metrics"]));
+    const operations = byGrpc.spans.filter(({ parent }) => parent === "").map(({ name }) => name);
+    expect(operations).toEqual(["maloko up", "maloko preview"]);
+});
+
+test.each([
+    { hangs: false, protocol: "http/protobuf" },
+    { hangs: true, protocol: "http/protobuf" },
+    { hangs: false, protocol: "grpc" },
+    { hangs: true, protocol: "grpc" },
+])("a collector that is away or hangs costs a warning alone", async ({ hangs, protocol }) => {
+    const trial = project({ "index.ts": ECHO });
+    const hanging = protocol === "grpc" ? grpcCollector : collector;
+    const OTEL_EXPORTER_OTLP_ENDPOINT = hangs ? (await hanging(true)).address : "http://127.0.0.1:1";
+    const to = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: protocol };
+    const { status, output } = await trial.beside({ ...NOTHING_SET, ...to }, ...UP);
     expect(status).toBe(0);
     const warnings = output.split("\n").filter((line) => line.includes("OpenTelemetry"));
     expect(warnings).toEqual([expect.stringContaining("spans were not exported")]);
+    expect(hangs || warnings[0]?.includes("http://127.0.0.1:1")).toBe(true);
 });
 
 test("a protocol that maloko does not speak is named", async () => {
     const trial = project({ "index.ts": ECHO });
     const seen = await collector();
-    const { status, output } = await trial.beside(exporting(seen, { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }), ...UP);
+    const { status, output } = await trial.beside(exporting(seen, { OTEL_EXPORTER_OTLP_PROTOCOL: "thrift" }), ...UP);
     expect(status).toBe(0);
     expect(seen.requests).toEqual([]);
-    expect(output).toContain("OTEL_EXPORTER_OTLP_PROTOCOL is 'grpc'");
+    expect(output).toContain("OTEL_EXPORTER_OTLP_PROTOCOL is 'thrift'");
 });

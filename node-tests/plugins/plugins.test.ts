@@ -310,8 +310,9 @@ test("a plugin is told the trace of its call", () => {
     const its = plugged();
     const caller = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
     const nobody = ["--otel-traces", "http://127.0.0.1:1"];
-    const said = its.ok([...UP, ...nobody], { trace: true }, { TRACEPARENT: `00-${caller[0]}-${caller[1]}-01` });
-    const [, trace, span] = /create is below 00-(\w+)-(\w+)-01/.exec(said) ?? [];
+    const toldUs = { TRACEPARENT: `00-${caller[0]}-${caller[1]}-01`, TRACESTATE: "vendor=carried" };
+    const said = its.ok([...UP, ...nobody], { trace: true }, toldUs);
+    const [, trace, span] = /create is below 00-(\w+)-(\w+)-01 of vendor=carried/.exec(said) ?? [];
     expect(trace).toBe(caller[0]);
     expect(span).not.toBe(caller[1]);
     expect(its.ok([...UP, "--replace", "thing"], { trace: true })).toContain("create is below no trace");

@@ -32,6 +32,7 @@ export interface Span {
     trace: string;
     id: string;
     parent: string;
+    state: string;
     attributes: Attributes;
     /** The words of its status, where that is an error. */
     error: string | undefined;
@@ -95,8 +96,9 @@ function spansOf(resource: any): Span[] {
             trace: span.traceId,
             id: span.spanId,
             parent: span.parentSpanId ?? "",
+            state: span.traceState ?? "",
             attributes: attributesOf(span.attributes),
-            error: span.status.code === 2 ? (span.status.message ?? "") : undefined,
+            error: span.status?.code === 2 ? (span.status.message ?? "") : undefined,
             service,
         }));
 }

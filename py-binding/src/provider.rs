@@ -341,8 +341,8 @@ impl ProviderHost for PythonHost {
                 let arguments = self.arguments(py, &call.method)?;
                 let context = context.as_ref().map(|context| context.bind(py));
                 let key = if let Method::Create { key, .. } = &call.method { key.as_str() } else { "" };
-                let trace_parent = call.trace_parent.as_deref().unwrap_or_default();
-                let given = (object, call.number, urn, method, arguments, context, completion, key, trace_parent);
+                let trace = call.trace.as_ref().map(|trace| (&*trace.parent, trace.state.as_deref()));
+                let given = (object, call.number, urn, method, arguments, context, completion, key, trace);
                 let answer = self.bridge.bind(py).call_method1("call", given);
                 match answer {
                     Ok(answer) if answer.is_none() => Ok(None),

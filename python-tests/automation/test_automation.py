@@ -278,13 +278,19 @@ def test_differences_of_an_import_are_refused_where_that_is_asked_for(tmp_path: 
 
 
 def test_an_operation_sends_traces_to_the_collector_that_it_names(tmp_path: Path) -> None:
-    stack = new_stack(tmp_path)
+    class Found(Echo):
+        def read(self, id_: str, _props: Any) -> ReadResult:
+            return ReadResult(id_, {"text": "t"})
+
+    stack = new_stack(tmp_path, lambda: Thing(Found(), "echo", {"text": "t"}))
+    resources: list[auto.ImportResource] = [{"type": "pulumi-python:dynamic:Resource", "name": "echo", "id": "7"}]
     with collector() as seen:
         for operate in (stack.up, stack.preview, stack.refresh, stack.destroy):
             operate(otel_traces=seen.address)
+        stack.import_resources(resources=resources, protect=False, otel_traces=seen.address)
         stack.up()
     operations = [span.name for span in seen.spans if span.parent == ""]
-    assert operations == ["maloko up", "maloko preview", "maloko refresh", "maloko destroy"]
+    assert operations == ["maloko up", "maloko preview", "maloko refresh", "maloko destroy", "maloko import"]
 
 
 def test_settings_of_projects_and_stacks_are_files(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 import pytest
 from cli import Project
-from collector import EXPORTER, Collector, Span, collector
+from collector import EXPORTER, Collector, Span, collector, grpc_collector
 
 UP = ["up", "--yes", "--skip-preview"]
 CALLER = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
 TRACE_PARENT = f"00-{CALLER[0]}-{CALLER[1]}-01"
+GRPC = {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
 
 PROGRAM = (
     EXPORTER
@@ -111,7 +112,8 @@ def chain(of: Collector, name: str) -> list[Span]:
 def test_one_trace_goes_from_the_caller_to_the_spans_of_provider_code(trial: Project) -> None:
     trial.write("__main__.py", PROGRAM)
     with collector() as seen:
-        trial.run(*UP, **exporting(seen, TRACEPARENT=TRACE_PARENT, OTEL_SERVICE_NAME="deploys"))
+        caller = {"TRACEPARENT": TRACE_PARENT, "TRACESTATE": "vendor=carried"}
+        trial.run(*UP, **exporting(seen, **caller, OTEL_SERVICE_NAME="deploys"))
     operation = seen.span("maloko up")
     assert (operation.trace, operation.parent) == CALLER
     assert operation.service == "deploys"
@@ -133,7 +135,8 @@ def test_one_trace_goes_from_the_caller_to_the_spans_of_provider_code(trial: Pro
         assert step.attributes["maloko.urn"] == call.attributes["maloko.urn"]
         assert step.attributes["maloko.outcome"] == "done"
         assert top == operation
-    assert {span.trace for span in seen.spans} == {CALLER[0]}
+    assert {(span.trace, span.state) for span in seen.spans} == {(CALLER[0], "vendor=carried")}
+    assert seen.span("wait for the lock").parent == operation.id
     journal = [span for span in seen.spans if span.name == "wait for the journal"]
     assert journal
     assert all(span.parent in {other.id for other in seen.spans} for span in journal)
@@ -166,6 +169,8 @@ def test_calls_and_waits_are_measured(trial: Project) -> None:
     assert point["maloko.project"] == "trial"
     assert seen.metrics["maloko.provider.call.duration"]
     assert seen.metrics["maloko.journal.flush.duration"]
+    [(point, number)] = seen.metrics["maloko.lock.wait.duration"]
+    assert (point["maloko.stack"], number) == ("dev", 1)
 
 
 def test_the_flag_sends_traces_alone(trial: Project) -> None:
@@ -200,20 +205,51 @@ def test_headers_go_with_what_is_sent_and_are_never_shown(trial: Project) -> Non
     assert "abcdefgh" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("hangs", [False, True])
-def test_a_collector_that_is_away_or_hangs_costs_a_warning_alone(trial: Project, hangs: bool) -> None:
+def test_traces_and_metrics_go_by_grpc(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
-    with collector(hangs=hangs) as seen:
+    headers = {"OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20abcdefgh"}
+    with grpc_collector() as seen:
+        done = trial.run(*UP, **exporting(seen, **GRPC, **headers, TRACEPARENT=TRACE_PARENT))
+    operation = seen.span("maloko up")
+    assert (operation.trace, operation.parent) == CALLER
+    assert seen.span("call create", urn="::a").attributes["maloko.outcome"] == "done"
+    assert seen.metrics["maloko.provider.calls"]
+    assert {path for path, _, _ in seen.requests} == {"/v1/traces", "/v1/metrics"}
+    assert {metadata["authorization"] for _, metadata, _ in seen.requests} == {"Bearer abcdefgh"}
+    assert "abcdefgh" not in done.stdout + done.stderr
+    assert "OpenTelemetry" not in done.stderr
+
+
+def test_each_signal_may_have_its_own_protocol(trial: Project) -> None:
+    trial.write("__main__.py", ECHO)
+    with collector() as by_http, grpc_collector() as by_grpc:
+        own = {
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": by_grpc.address.removeprefix("http://"),
+            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc",
+            "OTEL_EXPORTER_OTLP_TRACES_INSECURE": "true",
+        }
+        trial.run(*UP, **exporting(by_http, **own))
+        trial.run("preview", "--otel-traces", by_grpc.address, **GRPC)
+    assert {path for path, _, _ in by_http.requests} == {"/v1/metrics"}
+    assert [span.name for span in by_grpc.spans if span.parent == ""] == ["maloko up", "maloko preview"]
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_collector_that_is_away_or_hangs_costs_a_warning_alone(trial: Project, hangs: bool, protocol: str) -> None:
+    trial.write("__main__.py", ECHO)
+    with (grpc_collector if protocol == "grpc" else collector)(hangs=hangs) as seen:
         address = seen.address if hangs else "http://127.0.0.1:1"
-        done = trial.run(*UP, OTEL_EXPORTER_OTLP_ENDPOINT=address)
+        done = trial.run(*UP, OTEL_EXPORTER_OTLP_ENDPOINT=address, OTEL_EXPORTER_OTLP_PROTOCOL=protocol)
     warnings = [line for line in done.stderr.splitlines() if "OpenTelemetry" in line]
     assert len(warnings) == 1, done.stderr
     assert "spans were not exported" in warnings[0]
+    assert hangs or "http://127.0.0.1:1" in warnings[0]
 
 
 def test_a_protocol_that_maloko_does_not_speak_is_named(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as seen:
-        done = trial.run(*UP, **exporting(seen, OTEL_EXPORTER_OTLP_PROTOCOL="grpc"))
+        done = trial.run(*UP, **exporting(seen, OTEL_EXPORTER_OTLP_PROTOCOL="thrift"))
     assert seen.requests == []
-    assert "OTEL_EXPORTER_OTLP_PROTOCOL is 'grpc'" in done.stderr
+    assert "OTEL_EXPORTER_OTLP_PROTOCOL is 'thrift'" in done.stderr

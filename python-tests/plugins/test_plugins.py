@@ -291,8 +291,9 @@ def test_a_secret_in_what_a_plugin_logs_is_not_shown(plugged: Plugged) -> None:
 def test_a_plugin_is_told_the_trace_of_its_call(plugged: Plugged) -> None:
     caller = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
     nobody = "http://127.0.0.1:1"
-    done = plugged.project.run(*UP, "--otel-traces", nobody, INPUTS=inputs(trace=True), TRACEPARENT=f"00-{caller}-01")
-    told = re.findall(r"create is below 00-(\S+)-01", done.stdout)
+    told_us = {"TRACEPARENT": f"00-{caller}-01", "TRACESTATE": "vendor=carried"}
+    done = plugged.project.run(*UP, "--otel-traces", nobody, INPUTS=inputs(trace=True), **told_us)
+    told = re.findall(r"create is below 00-(\S+)-01 of vendor=carried", done.stdout)
     assert [span.split("-")[0] for span in told] == [caller.split("-")[0]]
     assert told != [caller]
     assert (

@@ -1,12 +1,14 @@
-"""A collector of OpenTelemetry for tests: takes OTLP over HTTP, and keeps what it was sent."""
+"""A collector of OpenTelemetry for tests: takes OTLP over HTTP or gRPC, and keeps what it was sent."""
 
 import contextlib
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import grpc
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
@@ -45,6 +47,7 @@ class Span:
     trace: str
     id: str
     parent: str
+    state: str
     attributes: dict[str, Any]
     error: str | None
     service: str
@@ -94,7 +97,7 @@ def _spans(body: bytes) -> Iterator[Span]:
         for span in (span for scope in resource.scope_spans for span in scope.spans):
             error = span.status.message if span.status.code == Status.STATUS_CODE_ERROR else None
             ids = (span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex())
-            yield Span(span.name, *ids, _attributes(span.attributes), error, service)
+            yield Span(span.name, *ids, span.trace_state, _attributes(span.attributes), error, service)
 
 
 def _attributes(pairs: Any) -> dict[str, Any]:
@@ -137,3 +140,44 @@ def collector(*, hangs: bool = False) -> Iterator[Collector]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+_SERVICES = {
+    "/opentelemetry.proto.collector.trace.v1.TraceService/Export": "/v1/traces",
+    "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export": "/v1/metrics",
+}
+
+
+class _Export(grpc.GenericRpcHandler):
+    """Keeps what is sent by gRPC as if it had come by HTTP, and answers with an empty message, unless it hangs."""
+
+    def __init__(self, kept: Collector, over: threading.Event, *, hangs: bool) -> None:
+        self.kept, self.over, self.hangs = kept, over, hangs
+
+    def service(self, details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[bytes, bytes] | None":
+        path = _SERVICES.get(details.method)
+        if path is None:
+            return None
+
+        def export(body: bytes, context: grpc.ServicerContext) -> bytes:
+            self.kept.requests.append((path, {key: str(value) for key, value in context.invocation_metadata()}, body))
+            if self.hangs:
+                self.over.wait()
+            return b""
+
+        return grpc.unary_unary_rpc_method_handler(export)
+
+
+@contextlib.contextmanager
+def grpc_collector(*, hangs: bool = False) -> Iterator[Collector]:
+    """Serves gRPC on the loopback interface. One that hangs reads what it is sent, and does not answer."""
+    kept = Collector()
+    over = threading.Event()
+    server = grpc.server(ThreadPoolExecutor(max_workers=4), handlers=[_Export(kept, over, hangs=hangs)])
+    kept.address = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    try:
+        yield kept
+    finally:
+        over.set()
+        server.stop(grace=None).wait()

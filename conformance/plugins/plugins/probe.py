@@ -84,8 +84,9 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
         if values.get("say") and self.engine:
             self.engine.Log(engine_pb2.LogRequest(severity=1, message=f"{method} got {values['say']}", urn=urn))
         if values.get("trace") and self.engine:
-            parent = dict(context.invocation_metadata()).get("traceparent", "no trace")
-            self.engine.Log(engine_pb2.LogRequest(severity=1, message=f"{method} is below {parent}", urn=urn))
+            told = dict(context.invocation_metadata())
+            trace = " of ".join([told.get("traceparent", "no trace"), *filter(None, [told.get("tracestate")])])
+            self.engine.Log(engine_pb2.LogRequest(severity=1, message=f"{method} is below {trace}", urn=urn))
         if values.get("crash") == method:
             print("about to crash", file=sys.stderr, flush=True)
             os._exit(3)

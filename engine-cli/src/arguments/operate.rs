@@ -47,7 +47,7 @@ pub(crate) struct RunArguments {
     /// Print a summary of the run for CI on stdout, and all else on stderr
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "output"])]
     pub(crate) summary: Option<SummaryFormat>,
-    /// Send traces to this OpenTelemetry collector, by OTLP over HTTP
+    /// Send traces to this OpenTelemetry collector, by OTLP
     #[arg(long, value_name = "ENDPOINT")]
     pub(crate) otel_traces: Option<String>,
     /// Also write each engine event to this file, as a line of JSON.

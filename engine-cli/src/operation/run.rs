@@ -62,7 +62,7 @@ pub(super) async fn run(
     }
     let pages = Pages::begin(workplace, request, stack, plan.as_ref(), &operation, &session).await?;
     show.page = pages.recorder.clone();
-    show.telemetry = telemetry::of(workplace, request, stack, &redactor)?;
+    show.telemetry = telemetry::of(workplace, request, stack, &redactor, session.lock_wait())?;
     let watchers = pages.watcher().into_iter().chain(telemetry::watcher(show.telemetry.as_ref()));
     operation.activities = Activities::watched_by(watchers.collect());
     let ran = operate(workplace, request, program, operation, session, &show).await;

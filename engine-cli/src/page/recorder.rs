@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
 use maloko_core::event::{Diagnostic, Event, EventSink, Op, StepMetadata, Summary};
 use maloko_core::operation::{Operation, OperationKind};
-use maloko_core::provider::{ProviderError, ProviderErrorKind};
+use maloko_core::provider::{ProviderError, ProviderErrorKind, TraceContext};
 use maloko_core::redaction::Redactor;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::state::{Snapshot, UnresolvedCreate};
@@ -188,7 +188,7 @@ impl EventSink for Recorder {
 }
 
 impl ActivityWatcher for Recorder {
-    fn began(&self, number: u64, activity: &Activity) -> Option<Arc<str>> {
+    fn began(&self, number: u64, activity: &Activity) -> Option<TraceContext> {
         self.recording().activity_began(number, activity.clone(), self.now());
         None
     }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::provider::ProviderError;
+use crate::provider::{ProviderError, TraceContext};
 use crate::urn::Urn;
 
 /// What sort of activity it is.
@@ -61,9 +61,9 @@ pub enum ActivityEnd<'a> {
 
 /// Watches activities. Called from any thread, never under a lock of the engine; it must not block.
 pub trait ActivityWatcher: Send + Sync {
-    /// An activity begins. `number` is its own in the run. A W3C `traceparent` that this gives for a call is handed to the
-    /// provider's host, so that what the provider's code traces itself becomes a child of the call.
-    fn began(&self, number: u64, activity: &Activity) -> Option<Arc<str>>;
+    /// An activity begins. `number` is its own in the run. What this gives for a call is handed to the provider's host, so
+    /// that what the provider's code traces itself becomes a child of the call.
+    fn began(&self, number: u64, activity: &Activity) -> Option<TraceContext>;
 
     /// The activity of that number is over.
     fn ended(&self, number: u64, end: ActivityEnd<'_>);
@@ -127,11 +127,11 @@ impl Activities {
         {
             activity.attempt += watched.failures().get(call).copied().unwrap_or(0);
         }
-        let mut trace_parent = None;
+        let mut trace = None;
         for watcher in &watched.watchers {
-            trace_parent = watcher.began(number, &activity).or(trace_parent);
+            trace = watcher.began(number, &activity).or(trace);
         }
-        Some(Ongoing { watched: Arc::clone(watched), number, call, trace_parent, over: false })
+        Some(Ongoing { watched: Arc::clone(watched), number, call, trace, over: false })
     }
 }
 
@@ -140,15 +140,15 @@ pub struct Ongoing {
     watched: Arc<Watched>,
     number: u64,
     call: Option<(Urn, Cow<'static, str>)>,
-    trace_parent: Option<Arc<str>>,
+    trace: Option<TraceContext>,
     over: bool,
 }
 
 impl Ongoing {
-    /// The W3C `traceparent` of what happens inside, if a watcher gave one.
+    /// Where in a trace what happens inside belongs, if a watcher traces it.
     #[must_use]
-    pub fn trace_parent(&self) -> Option<Arc<str>> {
-        self.trace_parent.clone()
+    pub fn trace(&self) -> Option<TraceContext> {
+        self.trace.clone()
     }
 
     /// It is over; `error` is why it failed.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::activity::{Activities, Activity, ActivityEnd, ActivityKind, ActivityWatcher};
-use crate::provider::{ProviderError, ProviderErrorKind};
+use crate::provider::{ProviderError, ProviderErrorKind, TraceContext};
 use crate::urn::Urn;
 
 /// What a watcher was told, a line for each.
@@ -22,10 +22,11 @@ impl Notes {
 }
 
 impl ActivityWatcher for Notes {
-    fn began(&self, number: u64, activity: &Activity) -> Option<Arc<str>> {
+    fn began(&self, number: u64, activity: &Activity) -> Option<TraceContext> {
         let name = activity.urn.as_ref().map_or("", |urn| urn.name());
         self.note(format!("{number} {:?} {} {name} {}", activity.kind, activity.name, activity.attempt));
-        (activity.kind == ActivityKind::Call).then(|| "00-trace-call-01".into())
+        let is_call = activity.kind == ActivityKind::Call;
+        is_call.then(|| TraceContext { parent: "00-trace-call-01".into(), state: Some("vendor=1".into()) })
     }
 
     fn ended(&self, number: u64, end: ActivityEnd<'_>) {
@@ -64,7 +65,8 @@ fn attempts_are_counted_until_one_succeeds() {
 fn what_is_dropped_was_given_up() {
     let (notes, activities) = watched();
     let ongoing = activities.begin(|| create(&Urn::new("dev", "proj", "", "a:b:C", "web"))).expect("it is watched");
-    assert_eq!(ongoing.trace_parent().as_deref(), Some("00-trace-call-01"));
+    let trace = TraceContext { parent: "00-trace-call-01".into(), state: Some("vendor=1".into()) };
+    assert_eq!(ongoing.trace(), Some(trace));
     drop(ongoing);
     assert_eq!(notes.all().last().map(String::as_str), Some("1 given up"));
 }

@@ -57,6 +57,15 @@ pub struct CallLimits {
     pub min_interval: Duration,
 }
 
+/// Where in a trace a call is, as W3C's Trace Context writes it: what is done inside, in whatever process, belongs below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceContext {
+    /// `traceparent`: the trace and the span.
+    pub parent: Arc<str>,
+    /// `tracestate`: what the caller's own tools carry along, where there is any.
+    pub state: Option<Arc<str>>,
+}
+
 /// One call of a provider method. All property bags are the callee's own, without secrets wrappers, without
 /// `__provider`; unknowns occur in `Check` and `Diff` only.
 #[derive(Clone, Debug)]
@@ -69,8 +78,8 @@ pub struct ProviderCall {
     pub method: Method,
     /// What a plugin is told beside that; live objects see nothing of it.
     pub for_plugin: Option<Box<PluginArguments>>,
-    /// The W3C `traceparent` of the call where it is traced: what the provider's code traces itself belongs below it.
-    pub trace_parent: Option<Arc<str>>,
+    /// Where in a trace the call is, if it is traced: what the provider's code traces itself belongs below it.
+    pub trace: Option<TraceContext>,
 }
 
 /// What plugins are told of a call beside its method's arguments; live objects see nothing of it.

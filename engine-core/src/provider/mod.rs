@@ -7,7 +7,7 @@ mod reference;
 
 pub use call::{
     Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, PluginArguments, ProviderCall,
-    ProviderDescription,
+    ProviderDescription, TraceContext,
 };
 pub use error::{HostError, ProviderError, ProviderErrorKind};
 pub use host::ProviderHost;

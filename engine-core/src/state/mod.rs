@@ -44,7 +44,7 @@ pub use pending_operation::{PendingKind, PendingOperation};
 pub use secrets::Crypter;
 pub use secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
 pub(crate) use session::unseal;
-pub use session::{Durability, Session};
+pub use session::{Durability, LockWait, Session};
 pub use session_options::SessionOptions;
 pub use snapshot::Snapshot;
 pub use stack::copy::{Copied, migrate_stack};

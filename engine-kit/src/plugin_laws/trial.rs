@@ -153,7 +153,7 @@ impl Example {
             urn,
             method: Method::Check { olds, news },
             for_plugin: Some(Box::new(PluginArguments { seed: SEED.to_vec(), ..PluginArguments::default() })),
-            trace_parent: None,
+            trace: None,
         };
         let answer = match shared.ready().await {
             Ok(plugin) => shared.kept.call(plugin, call).await,

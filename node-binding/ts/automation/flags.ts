@@ -56,7 +56,7 @@ const UNSUPPORTED: Record<string, string> = {
 // Verbs that understand few of them.
 const FEW: Partial<Record<Verb, string[]>> = {
     rename: ["color", "configFile"],
-    import: ["message", "diff", "color", "configFile", "suppressProgress", "page"],
+    import: ["message", "diff", "color", "configFile", "suppressProgress", "otelTraces", "page"],
 };
 
 /** The verbs that take options. */

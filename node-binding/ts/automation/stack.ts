@@ -126,7 +126,7 @@ export class Stack {
     }
 
     /** Takes over objects that exist. */
-    async import(options: ImportOptions & PageOptions): Promise<WithPage<ImportResult>> {
+    async import(options: ImportOptions & PageOptions & TelemetryOptions): Promise<WithPage<ImportResult>> {
         const { done, generatedCode } = await importResources(this, options);
         return withPage({ ...(await this.#summarized(done, options.showSecrets)), generatedCode }, done);
     }

@@ -18,19 +18,29 @@ const GETTER = {
     keys: (carrier: Carrier): string[] => Object.keys(carrier),
 };
 
+/** The W3C headers of a call; empty ones of a call that is not traced. */
+export interface TraceContext {
+    traceparent: string;
+    tracestate: string;
+}
+
 /**
- * Does something so that spans are children of the call with this W3C `traceparent`. It is simply done where the call is not
- * traced, or the program has no OpenTelemetry.
+ * Does something so that spans are children of the call with this context. It is simply done where the call is not traced, or
+ * the program has no OpenTelemetry.
  */
-export function belowCall<T>(traceParent: string, action: () => T): T {
-    const manager = traceParent === "" ? undefined : registered()?.context;
-    const below = manager === undefined ? undefined : contextOf(manager, traceParent);
+export function belowCall<T>(trace: TraceContext, action: () => T): T {
+    const manager = trace.traceparent === "" ? undefined : registered()?.context;
+    const below = manager === undefined ? undefined : contextOf(manager, trace);
     return manager === undefined || below === undefined ? action() : manager.with(below, action);
 }
 
-function contextOf(manager: NonNullable<Registered["context"]>, traceparent: string): Context | undefined {
+function contextOf(
+    manager: NonNullable<Registered["context"]>,
+    { traceparent, tracestate }: TraceContext,
+): Context | undefined {
+    const carrier: Carrier = tracestate === "" ? { traceparent } : { traceparent, tracestate };
     try {
-        return registered()?.propagation?.extract(manager.active(), { traceparent }, GETTER);
+        return registered()?.propagation?.extract(manager.active(), carrier, GETTER);
     } catch {
         // The program's propagator may be any.
         return undefined;

@@ -346,6 +346,7 @@ export class Bridge {
         urn,
         operationKey,
         traceParent,
+        traceState,
         arguments: text,
     }: MessageOf<"callProvider">): void {
         const found = this.#ownerOf(object);
@@ -357,7 +358,7 @@ export class Bridge {
         void this.#answer(call, operation, () => {
             const described = { urn, method, operationKey };
             return owner.withinCall(ofCall, described, (signal) =>
-                belowCall(traceParent, () => owner.registry.call(object, method, text, warn, signal)),
+                belowCall({ traceparent: traceParent, tracestate: traceState }, () => owner.registry.call(object, method, text, warn, signal)),
             );
         });
     }

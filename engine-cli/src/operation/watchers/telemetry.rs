@@ -6,7 +6,7 @@ use maloko_core::activity::ActivityWatcher;
 use maloko_core::event::{EventSink, Outcome};
 use maloko_core::operation::OperationKind;
 use maloko_core::redaction::Redactor;
-use maloko_core::state::StackName;
+use maloko_core::state::{LockWait, StackName};
 use maloko_telemetry::{RunDescription, Settings, Telemetry};
 
 use crate::failure::{Failure, Result};
@@ -19,6 +19,7 @@ pub(in crate::operation) fn of(
     request: &Request,
     stack: &StackName,
     redactor: &Arc<Redactor>,
+    lock_wait: Option<LockWait>,
 ) -> Result<Option<Arc<Telemetry>>> {
     let context = workplace.context;
     let settings = Settings::of(&|name| context.text_variable(name), request.operate.run.otel_traces.as_deref());
@@ -35,6 +36,7 @@ pub(in crate::operation) fn of(
         preview: request.is_dry(),
         project: stack.project().to_owned(),
         stack: stack.stack().to_owned(),
+        lock_wait,
     };
     let telemetry = Telemetry::begin(&settings, run, Arc::clone(redactor));
     telemetry.map(Some).map_err(|error| Failure::configuration(error.to_string()))

@@ -331,7 +331,7 @@ impl Providers {
             ProviderKind::Plugin(provider) => {
                 let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(unconfigured_answer(&method)) };
                 return self
-                    .ask_host(plugin, ProviderCall { number, urn: urn.clone(), method, for_plugin, trace_parent: None })
+                    .ask_host(plugin, ProviderCall { number, urn: urn.clone(), method, for_plugin, trace: None })
                     .await;
             }
             ProviderKind::Provider(resource) => {
@@ -346,7 +346,7 @@ impl Providers {
         let name = method.name();
         let shown = shown_assets(&method);
         let answer = self
-            .ask_host(object, ProviderCall { number, urn: urn.clone(), method, for_plugin: None, trace_parent: None })
+            .ask_host(object, ProviderCall { number, urn: urn.clone(), method, for_plugin: None, trace: None })
             .await;
         self.fit_to_keep(name, &shown, answer).await
     }
@@ -413,13 +413,7 @@ impl Providers {
             let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
             self.ask_host(
                 object,
-                ProviderCall {
-                    number: self.next_number(),
-                    urn: urn.clone(),
-                    method,
-                    for_plugin: None,
-                    trace_parent: None,
-                },
+                ProviderCall { number: self.next_number(), urn: urn.clone(), method, for_plugin: None, trace: None },
             )
             .await
             .map(|_| ())

@@ -30,11 +30,9 @@ async fn close(host: &Arc<dyn ProviderHost>, closable: Closable, limit: Duration
     let inner = Arc::clone(host);
     // A task of its own: a method that is not async holds the thread that polls it.
     host.spawn(Box::pin(async move {
-        let call =
-            pin!(inner.call(
-                object,
-                ProviderCall { number, urn, method: Method::Close, for_plugin: None, trace_parent: None }
-            ));
+        let call = pin!(
+            inner.call(object, ProviderCall { number, urn, method: Method::Close, for_plugin: None, trace: None })
+        );
         if let Either::Left((answer, _)) = select(call, stopped).await {
             // Nobody listens when it was given up.
             let _ = done.send(answer);

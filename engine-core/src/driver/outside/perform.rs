@@ -48,7 +48,7 @@ impl Engine {
                 Box::pin(async move {
                     let activity = || Activity::new(ActivityKind::Call, call.method.name(), Some(call.urn.clone()));
                     let ongoing = activities.begin(activity);
-                    call.trace_parent = ongoing.as_ref().and_then(Ongoing::trace_parent);
+                    call.trace = ongoing.as_ref().and_then(Ongoing::trace);
                     let answer = host.call(object, call).await;
                     end(ongoing, answer.as_ref().err());
                     Outcome::Answered(answer)

@@ -1,6 +1,7 @@
 //! A stack's state as one operation uses it.
 
 mod journal_writer;
+mod lock_wait;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -37,6 +38,7 @@ use crate::state::secrets::{Crypter, reference_text};
 use crate::state::session_options::SessionOptions;
 use crate::state::{Change, Snapshot};
 use journal_writer::{JournalWriter, Record, not_recorded};
+pub use lock_wait::LockWait;
 
 /// Becomes ready when the changes that it was given for are durable; may be dropped when nobody needs to know.
 pub struct Durability(Outcome);
@@ -68,6 +70,7 @@ pub struct Session {
     crypter: Option<Crypter>,
     store: Option<Store>,
     environment: Environment,
+    lock_wait: Option<LockWait>,
 }
 
 /// What a session that writes needs.
@@ -88,7 +91,14 @@ impl Session {
     /// A session that keeps nothing: for tests that hand in the rows.
     #[must_use]
     pub fn read_only(snapshot: Snapshot) -> Self {
-        Self { snapshot, notices: Vec::new(), crypter: None, store: None, environment: Environment::system() }
+        Self {
+            snapshot,
+            notices: Vec::new(),
+            crypter: None,
+            store: None,
+            environment: Environment::system(),
+            lock_wait: None,
+        }
     }
 
     /// What encrypts and decrypts the secrets of the stack; `None` for a session in memory.
@@ -103,7 +113,8 @@ impl Session {
         // A salt that cannot be used has been reported when the snapshot was unsealed.
         let own = snapshot.salt().ok().flatten().and_then(|salt| crypter.with_salt(salt).ok());
         let environment = crypter.environment().clone();
-        Self { snapshot, notices: Vec::new(), crypter: Some(own.unwrap_or(crypter)), store: None, environment }
+        let crypter = Some(own.unwrap_or(crypter));
+        Self { snapshot, notices: Vec::new(), crypter, store: None, environment, lock_wait: None }
     }
 
     /// Opens a stack for writing: takes the lease, reads the checkpoint, recovers what a killed run left behind.
@@ -121,11 +132,14 @@ impl Session {
     ) -> Result<Self> {
         // With a wrong passphrase nothing is written, not even a lock.
         options.crypter.verify()?;
+        let asked = LockWait::begin(&options.environment);
         let lease = backend.lease(stack, &options.command).await?;
-        let opened = Self::open_leased(stack, Arc::clone(&lease), options, unfinished).await;
-        if opened.is_err() {
+        let lock_wait = asked.end();
+        let mut opened = Self::open_leased(stack, Arc::clone(&lease), options, unfinished).await;
+        match &mut opened {
+            Ok(session) => session.lock_wait = Some(lock_wait),
             // The reason why it could not be opened is what the user needs to know.
-            drop(lease.release().await);
+            Err(_) => drop(lease.release().await),
         }
         opened
     }
@@ -194,13 +208,19 @@ impl Session {
         let envelope = Mutex::new(checkpoint);
         let marked = AtomicBool::new(marked);
         let store = Store { stack: stack.clone(), lease, journal, envelope, marked, before, options };
-        Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store), environment })
+        Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store), environment, lock_wait: None })
     }
 
     /// The machine that the operation runs on.
     #[must_use]
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// What the sole right to write took; `None` for a session that does not write.
+    #[must_use]
+    pub fn lock_wait(&self) -> Option<LockWait> {
+        self.lock_wait
     }
 
     /// What the user should know about the opening: an interrupted run that was recovered, and the like.

@@ -7,24 +7,26 @@ import contextvars
 from collections.abc import Callable
 from typing import Any
 
-_Attach = Callable[[str], Any]
+_Attach = Callable[[dict[str, str]], Any]
 _attach: _Attach | None = None
 _looked_for = False
 
 
-def below_call(trace_parent: str, context: contextvars.Context) -> contextvars.Context:
-    """A copy of the context in which spans are children of the call with this W3C `traceparent`.
+def below_call(trace: tuple[str, str | None] | None, context: contextvars.Context) -> contextvars.Context:
+    """A copy of the context in which spans are children of the call with this W3C `traceparent` and `tracestate`.
 
     It is the context itself where the call is not traced, or the program has no OpenTelemetry.
     """
-    if not trace_parent:
+    if trace is None:
         return context
     attach = _attach_of_program()
     if attach is None:
         return context
+    parent, state = trace
+    carrier = {"traceparent": parent, **({"tracestate": state} if state else {})}
     context = context.copy()
     with contextlib.suppress(Exception):  # the program's own version of the package may be any
-        context.run(attach, trace_parent)
+        context.run(attach, carrier)
     return context
 
 
@@ -38,8 +40,8 @@ def _attach_of_program() -> _Attach | None:
 
             propagator = TraceContextTextMapPropagator()
 
-            def attach(trace_parent: str) -> Any:
-                return context.attach(propagator.extract({"traceparent": trace_parent}, context.get_current()))
+            def attach(carrier: dict[str, str]) -> Any:
+                return context.attach(propagator.extract(carrier, context.get_current()))
 
             _attach = attach
         _looked_for = True

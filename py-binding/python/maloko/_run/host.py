@@ -221,7 +221,7 @@ class Host:
         context: contextvars.Context | None,
         complete: Completion,
         operation_key: str = "",
-        trace_parent: str = "",
+        trace: tuple[str, str | None] | None = None,
     ) -> Answer | None:
         """Calls a method; `None` means that `complete` is called with the answer later."""
         entry = self.registry.entry(number)
@@ -249,7 +249,7 @@ class Host:
             except BaseException as error:  # the user's factory may raise anything
                 left()
                 return refused(error) if isinstance(error, Shared) else failed(error)
-        context = below_call(trace_parent, context or self.context)
+        context = below_call(trace, context or self.context)
         return call_provider(provider, call, arguments, context, self._provider_loop, complete, ended)
 
     def cancel(self, numbers: list[int]) -> None:

@@ -361,6 +361,7 @@ class Stack(official.Stack):
         converter_args: list[str] | None = None,
         on_output: OnOutput | None = None,
         show_secrets: bool = True,
+        otel_traces: str | None = None,
         page: str | None = None,
     ) -> ImportResult:
         """Takes over objects that exist.
@@ -369,6 +370,7 @@ class Stack(official.Stack):
         :param name_table: URNs by the names that `parent` and `provider` of the resources use
         :param protect: whether they are protected from deletion
         :param generate_code: whether the result has code for the program; it has when not given
+        :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param page: a file that shows the run in a browser
         :raises CommandError: when the operation fails
         """
