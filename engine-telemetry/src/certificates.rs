@@ -67,10 +67,10 @@ fn chain(what: &str, pem: &[u8]) -> Result<Vec<Certificate<'static>>, CannotExpo
             certificates.push(certificate);
         }
     }
-    match certificates.is_empty() {
-        true => Err(unusable(what, &"there is no certificate in it")),
-        false => Ok(certificates),
+    if certificates.is_empty() {
+        return Err(unusable(what, &"there is no certificate in it"));
     }
+    Ok(certificates)
 }
 
 fn read(what: &str, file: &str) -> Result<Vec<u8>, CannotExport> {

@@ -39,9 +39,10 @@ impl Exporters {
         }
         let resource = resource.build();
         let speaks_grpc = |target: &Option<Target>| target.as_ref().is_some_and(|it| it.protocol == Protocol::Grpc);
-        let carrier = match speaks_grpc(&settings.traces) || speaks_grpc(&settings.metrics) {
-            true => Some(Carrier::start()?),
-            false => None,
+        let carrier = if speaks_grpc(&settings.traces) || speaks_grpc(&settings.metrics) {
+            Some(Carrier::start()?)
+        } else {
+            None
         };
         // Connections are made where the exporters are.
         let entered = carrier.as_ref().and_then(Carrier::enter);
@@ -126,9 +127,10 @@ fn over_http(target: &Target) -> Option<OfHttp> {
 }
 
 fn transport(target: &Target, failures: &Arc<Failures>) -> Result<Transport, CannotExport> {
-    let certificates = match target.endpoint.starts_with("https:") {
-        true => Certificates::read(&target.trust)?,
-        false => Certificates::default(),
+    let certificates = if target.endpoint.starts_with("https:") {
+        Certificates::read(&target.trust)?
+    } else {
+        Certificates::default()
     };
     Ok(Transport::new(target.timeout, certificates.for_http()?, Arc::clone(failures)))
 }

@@ -38,8 +38,8 @@ pub(crate) fn connected<Builder: WithExportConfig + WithTonicConfig>(
     target: &Target,
 ) -> Result<Builder, CannotExport> {
     let builder = builder.with_endpoint(target.endpoint.clone()).with_timeout(target.timeout);
-    Ok(match target.endpoint.starts_with("https:") {
-        true => builder.with_tls_config(Certificates::read(&target.trust)?.for_grpc()),
-        false => builder,
-    })
+    if !target.endpoint.starts_with("https:") {
+        return Ok(builder);
+    }
+    Ok(builder.with_tls_config(Certificates::read(&target.trust)?.for_grpc()))
 }

@@ -15,7 +15,8 @@ use opentelemetry::trace::TracerProvider as _;
 use opentelemetry::{Context, InstrumentationScope, KeyValue};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 
-use crate::exporters::{CannotExport, Exporters};
+use crate::cannot_export::CannotExport;
+use crate::exporters::Exporters;
 use crate::measures::{Measured, Measures};
 use crate::settings::Settings;
 use crate::spans::Spans;
