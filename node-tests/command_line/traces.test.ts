@@ -228,6 +228,19 @@ test("traces and metrics go by gRPC", async () => {
     expect(output).not.toContain("OpenTelemetry");
 });
 
+test("what is sent may be compressed", async () => {
+    const trial = project({ "index.ts": ECHO });
+    const [byHttp, byGrpc] = [await collector(), await grpcCollector()];
+    for (const [seen, protocol] of [[byHttp, {}] as const, [byGrpc, GRPC] as const]) {
+        const compressing = exporting(seen, { ...protocol, OTEL_EXPORTER_OTLP_COMPRESSION: "gzip" });
+        expect((await trial.beside(compressing, ...UP)).output).not.toContain("OpenTelemetry");
+    }
+    const encodings = byHttp.requests.map(({ headers }) => headers["content-encoding"]);
+    expect(new Set(encodings)).toEqual(new Set(["gzip"]));
+    expect(byHttp.span("maloko up")).toBeDefined();
+    expect(byGrpc.span("maloko up")).toBeDefined();
+});
+
 test("each signal may have its own protocol", async () => {
     const trial = project({ "index.ts": ECHO });
     const [byHttp, byGrpc] = [await collector(), await grpcCollector()];

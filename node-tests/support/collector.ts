@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
+import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 
 /** The beginning of a program that traces itself, and sends its spans to the same collector. */
@@ -115,11 +116,11 @@ function attributesOf(pairs: any[] = []): Attributes {
 export async function collector(hangs = false): Promise<Collector> {
     const kept = new Collector();
     const server = createServer((request, response) => {
-        let body = "";
-        request.setEncoding("utf8").on("data", (text: string) => {
-            body += text;
-        });
+        const pieces: Buffer[] = [];
+        request.on("data", (piece: Buffer) => pieces.push(piece));
         request.on("end", () => {
+            const whole = Buffer.concat(pieces);
+            const body = (request.headers["content-encoding"] === "gzip" ? gunzipSync(whole) : whole).toString();
             kept.requests.push({ path: request.url ?? "", headers: request.headers, body });
             if (!hangs) {
                 response.end("{}");

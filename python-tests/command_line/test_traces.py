@@ -220,6 +220,17 @@ def test_traces_and_metrics_go_by_grpc(trial: Project) -> None:
     assert "OpenTelemetry" not in done.stderr
 
 
+def test_what_is_sent_may_be_compressed(trial: Project) -> None:
+    trial.write("__main__.py", ECHO)
+    with collector() as by_http, grpc_collector() as by_grpc:
+        for seen, protocol in ((by_http, {}), (by_grpc, GRPC)):
+            done = trial.run(*UP, **exporting(seen, **protocol, OTEL_EXPORTER_OTLP_COMPRESSION="gzip"))
+            assert "OpenTelemetry" not in done.stderr
+    assert {headers.get("content-encoding") for _, headers, _ in by_http.requests} == {"gzip"}
+    assert by_http.span("maloko up")
+    assert by_grpc.span("maloko up")
+
+
 def test_each_signal_may_have_its_own_protocol(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as by_http, grpc_collector() as by_grpc:

@@ -1,6 +1,7 @@
 """A collector of OpenTelemetry for tests: takes OTLP over HTTP or gRPC, and keeps what it was sent."""
 
 import contextlib
+import gzip
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -117,6 +118,8 @@ def collector(*, hangs: bool = False) -> Iterator[Collector]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
+            if self.headers["content-encoding"] == "gzip":
+                body = gzip.decompress(body)
             kept.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
             if hangs:
                 over.wait()
