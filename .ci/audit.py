@@ -27,7 +27,7 @@ MAY_CONNECT = (
     "engine-core/src/assets/remote.rs",
     "engine-plugins/src/",
     "engine-stores/src/",
-    "engine-telemetry/src/transport.rs",
+    "engine-telemetry/src/",
     # The page of --page-live, on the loopback interface.
     "engine-cli/src/page/live.rs",
     *GUARDS,
