@@ -15,6 +15,7 @@ pub(crate) struct Measures {
     calls: Counter<u64>,
     call_durations: Histogram<f64>,
     permit_waits: Histogram<f64>,
+    dependency_waits: Histogram<f64>,
     journal_flushes: Histogram<f64>,
     callbacks: Histogram<f64>,
     plugin_requests: Histogram<f64>,
@@ -44,6 +45,10 @@ impl Measures {
             calls: calls.with_description("Calls of provider methods").build(),
             call_durations: durations("maloko.provider.call.duration", "What calls of provider methods took"),
             permit_waits: durations("maloko.permit.wait.duration", "How long calls waited for their turn"),
+            dependency_waits: durations(
+                "maloko.dependency.wait.duration",
+                "How long resources waited for what has to be done before",
+            ),
             journal_flushes: durations(
                 "maloko.journal.flush.duration",
                 "What making a record of the journal durable took",
@@ -59,9 +64,10 @@ impl Measures {
         let mut attributes = self.of_run.clone();
         let histogram = match kind {
             ActivityKind::Disk => return self.journal_flushes.record(took.as_secs_f64(), &attributes),
-            ActivityKind::Permit => {
+            ActivityKind::Permit | ActivityKind::Dependency => {
+                let waits = if kind == ActivityKind::Permit { &self.permit_waits } else { &self.dependency_waits };
                 attributes.push(KeyValue::new(words::WAIT, name));
-                return self.permit_waits.record(took.as_secs_f64(), &attributes);
+                return waits.record(took.as_secs_f64(), &attributes);
             }
             ActivityKind::Call => {
                 attributes.push(KeyValue::new(words::METHOD, name));

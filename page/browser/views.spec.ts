@@ -13,7 +13,7 @@ const SERVICE: [name: string, hash: string, seen: RegExp][] = [
     ["run-timeline", "#/run", /Critical path/],
     ["run-table", "#/run?show=table", /before attempt 2/],
     ["changes", "#/changes", /because of db/],
-    ["changes-plan", "#/changes?show=plan", /2 resources differ from the plan/],
+    ["changes-plan", "#/changes?show=plan", /3 resources differ from the plan/],
     ["changes-states", "#/changes?show=states", /version 41 .* → version 43/],
     ["log", "#/log", /size medium is served until/],
     ["history", "#/history", /Larger database, new release/],
@@ -57,7 +57,7 @@ for (const scheme of ["light", "dark"] as const) {
         });
         test("a chosen step shows why, as a chain", async ({ watched: page }) => {
             await open(page, "service", "#/changes");
-            await page.getByRole("option", { name: /balancer/ }).click();
+            await page.getByRole("treeitem", { name: /balancer/ }).click();
             await picture(page, `changes-why-${scheme}`);
             await accessible(page);
         });

@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Activity, Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
-import { duration, offset, shortType, whole } from "../model/words.ts";
+import { duration, offset, typeOf, whole } from "../model/words.ts";
 import { ResourceLink } from "../parts/badges.tsx";
 import { Toggles } from "../parts/layout.tsx";
 import { useWindow } from "../parts/virtual.ts";
@@ -29,6 +29,7 @@ const KIND_NAMES: { [kind in Activity["kind"]]: string } = {
     call: "Calls",
     permit: "Permits",
     disk: "Disk",
+    dependency: "Dependencies",
     pause: "Pauses",
     hook: "Hooks",
     plugin: "Plugins",
@@ -118,8 +119,7 @@ export function CallTable(props: { catalog: Catalog; run: Run; selected: number 
                                         )}
                                     </div>
                                     <div role="cell" class="c-type dim">
-                                        {activity.resource !== undefined &&
-                                            shortType(catalog.resource(activity.resource)?.type ?? "")}
+                                        {activity.resource !== undefined && typeOf(catalog.resource(activity.resource))}
                                     </div>
                                     <div role="cell" class="c-began number">
                                         {offset(activity.began)}
@@ -146,7 +146,7 @@ function sorted(catalog: Catalog, run: Run, by: Column, down: boolean, kinds: Re
     const text: { [column in Column]?: (one: Activity) => string } = {
         what: (one) => one.name,
         resource: (one) => (one.resource === undefined ? "" : catalog.nameOf(one.resource)),
-        type: (one) => shortType(catalog.resource(one.resource ?? -1)?.type ?? ""),
+        type: (one) => typeOf(catalog.resource(one.resource ?? -1)),
         outcome: (one) => one.outcome ?? "",
     };
     const words = text[by];

@@ -60,6 +60,7 @@ const KINDS = {
     call: "Provider call",
     permit: "Waiting for a permit",
     disk: "Waiting for the disk",
+    dependency: "Waiting for what has to be done before",
     pause: "Waiting before another attempt",
     hook: "Hook",
     plugin: "Plugin",
