@@ -163,6 +163,8 @@ test("the timeline: hover tells, a click chooses, keys go from call to call", as
     await expect(page.getByRole("region", { name: "Details of the call" })).toContainText("create of db");
     await lanes.focus();
     await page.keyboard.press("ArrowRight");
+    await expect(page.getByRole("heading", { level: 2 })).toHaveText("db waits for what is deleted before it");
+    await page.keyboard.press("ArrowRight");
     await expect(page.getByRole("heading", { level: 2 })).toHaveText("delete of db");
     await page.keyboard.press("+");
     await page.keyboard.press("0");

@@ -92,6 +92,20 @@ export function isProvider(type: string): boolean {
     return type.startsWith(PROVIDER);
 }
 
+const WAITS: ReadonlySet<string> = new Set(["permit", "disk", "dependency"]);
+
+/** What an activity is called beside its resource: a method, or `waits for the journal`. */
+export function activityWords({ kind, name }: { kind: string; name: string }): string {
+    return WAITS.has(kind) ? `waits for ${name}` : name;
+}
+
+/** What it is called by itself: `create of db`, `db waits for the journal`. */
+export function activityTitle(activity: { kind: string; name: string }, resource: string | undefined): string {
+    const words = activityWords(activity);
+    if (resource === undefined) return words;
+    return WAITS.has(activity.kind) ? `${resource} ${words}` : `${words} of ${resource}`;
+}
+
 /** Milliseconds as `850 ms`, `1.4 s`, `41 s`, `2 min 5 s`, `3 h 10 min`. */
 export function duration(ms: number): string {
     if (ms < 1) return ms > 0 ? "< 1 ms" : "0 ms";

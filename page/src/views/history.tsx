@@ -148,6 +148,8 @@ function ThisRun(): JSX.Element {
 
 /** More resources are not listed: such an operation has a page of its own. */
 const MOST_CHANGED = 200;
+/** The properties of so many are unfolded. */
+const FEW_CHANGED = 3;
 
 function Changed({ catalog, version }: { catalog: Catalog; version: number }): JSX.Element {
     const all = useMemo(() => changesOf(catalog, version), [catalog, version]);
@@ -156,18 +158,21 @@ function Changed({ catalog, version }: { catalog: Catalog; version: number }): J
             <h3>What it changed</h3>
             {all.length === 0 && <p class="dim">Nothing that it changed is in this page.</p>}
             {all.slice(0, MOST_CHANGED).map(({ resource, operation }) => (
-                <details key={resource} class="past-change" open={all.length === 1}>
-                    <summary>
+                <article key={resource} class="past-change">
+                    <p>
                         <ResourceLink catalog={catalog} index={resource} type />{" "}
                         <OpBadge op={operation.op} tense={operation.failed ? "failed" : "done"} />
                         {operation.keys && <span class="dim"> because of {operation.keys.join(", ")}</span>}
-                    </summary>
+                    </p>
                     {operation.changes ? (
-                        <ChangeTable changes={operation.changes} catalog={catalog} />
+                        <details open={all.length <= FEW_CHANGED}>
+                            <summary>{count(operation.changes.length, "property", "properties")}</summary>
+                            <ChangeTable changes={operation.changes} catalog={catalog} />
+                        </details>
                     ) : (
                         <p class="dim">Its properties are not in this page.</p>
                     )}
-                </details>
+                </article>
             ))}
             {all.length > MOST_CHANGED && <p class="dim">and {count(all.length - MOST_CHANGED, "more resource")}</p>}
             <p class="dim">

@@ -6,7 +6,7 @@ import type { Catalog, Edge } from "../model/catalog.ts";
 import { repeats } from "../model/causes.ts";
 import { statesOf } from "../model/filter.ts";
 import { mainStep } from "../model/step-rows.ts";
-import { count, duration, moment, offset, opWords, typeOf } from "../model/words.ts";
+import { activityWords, count, duration, moment, offset, opWords, typeOf } from "../model/words.ts";
 import { OpBadge, ResourceLink, StateBadge } from "../parts/badges.tsx";
 import { ChangeTable, Why } from "../parts/changes.tsx";
 import { CallError, Unresolved } from "../parts/failure.tsx";
@@ -137,7 +137,7 @@ function InThisRun({ catalog, index }: { catalog: Catalog; index: number }): JSX
                             return (
                                 <tr key={at}>
                                     <td>
-                                        <a href={address("run", String(at))}>{activity.name}</a>
+                                        <a href={address("run", String(at))}>{activityWords(activity)}</a>
                                         {activity.attempt && <span class="dim"> attempt {activity.attempt}</span>}
                                         <CallError activity={activity} />
                                     </td>

@@ -5,7 +5,7 @@ import type { Step } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
 import { callsOf, failureOf } from "../model/failures.ts";
 import { type Departure, doneWords, planAgainstResult, whyItDiffers } from "../model/plan.ts";
-import { duration, family, offset, opWords } from "../model/words.ts";
+import { activityWords, duration, family, offset, opWords } from "../model/words.ts";
 import { OpBadge, ResourceLink, Sentence } from "../parts/badges.tsx";
 import { ChangeTable, Why } from "../parts/changes.tsx";
 import { CallError } from "../parts/failure.tsx";
@@ -122,7 +122,7 @@ function Calls({ catalog, step }: { catalog: Catalog; step: Step }): JSX.Element
                     const one = run.activities[at];
                     return (
                         <li key={at}>
-                            <a href={address("run", String(at))}>{one?.name}</a>{" "}
+                            <a href={address("run", String(at))}>{one && activityWords(one)}</a>{" "}
                             <span class="dim">
                                 {one?.duration === undefined ? "running" : duration(one.duration)}
                                 {one?.attempt && `, attempt ${one.attempt}`}

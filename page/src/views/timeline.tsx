@@ -6,7 +6,7 @@ import { elapsed } from "../app.ts";
 import type { Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
 import { barAt, type Lane, packedLanes, resourceLanes, runEnd } from "../model/lanes.ts";
-import { duration, offset } from "../model/words.ts";
+import { activityTitle, duration, offset } from "../model/words.ts";
 import { colours, HEAD, LANE, msOf, type Picture, paint } from "../timeline/paint.ts";
 import { moveRange, type Range, rangeWith, zoomRange } from "../timeline/scale.ts";
 
@@ -16,7 +16,7 @@ const MANY_LANES = 400;
 export function activityName(catalog: Catalog, run: Run, index: number): string {
     const activity = run.activities[index];
     if (!activity) return "";
-    return activity.resource === undefined ? activity.name : `${activity.name} of ${catalog.nameOf(activity.resource)}`;
+    return activityTitle(activity, activity.resource === undefined ? undefined : catalog.nameOf(activity.resource));
 }
 
 export function Timeline(props: {
