@@ -15,10 +15,12 @@ import { address, adjust, go, route } from "../route.ts";
 import { wide } from "./resources.tsx";
 
 const ROW = 52;
+/** Where the time does not fit behind the name. */
+const NARROW_ROW = 72;
 
 export function History({ catalog }: { catalog: Catalog }): JSX.Element {
     const all = useMemo(() => entries(catalog.data), [catalog]);
-    const size = useMemo(() => () => ROW, []);
+    const size = useMemo(() => (wide() ? () => ROW : () => NARROW_ROW), []);
     if (all.length === 0) return <p class="empty">No operation of the past is in this page.</p>;
     const at = all.findIndex((entry) => entry.key === route.value.item);
     const chosen = all[at];
@@ -72,7 +74,7 @@ function Line({ entry, run }: { entry: Entry; run: Run | undefined }): JSX.Eleme
                 </b>{" "}
                 <Result item={item} run={current ? run : undefined} />{" "}
                 {current && <span class="badge tone-same">this page</span>}{" "}
-                <span class="dim">
+                <span class="dim when">
                     {moment(item.began)}, {duration(item.duration)}
                 </span>
             </p>

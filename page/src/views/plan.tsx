@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Catalog } from "../model/catalog.ts";
-import { planAgainstResult, whyItDiffers } from "../model/plan.ts";
+import { type Departure, planAgainstResult, whyItDiffers } from "../model/plan.ts";
 import { mainStep } from "../model/step-rows.ts";
 import { count, whole } from "../model/words.ts";
 import { OpBadge, ResourceLink, Sentence } from "../parts/badges.tsx";
@@ -28,46 +28,48 @@ export function Plan({ catalog }: { catalog: Catalog }): JSX.Element {
                         <th scope="col">Resource</th>
                         <th scope="col">Planned</th>
                         <th scope="col">Done</th>
-                        <th scope="col">Why</th>
                     </tr>
                 </thead>
                 <tbody>
                     {rows.slice(0, MOST_ROWS).map((row) => (
-                        <tr key={row.resource}>
-                            <th scope="row">
-                                {row.differs && (
-                                    <span class={`badge tone-${row.failed ? "failed" : "change"}`}>differs</span>
-                                )}{" "}
-                                <ResourceLink catalog={catalog} index={row.resource} type />
-                            </th>
-                            <td>
-                                {row.planned ? (
-                                    <OpBadge op={row.planned} tense="plan" />
-                                ) : (
-                                    <span class="dim">nothing</span>
-                                )}
-                            </td>
-                            <td>
-                                {row.done ? (
-                                    <a href={stepAddress(catalog, row.resource)}>
-                                        <OpBadge
-                                            op={row.done}
-                                            tense={row.failed ? "failed" : row.running ? "doing" : "done"}
-                                        />
-                                    </a>
-                                ) : (
-                                    <span class="dim">not done</span>
-                                )}
-                            </td>
-                            <td class="why-cell">
-                                <Sentence catalog={catalog} parts={whyItDiffers(catalog, row)} />
-                            </td>
-                        </tr>
+                        <Row key={row.resource} catalog={catalog} row={row} />
                     ))}
                 </tbody>
             </table>
             {rows.length > MOST_ROWS && <p class="dim">and {whole(rows.length - MOST_ROWS)} more</p>}
         </div>
+    );
+}
+
+/** What was planned and done of a resource; where these differ, a second row says why. */
+function Row({ catalog, row }: { catalog: Catalog; row: Departure }): JSX.Element {
+    const why = whyItDiffers(catalog, row);
+    return (
+        <>
+            <tr class={why.length > 0 ? "explained" : undefined}>
+                <th scope="row">
+                    {row.differs && <span class={`badge tone-${row.failed ? "failed" : "change"}`}>differs</span>}{" "}
+                    <ResourceLink catalog={catalog} index={row.resource} type />
+                </th>
+                <td>{row.planned ? <OpBadge op={row.planned} tense="plan" /> : <span class="dim">nothing</span>}</td>
+                <td>
+                    {row.done ? (
+                        <a href={stepAddress(catalog, row.resource)}>
+                            <OpBadge op={row.done} tense={row.failed ? "failed" : row.running ? "doing" : "done"} />
+                        </a>
+                    ) : (
+                        <span class="dim">not done</span>
+                    )}
+                </td>
+            </tr>
+            {why.length > 0 && (
+                <tr>
+                    <td colSpan={3} class="why-cell">
+                        <Sentence catalog={catalog} parts={why} />
+                    </td>
+                </tr>
+            )}
+        </>
     );
 }
 

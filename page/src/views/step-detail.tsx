@@ -86,7 +86,8 @@ function AgainstPlan({ catalog, row }: { catalog: Catalog; row: Departure }): JS
             <span class={`differs tone-${row.failed ? "failed" : "change"}`}>
                 Differs from the plan: planned {planned}; {doneWords(row)}.
             </span>{" "}
-            <Sentence catalog={catalog} parts={whyItDiffers(catalog, row)} />
+            {/* Of what it failed stands above. */}
+            {!row.failed && <Sentence catalog={catalog} parts={whyItDiffers(catalog, row)} />}
         </p>
     );
 }

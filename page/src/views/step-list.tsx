@@ -83,7 +83,7 @@ export function StepList(props: {
                     type="search"
                     data-search
                     aria-label="Search the resources of the steps"
-                    placeholder="Search name, type, URN  ( / )"
+                    placeholder="Search  ( / )"
                     value={params.q ?? ""}
                     onInput={(event) => adjust(withParams({ q: event.currentTarget.value }))}
                 />
