@@ -14,6 +14,7 @@ use maloko_core::urn::Urn;
 use maloko_core::value::{PropertyMap, Value};
 
 use super::data::{self, PageData};
+use super::past::{MANY, unpack};
 use super::{Beginning, Recorder, render};
 
 pub(super) fn urn(name: &str) -> Urn {
@@ -193,4 +194,17 @@ fn those_who_follow_a_run_are_told_of_its_end() {
     ended(&recorder, Outcome::Succeeded);
     let more = serde_json::to_value(recorder.more(true).expect("the end is new")).expect("it is JSON");
     assert_eq!(more["run"]["outcome"], "succeeded");
+}
+
+#[test]
+fn of_a_large_run_a_library_keeps_the_outline() {
+    let recorder = recorder(Vec::new());
+    for number in 0..=MANY {
+        let create = step(Op::Create, None, Some(row(&format!("web-{number}"), &[("size", 1.0.into())])));
+        recorder.emit(Event::StepStarted(create.clone()));
+        recorder.emit(Event::StepDone(create));
+    }
+    let kept = maloko_kit::PageRecorder::record(&recorder).and_then(|record| unpack(&record)).expect("a record");
+    assert_eq!(kept.resources.len(), MANY + 1);
+    assert!(kept.resources.iter().all(|resource| resource.inputs.is_empty()));
 }

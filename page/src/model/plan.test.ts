@@ -88,6 +88,21 @@ test("why more was done than planned: what was not known, another replacement, a
     });
 });
 
+test("while a run goes on, what it has not come to yet is no difference", () => {
+    const data = page((make) => {
+        for (const name of ["running", "later", "failed"]) make.add(name, "t");
+        make.step(0, "replace", 0, undefined);
+        make.step(2, "update", 0, 1, { status: "failed" });
+    });
+    if (data.run) data.run.plan = [0, 1, 2].map((resource) => ({ resource, op: "update" }));
+    const differing = (goesOn: boolean) =>
+        planAgainstResult(new Catalog(data), goesOn)
+            .filter((row) => row.differs)
+            .map((row) => row.resource);
+    expect(differing(false)).toEqual([0, 1, 2]);
+    expect(differing(true)).toEqual([2]);
+});
+
 test("why nothing was done: how the run ended", () => {
     const data = page((make) => void make.add("late", "t"));
     if (!data.run) return;

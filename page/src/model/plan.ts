@@ -16,8 +16,11 @@ export interface Departure {
     differs: boolean;
 }
 
-/** The plan beside what was done, by resource; differences first. Resources that both leave alone are not listed. */
-export function planAgainstResult(catalog: Catalog): Departure[] {
+/**
+ * The plan beside what was done, by resource; differences first. Resources that both leave alone are not listed. While a run
+ * goes on, what it has not come to yet is no difference.
+ */
+export function planAgainstResult(catalog: Catalog, goesOn = false): Departure[] {
     const planned = plannedOps(catalog);
     const resources = new Set(planned.keys());
     for (const step of catalog.data.run?.steps ?? []) resources.add(step.resource);
@@ -32,6 +35,7 @@ export function planAgainstResult(catalog: Catalog): Departure[] {
             running: fate?.running ?? false,
             differs: (plan ?? "same") !== (fate?.op ?? "same") || Boolean(fate?.failed),
         };
+        if (goesOn && (!fate || fate.running)) row.differs = false;
         if (plan) row.planned = plan;
         if (fate) row.done = fate.op;
         rows.push(row);

@@ -58,7 +58,7 @@ function Facts({ data }: { data: PageData }): JSX.Element {
         else rows.push([run.outcome === "unfinished" ? "Known until" : "Duration", duration(run.duration)]);
         if (run.message) rows.push(["Message", run.message]);
     }
-    rows.push(["Page written", `${moment(data.written)} by maloko ${data.maloko}`]);
+    if (!run || !goesOn(run)) rows.push(["Page written", `${moment(data.written)} by maloko ${data.maloko}`]);
     return (
         <dl class="facts">
             {rows.map(([name, value]) => (
@@ -291,12 +291,14 @@ function Time({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | n
 }
 
 function PlanNote({ catalog }: { catalog: Catalog }): JSX.Element {
-    const differs = planAgainstResult(catalog).filter((row) => row.differs);
+    const { run } = catalog.data;
+    const going = run !== undefined && goesOn(run);
+    const differs = planAgainstResult(catalog, going).filter((row) => row.differs);
     return (
         <section class={differs.length > 0 ? "block warn" : "block"}>
             <h3>Plan and result</h3>
             {differs.length === 0 ? (
-                <p>What was planned is what was done.</p>
+                <p>What was planned is what was done{going && " so far"}.</p>
             ) : (
                 <>
                     <p>

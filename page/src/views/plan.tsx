@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { goesOn } from "../app.ts";
 import type { Catalog } from "../model/catalog.ts";
 import { type Departure, planAgainstResult, whyItDiffers } from "../model/plan.ts";
 import { mainStep } from "../model/step-rows.ts";
@@ -13,13 +14,15 @@ import { address } from "../route.ts";
 const MOST_ROWS = 500;
 
 export function Plan({ catalog }: { catalog: Catalog }): JSX.Element {
-    const rows = useMemo(() => planAgainstResult(catalog), [catalog]);
+    const { run } = catalog.data;
+    const going = run !== undefined && goesOn(run);
+    const rows = useMemo(() => planAgainstResult(catalog, going), [catalog, going]);
     const differs = rows.filter((row) => row.differs).length;
     return (
         <div class="plan">
             <p>
                 {differs === 0
-                    ? "What was planned is what was done."
+                    ? `What was planned is what was done${going ? " so far" : ""}.`
                     : `${count(differs, "resource")} ${differs === 1 ? "differs" : "differ"} from the plan, and ${differs === 1 ? "comes" : "come"} first.`}
             </p>
             <table>
@@ -58,7 +61,7 @@ function Row({ catalog, row }: { catalog: Catalog; row: Departure }): JSX.Elemen
                             <OpBadge op={row.done} tense={row.failed ? "failed" : row.running ? "doing" : "done"} />
                         </a>
                     ) : (
-                        <span class="dim">not done</span>
+                        <span class="dim">{row.differs ? "not done" : "not yet"}</span>
                     )}
                 </td>
             </tr>

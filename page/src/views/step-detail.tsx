@@ -1,6 +1,7 @@
 // One step of the run: what it changed and why, what it failed of, how it stands to the plan.
 
 import type { JSX } from "preact";
+import { goesOn } from "../app.ts";
 import type { Step } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
 import { callsOf, failureOf } from "../model/failures.ts";
@@ -15,7 +16,9 @@ export function StepDetail(props: { catalog: Catalog; step: Step; index: number;
     const { catalog, step, index, ofRun } = props;
     const dryRun = catalog.data.run?.dryRun;
     const tense = step.status === "failed" ? "failed" : step.status === "running" ? "doing" : dryRun ? "plan" : "done";
-    const planned = ofRun ? planAgainstResult(catalog).find((row) => row.resource === step.resource) : undefined;
+    const { run } = catalog.data;
+    const going = run !== undefined && goesOn(run);
+    const planned = ofRun ? planAgainstResult(catalog, going).find((row) => row.resource === step.resource) : undefined;
     return (
         <div class="detail" key={index}>
             <h2>
