@@ -21,6 +21,8 @@ const SINGLE = [
     "unfinished-light",
     "large-graph-unfolded-light",
     "large-timeline-light",
+    "changes-failed-light",
+    "history-detail-light",
     "narrow-overview",
     "narrow-run",
     "narrow-changes",
