@@ -1,6 +1,6 @@
 //! Deleting what is no longer wanted, group by group (docs/rules 5).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -65,10 +65,10 @@ impl Context {
     }
 
     /// The waits of the rows whose objects are deleted, but for those that go first.
-    fn wait_for_their_turn(&self, levels: &[Level]) -> HashMap<ResourceNumber, WatchedWait<'_>> {
+    fn wait_for_their_turn(&self, levels: &[Level]) -> BTreeMap<ResourceNumber, WatchedWait<'_>> {
         let later = levels.iter().skip(1).flatten();
         later
-            .filter(|(_, row)| row.custom && !self.is_protected(row))
+            .filter(|(_, row)| row.custom && !row.urn.is_default_provider() && !self.is_protected(row))
             .filter_map(|(number, row)| Some((*number, self.wait_for_deletions(&row.urn)?)))
             .collect()
     }
