@@ -95,6 +95,11 @@ test("the history of a resource leads to what an operation changed, and to this 
     await page.goBack();
     await resource.getByRole("link", { name: "this run" }).click();
     await expect(page.getByRole("region", { name: "Details of the step" })).toContainText("replaced");
+    await open(page, "service", "#/resources?q=worker-1");
+    await page.getByRole("treeitem", { name: /^.*worker-1/ }).click();
+    await resource.getByRole("link", { name: "Compared with version 41" }).click();
+    await expect(page.getByRole("tab", { name: "Two states" })).toHaveAttribute("aria-selected", "true");
+    await expect(page.getByRole("region", { name: "Details of the step" })).toContainText("orders:2026.11.20-1");
 });
 
 test("resources are found by words, operation and state, and the address says so", async ({ watched: page }) => {
