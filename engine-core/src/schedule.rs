@@ -8,16 +8,17 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
+/// Rows that may be deleted side by side.
+pub type Level = Vec<(ResourceNumber, Arc<ResourceState>)>;
+
 /// Groups rows for deletion: the rows of one group may be deleted side by side, and each group after the one before
 /// it is gone. Dependents go before what they depend on; what depends on a component goes before the component's
 /// children.
 #[must_use]
-pub fn deletion_levels(
-    condemned: &BTreeMap<ResourceNumber, Arc<ResourceState>>,
-) -> Vec<Vec<(ResourceNumber, Arc<ResourceState>)>> {
+pub fn deletion_levels(condemned: &BTreeMap<ResourceNumber, Arc<ResourceState>>) -> Vec<Level> {
     let mut depths: HashMap<&Urn, usize> = HashMap::with_capacity(condemned.len());
     let mut children: HashMap<&Urn, Vec<&Urn>> = HashMap::new();
-    let mut levels: Vec<Vec<(ResourceNumber, Arc<ResourceState>)>> = Vec::new();
+    let mut levels: Vec<Level> = Vec::new();
     for (number, row) in condemned {
         let mut depth = 0;
         let early = |urn: &Urn| {

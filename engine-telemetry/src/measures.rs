@@ -16,6 +16,7 @@ pub(crate) struct Measures {
     call_durations: Histogram<f64>,
     lock_waits: Histogram<f64>,
     permit_waits: Histogram<f64>,
+    dependency_waits: Histogram<f64>,
     journal_flushes: Histogram<f64>,
     callbacks: Histogram<f64>,
     plugin_requests: Histogram<f64>,
@@ -46,6 +47,10 @@ impl Measures {
             call_durations: durations("maloko.provider.call.duration", "What calls of provider methods took"),
             lock_waits: durations("maloko.lock.wait.duration", "How long the operation waited for the stack's lock"),
             permit_waits: durations("maloko.permit.wait.duration", "How long calls waited for their turn"),
+            dependency_waits: durations(
+                "maloko.dependency.wait.duration",
+                "How long resources waited for what has to be done before",
+            ),
             journal_flushes: durations(
                 "maloko.journal.flush.duration",
                 "What making a record of the journal durable took",
@@ -66,9 +71,10 @@ impl Measures {
         let mut attributes = self.of_run.clone();
         let histogram = match kind {
             ActivityKind::Disk => return self.journal_flushes.record(took.as_secs_f64(), &attributes),
-            ActivityKind::Permit => {
+            ActivityKind::Permit | ActivityKind::Dependency => {
+                let waits = if kind == ActivityKind::Permit { &self.permit_waits } else { &self.dependency_waits };
                 attributes.push(KeyValue::new(words::WAIT, name));
-                return self.permit_waits.record(took.as_secs_f64(), &attributes);
+                return waits.record(took.as_secs_f64(), &attributes);
             }
             ActivityKind::Call => {
                 attributes.push(KeyValue::new(words::METHOD, name));

@@ -111,7 +111,7 @@ impl Spans {
                 span.set_attribute(KeyValue::new(words::METHOD, activity.name.clone()));
                 span.set_attribute(KeyValue::new(words::ATTEMPT, i64::from(activity.attempt)));
             }
-            ActivityKind::Permit | ActivityKind::Disk => {
+            ActivityKind::Permit | ActivityKind::Disk | ActivityKind::Dependency => {
                 span.set_attribute(KeyValue::new(words::WAIT, activity.name.clone()));
             }
             ActivityKind::Callback | ActivityKind::Plugin => {}

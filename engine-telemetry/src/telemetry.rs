@@ -106,8 +106,8 @@ impl Telemetry {
         let Some(measures) = &self.measures else { return };
         let Activity { kind, name, urn, .. } = activity;
         // What is measured by name has few of them: methods, and what is waited for.
-        let name =
-            if matches!(kind, ActivityKind::Call | ActivityKind::Permit) { name.into_owned() } else { String::new() };
+        let by_name = matches!(kind, ActivityKind::Call | ActivityKind::Permit | ActivityKind::Dependency);
+        let name = if by_name { name.into_owned() } else { String::new() };
         let of_type = urn.map(|urn| words::redacted(urn.own_type(), &self.redactor));
         measures.record(Measured { kind, name, of_type, took, end });
     }

@@ -31,7 +31,7 @@ pub(crate) fn step_name(op: Op, urn: &Urn) -> String {
 pub(crate) fn activity_name(activity: &Activity) -> Cow<'static, str> {
     let before = match activity.kind {
         ActivityKind::Call => "call",
-        ActivityKind::Permit | ActivityKind::Disk => "wait for",
+        ActivityKind::Permit | ActivityKind::Disk | ActivityKind::Dependency => "wait for",
         ActivityKind::Callback => "callback",
         ActivityKind::Plugin => "plugin",
     };

@@ -183,8 +183,17 @@ test("the history has the pages of its runs", () => {
     its.ok(...UP);
     expect(dataOf(history("1", "-o", "-").stdout).run.changes).toEqual({ create: 3 });
     expect(history().stdout).toContain("test-dev-2.html");
-    const replaced = steps(page(its, "test-dev-2.html")).filter(({ op }: { op: string }) => op === "replace");
+    const newest = page(its, "test-dev-2.html");
+    const replaced = steps(newest).filter(({ op }: { op: string }) => op === "replace");
     expect(replaced.map(({ name }: { name: string }) => name).sort()).toEqual(["db", "web"]);
+    expect(newest.run.version).toBe(2);
+    // What each run did to a resource, property by property; the steps of a replacement are one.
+    const { operations } = newest.resources[named(newest.resources, "db")];
+    expect(operations).toMatchObject([
+        { version: 2, op: "replace", keys: ["size"] },
+        { version: 1, op: "create" },
+    ]);
+    expect(operations[0].changes.map(({ path }: { path: string }) => path)).toContain("size");
     // Neither a version that is not there, nor one that has no page.
     const missing = history("9");
     expect(missing.status).not.toBe(0);

@@ -61,7 +61,7 @@ test("a run of 45 resources says why they are replaced, and where the time went"
     await shows(page, address, "#/changes?q=site-0-database", /site-0-database.*replaced/s);
     await shows(page, address, "#/changes?q=site-0-server-3", /because of site-0-database/);
     await page
-        .getByRole("option", { name: /site-0-server-3/ })
+        .getByRole("treeitem", { name: /site-0-server-3/ })
         .first()
         .click();
     await expect(page.locator("main")).toContainText(/site-0-server-3 is replaced because site-0-database/);

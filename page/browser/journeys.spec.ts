@@ -1,6 +1,6 @@
 // What people come for: why a run was slow, why something is replaced, where a resource is. By mouse, by keyboard, on a small screen.
 
-import { accessible, expect, fits, open, picture, test } from "./support.ts";
+import { accessible, expect, fits, open, picture, test, turn } from "./support.ts";
 
 test("why was this run slow: two clicks from the opened page to the slowest call", async ({ watched: page }) => {
     await open(page, "service");
@@ -18,7 +18,7 @@ test("why was this run slow: two clicks from the opened page to the slowest call
 
 test("why is this replaced: the chain leads to its root, link by link", async ({ watched: page }) => {
     await open(page, "service", "#/changes");
-    await page.getByRole("option", { name: /^.*balancer/ }).click();
+    await page.getByRole("treeitem", { name: /^.*balancer/ }).click();
     const detail = page.getByRole("region", { name: "Details of the step" });
     await expect(detail.locator(".chain li")).toHaveText([
         "db is replaced because its size changed.",
@@ -29,6 +29,77 @@ test("why is this replaced: the chain leads to its root, link by link", async ({
     await expect(detail.getByRole("heading", { level: 2 })).toHaveText(/^db/);
     await expect(detail.locator("table.changes tbody tr").first()).toContainText("medium");
     await expect(detail).toContainText("As planned: replace.");
+});
+
+test("why did this fail: the step has the error, and leads to its call on the timeline", async ({ watched: page }) => {
+    await open(page, "service", "#/changes");
+    const row = page.getByRole("treeitem", { name: /mail-domain/ });
+    await expect(row).toContainText("ApiError: 422: the domain orders.example");
+    await row.click();
+    const failure = page.getByRole("region", { name: "Why it failed" });
+    await expect(failure).toContainText("create failed");
+    await expect(failure).toContainText('File "service/http.py", line 87, in _send');
+    await picture(page, "changes-failed-light");
+    await accessible(page);
+    await failure.getByRole("link", { name: "Show on the timeline" }).click();
+    await expect(page.getByRole("region", { name: "Details of the call" })).toContainText("create of mail-domain");
+    await expect(page.getByRole("application", { name: /^Timeline of the run/ })).toBeVisible();
+});
+
+test("a replacement is one row, which unfolds into its steps by mouse and keys", async ({ watched: page }) => {
+    const rows = page.getByRole("treeitem");
+    await open(page, "service", "#/changes?q=%3A%3Adb");
+    await expect(rows).toHaveText([/^▸.*db Database.*replaced/, /^▸?.*db-replica/]);
+    await rows.first().click();
+    await expect(rows.first()).toHaveAttribute("aria-expanded", "false");
+    await page.getByRole("tree", { name: "Steps" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await expect(rows).toHaveText([/db Database/, /replacement created/, /original deleted/, /db-replica/]);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    const detail = page.getByRole("region", { name: "Details of the step" });
+    await expect(detail).toContainText("what is deleted before it");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await expect(rows).toHaveCount(2);
+    await page.getByRole("link", { name: "delete original" }).click();
+    await expect(rows.filter({ hasText: "original deleted" })).toHaveAttribute("aria-selected", "true");
+});
+
+test("why was it not done as planned: in words, in the list and at the step", async ({ watched: page }) => {
+    await open(page, "service", "#/changes?show=plan");
+    const equal = "Nothing had to be done: its inputs turned out equal to those that it has.";
+    const row = page.getByRole("row").filter({ hasText: "backup" });
+    await expect(row.locator("+ tr")).toContainText(equal);
+    await row.getByRole("link", { name: "unchanged" }).click();
+    await expect(page.getByRole("region", { name: "Details of the step" })).toContainText(
+        `Differs from the plan: planned update; unchanged. ${equal}`,
+    );
+});
+
+test("the history of a resource leads to what an operation changed, and to this run", async ({ watched: page }) => {
+    await open(page, "service", "#/resources");
+    await page.getByRole("treeitem", { name: /^.*db Database/ }).click();
+    const resource = page.getByRole("region", { name: "Details of the resource" });
+    await resource.getByRole("link", { name: "version 41" }).click();
+    const operation = page.getByRole("region", { name: "Details of the operation" });
+    await expect(operation.getByRole("table")).toContainText("version");
+    await expect(operation.getByRole("table")).toContainText("15");
+    await picture(page, "history-detail-light");
+    await accessible(page);
+    await page.getByRole("option", { name: /this page/ }).click();
+    await operation.getByRole("link", { name: "its changes" }).click();
+    await expect(page.getByRole("tree", { name: "Steps" })).toBeVisible();
+    await page.goBack();
+    await page.goBack();
+    await page.goBack();
+    await resource.getByRole("link", { name: "this run" }).click();
+    await expect(page.getByRole("region", { name: "Details of the step" })).toContainText("replaced");
+    await open(page, "service", "#/resources?q=worker-1");
+    await page.getByRole("treeitem", { name: /^.*worker-1/ }).click();
+    await resource.getByRole("link", { name: "Compared with version 41" }).click();
+    await expect(page.getByRole("tab", { name: "Two states" })).toHaveAttribute("aria-selected", "true");
+    await expect(page.getByRole("region", { name: "Details of the step" })).toContainText("orders:2026.11.20-1");
 });
 
 test("resources are found by words, operation and state, and the address says so", async ({ watched: page }) => {
@@ -95,6 +166,8 @@ test("the timeline: hover tells, a click chooses, keys go from call to call", as
     await expect(page.getByRole("region", { name: "Details of the call" })).toContainText("create of db");
     await lanes.focus();
     await page.keyboard.press("ArrowRight");
+    await expect(page.getByRole("heading", { level: 2 })).toHaveText("db waits for what is deleted before it");
+    await page.keyboard.press("ArrowRight");
     await expect(page.getByRole("heading", { level: 2 })).toHaveText("delete of db");
     await page.keyboard.press("+");
     await page.keyboard.press("0");
@@ -157,25 +230,30 @@ test("by keyboard alone: to the content, through the tree, into the details, thr
 
 test.describe("on a small screen", () => {
     test.use({ viewport: { width: 360, height: 740 } });
-    for (const hash of [
-        "",
-        "#/resources",
-        "#/resources?view=graph",
-        "#/run",
-        "#/run?show=table",
-        "#/changes",
-        "#/changes/11",
-        "#/changes?show=plan",
-        "#/log",
-        "#/history",
-    ]) {
-        test(`nothing is wider than the screen: ${hash || "overview"}`, async ({ watched: page }) => {
-            await open(page, "service", hash);
-            await fits(page);
-            await picture(page, `narrow-${hash.replace(/\W+/g, "-") || "overview"}`);
-            await accessible(page);
-        });
-    }
+    test("nothing is wider than the screen, in any view", async ({ watched: page }) => {
+        test.setTimeout(120_000);
+        await open(page, "service");
+        for (const hash of [
+            "#/overview",
+            "#/resources",
+            "#/resources?view=graph",
+            "#/run",
+            "#/run?show=table",
+            "#/changes",
+            "#/changes/11",
+            "#/changes?show=plan",
+            "#/log",
+            "#/history",
+            "#/history/41",
+        ]) {
+            await test.step(hash, async () => {
+                await turn(page, "service", hash);
+                await fits(page);
+                await picture(page, `narrow${hash.replace(/\W+/g, "-")}`);
+                await accessible(page);
+            });
+        }
+    });
     test("details take the place of the list, and lead back to it", async ({ watched: page }) => {
         await open(page, "service", "#/resources");
         await page.getByRole("treeitem", { name: /^.*vpc/ }).click();
@@ -195,5 +273,5 @@ test("on paper: everything is there, not only what was on the screen", async ({ 
     await page.emulateMedia({ media: "screen" });
     await open(page, "service", "#/changes");
     await page.emulateMedia({ media: "print" });
-    await expect(page.getByRole("option")).toHaveCount(27);
+    await expect(page.getByRole("treeitem")).toHaveCount(21);
 });

@@ -21,8 +21,11 @@ const SINGLE = [
     "unfinished-light",
     "large-graph-unfolded-light",
     "large-timeline-light",
+    "changes-failed-light",
+    "history-detail-light",
     "narrow-overview",
-    "narrow--run",
+    "narrow-run",
+    "narrow-changes",
 ];
 const MOST_BYTES = 150_000;
 
@@ -33,5 +36,5 @@ for (const name of [...KEPT.flatMap((view) => [`${view}-light`, `${view}-dark`])
     const image = PNG.sync.read(readFileSync(join(from, `${name}.png`)));
     const best = palettePng(image);
     if (best.length > MOST_BYTES) throw new Error(`${name}.png has ${best.length} bytes, more than ${MOST_BYTES}`);
-    writeFileSync(join(to, `${name.replace("--", "-")}.png`), best);
+    writeFileSync(join(to, `${name}.png`), best);
 }

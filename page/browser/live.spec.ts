@@ -66,7 +66,7 @@ test("it follows the run to its end, and says how it ended", async ({ page }) =>
     const data = unfinished();
     live.send("page", data);
     await expect(page.getByRole("status").first()).toHaveText("Live: this page follows the run.");
-    await expect(page.locator(".outcome")).toHaveText("Update runs");
+    await expect(page.locator(".outcome")).toHaveText("Update is running, with errors");
     await expect(page.getByRole("heading", { name: "Running now" })).toBeVisible();
     await picture(page, "live-light");
     await accessible(page);
@@ -105,6 +105,22 @@ test("it follows the run to its end, and says how it ended", async ({ page }) =>
     await expect(page.getByRole("treeitem", { name: /^late/ })).toBeVisible();
     expect(live.asked.length).toBe(asked);
     expect(live.asked.every((url) => url.endsWith("?token=secret-token"))).toBe(true);
+});
+
+test("a run under way looks like one, and its time goes on between what comes", async ({ page }) => {
+    await page.clock.install();
+    await page.goto(await live.start());
+    await expect.poll(() => live.followed()).toBe(true);
+    const data = unfinished();
+    for (const step of data.run?.steps ?? []) if (step.status === "failed") step.status = "running";
+    live.send("page", data);
+    const outcome = page.locator(".outcome");
+    await expect(outcome).toHaveText("Update is running");
+    await expect(outcome).toHaveClass(/outcome-running/);
+    await page.clock.fastForward("01:00:00");
+    await expect(page.locator(".title")).toContainText("1 h");
+    await expect(page.locator(".facts")).toContainText(/Running for1 h/);
+    await accessible(page);
 });
 
 test("a connection that is lost is said", async ({ page }) => {

@@ -38,6 +38,13 @@ export async function open(page: Page, name: Name, hash = ""): Promise<void> {
     await expect(page.locator("main h2, main [role=tree], main [role=tablist]").first()).toBeAttached();
 }
 
+/** Goes to another view of a page that is open: nothing is loaded again. */
+export async function turn(page: Page, name: Name, hash: string): Promise<void> {
+    await page.goto(`${pathToFileURL(pathOf(name)).href}${hash}`);
+    const view = /^#\/(\w+)/.exec(hash)?.[1];
+    await expect(page.locator(`main.view-${view}`).locator("h2, [role=tree], [role=tablist]").first()).toBeAttached();
+}
+
 /** No violation of any rule of axe, those of contrast included. */
 export async function accessible(page: Page): Promise<void> {
     const { violations } = await new AxeBuilder({ page }).analyze();

@@ -1,7 +1,7 @@
 // What every view reads: the data, its catalog, and how the page stands to a run that goes on.
 
 import { computed, signal } from "@preact/signals";
-import type { More, PageData } from "./data.ts";
+import type { More, PageData, Run } from "./data.ts";
 import { Catalog } from "./model/catalog.ts";
 import { merge } from "./model/live.ts";
 
@@ -21,7 +21,24 @@ export const catalog = computed<Catalog | undefined>(() => {
 
 export function show(data: PageData): void {
     current = data;
+    received = performance.now();
     version.value++;
+}
+
+/** When the duration in the data was true. */
+let received = 0;
+/** The time while a run is followed; it stands still otherwise. */
+const clock = signal(0);
+const TICK_MS = 500;
+
+/** Is this the page of a run that goes on now? */
+export function goesOn(run: Run): boolean {
+    return connection.value === "following" && run.outcome === "unfinished";
+}
+
+/** How long a run has taken, in milliseconds: between what comes of one that goes on, too. */
+export function elapsed(run: Run): number {
+    return goesOn(run) ? run.duration + Math.max(0, clock.value - received) : run.duration;
 }
 
 /** Is the page being printed? Then lists show everything, not only what is on the screen. */
@@ -45,20 +62,28 @@ export function follow(): void {
     connection.value = "connecting";
     const source = new EventSource(`events${location.search}`);
     let drawn: ReturnType<typeof setTimeout> | undefined;
+    const ticking = setInterval(() => {
+        clock.value = performance.now();
+    }, TICK_MS);
     const stop = (how: Connection) => {
         source.close();
         clearTimeout(drawn);
+        clearInterval(ticking);
         version.value++;
         connection.value = how;
     };
     source.addEventListener("page", (event) => {
-        show(JSON.parse(event.data) as PageData);
+        const data = JSON.parse(event.data) as PageData;
+        // It is that of what had been done then, and comes anew at the end.
+        if (data.run?.outcome === "unfinished") data.run.criticalPath = [];
+        show(data);
         connection.value = "following";
     });
     source.addEventListener("more", (event) => {
         if (!current) return;
         try {
             merge(current, JSON.parse(event.data) as More);
+            received = performance.now();
         } catch {
             // Something was left out: what is shown would be wrong from here on.
             return stop("lost");

@@ -70,13 +70,28 @@ export interface Resource {
     marks?: ("protected" | "tainted" | "external" | "pendingDelete" | "pendingReplacement" | "unhealthy")[];
     initErrors?: string[];
     /** The operations of the past that changed it, newest first. */
-    operations?: { version: number; op: string; at: string }[];
+    operations?: PastOperation[];
+}
+
+/** What an operation of the past did to a resource. */
+export interface PastOperation {
+    version: number;
+    op: string;
+    /** When the operation began: RFC 3339 in UTC. */
+    at: string;
+    failed?: true;
+    /** The properties because of which it was a replacement. */
+    keys?: string[];
+    /** Absent where that is no longer known, or was too much for the page. */
+    changes?: Change[];
 }
 
 export interface Run {
     kind: "update" | "preview" | "refresh" | "destroy" | "import";
     /** Would nothing have been changed? */
     dryRun: boolean;
+    /** Its number in `PageData.history`, which has it if it is a run of the past. */
+    version?: number;
     /** `unfinished`: it goes on, or its process was killed. */
     outcome: "succeeded" | "failed" | "cancelled" | "unfinished";
     /** RFC 3339 in UTC. */
@@ -136,10 +151,10 @@ export interface Change {
 export interface Activity {
     /**
      * `call`: a method of a provider. `permit`: waiting for `--parallel` or the limit of a provider class. `disk`: waiting
-     * until the journal is on the disk. `pause`: waiting before another attempt. `hook`: a hook or transform of the program.
-     * `plugin`: a plugin starts or is asked.
+     * until the journal is on the disk. `dependency`: waiting for what has to be done before, such as deletions. `pause`: waiting
+     * before another attempt. `hook`: a hook or transform of the program. `plugin`: a plugin starts or is asked.
      */
-    kind: "call" | "permit" | "disk" | "pause" | "hook" | "plugin";
+    kind: "call" | "permit" | "disk" | "dependency" | "pause" | "hook" | "plugin";
     /** `create`, `diff`...; of others: what is waited for, in words. */
     name: string;
     resource?: number;

@@ -178,6 +178,14 @@ def test_the_history_has_the_pages_of_its_runs(project: Project) -> None:
     assert "trial-dev-2.html" in project.run("stack", "history", "page").stdout
     newest = page(project, "trial-dev-2.html")
     assert {step["name"] for step in steps(newest) if step["op"] == "replace"} == {"db", "web"}
+    assert newest["run"]["version"] == 2
+    # What each run did to a resource, property by property; the steps of a replacement are one.
+    [db] = [resource for resource in newest["resources"] if resource["name"] == "db"]
+    assert [(item["version"], item["op"], item.get("keys")) for item in db["operations"]] == [
+        (2, "replace", ["size"]),
+        (1, "create", None),
+    ]
+    assert "size" in {change["path"] for change in db["operations"][0]["changes"]}
     # Neither a version that is not there, nor one that has no page.
     assert "has no version 9: it has 1 to 2" in project.failing("stack", "history", "page", "9")
     for entry in (project.directory / ".maloko").rglob("*.history.json"):

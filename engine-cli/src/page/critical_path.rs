@@ -13,14 +13,21 @@ pub(crate) fn critical_path(resources: &[Resource], activities: &[Activity], dur
     let mut path = Vec::new();
     let mut until = duration;
     let mut next = graph.last_before(duration, None, None);
+    let mut seen = vec![false; activities.len()];
     while let Some(index) = next {
+        // What took no time at all may have been noted in any order.
+        if std::mem::replace(&mut seen[index], true) {
+            break;
+        }
         let (activity, end) = (&activities[index], end_of(&activities[index]));
         gap(&mut path, end, until);
         next = graph.cause(index);
-        // What gave a permit back went on while it was waited for.
+        // What gave a permit back went on while it was waited for, as did what came before a dependent step.
         let cause_ended = next.map_or(0.0, |cause| end_of(&activities[cause]));
         let began = activity.began.max(cause_ended.min(end));
-        if end.min(until) > began {
+        // Such a wait is nothing but what was done meanwhile.
+        let is_explained = next.is_some() && activity.kind == "dependency";
+        if end.min(until) > began && !is_explained {
             let (duration, text) = (rounded(end.min(until) - began), graph.title(index));
             path.push(PathItem { activity: Some(index), began, duration, text });
         }
@@ -89,7 +96,7 @@ impl<'a> Graph<'a> {
         let activity = &self.activities[index];
         let name = activity.resource.and_then(|resource| self.resources.get(resource)).map(|it| it.name.as_str());
         match (activity.kind.as_str(), name) {
-            ("permit" | "disk", Some(name)) => format!("{name} waits for {}", activity.name),
+            ("permit" | "disk" | "dependency", Some(name)) => format!("{name} waits for {}", activity.name),
             (_, Some(name)) => format!("{} of {name}", activity.name),
             (_, None) => activity.name.clone(),
         }
@@ -106,6 +113,13 @@ impl<'a> Graph<'a> {
         latest_first.find(|cause| led_to.is_none_or(|index| self.is_earlier(index, *cause)))
     }
 
+    /// What ended last before a time, and is itself no wait for others.
+    fn last_done_before(&self, time: f64, wait: usize) -> Option<usize> {
+        let after = self.all.partition_point(|index| end_of(&self.activities[*index]) <= time + TOLERANCE);
+        let mut latest_first = self.all[..after].iter().rev().copied();
+        latest_first.find(|index| *index != wait && self.activities[*index].kind != "dependency")
+    }
+
     /// What had to end before an activity could begin.
     fn cause(&self, index: usize) -> Option<usize> {
         let activity = &self.activities[index];
@@ -113,6 +127,9 @@ impl<'a> Graph<'a> {
         // Which call gave the permit back is any that ended while this one waited.
         if activity.kind == "permit" {
             return self.last_before(end_of(activity), None, Some(index));
+        }
+        if activity.kind == "dependency" {
+            return self.last_done_before(end_of(activity), index);
         }
         // Of what is nobody's, such as the last record of a run, anything may have been waited for.
         let Some(resource) = activity.resource else { return self.last_before(began, None, Some(index)) };

@@ -96,3 +96,25 @@ fn resources_that_name_one_another_do_not_keep_the_path_from_ending() {
     let activities = [call("read", 0, 0.0, 10.0), call("read", 1, 0.0, 10.0), call("update", 0, 10.0, 5.0)];
     assert_eq!(critical_path(&resources, &activities, 15.0).last().map(|item| item.text.as_str()), Some("update of a"));
 }
+
+#[test]
+fn a_wait_for_what_comes_before_is_what_was_done_meanwhile() {
+    // `other` depends on nothing, and goes in an earlier group.
+    let resources = [resource("db", &[]), resource("web", &[0]), resource("other", &[])];
+    let activities = [
+        call("delete", 1, 5.0, 10.0),
+        call("delete", 2, 6.0, 30.0),
+        activity("dependency", "what is deleted before it", 0, 5.0, 31.0),
+        call("delete", 0, 36.0, 4.0),
+    ];
+    let path = critical_path(&resources, &activities, 40.0);
+    assert_eq!(texts(&path), ["the program 0 +6", "delete of other 6 +30", "delete of db 36 +4"]);
+}
+
+#[test]
+fn what_took_no_time_does_not_keep_the_path_from_ending() {
+    let resources = [resource("db", &[1]), resource("web", &[0])];
+    let wait = |resource| activity("dependency", "what is deleted before it", resource, 5.0, 0.1);
+    let activities = [wait(0), wait(1), call("delete", 0, 5.1, 0.0), call("delete", 1, 5.1, 0.0)];
+    assert!(critical_path(&resources, &activities, 6.0).len() < 8);
+}

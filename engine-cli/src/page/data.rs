@@ -78,10 +78,17 @@ pub(crate) struct Dependency {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct PastOperation {
     pub(crate) version: u64,
     pub(crate) op: String,
     pub(crate) at: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) failed: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) keys: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) changes: Vec<Change>,
 }
 
 /// Times are milliseconds since the run began.
@@ -91,6 +98,9 @@ pub(crate) struct PastOperation {
 pub(crate) struct Run {
     pub(crate) kind: String,
     pub(crate) dry_run: bool,
+    /// Of a run of the past: its number in the history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<u64>,
     pub(crate) outcome: String,
     pub(crate) began: String,
     pub(crate) duration: f64,

@@ -6,15 +6,16 @@ use maloko_core::Operation;
 use maloko_core::state::Snapshot;
 use maloko_kit::PageRecorder;
 
-use super::past::{Past, record, unpack};
+use super::past::{Past, unpack};
 use super::recorder::{Beginning, Recorder};
 use super::render;
+use super::shown::Shower;
 
 /// The page (HTML) of what was recorded of a run ([`crate::OperationEnd::page`], [`maloko_kit::Report::page`]); `None` where that
 /// cannot be read.
 #[must_use]
 pub fn page_of_record(record: &str) -> Option<String> {
-    render(&Past::default().complete(unpack(record)?)).ok()
+    render(&Past::default().complete(unpack(record)?, &Shower::new(Arc::default()))).ok()
 }
 
 /// Begins to note what an operation of a test does, from the state with which it begins.
@@ -26,6 +27,6 @@ pub fn record_for_page(operation: &Operation, base: &Snapshot) -> Arc<dyn PageRe
 
 impl PageRecorder for Recorder {
     fn record(&self) -> Option<String> {
-        record(self.data())
+        Recorder::record(self)
     }
 }

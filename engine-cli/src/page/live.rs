@@ -113,7 +113,7 @@ impl Hub {
         let mut watchers = self.watchers();
         // What is new until here is in the whole already.
         self.tell(&mut watchers);
-        let whole = event("page", &self.past.complete(self.recorder.data()));
+        let whole = event("page", &self.past.complete(self.recorder.data(), &self.recorder.shower));
         if sender.unbounded_send(whole).is_ok() {
             watchers.push(sender);
         }

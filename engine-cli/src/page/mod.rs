@@ -30,6 +30,7 @@ pub(crate) use markdown::summary as markdown;
 pub(crate) use past::{Past, entry, run_of};
 pub(crate) use recorder::{Beginning, Recorder};
 pub(crate) use run_page::{RunPage, write};
+pub(crate) use shown::Shower;
 pub(crate) use stack::of_stack;
 pub(crate) use text::text;
 

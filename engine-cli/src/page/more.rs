@@ -36,6 +36,18 @@ struct RunSoFar {
     critical_path: Option<Vec<data::PathItem>>,
 }
 
+impl Changed {
+    /// `diagnostics`: how many there are by now.
+    fn is_nothing(&self, diagnostics: usize) -> bool {
+        self.rows.is_empty()
+            && self.steps.is_empty()
+            && self.activities.is_empty()
+            && !self.outputs
+            && !self.over
+            && self.diagnostics == diagnostics
+    }
+}
+
 impl Recorder {
     /// Begins to note what changes.
     pub(super) fn note_changes(&self) {
@@ -44,12 +56,12 @@ impl Recorder {
         recording.changed = Some(Changed { diagnostics, ..Changed::default() });
     }
 
-    /// What is new since this was last asked; not `wanted`: forgets it.
+    /// What is new since this was last asked; `None` where nothing is. Not `wanted`: forgets it.
     pub(super) fn more(&self, wanted: bool) -> Option<More> {
         let mut recording = self.recording();
         let diagnostics = recording.diagnostics.len();
         let mut changed = recording.changed.replace(Changed { diagnostics, ..Changed::default() })?;
-        if !wanted {
+        if !wanted || changed.is_nothing(diagnostics) {
             return None;
         }
         for indices in [&mut changed.rows, &mut changed.steps, &mut changed.activities] {

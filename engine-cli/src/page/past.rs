@@ -9,9 +9,11 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use jiff::Timestamp;
+use maloko_core::event::Op;
 use maloko_core::state::{HistoryEntry, StackName};
 
-use super::data::{Activity, HistoryItem, PageData, PastOperation};
+use super::data::{Activity, HistoryItem, PageData, PastOperation, Step};
+use super::shown::Shower;
 use crate::failure::{Failure, Result};
 use crate::history::numbers;
 use crate::workplace::Workplace;
@@ -26,6 +28,8 @@ const LONGEST: u64 = 64 * 1024 * 1024;
 const ACTIVITIES: usize = 4_000;
 /// Of a run that changes more resources the outline alone is kept.
 pub(super) const MANY: usize = 2_000;
+/// What operations of the past changed is told property by property up to so many bytes, the newest first.
+const CHANGES: usize = 512 * 1024;
 /// Such an activity is long (milliseconds).
 const LONG: f64 = 5.0;
 
@@ -35,6 +39,8 @@ pub(crate) struct Past {
     items: Vec<HistoryItem>,
     /// By URN, newest first.
     operations: HashMap<String, Vec<PastOperation>>,
+    /// How many bytes the properties take by now.
+    changes: usize,
 }
 
 impl Past {
@@ -51,25 +57,49 @@ impl Past {
 
     fn take(&mut self, version: u64, entry: &HistoryEntry) {
         let item = item(version, entry);
-        for step in run_of(entry)
-            .iter()
-            .flat_map(|data| data.run.iter().flat_map(move |run| &run.steps).map(move |it| (data, it)))
-        {
-            let (data, step) = step;
-            let Some(resource) = data.resources.get(step.resource).filter(|_| step.op != "same") else { continue };
-            let operation = PastOperation { version, op: step.op.clone(), at: item.began.clone() };
-            self.operations.entry(resource.urn.clone()).or_default().push(operation);
+        if let Some(PageData { resources, run: Some(run), .. }) = run_of(entry) {
+            for step in run.steps.into_iter().filter(|step| step.op != "same") {
+                if let Some(resource) = resources.get(step.resource) {
+                    self.take_step(version, &item.began, &resource.urn, step);
+                }
+            }
         }
         self.items.push(item);
     }
 
-    /// The page with what it tells of the past.
-    pub(crate) fn complete(&self, mut data: PageData) -> PageData {
+    /// The steps of one replacement are one operation.
+    fn take_step(&mut self, version: u64, at: &str, urn: &str, step: Step) {
+        let size = serde_json::to_vec(&step.changes).map_or(usize::MAX, |text| text.len());
+        let operations = self.operations.entry(urn.to_owned()).or_default();
+        if operations.last().is_none_or(|last| last.version != version) {
+            operations.push(PastOperation {
+                version,
+                at: at.to_owned(),
+                op: step.op.clone(),
+                ..PastOperation::default()
+            });
+        }
+        let Some(operation) = operations.last_mut() else { return };
+        if step.op == Op::Replace.name() {
+            operation.op = step.op;
+        }
+        operation.failed |= step.status == "failed";
+        if operation.keys.is_empty() {
+            operation.keys = step.keys;
+        }
+        if operation.changes.is_empty() && self.changes.saturating_add(size) <= CHANGES {
+            self.changes += size;
+            operation.changes = step.changes;
+        }
+    }
+
+    /// The page with what it tells of the past, without what is known to be secret by now.
+    pub(crate) fn complete(&self, mut data: PageData, shower: &Shower) -> PageData {
         data.written = Timestamp::now().to_string();
         data.history.clone_from(&self.items);
         for resource in &mut data.resources {
             if let Some(operations) = self.operations.get(&resource.urn) {
-                resource.operations.clone_from(operations);
+                resource.operations = operations.iter().map(|operation| shower.past_operation(operation)).collect();
             }
         }
         data

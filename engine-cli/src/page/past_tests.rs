@@ -4,8 +4,13 @@
 use maloko_core::state::HistoryEntry;
 use serde_json::json;
 
-use super::{ACTIVITIES, MOST, record, run_of};
+use std::sync::Arc;
+
+use maloko_core::redaction::Redactor;
+
+use super::{ACTIVITIES, CHANGES, MOST, Past, record, run_of};
 use crate::page::data::{Activity, Change, PageData, PathItem, Resource, Run, Step};
+use crate::page::shown::Shower;
 
 fn data(resources: usize, activities: usize) -> PageData {
     let inputs = json!({ "size": 1 }).as_object().cloned().unwrap_or_default();
@@ -86,4 +91,72 @@ fn of_ten_thousand_creates_the_outline_fits() {
     let run = Run { steps: (0..10_000).map(step).collect(), ..Run::default() };
     let whole = PageData { resources: (0..10_000).map(resource).collect(), run: Some(run), ..PageData::default() };
     assert_eq!(kept(whole).run.map(|run| run.steps.len()), Some(10_000));
+}
+
+/// An entry of a run that took these steps, each of the resource `urn:0`.
+fn entry(steps: Vec<Step>) -> HistoryEntry {
+    let resource = Resource { urn: "urn:0".into(), ..Resource::default() };
+    let run = Run { steps, ..Run::default() };
+    let data = PageData { resources: vec![resource], run: Some(run), ..PageData::default() };
+    HistoryEntry { run: record(data), kind: "update".into(), ..HistoryEntry::default() }
+}
+
+fn change(new: &str) -> Change {
+    Change { path: "host".into(), kind: "update".into(), new: Some(json!([new])), ..Change::default() }
+}
+
+fn step(op: &str, changes: Vec<Change>) -> Step {
+    Step { op: op.into(), status: "done".into(), changes, ..Step::default() }
+}
+
+/// What the page of a stack with `urn:0` tells of its past.
+fn told(past: &Past, redactor: Redactor) -> Resource {
+    let resource = Resource { urn: "urn:0".into(), ..Resource::default() };
+    let page = PageData { resources: vec![resource], ..PageData::default() };
+    past.complete(page, &Shower::new(Arc::new(redactor))).resources.remove(0)
+}
+
+#[test]
+fn the_steps_of_a_replacement_are_one_operation_with_its_properties() {
+    let mut replace = step("replace", Vec::new());
+    replace.keys = vec!["host".into()];
+    let failed = Step { status: "failed".into(), ..step("delete-replaced", Vec::new()) };
+    let mut past = Past::default();
+    past.take(2, &entry(vec![step("create-replacement", vec![change("b")]), replace, failed]));
+    past.take(1, &entry(vec![step("create", vec![change("a")])]));
+    let operations = told(&past, Redactor::new()).operations;
+    let seen: Vec<_> = operations
+        .iter()
+        .map(|it| (it.version, it.op.as_str(), it.failed, it.keys.join(","), it.changes[0].new.clone()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            (2, "replace", true, "host".to_owned(), Some(json!(["b"]))),
+            (1, "create", false, String::new(), Some(json!(["a"]))),
+        ]
+    );
+}
+
+#[test]
+fn what_has_become_a_secret_since_is_not_told() {
+    let mut past = Past::default();
+    past.take(1, &entry(vec![step("update", vec![change("me:hunter22@host")])]));
+    let redactor = Redactor::new();
+    redactor.learn("hunter22");
+    let text = serde_json::to_string(&told(&past, redactor)).expect("it is JSON");
+    assert!(text.contains("[secret]") && !text.contains("hunter22"), "{text}");
+}
+
+#[test]
+fn of_much_that_was_changed_the_newest_is_told() {
+    let mut past = Past::default();
+    let long: String = (0..CHANGES * 2 / 3).map(|n| char::from(b'a' + u8::try_from(n * n % 23).unwrap_or(0))).collect();
+    for version in [3, 2] {
+        past.take(version, &entry(vec![step("update", vec![change(&long)])]));
+    }
+    past.take(1, &entry(vec![step("update", vec![change("short")])]));
+    let known: Vec<_> =
+        told(&past, Redactor::new()).operations.iter().map(|it| (it.version, it.changes.len())).collect();
+    assert_eq!(known, [(3, 1), (2, 0), (1, 1)]);
 }

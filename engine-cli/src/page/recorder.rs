@@ -80,6 +80,8 @@ pub(super) struct Recording {
     /// Of the whole run; known when it is over.
     pub(super) took: Option<Duration>,
     reasons: Reasons,
+    /// The replacement of each resource, as far as it is known why.
+    replacements: HashMap<Urn, Replacement>,
     /// What has changed since a watcher was last told; `None` where nobody watches.
     pub(super) changed: Option<Changed>,
 }
@@ -91,8 +93,18 @@ pub(super) struct Changed {
     pub(super) steps: Vec<usize>,
     pub(super) activities: Vec<usize>,
     pub(super) outputs: bool,
+    /// Is the run over?
+    pub(super) over: bool,
     /// From this one on.
     pub(super) diagnostics: usize,
+}
+
+/// What explains the deletion of what is replaced: where it comes first, that is not known yet when it is done.
+#[derive(Default)]
+struct Replacement {
+    why: Why,
+    /// The deletions that nothing has explained yet.
+    unexplained: Vec<usize>,
 }
 
 #[derive(Clone)]
@@ -107,7 +119,21 @@ pub(super) struct NotedStep {
     pub(super) began: Duration,
     pub(super) ended: Option<Duration>,
     pub(super) failed: bool,
+    pub(super) why: Why,
+}
+
+/// Why a step is one of a replacement.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Why {
     pub(super) cause: Option<ReplacementCause>,
+    /// The properties that force it.
+    pub(super) keys: Vec<String>,
+}
+
+impl Why {
+    fn is_known(&self) -> bool {
+        self.cause.is_some() || !self.keys.is_empty()
+    }
 }
 
 #[derive(Clone)]
@@ -181,6 +207,9 @@ impl EventSink for Recorder {
             Event::Summary(summary) => {
                 recording.summary = Some(summary);
                 recording.took = Some(now);
+                if let Some(changed) = &mut recording.changed {
+                    changed.over = true;
+                }
             }
             Event::Prelude(_) | Event::Diagnostic(_) | Event::End => {}
         }
@@ -247,9 +276,30 @@ impl Recording {
         }
         let index = self.steps.len();
         self.begun.entry((step.op, step.urn.clone())).or_default().push_back(index);
-        let cause = self.reasons.cause(&step);
-        self.steps.push(NotedStep { step, began: now, ended: None, failed: false, cause });
+        let why = Why { cause: self.reasons.cause(&step), keys: step.keys.clone() };
+        let why = self.explain(index, &step, why);
+        self.steps.push(NotedStep { step, began: now, ended: None, failed: false, why });
         self.step_changed(index);
+    }
+
+    /// Why a step is taken: a deletion of what is replaced, because of what its replacement is. One that explains itself
+    /// explains those that came before it.
+    fn explain(&mut self, index: usize, step: &StepMetadata, why: Why) -> Why {
+        if why.is_known() {
+            let replacement = self.replacements.entry(step.urn.clone()).or_default();
+            replacement.why = why.clone();
+            for earlier in std::mem::take(&mut replacement.unexplained) {
+                self.steps[earlier].why = why.clone();
+                self.step_changed(earlier);
+            }
+        } else if step.op == Op::DeleteReplaced {
+            let replacement = self.replacements.entry(step.urn.clone()).or_default();
+            if replacement.why.is_known() {
+                return replacement.why.clone();
+            }
+            replacement.unexplained.push(index);
+        }
+        why
     }
 
     fn step_changed(&mut self, index: usize) {
@@ -269,6 +319,9 @@ impl Recording {
         noted.failed = failed;
         if !failed {
             // What a refresh found, and what came of a create, is known when it is done.
+            if !step.keys.is_empty() {
+                noted.why.keys.clone_from(&step.keys);
+            }
             noted.step = step;
         }
         self.step_changed(index);
@@ -291,7 +344,7 @@ impl Recording {
     }
 
     fn activity_began(&mut self, number: u64, activity: Activity, now: Duration) {
-        if matches!(activity.kind, ActivityKind::Permit | ActivityKind::Disk) {
+        if matches!(activity.kind, ActivityKind::Permit | ActivityKind::Disk | ActivityKind::Dependency) {
             self.ongoing.insert(number, Ongoing::Waiting(activity, now));
             return;
         }

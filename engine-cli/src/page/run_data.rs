@@ -1,6 +1,6 @@
 //! What a recorder has noted, in the words of the page.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,12 +53,13 @@ impl Recorder {
         let run = Run {
             kind: self.beginning.kind.to_owned(),
             dry_run: self.beginning.dry_run,
+            version: None,
             outcome: noted.outcome.to_owned(),
             began: self.beginning.at.to_string(),
             duration,
             message: shower.message(&self.beginning.message),
             changes: noted.changes,
-            steps: with_reasons(noted.steps.iter().filter_map(|it| step(shower, it, &places, detail)).collect()),
+            steps: noted.steps.iter().filter_map(|it| step(shower, it, &places, detail)).collect(),
             diagnostics: noted.diagnostics.iter().map(|it| diagnostic(shower, it, &places)).collect(),
             critical_path: critical_path(&resources, &activities, duration),
             activities,
@@ -148,21 +149,6 @@ pub(super) fn changes(recording: &Recording) -> BTreeMap<String, u64> {
     changes
 }
 
-/// Says of the deletion of what is replaced why: where it comes first, that is not known yet when it is done.
-fn with_reasons(mut steps: Vec<data::Step>) -> Vec<data::Step> {
-    let explained = steps.iter().filter(|step| step.because.is_some() || !step.keys.is_empty());
-    let reasons: HashMap<usize, _> =
-        explained.map(|step| (step.resource, (step.because.clone(), step.keys.clone()))).collect();
-    for step in &mut steps {
-        let unexplained = step.because.is_none() && step.keys.is_empty() && step.op == Op::DeleteReplaced.name();
-        if let Some((because, keys)) = reasons.get(&step.resource).filter(|_| unexplained) {
-            step.because.clone_from(because);
-            step.keys.clone_from(keys);
-        }
-    }
-    steps
-}
-
 /// Milliseconds to two places.
 pub(super) fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 100_000.0).round() / 100.0
@@ -170,7 +156,7 @@ pub(super) fn milliseconds(time: Duration) -> f64 {
 
 pub(super) fn step(shower: &Shower, noted: &NotedStep, places: &Places<'_>, detail: Detail) -> Option<data::Step> {
     let step = &noted.step;
-    let because = noted.cause.as_ref().and_then(|cause| {
+    let because = noted.why.cause.as_ref().and_then(|cause| {
         let (kind, property) = match &cause.kind {
             CauseKind::Property(property) => ("property", Some(shower.text(property))),
             CauseKind::ReplaceWith => ("replaceWith", None),
@@ -189,7 +175,7 @@ pub(super) fn step(shower: &Shower, noted: &NotedStep, places: &Places<'_>, deta
         status: status.to_owned(),
         began: milliseconds(noted.began),
         ended: noted.ended.map(milliseconds),
-        keys: step.keys.iter().map(|key| shower.text(key)).collect(),
+        keys: noted.why.keys.iter().map(|key| shower.text(key)).collect(),
         changes: if step.op == Op::Same || detail == Detail::Outline { Vec::new() } else { shower.changes(step) },
         because,
         note: step.note.to_owned(),
@@ -202,6 +188,7 @@ pub(super) fn activity(shower: &Shower, noted: &NotedActivity, places: &Places<'
         ActivityKind::Call => "call",
         ActivityKind::Permit => "permit",
         ActivityKind::Disk => "disk",
+        ActivityKind::Dependency => "dependency",
         ActivityKind::Callback => "hook",
         ActivityKind::Plugin => "plugin",
     };

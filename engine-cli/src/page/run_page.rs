@@ -33,7 +33,7 @@ struct Source {
 
 impl Source {
     fn write(&self) -> Result<()> {
-        write(&self.file, "--page", &self.past.complete(self.recorder.data()))
+        write(&self.file, "--page", &self.past.complete(self.recorder.data(), &self.recorder.shower))
     }
 }
 

@@ -7,7 +7,7 @@ use maloko_core::redaction::Redactor;
 use maloko_core::value::{ArchiveSource, AssetSource, PropertyMap, Value};
 use serde_json::{Value as Json, json};
 
-use super::data::{Change, Properties};
+use super::data::{Change, PastOperation, Properties};
 use crate::display::{Kind, Leaf, SecretDisplay, Visible, leaves_of};
 use crate::plain;
 
@@ -25,10 +25,10 @@ pub(super) enum Detail {
 
 /// Writes values for a page.
 #[derive(Clone, Debug)]
-pub(super) struct Shower(SecretDisplay);
+pub(crate) struct Shower(SecretDisplay);
 
 impl Shower {
-    pub(super) fn new(redactor: Arc<Redactor>) -> Self {
+    pub(crate) fn new(redactor: Arc<Redactor>) -> Self {
         // Nobody can ask a page for secrets: it is a file that is passed on.
         Self(SecretDisplay::new(false, redactor))
     }
@@ -80,6 +80,33 @@ impl Shower {
                 };
                 json!({ MARK: "archive", "text": text })
             }
+        }
+    }
+
+    /// An operation of the past, without what has become a secret since it was noted.
+    pub(super) fn past_operation(&self, operation: &PastOperation) -> PastOperation {
+        let change = |change: &Change| Change {
+            path: self.text(&change.path),
+            old: change.old.as_ref().map(|value| self.noted(value)),
+            new: change.new.as_ref().map(|value| self.noted(value)),
+            ..change.clone()
+        };
+        PastOperation {
+            keys: operation.keys.iter().map(|key| self.text(key)).collect(),
+            changes: operation.changes.iter().map(change).collect(),
+            ..operation.clone()
+        }
+    }
+
+    /// A value as it was noted for a page.
+    fn noted(&self, value: &Json) -> Json {
+        match value {
+            Json::String(text) => Json::String(self.text(text)),
+            Json::Array(items) => items.iter().map(|item| self.noted(item)).collect(),
+            Json::Object(members) => {
+                members.iter().map(|(key, value)| (self.text(key), self.noted(value))).collect::<Properties>().into()
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
         }
     }
 

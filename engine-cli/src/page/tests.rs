@@ -14,6 +14,7 @@ use maloko_core::urn::Urn;
 use maloko_core::value::{PropertyMap, Value};
 
 use super::data::{self, PageData};
+use super::past::{MANY, unpack};
 use super::{Beginning, Recorder, render};
 
 pub(super) fn urn(name: &str) -> Urn {
@@ -88,13 +89,22 @@ fn a_replacement_names_the_one_that_led_to_it() {
 fn a_deletion_that_comes_before_its_replacement_says_why() {
     let (old, new) = (row("db", &[("size", 1.0.into())]), row("db", &[("size", 2.0.into())]));
     let recorder = recorder(vec![Arc::clone(&old)]);
+    recorder.note_changes();
     let delete = step(Op::DeleteReplaced, Some(Arc::clone(&old)), None);
     let mut replace = step(Op::Replace, Some(old), Some(new));
     replace.keys = vec!["size".into()];
-    for step in [delete, replace] {
-        recorder.emit(Event::StepStarted(step.clone()));
-        recorder.emit(Event::StepDone(step));
-    }
+    recorder.emit(Event::StepStarted(delete.clone()));
+    recorder.emit(Event::StepDone(delete));
+    let told = |recorder: &Recorder| {
+        let more = serde_json::to_value(recorder.more(true).expect("something is new")).expect("it is JSON");
+        more["steps"].as_array().expect("steps").iter().map(|step| step[1]["keys"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&recorder), ["null"]);
+    assert!(recorder.more(true).is_none(), "nothing is new");
+    recorder.emit(Event::StepStarted(replace.clone()));
+    // Who follows the run is told of the deletion again.
+    assert_eq!(told(&recorder), ["[\"size\"]", "[\"size\"]"]);
+    recorder.emit(Event::StepDone(replace));
     let run = ended(&recorder, Outcome::Succeeded);
     let keys: Vec<_> = run.steps.iter().map(|step| (step.op.as_str(), step.keys.join(","))).collect();
     assert_eq!(keys, [("delete-replaced", "size".to_owned()), ("replace", "size".to_owned())]);
@@ -174,4 +184,27 @@ fn a_resource_that_was_deleted_is_gone_and_stays_on_the_page() {
     assert!(data.resources[0].gone);
     let run = data.run.expect("the page of a run");
     assert_eq!((run.diagnostics[0].resource, run.diagnostics[0].severity.as_str()), (Some(0), "warning"));
+}
+
+#[test]
+fn those_who_follow_a_run_are_told_of_its_end() {
+    let recorder = recorder(Vec::new());
+    recorder.note_changes();
+    assert!(recorder.more(true).is_none());
+    ended(&recorder, Outcome::Succeeded);
+    let more = serde_json::to_value(recorder.more(true).expect("the end is new")).expect("it is JSON");
+    assert_eq!(more["run"]["outcome"], "succeeded");
+}
+
+#[test]
+fn of_a_large_run_a_library_keeps_the_outline() {
+    let recorder = recorder(Vec::new());
+    for number in 0..=MANY {
+        let create = step(Op::Create, None, Some(row(&format!("web-{number}"), &[("size", 1.0.into())])));
+        recorder.emit(Event::StepStarted(create.clone()));
+        recorder.emit(Event::StepDone(create));
+    }
+    let kept = maloko_kit::PageRecorder::record(&recorder).and_then(|record| unpack(&record)).expect("a record");
+    assert_eq!(kept.resources.len(), MANY + 1);
+    assert!(kept.resources.iter().all(|resource| resource.inputs.is_empty()));
 }

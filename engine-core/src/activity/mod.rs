@@ -21,6 +21,8 @@ pub enum ActivityKind {
     Permit,
     /// A record of the journal is being made durable.
     Disk,
+    /// A step waits for what has to be done before it, such as the deletion of what depends on its object.
+    Dependency,
     /// A hook, a transform or an alias function of the program.
     Callback,
     /// A plugin starts, is configured or is asked for something else than a resource.

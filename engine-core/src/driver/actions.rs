@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use crate::activity::Ongoing;
+use crate::activity::{ActivityKind, Ongoing};
 use crate::error::Result;
 use crate::event::Event;
 use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
@@ -90,8 +90,8 @@ pub(in crate::driver) enum Action {
     Tell(Event),
     /// Tell the watcher that the resource's provider was called so long ago.
     TellCall(Urn, Duration),
-    /// Tell those who watch activities that a call waits for its permit, or no longer does.
-    TellWait(PermitWait),
+    /// Tell those who watch activities that a resource has to wait, or no longer does.
+    TellWait(Wait),
     /// Tell the code of all calls in flight that the run is to end.
     CancelCalls,
     /// Do what a flow waits for that nobody asked for from outside.
@@ -104,9 +104,9 @@ pub(in crate::driver) enum Action {
     Halt,
 }
 
-/// A wait of a call for its permit, by a number.
-pub(in crate::driver) enum PermitWait {
-    Began { number: u64, urn: Urn, name: &'static str },
+/// A wait of a resource, by a number: of a call for its permit, of a step for what comes before it.
+pub(in crate::driver) enum Wait {
+    Began { number: u64, kind: ActivityKind, urn: Urn, name: &'static str },
     Ended(u64),
 }
 

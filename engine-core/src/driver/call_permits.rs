@@ -4,6 +4,7 @@ use std::pin::pin;
 
 use futures::future::{Either, select};
 
+use crate::activity::ActivityKind;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::urn::Urn;
 
@@ -23,7 +24,7 @@ impl Context {
     /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
     /// and `diff`) is asked of every resource in every run, whether it changes or not.
     pub(in crate::driver) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
-        let permit = self.wait_watched(urn, "--parallel", self.permits.acquire(1)).await;
+        let permit = self.wait_watched(ActivityKind::Permit, urn, "--parallel", self.permits.acquire(1)).await;
         self.go_on()?;
         self.tell_call(urn);
         Ok(permit)
@@ -43,7 +44,8 @@ impl Context {
         let Some(class) = resolved.class_permits.as_deref() else {
             return Ok(CallPermit { _class: None, _run: self.permit(urn).await? });
         };
-        let (slot, next) = self.wait_watched(urn, "its provider class", self.turn_of_class(class)).await?;
+        let (slot, next) =
+            self.wait_watched(ActivityKind::Permit, urn, "its provider class", self.turn_of_class(class)).await?;
         let permit = self.permit(urn).await?;
         class.begin(self.exchange.moment().instant);
         drop(next);
@@ -64,15 +66,6 @@ impl Context {
             return Err(RpcError::unavailable());
         }
         Ok((slot, next))
-    }
-
-    /// Waits for something; those who watch activities are told where it is not there at once.
-    async fn wait_watched<T>(&self, urn: &Urn, name: &'static str, wait: impl Future<Output = T>) -> T {
-        if self.operation.activities.are_watched() {
-            self.exchange.wait_watched(urn, name, wait).await
-        } else {
-            wait.await
-        }
     }
 }
 

@@ -10,6 +10,7 @@ use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
 use futures::poll;
 
+use crate::activity::ActivityKind;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
@@ -23,7 +24,7 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 use crate::wire::Callback;
 
-use crate::driver::actions::{Action, Closable, FlowId, Moment, Outcome, PermitWait, Ticket, Work};
+use crate::driver::actions::{Action, Closable, FlowId, Moment, Outcome, Ticket, Wait, Work};
 
 /// What flows leave, and what they wait for.
 pub(in crate::driver) struct Exchange(AtomicRefCell<Books>);
@@ -48,6 +49,18 @@ impl Written {
             Ok(Outcome::Written(result)) => result,
             _ => Err(Error::BadState(FAULT.to_owned().into())),
         }
+    }
+}
+
+/// A wait that is watched.
+pub(in crate::driver) struct WatchedWait<'a> {
+    exchange: &'a Exchange,
+    number: u64,
+}
+
+impl Drop for WatchedWait<'_> {
+    fn drop(&mut self) {
+        self.exchange.leave(Action::TellWait(Wait::Ended(self.number)));
     }
 }
 
@@ -113,9 +126,19 @@ impl Exchange {
         self.0.borrow().moment
     }
 
-    /// Waits for something, and leaves word that a call waits for its permit if it is not there at once.
+    /// Leaves word that a resource has to wait; the wait is over when what this gives is dropped.
+    pub(in crate::driver) fn begin_wait(&self, kind: ActivityKind, urn: &Urn, name: &'static str) -> WatchedWait<'_> {
+        let mut books = self.0.borrow_mut();
+        books.next_wait += 1;
+        let number = books.next_wait;
+        books.actions.push(Action::TellWait(Wait::Began { number, kind, urn: urn.clone(), name }));
+        WatchedWait { exchange: self, number }
+    }
+
+    /// Waits for something, and leaves word of that if it is not there at once.
     pub(in crate::driver) async fn wait_watched<T>(
         &self,
+        kind: ActivityKind,
         urn: &Urn,
         name: &'static str,
         wait: impl Future<Output = T>,
@@ -124,16 +147,8 @@ impl Exchange {
         if let Poll::Ready(done) = poll!(wait.as_mut()) {
             return done;
         }
-        let number = {
-            let mut books = self.0.borrow_mut();
-            books.next_wait += 1;
-            let number = books.next_wait;
-            books.actions.push(Action::TellWait(PermitWait::Began { number, urn: urn.clone(), name }));
-            number
-        };
-        let done = wait.await;
-        self.leave(Action::TellWait(PermitWait::Ended(number)));
-        done
+        let _watched = self.begin_wait(kind, urn, name);
+        wait.await
     }
 
     pub(in crate::driver) fn new_flow(&self) -> FlowId {

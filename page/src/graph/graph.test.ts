@@ -14,8 +14,18 @@ test("a small stack is unfolded: each resource is a box, save the stack, which i
     const boxes = flatten(items(small, { nested: true, toggled: FOLDED }));
     expect(
         boxes.filter((box) => box.kind !== "cluster").length + boxes.filter((box) => box.kind === "cluster").length,
-    ).toBe(44);
+    ).toBe(43);
     expect(boxes.every((box) => box.kind !== "group")).toBe(true);
+});
+
+test("the resource of a provider is a box where providers are shown, where it is looked for, and where it is chosen", () => {
+    const vault = small.data.resources.findIndex((resource) => resource.name === "vault");
+    const has = (options: Partial<Parameters<typeof items>[1]>) =>
+        flatten(items(small, { nested: true, toggled: FOLDED, ...options })).some((box) => box.resource === vault);
+    expect(has({})).toBe(false);
+    expect(has({ providers: true })).toBe(true);
+    expect(has({ found: new Set([vault]) })).toBe(true);
+    expect(has({ keep: vault })).toBe(true);
 });
 
 test("a large stack shows its components, which stand for everything", () => {
@@ -55,8 +65,10 @@ test("without boxes for parents, resources are grouped by type", () => {
 });
 
 test("edges of resources that are folded are lines of their group, counted", () => {
-    const toggled = new Set(flatten(items(small, { nested: true, toggled: FOLDED })).map((box) => box.id));
-    const boxes = items(small, { nested: true, toggled });
+    const toggled = new Set(
+        flatten(items(small, { nested: true, providers: true, toggled: FOLDED })).map((box) => box.id),
+    );
+    const boxes = items(small, { nested: true, providers: true, toggled });
     const label = (id: string) => boxes.find((box) => box.id === id)?.label;
     const lines = links(small, boxes, ALL).map(
         (line) => `${label(line.from)} ${line.kind} ${label(line.to)} ${line.count}`,
@@ -67,7 +79,7 @@ test("edges of resources that are folded are lines of their group, counted", () 
 });
 
 test("boxes do not overlap, those inside are inside", () => {
-    const list = items(small, { nested: true, toggled: FOLDED });
+    const list = items(small, { nested: true, providers: true, toggled: FOLDED });
     const { boxes, lines } = layout(list, links(small, list, ALL));
     const at = new Map(boxes.map((box) => [box.item.id, box]));
     const apart = (a: Box, b: Box) =>

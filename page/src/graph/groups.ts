@@ -1,7 +1,7 @@
 // Which boxes a graph of thousands shows: components fold what is below them, many siblings of one type fold into a group.
 
 import type { Catalog, EdgeKind } from "../model/catalog.ts";
-import { shortType, whole } from "../model/words.ts";
+import { isProvider, typeOf, whole } from "../model/words.ts";
 
 /** A box of the graph. */
 export interface Item {
@@ -43,6 +43,10 @@ export interface Options {
     toggled: ReadonlySet<string>;
     /** The resources that are shown; absent: all. */
     found?: ReadonlySet<number> | undefined;
+    /** Are the resources of providers boxes? Otherwise those alone are that have children, or that are looked for. */
+    providers?: boolean;
+    /** Is shown, whatever it is. */
+    keep?: number | undefined;
     /** Groups with this resource are unfolded. */
     reveal?: number | undefined;
 }
@@ -68,7 +72,7 @@ class Grouping {
             if (options.nested)
                 for (const index of found) for (const above of catalog.ancestors(index)) shown.add(above);
         }
-        this.shown = (index) => shown?.has(index) ?? true;
+        this.shown = (index) => (shown ? shown.has(index) : !this.isHidden(index));
         this.unfoldAll = (found?.size ?? catalog.data.resources.length) <= FEW;
     }
 
@@ -85,6 +89,12 @@ class Grouping {
         return this.siblings("", roots.filter(this.shown));
     }
 
+    private isHidden(index: number): boolean {
+        const { providers, keep, reveal } = this.options;
+        if (providers || index === keep || index === reveal) return false;
+        return isProvider(this.catalog.resource(index)?.type ?? "") && this.catalog.children(index).length === 0;
+    }
+
     private isStack(index: number): boolean {
         return this.catalog.resource(index)?.type === "pulumi:pulumi:Stack";
     }
@@ -93,7 +103,7 @@ class Grouping {
         if (list.length <= MANY_SIBLINGS) return list.map((index) => this.one(index));
         const types = new Map<string, number[]>();
         for (const index of list) {
-            const type = this.catalog.resource(index)?.type ?? "";
+            const type = this.kindOf(index);
             const same = types.get(type);
             if (same) same.push(index);
             else types.set(type, [index]);
@@ -101,12 +111,20 @@ class Grouping {
         return [...types].flatMap(([type, same]) =>
             same.length < SMALL_TYPE
                 ? same.map((index) => this.one(index))
-                : [this.typeGroup(`${place}/${type}`, type, same)],
+                : [this.typeGroup(`${place}/${type}`, same)],
         );
     }
 
-    private typeGroup(id: string, type: string, list: number[]): Item {
-        const label = shortType(type);
+    /** What siblings of one group have in common: the type, and the word for it. */
+    private kindOf(index: number): string {
+        const resource = this.catalog.resource(index);
+        const type = resource?.type ?? "";
+        const word = typeOf(resource);
+        return type.endsWith(`:${word}`) ? type : `${type} ${word}`;
+    }
+
+    private typeGroup(id: string, list: number[]): Item {
+        const label = typeOf(this.catalog.resource(list[0] ?? -1));
         const note = `${whole(list.length)} of this type`;
         if (list.length <= CHUNK)
             return this.group(id, label, note, this.withBelow(list), () => list.map((index) => this.one(index)));
@@ -126,7 +144,7 @@ class Grouping {
     private one(index: number): Item {
         const resource = this.catalog.resource(index);
         const label = resource?.name ?? "?";
-        const type = shortType(resource?.type ?? "");
+        const type = typeOf(resource);
         const children = this.options.nested ? this.catalog.children(index).filter(this.shown) : [];
         if (children.length === 0) {
             return {

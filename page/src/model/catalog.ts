@@ -1,7 +1,7 @@
 // What the views look up, indexed once: children, dependents, steps, calls and messages of each resource.
 
 import type { PageData, Resource, Step } from "../data.ts";
-import { family } from "./words.ts";
+import { family, typeOf } from "./words.ts";
 
 /** How one resource hangs on another. */
 export type EdgeKind = "parent" | "dependency" | "deletedWith" | "provider";
@@ -62,7 +62,7 @@ export class Catalog {
         if (key === resource.urn) this.byUrn.set(key, index);
         this.keys.push(key);
         this.byKey.set(key, index);
-        this.texts.push(`${resource.name}\n${resource.type}\n${resource.urn}`.toLowerCase());
+        this.texts.push(`${resource.name}\n${resource.type}\n${resource.urn}\n${typeOf(resource)}`.toLowerCase());
     }
 
     private addEdges(resource: Resource, index: number): void {

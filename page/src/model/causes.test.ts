@@ -1,32 +1,8 @@
 import { expect, test } from "vitest";
-import { Builder } from "../../fixtures/builder.ts";
-import { service } from "../../fixtures/make.ts";
-import type { PageData, Step } from "../data.ts";
+import { page, service, text } from "../../fixtures/make.ts";
+import type { Step } from "../data.ts";
 import { Catalog } from "./catalog.ts";
-import { chain, type Part, planAgainstResult, repeats, sentence } from "./causes.ts";
-
-const RUN = {
-    kind: "update",
-    dryRun: false,
-    outcome: "succeeded",
-    began: "2026-11-20T10:02:31Z",
-    duration: 10,
-    criticalPath: [],
-} as const;
-
-function page(fill: (make: Builder) => void): PageData {
-    const make = new Builder("p", "s");
-    fill(make);
-    return make.page({ ...RUN, criticalPath: [] }, {});
-}
-
-function text(catalog: Catalog, parts: Part[]): string {
-    return parts
-        .map((part) =>
-            typeof part === "string" ? part : "code" in part ? `\`${part.code}\`` : catalog.nameOf(part.resource),
-        )
-        .join("");
-}
+import { chain, repeats, sentence } from "./causes.ts";
 
 function told(catalog: Catalog, step: number): string[] {
     return chain(catalog, catalog.data.run?.steps[step] as Step, step).map((link) => text(catalog, sentence(link)));
@@ -77,35 +53,6 @@ test("a cause without a step of its own is the root", () => {
         }),
     );
     expect(told(catalog, 0)).toEqual(["a is replaced.", "b is replaced because a, which it depends on by `p`, is."]);
-});
-
-test("what differs from the plan comes first", () => {
-    const data = page((make) => {
-        for (const name of ["as-planned", "failed", "not-done", "not-planned", "alone"]) make.add(name, "t");
-        make.step(0, "create-replacement", 0, 1);
-        make.step(0, "delete-replaced", 1, 2);
-        make.step(1, "create", 0, 1, { status: "failed" });
-        make.step(3, "update", 0, 1);
-        make.step(4, "same", 0, 1);
-    });
-    if (data.run)
-        data.run.plan = [
-            { resource: 0, op: "replace" },
-            { resource: 1, op: "create" },
-            { resource: 2, op: "delete" },
-        ];
-    const rows = planAgainstResult(new Catalog(data)).map(({ resource, planned, done, differs }) => [
-        resource,
-        planned,
-        done,
-        differs,
-    ]);
-    expect(rows).toEqual([
-        [1, "create", "create", true],
-        [2, "delete", undefined, true],
-        [3, undefined, "update", true],
-        [0, "replace", "replace", false],
-    ]);
 });
 
 test("the same changes of a resource are told once", () => {

@@ -16,9 +16,9 @@ export interface Lane {
     bars: Bar[];
 }
 
-/** When the last thing of a run ended, in milliseconds since it began. */
-export function runEnd(run: Run): number {
-    let end = run.duration;
+/** When the last thing of a run ended, in milliseconds since it began; of one that goes on: at least what it took so far. */
+export function runEnd(run: Run, soFar = run.duration): number {
+    let end = soFar;
     for (const { began, duration } of run.activities) end = Math.max(end, began + (duration ?? 0));
     for (const { began, ended } of run.steps) end = Math.max(end, ended ?? began);
     return Math.max(end, 1);
@@ -51,8 +51,7 @@ function packed(bars: Bar[]): Bar[][] {
 }
 
 /** As few lanes as hold all bars. */
-export function packedLanes(run: Run): Lane[] {
-    const end = runEnd(run);
+export function packedLanes(run: Run, end = runEnd(run)): Lane[] {
     return packed(run.activities.map((activity, index) => bar(activity, index, end))).map((bars) => ({
         first: false,
         bars,
@@ -60,8 +59,7 @@ export function packedLanes(run: Run): Lane[] {
 }
 
 /** A row for each resource, in the order in which they began; more than one where its activities overlap. */
-export function resourceLanes(run: Run): Lane[] {
-    const end = runEnd(run);
+export function resourceLanes(run: Run, end = runEnd(run)): Lane[] {
     const by = new Map<number | undefined, Bar[]>();
     run.activities.forEach((activity, index) => {
         const one = bar(activity, index, end);

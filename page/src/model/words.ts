@@ -68,10 +68,42 @@ export function runName(kind: string, dryRun: boolean): string {
     return KINDS[kind]?.[dryRun ? 1 : 0] ?? kind;
 }
 
+const PROVIDER = "pulumi:providers:";
+const NAMELESS = /^pulumi-(python|nodejs):dynamic:Resource$/;
+
 /** The class of a type token: `Server` of `pulumi-python:dynamic/app:Server`. */
 export function shortType(type: string): string {
-    if (type.startsWith("pulumi:providers:")) return `provider ${type.slice("pulumi:providers:".length)}`;
+    if (isProvider(type)) return `provider ${type.slice(PROVIDER.length)}`;
+    // All dynamic resources whose class has no type of its own.
+    if (NAMELESS.test(type)) return "dynamic Resource";
     return type.slice(type.lastIndexOf(":") + 1) || type;
+}
+
+/** The same of a resource: one that has no type of its own is called by the class of its provider, where that is known. */
+export function typeOf(resource: { type: string; providerClass?: string } | undefined): string {
+    if (!resource) return "";
+    if (!NAMELESS.test(resource.type) || !resource.providerClass) return shortType(resource.type);
+    const place = resource.providerClass;
+    return `dynamic ${place.slice(place.lastIndexOf(":") + 1) || place}`;
+}
+
+/** Is it the resource of a package's provider? */
+export function isProvider(type: string): boolean {
+    return type.startsWith(PROVIDER);
+}
+
+const WAITS: ReadonlySet<string> = new Set(["permit", "disk", "dependency"]);
+
+/** What an activity is called beside its resource: a method, or `waits for the journal`. */
+export function activityWords({ kind, name }: { kind: string; name: string }): string {
+    return WAITS.has(kind) ? `waits for ${name}` : name;
+}
+
+/** What it is called by itself: `create of db`, `db waits for the journal`. */
+export function activityTitle(activity: { kind: string; name: string }, resource: string | undefined): string {
+    const words = activityWords(activity);
+    if (resource === undefined) return words;
+    return WAITS.has(activity.kind) ? `${resource} ${words}` : `${words} of ${resource}`;
 }
 
 /** Milliseconds as `850 ms`, `1.4 s`, `41 s`, `2 min 5 s`, `3 h 10 min`. */
@@ -84,6 +116,11 @@ export function duration(ms: number): string {
     if (seconds < 3600) return joined([Math.floor(seconds / 60), "min"], [seconds % 60, "s"]);
     const minutes = Math.round(seconds / 60);
     return joined([Math.floor(minutes / 60), "h"], [minutes % 60, "min"]);
+}
+
+/** The same of a time that goes on: in whole seconds, so that it does not flicker. */
+export function ticking(ms: number): string {
+    return ms < 1000 ? "0 s" : duration(Math.floor(ms / 1000) * 1000);
 }
 
 function joined(...parts: [number, string][]): string {

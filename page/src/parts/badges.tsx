@@ -5,7 +5,7 @@ import type { Resource } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
 import type { Part } from "../model/causes.ts";
 import { stateWords } from "../model/filter.ts";
-import { opWords, shortType } from "../model/words.ts";
+import { opWords, typeOf } from "../model/words.ts";
 import { address } from "../route.ts";
 
 /** The sign of an operation, as wide for each, so that names are in line. */
@@ -57,7 +57,7 @@ export function ResourceLink(props: { catalog: Catalog; index: number; type?: bo
             <a href={address("resources", catalog.keys[index])} title={resource.urn}>
                 {resource.name}
             </a>
-            {props.type && <span class="dim type"> {shortType(resource.type)}</span>}
+            {props.type && <span class="dim type"> {typeOf(resource)}</span>}
         </>
     );
 }
@@ -67,7 +67,7 @@ export function NameAndType({ resource }: { resource: Resource }): JSX.Element {
     return (
         <span class="cut" title={resource.urn}>
             <span class={resource.gone ? "gone" : undefined}>{resource.name}</span>
-            <span class="dim type"> {shortType(resource.type)}</span>
+            <span class="dim type"> {typeOf(resource)}</span>
         </span>
     );
 }

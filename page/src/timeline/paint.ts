@@ -45,6 +45,7 @@ const NAMES = [
     "call",
     "permit",
     "disk",
+    "dependency",
     "pause",
     "hook",
     "plugin",
@@ -52,6 +53,9 @@ const NAMES = [
     "on-bar",
     "on-failed",
 ];
+
+/** They are drawn lower than what is done. */
+const WAITS: ReadonlySet<string> = new Set(["permit", "disk", "dependency", "pause"]);
 
 export function colours(element: Element): Colours {
     const style = getComputedStyle(element);
@@ -168,7 +172,7 @@ function lane(context: CanvasRenderingContext2D, picture: Picture, colour: Colou
         if (x2 <= drawnTo && !marked && !failed) continue;
         drawnTo = Math.max(drawnTo, Math.ceil(x1 + 0.75));
         const width = Math.max(x2 - x1 - 0.5, 1.5);
-        const waits = activity.kind === "permit" || activity.kind === "disk" || activity.kind === "pause";
+        const waits = WAITS.has(activity.kind);
         const [by, height] = waits ? [y + 7, LANE - 14] : [y + 4, LANE - 8];
         context.fillStyle = (failed ? colour.failed : colour[activity.kind]) ?? "";
         context.fillRect(x1, by, width, height);

@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Activity, Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
-import { duration, offset, shortType, whole } from "../model/words.ts";
+import { activityWords, duration, offset, typeOf, whole } from "../model/words.ts";
 import { ResourceLink } from "../parts/badges.tsx";
 import { Toggles } from "../parts/layout.tsx";
 import { useWindow } from "../parts/virtual.ts";
@@ -29,6 +29,7 @@ const KIND_NAMES: { [kind in Activity["kind"]]: string } = {
     call: "Calls",
     permit: "Permits",
     disk: "Disk",
+    dependency: "Dependencies",
     pause: "Pauses",
     hook: "Hooks",
     plugin: "Plugins",
@@ -108,7 +109,9 @@ export function CallTable(props: { catalog: Catalog; run: Run; selected: number 
                                             class={`swatch kind-${failed ? "failed" : activity.kind}`}
                                             aria-hidden="true"
                                         />
-                                        <a href={address("run", String(index), route.value.params)}>{activity.name}</a>
+                                        <a href={address("run", String(index), route.value.params)}>
+                                            {activityWords(activity)}
+                                        </a>
                                         {activity.attempt && <span class="dim"> attempt {activity.attempt}</span>}
                                         {critical.has(index) && <span class="badge tone-critical">path</span>}
                                     </div>
@@ -118,8 +121,7 @@ export function CallTable(props: { catalog: Catalog; run: Run; selected: number 
                                         )}
                                     </div>
                                     <div role="cell" class="c-type dim">
-                                        {activity.resource !== undefined &&
-                                            shortType(catalog.resource(activity.resource)?.type ?? "")}
+                                        {activity.resource !== undefined && typeOf(catalog.resource(activity.resource))}
                                     </div>
                                     <div role="cell" class="c-began number">
                                         {offset(activity.began)}
@@ -144,9 +146,9 @@ function sorted(catalog: Catalog, run: Run, by: Column, down: boolean, kinds: Re
     const all = run.activities;
     const rows = all.map((_, index) => index).filter((index) => kinds.size === 0 || kinds.has(all[index]?.kind ?? ""));
     const text: { [column in Column]?: (one: Activity) => string } = {
-        what: (one) => one.name,
+        what: activityWords,
         resource: (one) => (one.resource === undefined ? "" : catalog.nameOf(one.resource)),
-        type: (one) => shortType(catalog.resource(one.resource ?? -1)?.type ?? ""),
+        type: (one) => typeOf(catalog.resource(one.resource ?? -1)),
         outcome: (one) => one.outcome ?? "",
     };
     const words = text[by];

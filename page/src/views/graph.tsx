@@ -7,7 +7,7 @@ import { flatten, items, links } from "../graph/groups.ts";
 import { type Box, type Layout, layout, TITLE } from "../graph/layout.ts";
 import { fitted, usePanZoom } from "../graph/pan-zoom.ts";
 import type { Catalog, EdgeKind } from "../model/catalog.ts";
-import { whole } from "../model/words.ts";
+import { isProvider, whole } from "../model/words.ts";
 import { Toggles } from "../parts/layout.tsx";
 import { GraphBox, GraphLines } from "./graph-parts.tsx";
 
@@ -36,9 +36,11 @@ export function Graph(props: {
 }): JSX.Element {
     const { catalog, found, selected, onPick } = props;
     const nested = kinds.value.has("parent");
+    const providers = kinds.value.has("provider");
+    const keep = shownAnyway(catalog, selected);
     const boxes = useMemo(
-        () => items(catalog, { nested, toggled: toggled.value, found }),
-        [catalog, nested, toggled.value, found],
+        () => items(catalog, { nested, providers, keep, toggled: toggled.value, found }),
+        [catalog, nested, providers, keep, toggled.value, found],
     );
     const drawn = useMemo((): Layout | undefined => {
         if (flatten(boxes).length > MOST_BOXES) return undefined;
@@ -50,7 +52,7 @@ export function Graph(props: {
         if (selected === undefined) return;
         const shown = flatten(boxes).some((item) => item.resource === selected);
         if (shown) return;
-        const around = flatten(items(catalog, { nested, toggled: toggled.value, found, reveal: selected }));
+        const around = flatten(items(catalog, { nested, providers, toggled: toggled.value, found, reveal: selected }));
         const before = new Map(flatten(boxes).map((item) => [item.id, item.kind]));
         const next = new Set(toggled.value);
         for (const item of around) {
@@ -90,6 +92,11 @@ export function Graph(props: {
             )}
         </div>
     );
+}
+
+/** A provider that is chosen is a box, also where providers are none. Another choice draws nothing anew. */
+function shownAnyway(catalog: Catalog, selected: number | undefined): number | undefined {
+    return selected !== undefined && isProvider(catalog.resource(selected)?.type ?? "") ? selected : undefined;
 }
 
 function toggle(id: string): void {

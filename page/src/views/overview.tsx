@@ -1,12 +1,12 @@
 // The whole in one look: what happened, what went wrong, where the time went.
 
 import type { JSX } from "preact";
-import { connection } from "../app.ts";
+import { elapsed, goesOn } from "../app.ts";
 import type { Activity, Diagnostic, PageData, Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
-import { planAgainstResult } from "../model/causes.ts";
-import { byWeight, count, duration, moment, offset, opWords, runName, whole } from "../model/words.ts";
-import { OpBadge, ResourceLink } from "../parts/badges.tsx";
+import { planAgainstResult, whyItDiffers } from "../model/plan.ts";
+import { byWeight, count, duration, moment, offset, opWords, runName, ticking, typeOf, whole } from "../model/words.ts";
+import { OpBadge, ResourceLink, Sentence } from "../parts/badges.tsx";
 import { CallError, Unresolved } from "../parts/failure.tsx";
 import { Section } from "../parts/layout.tsx";
 import { PropertyTable } from "../parts/value.tsx";
@@ -54,10 +54,11 @@ function Facts({ data }: { data: PageData }): JSX.Element {
     if (run) {
         rows.push(["Operation", runName(run.kind, run.dryRun)]);
         rows.push(["Began", moment(run.began)]);
-        rows.push([run.outcome === "unfinished" ? "Known until" : "Duration", duration(run.duration)]);
+        if (goesOn(run)) rows.push(["Running for", ticking(elapsed(run))]);
+        else rows.push([run.outcome === "unfinished" ? "Known until" : "Duration", duration(run.duration)]);
         if (run.message) rows.push(["Message", run.message]);
     }
-    rows.push(["Page written", `${moment(data.written)} by maloko ${data.maloko}`]);
+    if (!run || !goesOn(run)) rows.push(["Page written", `${moment(data.written)} by maloko ${data.maloko}`]);
     return (
         <dl class="facts">
             {rows.map(([name, value]) => (
@@ -94,7 +95,7 @@ function Running({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element 
         activity.duration === undefined ? [{ activity, index }] : [],
     );
     if (open.length === 0) return null;
-    const live = connection.value === "following";
+    const live = goesOn(run);
     return (
         <section class={live ? "block" : "block bad"}>
             <h3>{live ? "Running now" : "Running when it was cut off"}</h3>
@@ -272,10 +273,7 @@ function Time({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | n
                                         <a href={address("run", String(item.activity))}>{item.text}</a>
                                     )}
                                     {resource !== undefined && (
-                                        <span class="dim type">
-                                            {" "}
-                                            {catalog.resource(resource)?.type.split(":").at(-1)}
-                                        </span>
+                                        <span class="dim type"> {typeOf(catalog.resource(resource))}</span>
                                     )}
                                 </td>
                                 <td class="number">{duration(item.duration)}</td>
@@ -293,12 +291,14 @@ function Time({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | n
 }
 
 function PlanNote({ catalog }: { catalog: Catalog }): JSX.Element {
-    const differs = planAgainstResult(catalog).filter((row) => row.differs);
+    const { run } = catalog.data;
+    const going = run !== undefined && goesOn(run);
+    const differs = planAgainstResult(catalog, going).filter((row) => row.differs);
     return (
         <section class={differs.length > 0 ? "block warn" : "block"}>
             <h3>Plan and result</h3>
             {differs.length === 0 ? (
-                <p>What was planned is what was done.</p>
+                <p>What was planned is what was done{going && " so far"}.</p>
             ) : (
                 <>
                     <p>
@@ -315,6 +315,7 @@ function PlanNote({ catalog }: { catalog: Catalog }): JSX.Element {
                                 ) : (
                                     "not done"
                                 )}
+                                . <Sentence catalog={catalog} parts={whyItDiffers(catalog, row)} />
                             </li>
                         ))}
                     </ul>

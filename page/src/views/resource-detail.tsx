@@ -5,7 +5,8 @@ import type { Resource } from "../data.ts";
 import type { Catalog, Edge } from "../model/catalog.ts";
 import { repeats } from "../model/causes.ts";
 import { statesOf } from "../model/filter.ts";
-import { count, duration, moment, offset, opWords, shortType } from "../model/words.ts";
+import { mainStep } from "../model/step-rows.ts";
+import { activityWords, count, duration, moment, offset, opWords, typeOf } from "../model/words.ts";
 import { OpBadge, ResourceLink, StateBadge } from "../parts/badges.tsx";
 import { ChangeTable, Why } from "../parts/changes.tsx";
 import { CallError, Unresolved } from "../parts/failure.tsx";
@@ -22,7 +23,7 @@ export function ResourceDetail({ catalog, index }: { catalog: Catalog; index: nu
     return (
         <div class="detail" key={index}>
             <h2>
-                {resource.name} <span class="dim type">{shortType(resource.type)}</span>
+                {resource.name} <span class="dim type">{typeOf(resource)}</span>
             </h2>
             <p class="badges">
                 {statesOf(catalog, index).map((state) => (
@@ -49,7 +50,7 @@ export function ResourceDetail({ catalog, index }: { catalog: Catalog; index: nu
                 <PropertyTable properties={resource.outputs} catalog={catalog} none="No outputs." />
             </Section>
             <Links catalog={catalog} index={index} />
-            <History catalog={catalog} resource={resource} />
+            <History catalog={catalog} resource={resource} index={index} />
         </div>
     );
 }
@@ -136,7 +137,7 @@ function InThisRun({ catalog, index }: { catalog: Catalog; index: number }): JSX
                             return (
                                 <tr key={at}>
                                     <td>
-                                        <a href={address("run", String(at))}>{activity.name}</a>
+                                        <a href={address("run", String(at))}>{activityWords(activity)}</a>
                                         {activity.attempt && <span class="dim"> attempt {activity.attempt}</span>}
                                         <CallError activity={activity} />
                                     </td>
@@ -229,27 +230,57 @@ function EdgeList(props: { catalog: Catalog; title: string; edges: Edge[]; end: 
     );
 }
 
-function History({ catalog, resource }: { catalog: Catalog; resource: Resource }): JSX.Element {
-    const operations = resource.operations ?? [];
-    const known = new Set(catalog.data.history.map((item) => item.version));
+function History(props: { catalog: Catalog; resource: Resource; index: number }): JSX.Element {
+    const { catalog, resource, index } = props;
+    const { history, run } = catalog.data;
+    const now = run && !run.dryRun ? catalog.fate(index) : undefined;
+    const operations = (resource.operations ?? []).filter((one) => one.version !== run?.version);
+    const known = new Set(history.map((item) => item.version));
+    const compared = catalog.data.comparison?.steps.findIndex((step) => step.resource === index) ?? -1;
+    const changed = now && now.op !== "same" ? now : undefined;
+    if (operations.length === 0 && compared < 0 && !changed)
+        return (
+            <Section title="History">
+                <p class="dim">No operation of the past is known to have changed it.</p>
+            </Section>
+        );
     return (
         <Section title="History">
-            {operations.length === 0 ? (
-                <p class="dim">No operation of the past is known to have changed it.</p>
-            ) : (
-                <ul class="plain">
-                    {operations.map((one) => (
-                        <li key={one.version}>
-                            <OpBadge op={one.op} /> <span>{moment(one.at)}</span>{" "}
-                            {known.has(one.version) ? (
-                                <a href={address("history", String(one.version))}>version {one.version}</a>
-                            ) : (
-                                <span class="dim">version {one.version}</span>
-                            )}
-                        </li>
-                    ))}
-                </ul>
-            )}
+            <ul class="plain">
+                {compared >= 0 && (
+                    <li>
+                        <a href={address("changes", String(compared), { show: "states" })}>
+                            Compared with {catalog.data.comparison?.from}
+                        </a>
+                    </li>
+                )}
+                {run && changed && (
+                    <li>
+                        <OpBadge
+                            op={changed.op}
+                            tense={changed.failed ? "failed" : changed.running ? "doing" : "done"}
+                        />{" "}
+                        <span>{moment(run.began)}</span>{" "}
+                        <a href={address("changes", String(mainStep(run.steps, changed.steps)))}>this run</a>
+                    </li>
+                )}
+                {operations.map((one) => (
+                    <li key={one.version}>
+                        <OpBadge op={one.op} tense={one.failed ? "failed" : "done"} /> <span>{moment(one.at)}</span>{" "}
+                        {known.has(one.version) ? (
+                            <a href={address("history", String(one.version))}>version {one.version}</a>
+                        ) : (
+                            <span class="dim">version {one.version}</span>
+                        )}
+                        {one.changes && one.changes.length > 0 && (
+                            <details>
+                                <summary>{count(one.changes.length, "property", "properties")}</summary>
+                                <ChangeTable changes={one.changes} catalog={catalog} />
+                            </details>
+                        )}
+                    </li>
+                ))}
+            </ul>
         </Section>
     );
 }

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
-import { duration, offset, opWords } from "../model/words.ts";
+import { activityWords, duration, offset, opWords } from "../model/words.ts";
 import { ResourceLink } from "../parts/badges.tsx";
 import { CallError } from "../parts/failure.tsx";
 import { Split, Tabs } from "../parts/layout.tsx";
@@ -60,6 +60,7 @@ const KINDS = {
     call: "Provider call",
     permit: "Waiting for a permit",
     disk: "Waiting for the disk",
+    dependency: "Waiting for what has to be done before",
     pause: "Waiting before another attempt",
     hook: "Hook",
     plugin: "Plugin",
@@ -117,7 +118,9 @@ function CallDetail({ catalog, run, index }: { catalog: Catalog; run: Run; index
                             const other = run.activities[at];
                             return (
                                 <li key={at}>
-                                    <a href={address("run", String(at), route.value.params)}>{other?.name}</a>{" "}
+                                    <a href={address("run", String(at), route.value.params)}>
+                                        {other && activityWords(other)}
+                                    </a>{" "}
                                     <span class="dim">
                                         {offset(other?.began ?? 0)}
                                         {other?.duration !== undefined && `, ${duration(other.duration)}`}

@@ -2,10 +2,10 @@
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { catalog as catalogSignal, connection } from "../app.ts";
-import type { PageData } from "../data.ts";
+import { catalog as catalogSignal, connection, elapsed, goesOn } from "../app.ts";
+import type { PageData, Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
-import { duration, moment, runName } from "../model/words.ts";
+import { duration, moment, runName, ticking } from "../model/words.ts";
 import { address, route, type View } from "../route.ts";
 import { Changes } from "./changes.tsx";
 import { History } from "./history.tsx";
@@ -122,7 +122,6 @@ const OUTCOMES = { succeeded: "succeeded", failed: "failed", cancelled: "cancell
 
 function Title({ data }: { data: PageData }): JSX.Element {
     const { run } = data;
-    const live = connection.value === "following";
     return (
         <div class="title">
             <h1>
@@ -134,16 +133,25 @@ function Title({ data }: { data: PageData }): JSX.Element {
             </h1>
             {run && (
                 <p>
-                    <span class={`outcome outcome-${run.outcome}`}>
-                        {runName(run.kind, run.dryRun)}{" "}
-                        {live && run.outcome === "unfinished" ? "runs" : OUTCOMES[run.outcome]}
-                    </span>{" "}
+                    <Outcome run={run} />{" "}
                     <span class="dim">
-                        {duration(run.duration)}, {moment(run.began)}
+                        {goesOn(run) ? ticking(elapsed(run)) : duration(run.duration)}, {moment(run.began)}
                     </span>
                 </p>
             )}
         </div>
+    );
+}
+
+/** How the run stands: of one that goes on, whether something of it has failed. */
+function Outcome({ run }: { run: Run }): JSX.Element {
+    const name = runName(run.kind, run.dryRun);
+    if (!goesOn(run)) return <span class={`outcome outcome-${run.outcome}`}>{`${name} ${OUTCOMES[run.outcome]}`}</span>;
+    const failed = run.steps.some((step) => step.status === "failed");
+    return (
+        <span class={`outcome outcome-${failed ? "failed" : "running"}`}>
+            {name} is running{failed && ", with errors"}
+        </span>
     );
 }
 

@@ -2,10 +2,11 @@
 
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { elapsed } from "../app.ts";
 import type { Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
 import { barAt, type Lane, packedLanes, resourceLanes, runEnd } from "../model/lanes.ts";
-import { duration, offset } from "../model/words.ts";
+import { activityTitle, duration, offset } from "../model/words.ts";
 import { colours, HEAD, LANE, msOf, type Picture, paint } from "../timeline/paint.ts";
 import { moveRange, type Range, rangeWith, zoomRange } from "../timeline/scale.ts";
 
@@ -15,7 +16,7 @@ const MANY_LANES = 400;
 export function activityName(catalog: Catalog, run: Run, index: number): string {
     const activity = run.activities[index];
     if (!activity) return "";
-    return activity.resource === undefined ? activity.name : `${activity.name} of ${catalog.nameOf(activity.resource)}`;
+    return activityTitle(activity, activity.resource === undefined ? undefined : catalog.nameOf(activity.resource));
 }
 
 export function Timeline(props: {
@@ -25,10 +26,10 @@ export function Timeline(props: {
     onPick: (activity: number, how: "move" | "open") => void;
 }): JSX.Element {
     const { catalog, run, selected, onPick } = props;
-    const end = runEnd(run);
-    const byResource = useMemo(() => resourceLanes(run), [catalog]);
+    const end = runEnd(run, elapsed(run));
+    const byResource = useMemo(() => resourceLanes(run, end), [catalog, end]);
     const [packed, setPacked] = useState(byResource.length > MANY_LANES);
-    const lanes = useMemo(() => (packed ? packedLanes(run) : byResource), [packed, byResource]);
+    const lanes = useMemo(() => (packed ? packedLanes(run, end) : byResource), [packed, byResource]);
     const place = useMemo(() => placesOf(lanes), [lanes]);
     const critical = useMemo(
         () => new Set(run.criticalPath.flatMap((item) => (item.activity === undefined ? [] : [item.activity]))),
@@ -262,6 +263,7 @@ const KINDS: [kind: string, label: string][] = [
     ["call", "provider call"],
     ["permit", "waits for a permit"],
     ["disk", "waits for the disk"],
+    ["dependency", "waits for what comes before"],
     ["pause", "waits to try again"],
     ["hook", "hook"],
     ["plugin", "plugin"],

@@ -11,7 +11,7 @@ use crate::arguments::{PageFile, StackHistoryPage, StackHistoryShow, StackPage};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::page;
-use crate::page::{PageData, Past};
+use crate::page::{PageData, Past, Shower};
 use crate::workplace::Workplace;
 
 /// `stack page`.
@@ -36,9 +36,9 @@ pub(super) async fn stack(context: &Context, arguments: &StackPage) -> Result<()
     let mut data = page::of_stack(&stack, &snapshot, Arc::clone(&redactor), crypter.as_ref());
     if let Some(number) = arguments.from {
         let former = former(&workplace, &stack, number, crypter.as_ref()).await?;
-        page::compare(&mut data, &former, &snapshot, number, redactor);
+        page::compare(&mut data, &former, &snapshot, number, Arc::clone(&redactor));
     }
-    let data = Past::of(&workplace, &stack).await.complete(data);
+    let data = Past::of(&workplace, &stack).await.complete(data, &Shower::new(redactor));
     write(context, &arguments.file, &default_name(&stack, ""), &data)
 }
 
@@ -69,7 +69,7 @@ pub(super) async fn run_of_the_past(context: &Context, arguments: &StackHistoryP
     let stack = workplace.any_stack_name(None).await?;
     workplace.require(&stack).await?;
     let (version, entry) = page::entry(&workplace, &stack, arguments.version).await?;
-    let Some(data) = page::run_of(&entry) else {
+    let Some(mut data) = page::run_of(&entry) else {
         return Err(Failure::configuration(format!(
             "version {version} of the stack '{}' has no page: {}",
             workplace.shown(&stack),
@@ -80,7 +80,11 @@ pub(super) async fn run_of_the_past(context: &Context, arguments: &StackHistoryP
             }
         )));
     };
-    let data = Past::of(&workplace, &stack).await.complete(data);
+    if let Some(run) = &mut data.run {
+        run.version = Some(version);
+    }
+    // What was noted of runs of the past was without secrets then.
+    let data = Past::of(&workplace, &stack).await.complete(data, &Shower::new(Arc::default()));
     write(context, &arguments.file, &default_name(&stack, &format!("-{version}")), &data)
 }
 

@@ -7,6 +7,7 @@ pub(super) mod late_calls;
 pub(super) mod noticed_classes;
 pub(super) mod refresh_first;
 pub(super) mod run_state;
+pub(super) mod waits;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Deleting what is no longer wanted, group by group (docs/rules 5).
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -11,11 +11,12 @@ use crate::hash::FixedSet;
 use crate::operation::OperationKind;
 use crate::plan::{IMPLIED, Leftovers, RegistrationError, Step};
 use crate::resource_state::ResourceState;
-use crate::schedule::deletion_levels;
+use crate::schedule::{Level, deletion_levels};
 use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
 use crate::driver::context::Context;
+use crate::driver::exchange::WatchedWait;
 use crate::driver::steps::delete::deletion_op;
 
 impl Context {
@@ -46,9 +47,14 @@ impl Context {
         for number in condemned.iter().filter(|(_, row)| self.is_protected(row)).map(|(number, _)| *number) {
             keep_what_it_needs(number, &condemned, &mut kept);
         }
-        for level in deletion_levels(&condemned) {
+        let levels = deletion_levels(&condemned);
+        let mut waiting = self.wait_for_their_turn(&levels);
+        for level in levels {
             if self.stop.is_halted() {
                 return;
+            }
+            for (number, _) in &level {
+                waiting.remove(number);
             }
             let level: Vec<_> = level.into_iter().filter(|(number, _)| !kept.contains(number)).collect();
             let going = self.going(&condemned, &kept);
@@ -56,6 +62,15 @@ impl Context {
                 keep_what_it_needs(failed, &condemned, &mut kept);
             }
         }
+    }
+
+    /// The waits of the rows whose objects are deleted, but for those that go first.
+    fn wait_for_their_turn(&self, levels: &[Level]) -> BTreeMap<ResourceNumber, WatchedWait<'_>> {
+        let later = levels.iter().skip(1).flatten();
+        later
+            .filter(|(_, row)| row.custom && !row.urn.is_default_provider() && !self.is_protected(row))
+            .filter_map(|(number, row)| Some((*number, self.wait_for_deletions(&row.urn)?)))
+            .collect()
     }
 
     /// Tells of the rows that a selection leaves as they are, and that the program did not register: they are the same.

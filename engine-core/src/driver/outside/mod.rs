@@ -29,7 +29,7 @@ use crate::provider::ProviderHost;
 use crate::state::{Change, Session, Snapshot};
 use crate::urn::Urn;
 
-use crate::driver::actions::{Action, FlowId, Input, Moment, PermitWait, Request, Response, Work};
+use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Wait, Work};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 use crate::driver::context::{Context, Given, logged};
 use crate::driver::run::Run;
@@ -324,11 +324,11 @@ impl Engine {
                 }
             }
             Action::Tell(event) => self.events.emit(event),
-            Action::TellWait(PermitWait::Began { number, urn, name }) => {
-                let activity = || Activity::new(ActivityKind::Permit, name, Some(urn));
+            Action::TellWait(Wait::Began { number, kind, urn, name }) => {
+                let activity = || Activity::new(kind, name, Some(urn));
                 self.waits().extend(self.operation.activities.begin(activity).map(|ongoing| (number, ongoing)));
             }
-            Action::TellWait(PermitWait::Ended(number)) => {
+            Action::TellWait(Wait::Ended(number)) => {
                 if let Some(ongoing) = self.waits().remove(&number) {
                     ongoing.end(None);
                 }

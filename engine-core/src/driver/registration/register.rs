@@ -1,5 +1,6 @@
 //! A registration's way through: plan, ask, act, answer.
 
+use crate::activity::ActivityKind;
 use crate::digest::sha256;
 use crate::event::{Event, Op, Severity};
 use crate::fail_points;
@@ -13,6 +14,7 @@ use crate::urn::Urn;
 use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
+use crate::driver::context::waits::{ITS_DELETION, OTHER_PLANS};
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
 use crate::driver::permits::Permit;
 use crate::driver::registration::import::ImportFailure;
@@ -70,7 +72,7 @@ impl Context {
         while let Some(over) = self.deletion_of(&registration) {
             drop(shared);
             // Ends with an error always: nothing is sent.
-            let _ = over.await;
+            let _ = self.wait_watched(ActivityKind::Dependency, &urn, ITS_DELETION, over).await;
             shared = self.planning.shared().await;
             self.go_on()?;
         }
@@ -204,7 +206,12 @@ impl Context {
         deletions: &mut DeletionsFirst<'_>,
     ) -> Result<Registered, RpcError> {
         let mut row = None;
+        // What depends on its object is deleted before it.
+        let mut waiting = steps.first().filter(|step| step.urn != *urn).and_then(|_| self.wait_for_deletions(urn));
         for mut step in steps {
+            if step.urn == *urn {
+                drop(waiting.take());
+            }
             if matches!(step.op, Op::Update | Op::Replace | Op::CreateReplacement) && step.old.is_none() {
                 // Of what the step before this one has imported.
                 step.old = self.run_state().row(&step.urn).map(|(number, row)| (number, std::sync::Arc::clone(row)));
@@ -250,7 +257,9 @@ impl Context {
                 Next::Ask(question) => {
                     if registration.is_cascading() && guard.alone.is_none() {
                         guard.shared = None;
-                        guard.alone = Some(self.planning.alone().await);
+                        let alone = self.planning.alone();
+                        let urn = &registration.urn;
+                        guard.alone = Some(self.wait_watched(ActivityKind::Dependency, urn, OTHER_PLANS, alone).await);
                         self.go_on()?;
                     }
                     answer = Some(match self.ask_for_import(registration, &question, resolved).await {
