@@ -135,7 +135,7 @@ def test_a_failure_is_shrunk_and_names_the_property() -> None:
     verdict = Laws.verdicts("L4")["L4"]
     assert verdict.outcome == "broken"
     assert "property: label\n" in verdict.text
-    assert 'first:    {"colour": "a", "label": "", "material": "wood", "password": "k"}' in verdict.text
+    assert 'first:    {"colour": "a", "label": "", "material": "wood", "password": "[secret]"}' in verdict.text
     assert '"label": "x"' in verdict.text
 
 
