@@ -14,8 +14,8 @@ import difflib
 import json
 import os
 import re
-import shutil
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -172,7 +172,7 @@ class Run:
         return process.returncode, output
 
     def awaits(self, text, process):
-        """Waits until Create is called with this, or the process ends: each call that is noted is told through a pipe."""
+        """Waits until Create is called with this, or the process ends: the tap tells each call through a pipe."""
         # It has a writer here as well, so that reading from it never ends.
         pipe = os.open(self.noted, os.O_RDWR)
 

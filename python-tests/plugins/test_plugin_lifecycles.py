@@ -110,7 +110,7 @@ def test_lives_of_a_plugin_are_drawn(plugin: Plugin, folder: Path) -> None:
     few = settings(machine.TestCase.settings, max_examples=5, stateful_step_count=4)
     run_state_machine_as_test(machine, settings=few)
     folder.joinpath("world", ".breaks").write_text("L5")
-    without = {rule: "another test has it" for rule in ("crash", "lose_answer", "restart", "second_writer")}
+    without = dict.fromkeys(("crash", "lose_answer", "restart", "second_writer"), "another test has it")
     machine = lifecycle_machine(plugin, inputs=INPUTS, world=World(folder / "world"), without=without)
     with pytest.raises(LifecycleBroken, match="origin of"):
         run_state_machine_as_test(machine, settings=settings(few, max_examples=20))
@@ -125,18 +125,13 @@ def test_what_leaves_objects_over_needs_a_world_that_can_remove_them(plugin: Plu
         life = Lifecycle(plugin, world=world)
         try:
             for step in (("crash", 1, "kill"), ("lose_answer",)):
-                assert life.refusal(*step) == (
-                    f"the step {life_step(step)} cannot be done here: {told}, to remove what a create makes whose answer is "
-                    "lost"
+                refusal = life.refusal(*step) or ""
+                assert refusal.startswith(f"the step life.{step[0]}(")
+                assert refusal.endswith(
+                    f" cannot be done here: {told}, to remove what a create makes whose answer is lost"
                 )
         finally:
             life.close()
-
-
-def life_step(step: tuple[Any, ...]) -> str:
-    rule, *arguments = step
-    written = ", ".join(f'"{it}"' if isinstance(it, str) else str(it) for it in arguments)
-    return f"life.{rule}({written})"
 
 
 def test_a_plugin_that_refuses_inputs_is_asked_no_more(plugin: Plugin, folder: Path) -> None:

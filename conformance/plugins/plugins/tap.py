@@ -1,9 +1,9 @@
 """A plugin that stands in for another one, passes every call on and notes it.
 
 Run as `tap.py NAME ENGINE_ADDRESS ...`. `$TAP_REAL` (JSON: name -> command line) says what really runs; `$TAP_LOG` is
-appended to, a line of JSON when a call comes in and one when it is answered; who reads from the pipe `$TAP_NOTED` hears of
-each. Knows only gRPC and the messages of the
-pip package `pulumi`, so it records any engine and any plugin alike.
+appended to, a line of JSON when a call comes in and one when it is answered; who reads from the pipe `$TAP_NOTED`
+hears of each. Knows only gRPC and the messages of the pip package `pulumi`, so it records any engine and any plugin
+alike.
 """
 
 import contextlib

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::Mutex;
 
 use super::writers::Writers;
-use crate::json::{self, Secrets, read_map};
+use crate::json::read_map;
 use crate::lifecycle::LifeRun;
 use crate::plugin_laws::{KeptPlugin, PROJECT, PluginUnderTest, STACK, Shared, without_engine};
 
@@ -119,9 +119,4 @@ async fn by_hand(
         Answer::Created { id, .. } => Ok(Some(id)),
         _ => Ok(Some(String::new())),
     }
-}
-
-/// Outputs as laws take them.
-pub(super) fn shown(outputs: &PropertyMap) -> Json {
-    json::properties(outputs, Secrets::Open)
 }

@@ -7,9 +7,9 @@ use maloko_core::PropertyMap;
 use maloko_core::error::Result;
 use serde_json::{Value as Json, json};
 
-use super::life::shown;
 use super::takeover;
 use crate::fault_points::Crash;
+use crate::json::{Secrets, properties};
 use crate::lifecycle::{LifeOperation, LifeRun};
 use crate::plugin_laws::{KeptPlugin, LOST, PROJECT, Program, STACK, Shared, WRITING, deploy};
 use crate::report::Report;
@@ -199,7 +199,7 @@ async fn rows_of(stack: &TestStack) -> Result<Vec<Json>> {
     let rows = snapshot.rows.iter().filter(|row| row.custom && row.urn.provider_package().is_none());
     Ok(rows
         .map(|row| {
-            let outputs = shown(&row.outputs_or_empty());
+            let outputs = properties(&row.outputs_or_empty(), Secrets::Open);
             json!({ "name": row.urn.name(), "id": row.id, "outputs": outputs, "waiting": row.delete })
         })
         .collect())

@@ -4,7 +4,7 @@ import type { Inputs } from "../stack/subject";
 import type { World } from "../worlds";
 import { plainJson } from "./broken";
 import { abilitiesOf, type BaselineRow } from "./options";
-import { Plugin, PLUGIN_METHODS } from "./plugin";
+import { PLUGIN_METHODS, Plugin } from "./plugin";
 import { oddIn } from "./portable";
 import type { Laboratory } from "./trial";
 

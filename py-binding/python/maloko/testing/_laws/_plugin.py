@@ -53,7 +53,9 @@ class Plugin:
         self._started: dict[str, PluginUnderTest] = {}
 
     def __repr__(self) -> str:
-        more = "".join(f", {name}={value!r}" for name, value in (("path", self.path), ("version", self.version)) if value)
+        more = "".join(
+            f", {name}={value!r}" for name, value in (("path", self.path), ("version", self.version)) if value
+        )
         return f"Plugin({self.type!r}{more})"
 
     def close(self) -> None:

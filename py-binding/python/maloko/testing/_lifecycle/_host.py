@@ -81,7 +81,7 @@ class Host:
 
     # Stacks.
 
-    def _make_afresh(self, name: str, inputs: int) -> dict[str, Any] | None:  # noqa: ARG002 a provider object sees no name
+    def _make_afresh(self, name: str, inputs: int) -> dict[str, Any] | None:
         self.trial.renew()
         try:
             made = made_of(self.trial.made(self.inputs[inputs]))

@@ -41,8 +41,8 @@ class Lifecycle:
         without: Mapping[str, str] | None = None,
     ) -> None:
         """
-        :param provider: the provider's class, or a function that makes an object; called with the world if it wants it. Or a
-            `Plugin`.
+        :param provider: the provider's class, or a function that makes an object; called with the world if it wants it.
+            Or a `Plugin`.
         :param world: as for `ProviderLaws`.
         :param config: as for `ProviderLaws`.
         :param volatile: outputs that change by themselves.

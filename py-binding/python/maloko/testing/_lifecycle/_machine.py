@@ -44,8 +44,8 @@ def lifecycle_machine(
     lost answer, restart and a second writer, on up to three resources. `TestLife = lifecycle_machine(...).TestCase`
     makes a test of it.
 
-    :param provider: the provider's class, or a function that makes an object; called with the world if it wants it. Or a
-        `Plugin`.
+    :param provider: the provider's class, or a function that makes an object; called with the world if it wants it.
+        Or a `Plugin`.
     :param inputs: a Hypothesis strategy that makes dicts, or a list of dicts.
     :param world: as for `ProviderLaws`.
     :param config: as for `ProviderLaws`.

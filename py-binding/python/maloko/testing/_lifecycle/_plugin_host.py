@@ -1,5 +1,5 @@
-"""Does what the steps of a plugin's lifecycle ask for: the engine's side (`engine-kit/src/plugin_lifecycle`) runs the plugin,
-and the world is here."""
+"""Does what the steps of a plugin's lifecycle ask for: the engine's side (`engine-kit/src/plugin_lifecycle`) runs the
+plugin, and the world is here."""
 
 from __future__ import annotations
 
