@@ -11,6 +11,7 @@ use super::takeover;
 use crate::fault_points::Crash;
 use crate::json::{Secrets, properties};
 use crate::lifecycle::{LifeOperation, LifeRun};
+use crate::plan::Entry;
 use crate::plugin_laws::{KeptPlugin, LOST, PROJECT, Program, STACK, Shared, WRITING, deploy};
 use crate::report::Report;
 use crate::run_request::{Fault, Injection, RunRequest, Verb};
@@ -172,12 +173,12 @@ fn told(report: &Report, kept: &KeptPlugin, errors: usize) -> Json {
         let told = kept.heard.error_after(errors).or_else(|| report.error.clone());
         told.unwrap_or_else(|| format!("the operation {}", report.outcome))
     });
-    let refuses = |result: &Json| result["failures"].as_array().is_some_and(|failures| !failures.is_empty());
-    let refused = report.calls.iter().any(|call| call.method == "check" && call.result.as_ref().is_some_and(refuses));
-    let is_ours = |kind: &str| !kind.starts_with("pulumi:");
-    let changed =
-        report.plan.iter().filter(|it| it.custom && is_ours(&it.kind) && !matches!(it.action, "same" | "read"));
-    let plan = changed.map(|entry| {
+    let has_failures = |result: &Json| result["failures"].as_array().is_some_and(|failures| !failures.is_empty());
+    let refused =
+        report.calls.iter().any(|call| call.method == "check" && call.result.as_ref().is_some_and(has_failures));
+    let is_ours = |entry: &&Entry| entry.custom && !entry.kind.starts_with("pulumi:");
+    let entries = report.plan.iter().filter(is_ours).filter(|entry| !matches!(entry.action, "same" | "read"));
+    let plan = entries.map(|entry| {
         let changes: BTreeMap<_, _> = entry.changes.iter().collect();
         let changes: Vec<Json> =
             changes.into_iter().map(|(path, it)| json!({ "path": path, "old": it.old, "new": it.new })).collect();
