@@ -165,7 +165,7 @@ function judgedByWorld(commands: Partial<typeof WORLD>, ...more: string[]) {
     return project.runWith(variables, "provider", "test", executable, THING, "--inputs", "inputs.yaml", ...more);
 }
 
-test("the command line judges a plugin by its world", { timeout: 120_000 }, async () => {
+test("the command line judges a plugin by its world", { timeout: 240_000 }, async () => {
     const { status, stdout } = judgedByWorld({});
     for (const law of ["L7", "L10", "L11"]) {
         expect(stdout).toContain(`${law} holds: `);
@@ -185,7 +185,7 @@ for (const law of ["L7", "L10", "L11"]) {
     });
 }
 
-test("a command of the world that fails is told", { timeout: 120_000 }, async () => {
+test("a command of the world that fails is told", { timeout: 240_000 }, async () => {
     const table: [commands: Partial<typeof WORLD>, told: string][] = [
         [{ objects: "echo no such service >&2; exit 3" }, "failed (exit status: 3): no such service"],
         [{ objects: "echo '[{}]'" }, "printed a list of something else than ids"],
