@@ -123,6 +123,7 @@ def test_a_provider_in_memory_that_is_right_keeps_all_laws() -> None:
 def test_a_failure_is_shrunk_and_names_the_property() -> None:
     class Laws(ProviderLaws):
         provider, world = SeesNoLabel, Cloud
+        secret = frozenset({"password"})
         inputs = st.fixed_dictionaries(
             {
                 "material": st.sampled_from(["wood", "steel"]),

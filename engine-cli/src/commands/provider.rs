@@ -135,6 +135,6 @@ fn read_samples(file: &Path) -> Result<(Samples, BTreeMap<String, Config>)> {
     let mut samples: Samples =
         serde_json::from_value(Json::Object(members)).map_err(|error| failure(&error.to_string()))?;
     samples.check().map_err(|text| failure(&text))?;
-    samples.directory = file.parent().unwrap_or(Path::new(".")).to_owned();
+    file.parent().unwrap_or(Path::new(".")).clone_into(&mut samples.directory);
     Ok((samples, config))
 }
