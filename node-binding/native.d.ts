@@ -141,6 +141,10 @@ export declare class LawTrial {
     * that is `null`. Throws for an answer that is none.
     */
     next(answer: string): string
+    /** The inputs that the example has tried last, for a report (JSON, a list of `maloko_kit::ShownInputs`). */
+    shown(): string
+    /** A text, such as the message of an error, without what is secret. */
+    hide(text: string): string
 }
 
 /** A lifecycle of a provider: it says what the kit is to do for a step, and takes the answers. */
@@ -186,6 +190,8 @@ export declare class PluginUnderTest {
     * law that it does not know.
     */
     trial(law: string, subject: string): PluginTrial
+    /** Begins a lifecycle of its resources, with an empty stack. */
+    life(): PluginLife
     /** Ends its process. */
     close(): Promise<void>
 }
@@ -197,6 +203,17 @@ export declare class PluginTrial {
     * first, that is `null`. Fails for an answer that is none.
     */
     next(answer: string): Promise<string>
+}
+
+/** A lifecycle of a plugin's resources: it does what steps ask for, apart from what they ask of the world. */
+export declare class PluginLife {
+    /**
+    * Does what a step asks for (JSON, `maloko_kit::PluginLife::answer`), and gives the answer to it. Fails for a request that
+    * is none.
+    */
+    answer(request: string): Promise<string>
+    /** Deletes what is left, and ends the processes that it has started. */
+    close(): Promise<void>
 }
 
 /** What `check` answered (JSON). */

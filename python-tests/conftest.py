@@ -29,6 +29,8 @@ LONGEST = (
 """The files that take longest. They come first, so that no worker goes on alone at the end."""
 
 HERE = Path(__file__).parent
+# Plugins start slowly beside many others.
+os.environ.setdefault("MALOKO_PLUGIN_START_SECONDS", "240")
 LEFT_TO_NODE = pytest.StashKey[set[Path]]()
 
 

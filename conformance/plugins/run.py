@@ -14,11 +14,13 @@ import difflib
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -93,6 +95,8 @@ class Run:
             (self.root / folder).mkdir()
         self.project = self.root / "project"
         self.log = self.root / "tap.log"
+        self.noted = self.root / "noted"
+        os.mkfifo(self.noted)
         self.env = {
             **os.environ,
             "PULUMI_HOME": str(self.root / "home"),
@@ -100,10 +104,13 @@ class Run:
             "PULUMI_CONFIG_PASSPHRASE": "x",
             "PULUMI_SKIP_UPDATE_CHECK": "1",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            # Plugins start slowly beside many others.
+            "MALOKO_PLUGIN_START_SECONDS": "240",
             "NO_COLOR": "1",
             "PULUMI_NODEJS_TRANSPILE_ONLY": "true",
             "PROBE_WORLD": str(self.root / "world"),
             "TAP_LOG": str(self.log),
+            "TAP_NOTED": str(self.noted),
             "PATH": f"{self.root}/bin:{os.environ['PATH']}",
         }
         self.env.pop("TAP_REAL", None)
@@ -154,18 +161,31 @@ class Run:
             start_new_session=True,
         )
         if interrupt is not None:
-            deadline = time.time() + 60
-            while not self.creates(interrupt):
-                if time.time() > deadline or process.poll() is not None:
-                    process.kill()
-                    output, _ = process.communicate(timeout=300)
-                    raise RuntimeError(f"{arguments}: nothing to interrupt, '{interrupt}' was never called: {output}")
-                time.sleep(0.05)
+            if not self.awaits(interrupt, process):
+                process.kill()
+                output, _ = process.communicate(timeout=300)
+                raise RuntimeError(f"{arguments}: nothing to interrupt, '{interrupt}' was never called: {output}")
             process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=300)
         if check and process.returncode:
             raise RuntimeError(f"{arguments}: {output}")
         return process.returncode, output
+
+    def awaits(self, text, process):
+        """Waits until Create is called with this, or the process ends: the tap tells each call through a pipe."""
+        # It has a writer here as well, so that reading from it never ends.
+        pipe = os.open(self.noted, os.O_RDWR)
+
+        def tell_end():
+            process.wait()
+            os.write(pipe, b".")
+
+        threading.Thread(target=tell_end, daemon=True).start()
+        while not self.creates(text):
+            if process.poll() is not None or not select.select([pipe], [], [], 240)[0]:
+                return False
+            os.read(pipe, 65536)
+        return True
 
     def creates(self, text):
         """Has Create been called with this? What is checked before has it, too."""

@@ -23,6 +23,7 @@ mod plan_assertions;
 #[cfg(test)]
 mod plan_tests;
 mod plugin_laws;
+mod plugin_lifecycle;
 mod plugins;
 mod report;
 mod run_request;
@@ -37,14 +38,17 @@ pub use fault_points::{Crash, Interruption, Point};
 pub use judgement::answer;
 pub use laws::{
     Ability, Arguments, Bag, Break, Cancelled, Checked, End, Finding, Former, Law, LawTrial, Leak, Made, Operation,
-    PlannedChange, PlannedStep, Program, Raised, Ran, Request, Returned, Shown, Subject, Touch, Unkept, Verdict,
-    Wanted, Words, World, verdict_text,
+    PlannedChange, PlannedStep, Program, Raised, Ran, Request, Returned, Shown, ShownInputs, Subject, Touch, Unkept,
+    Verdict, Wanted, Words, World, verdict_text,
 };
 pub use lifecycle::{
     Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject,
     LifeTrial, Meanwhile, Row, Story, Taken,
 };
-pub use plugin_laws::{Listener, PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
+pub use plugin_laws::{
+    Listener, PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Plugins, Samples, WorldCommands, judge_plugin,
+};
+pub use plugin_lifecycle::PluginLife;
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};

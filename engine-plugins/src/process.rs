@@ -15,8 +15,6 @@ use crate::port_line::port_in;
 use crate::runtime_command::PluginCommand;
 use crate::settings::PluginSettings;
 
-/// How long a plugin may take until it has told its port.
-const START_LIMIT: Duration = Duration::from_secs(30);
 /// How long a plugin may take to end after it was interrupted.
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// How much of what a plugin prints is kept, in bytes: the last of it.
@@ -65,6 +63,7 @@ impl Process {
         orphans: &Arc<Mutex<OrphanWatch>>,
     ) -> Result<(Self, u16), String> {
         let program = command.program.display().to_string();
+        let limit = settings.start_limit()?;
         let mut child = Command::new(&command.program)
             .args(&command.arguments)
             .arg(engine_address)
@@ -86,11 +85,11 @@ impl Process {
         }
         let stdout = child.stdout.take();
         let process = Self { child: Mutex::new(Some(child)), group, printed, orphans: Arc::clone(orphans), program };
-        match timeout(START_LIMIT, process.first_line(stdout)).await {
+        match timeout(limit, process.first_line(stdout)).await {
             Ok(Ok(port)) => Ok((process, port)),
             Ok(Err(reason)) => Err(process.give_up(&reason).await),
             Err(_) => {
-                let reason = format!("it has not told its port within {} s", START_LIMIT.as_secs());
+                let reason = format!("it has not told its port within {} s", limit.as_secs());
                 Err(process.give_up(&reason).await)
             }
         }

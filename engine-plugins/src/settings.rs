@@ -2,6 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// How many seconds a plugin may take until it has told its port, unless [`START_SECONDS`] says otherwise.
+const USUAL_START_SECONDS: u64 = 30;
+/// The variable of the environment that says so.
+const START_SECONDS: &str = "MALOKO_PLUGIN_START_SECONDS";
 
 /// See the module's text.
 #[derive(Clone)]
@@ -20,7 +26,7 @@ pub struct PluginSettings {
     pub project_plugins: Vec<ProjectPlugin>,
     /// Folders with the SDKs of packages: a `node_modules`, or those that Python searches.
     pub package_folders: Vec<PathBuf>,
-    /// Variables of the environment that say where plugins are, by name.
+    /// Variables of the environment that say where plugins are, and how they are started, by name.
     pub environment: BTreeMap<String, String>,
 }
 
@@ -35,13 +41,14 @@ pub struct ProjectPlugin {
     pub version: String,
 }
 
-/// The variables of the environment that say where plugins are and come from. Some are secret.
-pub const VARIABLES: [&str; 12] = [
+/// The variables of the environment that say where plugins are and come from, and how they are started. Some are secret.
+pub const VARIABLES: [&str; 13] = [
     "CI_SERVER_URL",
     "GITHUB_API_URL",
     "GITHUB_TOKEN",
     "GITLAB_TOKEN",
     "HOME",
+    START_SECONDS,
     "PATH",
     "PULUMI_DEBUG_PROVIDERS",
     "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
@@ -60,6 +67,15 @@ impl PluginSettings {
     /// Is a variable of the environment switched on?
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.variable(name).is_some_and(|text| matches!(text, "1" | "true" | "TRUE" | "True"))
+    }
+
+    /// How long a plugin may take until it has told its port. The error says what is wrong with the variable.
+    pub(crate) fn start_limit(&self) -> Result<Duration, String> {
+        let Some(text) = self.variable(START_SECONDS) else { return Ok(Duration::from_secs(USUAL_START_SECONDS)) };
+        let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
+        seconds
+            .map(Duration::from_secs)
+            .ok_or_else(|| format!("{START_SECONDS} is '{text}'; it must be a whole number of seconds, at least 1"))
     }
 
     /// The configuration of a package alone, by keys without its name.

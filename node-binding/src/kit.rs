@@ -192,6 +192,19 @@ impl LawTrial {
         let request = self.inner.next(read(&answer)?).map_err(|error| reason(&error))?;
         serde_json::to_string(&request).map_err(|error| napi::Error::from_reason(error.to_string()))
     }
+
+    /// The inputs that the example has tried last, for a report (JSON, a list of `maloko_kit::ShownInputs`).
+    #[napi]
+    pub fn shown(&self) -> napi::Result<String> {
+        serde_json::to_string(&self.inner.shown()).map_err(|error| napi::Error::from_reason(error.to_string()))
+    }
+
+    /// A text, such as the message of an error, without what is secret.
+    #[napi]
+    #[must_use]
+    pub fn hide(&self, text: String) -> String {
+        self.inner.hide(&text)
+    }
 }
 
 /// A lifecycle of a provider: it says what the kit is to do for a step, and takes the answers.

@@ -1,4 +1,5 @@
-//! Plugins under the laws of providers, for the package's `testing` folder: everything but a world is done in Rust.
+//! Plugins under the laws of providers and in lifecycles, for the package's `testing` folder: everything but a world is done in
+//! Rust.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,6 +47,13 @@ impl PluginUnderTest {
         Ok(PluginTrial { inner: Arc::new(inner) })
     }
 
+    /// Begins a lifecycle of its resources, with an empty stack.
+    #[napi]
+    #[must_use]
+    pub fn life(&self) -> PluginLife {
+        PluginLife { inner: Arc::new(maloko_kit::PluginLife::new(&self.inner)) }
+    }
+
     /// Ends its process.
     #[napi(ts_return_type = "Promise<void>")]
     #[must_use]
@@ -68,6 +76,64 @@ impl PluginTrial {
     #[must_use]
     pub fn next(&self, answer: String) -> AsyncTask<GoingOn> {
         AsyncTask::new(GoingOn(Arc::clone(&self.inner), answer))
+    }
+}
+
+/// A lifecycle of a plugin's resources: it does what steps ask for, apart from what they ask of the world.
+#[napi]
+pub struct PluginLife {
+    inner: Arc<maloko_kit::PluginLife>,
+}
+
+#[napi]
+impl PluginLife {
+    /// Does what a step asks for (JSON, `maloko_kit::PluginLife::answer`), and gives the answer to it. Fails for a request that
+    /// is none.
+    #[napi(ts_return_type = "Promise<string>")]
+    #[must_use]
+    pub fn answer(&self, request: String) -> AsyncTask<Answering> {
+        AsyncTask::new(Answering(Arc::clone(&self.inner), request))
+    }
+
+    /// Deletes what is left, and ends the processes that it has started.
+    #[napi(ts_return_type = "Promise<void>")]
+    #[must_use]
+    pub fn close(&self) -> AsyncTask<Leaving> {
+        AsyncTask::new(Leaving(Arc::clone(&self.inner)))
+    }
+}
+
+/// See [`PluginLife::answer`].
+pub struct Answering(Arc<maloko_kit::PluginLife>, String);
+
+impl Task for Answering {
+    type Output = String;
+    type JsValue = String;
+
+    fn compute(&mut self) -> napi::Result<String> {
+        let request = serde_json::from_str(&self.1).map_err(refused)?;
+        Ok(runtime()?.block_on(self.0.answer(request)).map_err(refused)?.to_string())
+    }
+
+    fn resolve(&mut self, _env: Env, answer: String) -> napi::Result<String> {
+        Ok(answer)
+    }
+}
+
+/// See [`PluginLife::close`].
+pub struct Leaving(Arc<maloko_kit::PluginLife>);
+
+impl Task for Leaving {
+    type Output = ();
+    type JsValue = ();
+
+    fn compute(&mut self) -> napi::Result<()> {
+        runtime()?.block_on(self.0.close());
+        Ok(())
+    }
+
+    fn resolve(&mut self, _env: Env, (): ()) -> napi::Result<()> {
+        Ok(())
     }
 }
 

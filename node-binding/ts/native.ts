@@ -8,6 +8,7 @@ import type {
     LifeTrial,
     lawText,
     Message,
+    PluginLife,
     PluginUnderTest,
     pageOfRecord,
     TestStack,
@@ -28,6 +29,7 @@ interface Addon {
 export type {
     Bridge as NativeBridge,
     Message as NativeMessage,
+    PluginLife as NativePluginLife,
     PluginUnderTest as NativePlugin,
     TestStack as NativeStack,
 };

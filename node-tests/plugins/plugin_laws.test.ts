@@ -1,36 +1,12 @@
 // Plugins under the laws of providers: each law catches the bug that it is about, and is silent on a good plugin.
-import {
-    chmodSync,
-    existsSync,
-    mkdirSync,
-    mkdtempSync,
-    readdirSync,
-    readFileSync,
-    rmSync,
-    unlinkSync,
-    writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
-import {
-    checkLaws,
-    checkLifecycle,
-    expect,
-    type LawName,
-    type LawOptions,
-    type LawVerdict,
-    Plugin,
-    test,
-} from "maloko/vitest";
+import { checkLaws, expect, type LawName, type LawOptions, type LawVerdict, Plugin, test } from "maloko/vitest";
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
+import { LawBreaker, PYTHON, THING } from "../support/law_breaking_world";
 import { type Interrupted, Project } from "../support/project";
 
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const BREAKER = join(ROOT, "python-tests", "plugins", "law_breaking_plugin.py");
-const PYTHON = join(ROOT, ".venv", "bin", "python");
-const THING = "probe:index:Thing";
 const INPUTS = [
     { size: 1, text: "alpha-omega" },
     { size: 1, text: "beta-gamma" },
@@ -38,52 +14,12 @@ const INPUTS = [
 ];
 const BREAKS = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10", "L11", "L12", "L14", "L17"] as const;
 
-const folder = mkdtempSync(join(tmpdir(), "maloko-plugin-laws-"));
-const objects = join(folder, "world");
-const executable = join(folder, "pulumi-resource-probe");
-const plugin = new Plugin(THING, { path: executable });
+const breaker = new LawBreaker();
+const { executable, folder, objects, plugin, world } = breaker;
 
-/** What the plugin talks to: a folder with a file for each object. */
-const world = {
-    objects: () => Object.fromEntries(ids().map((id) => [id, JSON.parse(readFileSync(fileOf(id), "utf8"))])),
-    reset: () => ids().forEach((id) => void unlinkSync(fileOf(id))),
-    mutateRemote(id: string) {
-        writeFileSync(fileOf(id), JSON.stringify({ ...this.objects()[id], text: "drifted" }));
-    },
-    deleteRemote: (id: string) => unlinkSync(fileOf(id)),
-};
-
-function ids(): string[] {
-    return readdirSync(objects).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : []));
-}
-
-function fileOf(id: string): string {
-    return join(objects, `${id}.json`);
-}
-
-function breaks(law: string): void {
-    writeFileSync(join(objects, ".breaks"), law);
-}
-
-beforeAll(() => {
-    mkdirSync(objects);
-    writeFileSync(executable, `#!/bin/sh\nexec "${PYTHON}" "${BREAKER}" "$@"\n`);
-    chmodSync(executable, 0o755);
-    process.env.PROBE_WORLD = objects;
-});
-
-afterEach(() => {
-    if (existsSync(join(objects, ".breaks"))) {
-        unlinkSync(join(objects, ".breaks"));
-    }
-    world.reset();
-});
-
-afterAll(async () => {
-    await plugin.close();
-    delete process.env.PROBE_WORLD;
-    rmSync(folder, { recursive: true });
-});
+beforeAll(() => breaker.begin());
+afterEach(() => breaker.mend());
+afterAll(() => breaker.end());
 
 const OPTIONS: LawOptions = { inputs: INPUTS, secret: ["text"], volatile: ["mark"], grace: 4000, world };
 
@@ -96,12 +32,12 @@ test("a plugin that is right keeps all laws", { timeout: 120_000 }, async () => 
     const others = found.filter(({ status }) => status !== "holds");
     expect(others.map(({ law }) => law)).toEqual(["L13", "L16"]);
     expect(others[0]?.text).toContain("L13 needs an operation key, which the protocol of plugins does not have");
-    expect(ids()).toEqual([]);
+    expect(breaker.ids()).toEqual([]);
 });
 
 for (const law of BREAKS) {
     test(`${law}: a law catches the bug of a plugin and no other law does`, { timeout: 120_000 }, async () => {
-        breaks(law);
+        breaker.breaks(law);
         // Each create waits for its cancellation there.
         const tried = law === "L14" ? (["L2", "L14"] as const) : BREAKS.filter((name) => name !== "L14");
         const found = await verdicts(tried, { examples: 1, grace: 1000 });
@@ -122,7 +58,7 @@ test("laws without a world say what they need", { timeout: 60_000 }, async () =>
 });
 
 test("inputs of a plugin may be drawn", { timeout: 120_000 }, async () => {
-    breaks("L3");
+    breaker.breaks("L3");
     const inputs = fc.record({ size: fc.nat(99), text: fc.stringMatching(/^[abc]{1,5}$/) });
     const [verdict] = await verdicts(["L3"], { inputs, examples: 5, seed: 1 });
     expect(verdict?.status).toBe("broken");
@@ -161,8 +97,20 @@ test("a plugin that is not there is named", async () => {
     }
 });
 
-test("lifecycles try no plugins", async () => {
-    await expect(checkLifecycle(plugin, { inputs: INPUTS })).rejects.toThrow("lifecycles try provider objects only");
+test("a report has the inputs that were tried without secrets", { timeout: 60_000 }, async () => {
+    breaker.breaks("L5");
+    const pair = [
+        { size: 1, text: "alpha-omega" },
+        { size: 2, text: "beta-gamma" },
+    ];
+    const [verdict] = await verdicts(["L5"], { inputs: pair });
+    expect(verdict?.text).toContain(
+        '  first:    {"size": 1, "text": "[secret]"}\n  then:     {"size": 1, "text": "[secret]"}\n',
+    );
+    expect(verdict?.error?.inputs).toEqual([
+        { size: 1, text: "[secret]" },
+        { size: 1, text: "[secret]" },
+    ]);
 });
 
 // On the command line.
@@ -185,13 +133,72 @@ test("the command line judges a plugin", { timeout: 60_000 }, async () => {
 });
 
 test("the command line tells the law that a plugin breaks", { timeout: 60_000 }, async () => {
-    breaks("L3");
+    breaker.breaks("L3");
     const { status, stdout } = judged(GOOD, "--law", "L2", "--law", "L3");
     expect(status).toBe(1);
     expect(stdout).toContain(`L3 read equals the outs: broken by ${THING}\n  property: url`);
     expect(stdout.endsWith("2 laws: 1 held, 1 broken, 0 not tried\n")).toBe(true);
     const told = JSON.parse(judged(GOOD, "--law", "L3", "--json").stdout);
     expect([told.broken, told.laws[0].law, told.laws[0].outcome]).toEqual([1, "L3", "broken"]);
+});
+
+/** What the plugin talks to, for a shell in the folder of the inputs. */
+const WORLD = {
+    objects: "ls world | sed -n 's/\\.json$//p'",
+    mutate_remote: `sed -i 's/"text": *"[^"]*"/"text": "drifted"/' "world/$1.json"`,
+    delete_remote: 'rm "world/$1.json"',
+    reset: "rm -f world/*.json",
+};
+/** Prints the objects with all that is in them. */
+const LIST = `
+import json, pathlib
+
+found = pathlib.Path("world").glob("*.json")
+print(json.dumps({it.stem: json.loads(it.read_text()) for it in found}))
+`;
+
+function judgedByWorld(commands: Partial<typeof WORLD>, ...more: string[]) {
+    const inputs = JSON.stringify({ ...JSON.parse(GOOD), world: { ...WORLD, ...commands } });
+    const project = new Project({ "inputs.yaml": inputs, "list.py": LIST });
+    symlinkSync(objects, join(project.directory, "world"));
+    const variables = { PROBE_WORLD: objects };
+    return project.runWith(variables, "provider", "test", executable, THING, "--inputs", "inputs.yaml", ...more);
+}
+
+test("the command line judges a plugin by its world", { timeout: 240_000 }, async () => {
+    const { status, stdout } = judgedByWorld({});
+    for (const law of ["L7", "L10", "L11"]) {
+        expect(stdout).toContain(`${law} holds: `);
+    }
+    expect(stdout.endsWith("17 laws: 15 held, 0 broken, 2 not tried\n")).toBe(true);
+    expect(status).toBe(0);
+    expect(breaker.ids()).toEqual([]);
+});
+
+for (const law of ["L7", "L10", "L11"]) {
+    test(`${law}: the command line catches what only a world shows`, { timeout: 60_000 }, async () => {
+        breaker.breaks(law);
+        const { status, stdout } = judgedByWorld({ objects: `'${PYTHON}' list.py` }, "--law", law);
+        expect(stdout).toContain(`broken by ${THING}`);
+        expect(stdout.endsWith("1 law: 0 held, 1 broken, 0 not tried\n")).toBe(true);
+        expect(status).toBe(1);
+    });
+}
+
+test("a command of the world that fails is told", { timeout: 240_000 }, async () => {
+    const table: [commands: Partial<typeof WORLD>, told: string][] = [
+        [{ objects: "echo no such service >&2; exit 3" }, "failed (exit status: 3): no such service"],
+        [{ objects: "echo '[{}]'" }, "printed a list of something else than ids"],
+        [{ reset: "false" }, "the command `reset` of the world failed"],
+        [{ mutate_remote: "false" }, "the command `mutate_remote` of the world failed"],
+        [{ objects: " " }, "`world` has no `objects`"],
+    ];
+    for (const [commands, told] of table) {
+        const { status, stderr } = judgedByWorld(commands, "--law", "L11");
+        expect(stderr).toContain(told);
+        expect(status).toBe(2);
+        expect(breaker.ids()).toEqual([]);
+    }
 });
 
 test("Ctrl-C stops the judge which deletes what it has made", { timeout: 60_000 }, async () => {
@@ -201,13 +208,13 @@ test("Ctrl-C stops the judge which deletes what it has made", { timeout: 60_000 
     const args = ["provider", "test", executable, THING, "--inputs", "inputs.yaml", "--law", "L2", "--law", "L5"];
     const stop = async (command: Interrupted) => {
         await command.said("L2 holds");
-        await vi.waitUntil(() => ids().length > 0, { timeout: 20_000 });
+        await vi.waitUntil(() => breaker.ids().length > 0, { timeout: 20_000 });
         command.signal();
     };
     const { status, output } = await project.interrupted(args, stop, { PROBE_WORLD: objects });
     expect(status).toBe(8);
     expect(output).toContain("error: stopped: what the present law had made was deleted");
-    expect(ids()).toEqual([]);
+    expect(breaker.ids()).toEqual([]);
 });
 
 test("bad input of the command line is told", { timeout: 60_000 }, async () => {

@@ -215,6 +215,15 @@ test.each([
     await its.ends();
 });
 
+test.each([
+    ["1", "it has not told its port within 1 s"],
+    ["soon", "it must be a whole number of seconds, at least 1"],
+])("the environment says how long a plugin may take to start: %s", (seconds, told) => {
+    const its = plugged();
+    expect(its.failing({}, { PROBE_FLAGS: "hangStart", MALOKO_PLUGIN_START_SECONDS: seconds })).toContain(told);
+    expect(its.project.resources()).toEqual([]);
+});
+
 test("no plugin is left after a run", async () => {
     const its = plugged();
     its.ok(UP);

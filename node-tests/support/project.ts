@@ -251,6 +251,8 @@ export class Project {
             NO_COLOR: "1",
             // No test asks a server of the internet for a plugin.
             PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+            // Plugins start slowly beside many others.
+            MALOKO_PLUGIN_START_SECONDS: "240",
             ...this.#variables,
             ...environment,
         };

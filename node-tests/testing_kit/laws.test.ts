@@ -67,8 +67,8 @@ test("a failure is shrunk and names the property", async () => {
     const { provider } = PLANTED[3] as (typeof PLANTED)[number];
     const verdict = await verdictOf(provider, bucketOptions, "L4");
     expect(verdict.text).toContain("property: size\n");
-    expect(verdict.text).toContain('first:    {"acl": "public", "name": "aaa", "password": "aaaaaaaa", "size": 2}');
-    expect(verdict.text).toContain('then:     {"acl": "public", "name": "aaa", "password": "aaaaaaaa", "size": 1}');
+    expect(verdict.text).toContain('first:    {"acl": "public", "name": "aaa", "password": "[secret]", "size": 2}');
+    expect(verdict.text).toContain('then:     {"acl": "public", "name": "aaa", "password": "[secret]", "size": 1}');
 });
 
 test("a failure can be replayed", async () => {

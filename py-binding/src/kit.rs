@@ -226,6 +226,17 @@ impl LawTrial {
         let request = inner.next(answer).map_err(|error| PyValueError::new_err(error.to_string()))?;
         serde_json::to_string(&request).map_err(failed)
     }
+
+    /// The inputs that the example has tried last, for a report (JSON, a list of `maloko_kit::ShownInputs`).
+    fn shown(&self) -> PyResult<String> {
+        let inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        serde_json::to_string(&inner.shown()).map_err(failed)
+    }
+
+    /// A text, such as the message of an error, without what is secret.
+    fn hide(&self, text: &str) -> String {
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner).hide(text)
+    }
 }
 
 /// A lifecycle of a provider: it says what the kit is to do for a step, and takes the answers.

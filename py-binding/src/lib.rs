@@ -74,7 +74,7 @@ mod _maloko {
     #[pymodule_export]
     use super::kit::{LawTrial, LifeTrial, TestRun, TestStack, converted, kit_answer, law_text, page_of_record};
     #[pymodule_export]
-    use super::plugin_laws::{PluginTrial, PluginUnderTest};
+    use super::plugin_laws::{PluginLife, PluginTrial, PluginUnderTest};
 
     /// The version of the package.
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Plugins under the laws of providers, for `maloko.testing`: everything but a world is done in Rust.
+//! Plugins under the laws of providers and in lifecycles, for `maloko.testing`: everything but a world is done in Rust.
 
 use std::path::PathBuf;
 
@@ -42,6 +42,11 @@ impl PluginUnderTest {
         Ok(PluginTrial { inner })
     }
 
+    /// Begins a lifecycle of its resources, with an empty stack.
+    fn life(&self) -> PluginLife {
+        PluginLife { inner: maloko_kit::PluginLife::new(&self.inner) }
+    }
+
     /// Ends its process.
     fn close(&self, py: Python<'_>) {
         py.detach(|| block_on(self.inner.close()));
@@ -62,5 +67,27 @@ impl PluginTrial {
         let answer = serde_json::from_str(answer).map_err(refused)?;
         let request = py.detach(|| block_on(self.inner.next(answer))).map_err(refused)?;
         Ok(request.to_string())
+    }
+}
+
+/// A lifecycle of a plugin's resources: it does what steps ask for, apart from what they ask of the world.
+#[pyclass(frozen, module = "maloko._maloko")]
+pub(crate) struct PluginLife {
+    inner: maloko_kit::PluginLife,
+}
+
+#[pymethods]
+impl PluginLife {
+    /// Does what a step asks for (JSON, `maloko_kit::PluginLife::answer`), and gives the answer to it. Raises `ValueError` for a
+    /// request that is none.
+    fn answer(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        let request = serde_json::from_str(request).map_err(refused)?;
+        let answer = py.detach(|| block_on(self.inner.answer(request))).map_err(refused)?;
+        Ok(answer.to_string())
+    }
+
+    /// Deletes what is left, and ends the processes that it has started.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| block_on(self.inner.close()));
     }
 }

@@ -1,7 +1,6 @@
 """Plugins under the laws of providers: each law catches the bug that it is about, and is silent on a good plugin."""
 
 import json
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -10,11 +9,11 @@ from typing import Any
 
 import pytest
 from cli import LONGEST_SECONDS, Project, begin, wait_for
+from law_breaking_world import THING, World, executable, variables
 
 from maloko import MalokoError
-from maloko.testing import Lifecycle, Plugin, ProviderLaws, Secret
+from maloko.testing import Plugin, ProviderLaws, Secret
 
-THING = "probe:index:Thing"
 INPUTS = [
     {"size": 1, "text": "alpha-omega"},
     {"size": 1, "text": "beta-gamma"},
@@ -23,38 +22,15 @@ INPUTS = [
 BREAKS = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10", "L11", "L12", "L14", "L17"]
 
 
-class World:
-    """What the plugin talks to: a folder with a file for each object."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def objects(self) -> dict[str, Any]:
-        return {path.stem: json.loads(path.read_text()) for path in self.folder.glob("*.json")}
-
-    def reset(self) -> None:
-        for path in self.folder.glob("*.json"):
-            path.unlink()
-
-    def mutate_remote(self, id_: str) -> None:
-        self.folder.joinpath(f"{id_}.json").write_text(json.dumps({**self.objects()[id_], "text": "drifted"}))
-
-    def delete_remote(self, id_: str) -> None:
-        self.folder.joinpath(f"{id_}.json").unlink()
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The world of a plugin that the tests of this file share, and its executable beside it."""
     made = tmp_path_factory.mktemp("laws")
-    (made / "world").mkdir()
-    script = made / "pulumi-resource-probe"
-    plugin = Path(__file__).with_name("law_breaking_plugin.py")
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{plugin}" "$@"\n')
-    script.chmod(0o755)
-    os.environ["PROBE_WORLD"] = str(made / "world")
-    yield made
-    del os.environ["PROBE_WORLD"]
+    executable(made)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables(made).items():
+            patch.setenv(name, value)
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +88,7 @@ def test_inputs_of_a_plugin_may_be_drawn(plugin: Plugin, folder: Path) -> None:
     inputs = st.fixed_dictionaries({"size": st.integers(0, 99), "text": st.text("abc", min_size=1)})
     verdict = laws_of(plugin, folder, inputs=inputs, examples=5).verdicts("L3", seed=1)["L3"]
     assert verdict.outcome == "broken"
-    assert '{"size": 0, "text": "a"}' in verdict.text
+    assert '{"size": 0, "text": "[secret]"}' in verdict.text
     assert "again: seed=1" in verdict.text
 
 
@@ -144,9 +120,11 @@ def test_a_plugin_that_is_not_there_is_named(folder: Path) -> None:
             laws_of(plugin, folder).verdicts("L2")
 
 
-def test_lifecycles_try_no_plugins(plugin: Plugin) -> None:
-    with pytest.raises(MalokoError, match="lifecycles try provider objects only"):
-        Lifecycle(plugin).edit("a", {"size": 1})
+def test_a_report_has_the_inputs_that_were_tried_without_secrets(plugin: Plugin, folder: Path) -> None:
+    folder.joinpath("world", ".breaks").write_text("L5")
+    pair = [{"size": 1, "text": "alpha-omega"}, {"size": 2, "text": "beta-gamma"}]
+    told = laws_of(plugin, folder, inputs=pair).verdicts("L5")["L5"].text
+    assert '  first:    {"size": 1, "text": "[secret]"}\n  then:     {"size": 1, "text": "[secret]"}\n' in told
 
 
 # On the command line.
@@ -160,6 +138,20 @@ def judged(project: Project, folder: Path, inputs: str, *more: str, code: int = 
     return ran.stdout if code in (0, 1) and ran.stdout else ran.stderr
 
 
+WORLD = {
+    "objects": "ls world | sed -n 's/\\.json$//p'",
+    "mutate_remote": """sed -i 's/"text": "[^"]*"/"text": "drifted"/' "world/$1.json\"""",
+    "delete_remote": 'rm "world/$1.json"',
+    "reset": "rm -f world/*.json",
+}
+"""What the plugin talks to, for a shell in the folder of the inputs."""
+LIST = """
+import json, pathlib
+
+found = pathlib.Path("world").glob("*.json")
+print(json.dumps({it.stem: json.loads(it.read_text()) for it in found}))
+"""
+"""Prints the objects with all that is in them."""
 GOOD = json.dumps({"inputs": INPUTS, "secret": ["text"], "waive": {"L16": "there was no release"}})
 
 
@@ -178,6 +170,48 @@ def test_the_command_line_tells_the_law_that_a_plugin_breaks(project: Project, f
     assert told.endswith("2 laws: 1 held, 1 broken, 0 not tried\n")
     told = json.loads(judged(project, folder, GOOD, "--law", "L3", "--json", code=1))
     assert (told["broken"], told["laws"][0]["law"], told["laws"][0]["outcome"]) == (1, "L3", "broken")
+
+
+def of_world(project: Project, folder: Path, **commands: str) -> str:
+    """A file of inputs that describes the world."""
+    project.directory.joinpath("world").symlink_to(folder / "world")
+    return json.dumps({**json.loads(GOOD), "world": {**WORLD, **commands}})
+
+
+def test_the_command_line_judges_a_plugin_by_its_world(project: Project, folder: Path) -> None:
+    told = judged(project, folder, of_world(project, folder))
+    for law in ("L7", "L10", "L11"):
+        assert f"{law} holds: " in told
+    assert told.endswith("17 laws: 15 held, 0 broken, 2 not tried\n")
+    assert not World(folder / "world").objects()
+
+
+@pytest.mark.parametrize("law", ["L7", "L10", "L11"])
+def test_the_command_line_catches_what_only_a_world_shows(project: Project, folder: Path, law: str) -> None:
+    folder.joinpath("world", ".breaks").write_text(law)
+    project.write("list.py", LIST)
+    objects = f"'{sys.executable}' list.py"
+    told = judged(project, folder, of_world(project, folder, objects=objects), "--law", law, code=1)
+    assert f"broken by {THING}" in told
+    assert told.endswith("1 law: 0 held, 1 broken, 0 not tried\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ({"objects": "echo no such service >&2; exit 3"}, "failed (exit status: 3): no such service"),
+        ({"objects": "echo '[{}]'"}, "printed a list of something else than ids"),
+        ({"reset": "false"}, "the command `reset` of the world failed"),
+        ({"mutate_remote": "false"}, "the command `mutate_remote` of the world failed"),
+        ({"objects": " "}, "`world` has no `objects`"),
+    ],
+)
+def test_a_command_of_the_world_that_fails_is_told(
+    project: Project, folder: Path, command: dict[str, str], told: str
+) -> None:
+    said = judged(project, folder, of_world(project, folder, **command), "--law", "L11", code=2)
+    assert told in said
+    assert not World(folder / "world").objects()
 
 
 def test_ctrl_c_stops_the_judge_which_deletes_what_it_has_made(project: Project, folder: Path) -> None:

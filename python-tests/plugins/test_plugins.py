@@ -201,6 +201,16 @@ def test_a_plugin_that_does_not_start_is_an_error_with_its_last_words(
     plugged.ends()
 
 
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [("1", "it has not told its port within 1 s"), ("soon", "it must be a whole number of seconds, at least 1")],
+)
+def test_the_environment_says_how_long_a_plugin_may_take_to_start(plugged: Plugged, seconds: str, told: str) -> None:
+    said = plugged.project.failing(*UP, PROBE_FLAGS="hangStart", MALOKO_PLUGIN_START_SECONDS=seconds)
+    assert told in said
+    assert plugged.resources() == []
+
+
 def test_no_plugin_is_left_after_a_run(plugged: Plugged) -> None:
     plugged.project.run(*UP)
     plugged.ends()

@@ -1,10 +1,12 @@
 """A plugin that stands in for another one, passes every call on and notes it.
 
 Run as `tap.py NAME ENGINE_ADDRESS ...`. `$TAP_REAL` (JSON: name -> command line) says what really runs; `$TAP_LOG` is
-appended to, a line of JSON when a call comes in and one when it is answered. Knows only gRPC and the messages of the
-pip package `pulumi`, so it records any engine and any plugin alike.
+appended to, a line of JSON when a call comes in and one when it is answered; who reads from the pipe `$TAP_NOTED`
+hears of each. Knows only gRPC and the messages of the pip package `pulumi`, so it records any engine and any plugin
+alike.
 """
 
+import contextlib
 import fcntl
 import itertools
 import json
@@ -54,6 +56,17 @@ def note(entry):
         with lock, Path(path).open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.write(json.dumps(entry, sort_keys=True) + "\n")
+        tell()
+
+
+def tell():
+    """Tells `$TAP_NOTED`, a pipe, that something was noted, if somebody reads from it."""
+    with contextlib.suppress(KeyError, OSError):
+        pipe = os.open(os.environ["TAP_NOTED"], os.O_WRONLY | os.O_NONBLOCK)
+        try:
+            os.write(pipe, b".")
+        finally:
+            os.close(pipe)
 
 
 def readable(kind, data):

@@ -132,8 +132,9 @@ fn read_samples(file: &Path) -> Result<(Samples, BTreeMap<String, Config>)> {
             Some(_) => return Err(failure(&format!("`{member}` is no object; write a value for each key"))),
         }
     }
-    let samples: Samples =
+    let mut samples: Samples =
         serde_json::from_value(Json::Object(members)).map_err(|error| failure(&error.to_string()))?;
     samples.check().map_err(|text| failure(&text))?;
+    file.parent().unwrap_or(Path::new(".")).clone_into(&mut samples.directory);
     Ok((samples, config))
 }

@@ -40,7 +40,8 @@ pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> 
             setup.kind
         ));
     }
-    PluginUnderTest::new(setup, Arc::new(Plugins::new(settings))).map_err(|error| error.to_string())
+    let plugins = move || Arc::new(Plugins::new(settings.clone())) as _;
+    PluginUnderTest::new(setup, Box::new(plugins)).map_err(|error| error.to_string())
 }
 
 /// The folder of a plugin that is given by its path.

@@ -1,7 +1,11 @@
 use maloko_core::error::{Error, Result};
 use serde_json::{Value, json};
 
-use super::{Break, Finding, Verdict, show, verdict_text};
+use super::{Break, Finding, ShownInputs, Verdict, show, verdict_text};
+
+fn shown(name: &str, inputs: Value) -> ShownInputs {
+    ShownInputs { name: name.to_owned(), inputs }
+}
 
 fn finding(value: Value) -> Result<Finding> {
     serde_json::from_value(value).map_err(|error| Error::Configuration(error.to_string().into()))
@@ -19,7 +23,7 @@ fn a_broken_law_is_told_with_what_was_found_the_inputs_and_what_to_do() -> Resul
     let broken = Break {
         words: Some(found.words()),
         raised: String::new(),
-        inputs: vec![json!({ "size": 1.0 }), json!({ "size": 2 })],
+        inputs: vec![shown("first", json!({ "size": 1.0 })), shown("then", json!({ "size": 2 }))],
         flaky: true,
         again: "seed=1".to_owned(),
     };
@@ -39,7 +43,7 @@ fn an_error_that_nobody_expected_is_told_by_its_words() {
     let broken = Break {
         words: None,
         raised: "Error: 403: forbidden".to_owned(),
-        inputs: vec![json!({})],
+        inputs: vec![shown("inputs", json!({}))],
         flaky: false,
         again: String::new(),
     };

@@ -4,6 +4,7 @@
 mod changes;
 mod compare;
 mod editing;
+mod example;
 mod exchange;
 mod finding;
 mod hiding;
@@ -16,16 +17,15 @@ mod subject;
 mod table;
 mod trial;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
-
 pub(crate) use compare::{first_difference, first_difference_of, is_listed};
+pub use example::ShownInputs;
 pub use exchange::{
     Arguments, Bag, Cancelled, Checked, End, Made, Operation, PlannedChange, PlannedStep, Program, Raised, Ran,
     Request, Returned, Shown, Touch, Unkept, Wanted,
 };
 pub use finding::{Finding, Leak};
 pub(crate) use host::NAME;
+use serde::{Deserialize, Serialize};
 pub(crate) use show::{show, show_maybe};
 pub use subject::{Ability, Former, Subject, World};
 pub use table::Law;
@@ -93,7 +93,7 @@ pub struct Break {
     pub raised: String,
     /// The inputs that show it.
     #[serde(default)]
-    pub inputs: Vec<Json>,
+    pub inputs: Vec<ShownInputs>,
     /// Did it not happen again with the same inputs?
     #[serde(default)]
     pub flaky: bool,
@@ -131,14 +131,8 @@ fn broken_text(law: &str, title: &str, provider: &str, found: &Break) -> String 
         }
         None => lines.push(format!("{law} {title}: {provider} raised {}", found.raised)),
     }
-    for (index, inputs) in found.inputs.iter().enumerate() {
-        let label = match (found.inputs.len(), index) {
-            (1, _) => "inputs".to_owned(),
-            (2, 0) => "first".to_owned(),
-            (2, 1) => "then".to_owned(),
-            _ => format!("r{}", index + 1),
-        };
-        lines.push(format!("  {:<9} {}", format!("{label}:"), show(inputs)));
+    for ShownInputs { name, inputs } in &found.inputs {
+        lines.push(format!("  {:<9} {}", format!("{name}:"), show(inputs)));
     }
     let advice = found.words.as_ref().map_or("", |words| words.advice.as_str());
     lines.extend((!advice.is_empty()).then(|| format!("  {advice}")));

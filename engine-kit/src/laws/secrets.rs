@@ -7,14 +7,13 @@ use serde_json::Value as Json;
 use super::compare::{at_path, is_listed, texts_in};
 use super::exchange::{Held, Made, Operation, Program, Ran, Shown, Wanted, broken, pass_over};
 use super::finding::{Finding, Leak};
+use super::hiding::HIDDEN;
 use super::host::{Host, NAME};
 
 /// So many letters must a secret have to be told apart from other text.
 const LONG_ENOUGH: usize = 6;
 /// So many letters of a text that has a secret are shown.
 const SHOWN: usize = 300;
-/// What is shown in the place of a secret.
-const HIDDEN: &str = "[secret]";
 /// What stands in the place of a secret that is too short, or is a part of something else.
 const PLANTED: &str = "maloko-canary-5ecre7";
 

@@ -4,6 +4,7 @@
 use maloko_core::error::{Error, Result};
 use serde_json::Value as Json;
 
+use super::example::{Example, ShownInputs};
 use super::exchange::{End, Held, Request};
 use super::hiding::Hidden;
 use super::host::Host;
@@ -16,6 +17,7 @@ pub struct LawTrial {
     flow: Flow<Held>,
     exchange: Exchange<Request>,
     hidden: Hidden,
+    example: Example,
 }
 
 impl LawTrial {
@@ -23,11 +25,12 @@ impl LawTrial {
     pub fn new(name: &str, subject: Subject) -> Result<Self> {
         let law = law(name).ok_or_else(|| Error::Configuration(format!("there is no law {name}").into()))?;
         let exchange = Exchange::default();
+        let (hidden, example) = (Hidden::new(&subject), Example::new(law, &subject));
         let flow: Flow<Held> = match law.lacks(&subject) {
             Some(what) => Box::pin(async { Err(End::Needs { what }) }),
             None => (law.procedure)(Host::new(subject, exchange.clone())),
         };
-        Ok(Self { flow, exchange, hidden: Hidden::default() })
+        Ok(Self { flow, exchange, hidden, example })
     }
 
     /// What is to be done next, after the answer to what was to be done before; at first, that is `null`. Fails for an
@@ -35,11 +38,27 @@ impl LawTrial {
     pub fn next(&mut self, answer: Json) -> Result<Request> {
         self.hidden.learn(&answer);
         Ok(match self.exchange.go_on(&mut self.flow, answer, "a law")? {
-            Progress::Asks(request) => request,
+            Progress::Asks(request) => {
+                self.example.learn(&request);
+                request
+            }
             Progress::Ended(held) => Request::End(match held.err().unwrap_or(End::Holds) {
                 End::Broken { words, caused } => End::Broken { words: self.hidden.out_of(words), caused },
+                End::Refused { error } => End::Refused { error: self.hidden.out_of_text(&error) },
                 end => end,
             }),
         })
+    }
+
+    /// The inputs that the example has tried last, for a report: without what is secret.
+    #[must_use]
+    pub fn shown(&self) -> Vec<ShownInputs> {
+        self.example.shown()
+    }
+
+    /// A text, such as the message of an error, without what is secret.
+    #[must_use]
+    pub fn hide(&self, text: &str) -> String {
+        self.hidden.out_of_text(text)
     }
 }

@@ -259,3 +259,32 @@ fn a_law_says_what_it_lacks_of_a_world_in_the_words_of_the_language() -> Result<
     assert_eq!(asked, vec![json!({ "do": "end", "outcome": "needs", "what": what })]);
     Ok(())
 }
+
+/// A trial of law 4 of a change of two properties, after answers that find nothing wrong with the change of both.
+fn one_by_one() -> Result<LawTrial> {
+    let inputs = json!([{ "size": 1, "text": "a", "token": "alpha-1" }, { "size": 2, "text": "b", "token": "beta-2" }]);
+    let subject = json!({ "methods": ["update"], "inputs": inputs, "secret": ["token"] });
+    let subject = serde_json::from_value(subject).map_err(|error| Error::Configuration(error.to_string().into()))?;
+    LawTrial::new("L4", subject)
+}
+
+fn named(trial: &LawTrial) -> Vec<(String, Json)> {
+    trial.shown().into_iter().map(|it| (it.name, it.inputs)).collect()
+}
+
+#[test]
+fn a_report_has_the_inputs_that_were_tried_last_without_secrets() -> Result<()> {
+    let mut trial = one_by_one()?;
+    let first = json!({ "size": 1, "text": "a", "token": "[secret]" });
+    let mut request = trial.next(Json::Null)?;
+    assert_eq!(named(&trial), [("inputs".to_owned(), first.clone())]);
+    // Everything changes at once, and is replaced: then each property by itself.
+    while !matches!(&request, Request::Program(program) if program.resources[0].taking == ["text"]) {
+        let runs = matches!(request, Request::Run { .. });
+        request = trial.next(if runs { ran(None, "replace", &json!([]), Some("id")) } else { Json::Null })?;
+    }
+    let then = json!({ "size": 1, "text": "b", "token": "[secret]" });
+    assert_eq!(named(&trial), [("first".to_owned(), first), ("then".to_owned(), then)]);
+    assert_eq!(trial.hide("no such token: alpha-1"), "no such token: [secret]");
+    Ok(())
+}

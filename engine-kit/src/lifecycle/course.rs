@@ -67,8 +67,7 @@ impl Course {
             Step::LoseAnswer => {
                 let ran = self.run_as(LifeRun { loses: true, ..self.an_up() }).await;
                 if ran.lost {
-                    self.model.cut_off();
-                    return Ok(());
+                    return self.cut_off().await;
                 }
                 self.deployed("lose_answer", ran).await
             }
@@ -107,7 +106,8 @@ impl Course {
             self.destroy("the destroy at the end").await?;
         }
         for (name, inputs, made) in ends.iter().filter(|_| self.model.subject.resets) {
-            let afresh: Option<Made> = self.host.ask(LifeRequest::MakeAfresh { inputs: inputs.number }).await;
+            let afresh: Option<Made> =
+                self.host.ask(LifeRequest::MakeAfresh { name: name.clone(), inputs: inputs.number }).await;
             let Some(afresh) = afresh else { continue };
             finding::as_created(name, &afresh, made, &self.model.subject.volatile)?;
         }
@@ -182,10 +182,23 @@ impl Course {
         let crash = label.map(|label| LifeCrash { label, kind });
         let ran = self.run_as(LifeRun { crash, ..self.an_up() }).await;
         if ran.crashed {
-            self.model.cut_off();
-            return Ok(());
+            return self.cut_off().await;
         }
         self.deployed("crash", ran).await
+    }
+
+    /// An `up` was cut off. A provider object finds what it has made by the operation key. Plugins have none: as the engine says
+    /// then, somebody looks for the objects of unresolved creates, and here removes them.
+    async fn cut_off(&mut self) -> Held {
+        self.model.cut_off();
+        if !self.model.subject.plugin || self.model.unresolved == 0 {
+            return Ok(());
+        }
+        let strays = finding::strays(&self.model, &self.ids().await.unwrap_or_default())?;
+        for id in strays {
+            self.host.ask::<()>(LifeRequest::DeleteRemote { id }).await;
+        }
+        Ok(())
     }
 
     // The other's `up` is a plan as well: one that does not settle shows in it, and in the plan after it.

@@ -9,7 +9,7 @@ use crate::fault_points::Interruption;
 use crate::laws::{Made, PlannedChange, Words};
 
 /// An operation on the stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LifeOperation {
     /// Plans an `up`.
@@ -29,7 +29,7 @@ pub enum LifeOperation {
 }
 
 /// One operation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LifeRun {
     /// What is done.
     pub operation: LifeOperation,
@@ -46,7 +46,7 @@ pub struct LifeRun {
 }
 
 /// Where an operation is cut off.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LifeCrash {
     /// The label of the point.
     pub label: String,
@@ -55,7 +55,7 @@ pub struct LifeCrash {
 }
 
 /// An object that is taken over.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Taken {
     /// The resource that it becomes.
     pub name: String,
@@ -80,6 +80,8 @@ pub enum LifeRequest {
     /// Begin with an empty world, and make an object with these inputs on a new stack. The answer is [`Made`], or `null` when
     /// the provider refuses that.
     MakeAfresh {
+        /// The name of the resource: automatic names are made of it.
+        name: String,
         /// The number of the inputs.
         inputs: usize,
     },

@@ -153,6 +153,19 @@ pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> He
     Ok(())
 }
 
+/// What creates left whose answers were lost: as many objects as there are such creates, at most.
+pub(super) fn strays(model: &Model, there: &[String]) -> Held<Vec<String>> {
+    let is_known = |id: &String| {
+        model.foreign.as_ref().is_some_and(|foreign| foreign.contains(id)) || model.rows.iter().any(|row| row.id == *id)
+    };
+    let strays: Vec<String> = there.iter().filter(|id| !is_known(id)).cloned().collect();
+    if strays.len() <= model.unresolved {
+        return Ok(strays);
+    }
+    let expected = format!("at most {} of creates whose outcome is unknown", model.unresolved);
+    Err(broken("objects that the stack does not know", expected, strays.join(", ")))
+}
+
 /// What became of a resource is as a create of the same inputs makes it.
 pub(super) fn as_created(name: &str, afresh: &Made, made: &Made, volatile: &[String]) -> Held {
     let Some(difference) = first_difference_of(afresh, made, volatile) else { return Ok(()) };

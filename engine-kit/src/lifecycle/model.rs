@@ -22,6 +22,8 @@ pub struct LifeSubject {
     pub world: Option<World>,
     /// Can the world begin anew?
     pub resets: bool,
+    /// Is it a plugin, whose creates have no operation key?
+    pub plugin: bool,
     /// The outputs that change by themselves, by name or path.
     pub volatile: Vec<String>,
     /// Properties of which no two resources have the same value at a time.
@@ -129,10 +131,12 @@ impl Model {
             return Some(why);
         }
         let world = self.subject.world.clone().unwrap_or_default();
+        // A create of a plugin whose answer is lost leaves an object that only somebody else can remove.
+        let strays = self.subject.plugin && matches!(rule, "crash" | "lose_answer");
         let lacking = match rule {
             "drift" => !world.mutate.there,
             "vanish" => !world.delete.there,
-            _ => false,
+            _ => strays && !world.delete.there,
         };
         let reads = matches!(rule, "import" | "drift" | "vanish");
         if reads && !self.has_read() {
@@ -140,7 +144,12 @@ impl Model {
         }
         if lacking {
             let ability = if rule == "drift" { world.mutate.name } else { world.delete.name };
-            return Some(format!("there is no world with `{ability}`"));
+            let whose = if strays { ", to remove what a create makes whose answer is lost" } else { "" };
+            return Some(if ability.is_empty() {
+                format!("there is no world{whose}")
+            } else {
+                format!("there is no world with `{ability}`{whose}")
+            });
         }
         if rule == "destroy" && self.state.is_empty() {
             return Some("there is nothing to destroy".to_owned());

@@ -16,7 +16,11 @@ pub enum Story {
         arguments: Vec<String>,
     },
     /// A test for vitest or jest.
-    Typescript,
+    Typescript {
+        /// What stands for the provider; empty: its name.
+        #[serde(default)]
+        provider: String,
+    },
 }
 
 impl Story {
@@ -29,8 +33,8 @@ impl Story {
                 let rule = if step.rule() == "import" { "import_" } else { step.rule() };
                 format!("life.{rule}({arguments})")
             }
-            Self::Typescript if arguments.is_empty() => format!("[\"{}\"]", step.rule()),
-            Self::Typescript => format!("[\"{}\", {arguments}]", step.rule()),
+            Self::Typescript { .. } if arguments.is_empty() => format!("[\"{}\"]", step.rule()),
+            Self::Typescript { .. } => format!("[\"{}\", {arguments}]", step.rule()),
         }
     }
 
@@ -48,11 +52,14 @@ impl Story {
                     .chain(ended.then(|| "    life.end()".to_owned()))
                     .collect()
             }
-            Self::Typescript => [format!("test(\"lifecycle of {name}\", () => runLifecycle({name}, options, [")]
-                .into_iter()
-                .chain(steps.map(|step| format!("    {step},")))
-                .chain(["]));".to_owned()])
-                .collect(),
+            Self::Typescript { provider } => {
+                let provider = if provider.is_empty() { name } else { provider };
+                [format!("test(\"lifecycle of {name}\", () => runLifecycle({provider}, options, [")]
+                    .into_iter()
+                    .chain(steps.map(|step| format!("    {step},")))
+                    .chain(["]));".to_owned()])
+                    .collect()
+            }
         };
         lines.join("\n")
     }

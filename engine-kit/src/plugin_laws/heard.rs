@@ -10,7 +10,7 @@ use crate::json::{Secrets, properties};
 
 /// See the module's text.
 #[derive(Default)]
-pub(super) struct Heard(Mutex<Notes>);
+pub(crate) struct Heard(Mutex<Notes>);
 
 #[derive(Default)]
 struct Notes {
@@ -21,7 +21,7 @@ struct Notes {
 }
 
 /// Called when a method is entered.
-pub(super) type Entered = Box<dyn FnOnce() + Send>;
+pub(crate) type Entered = Box<dyn FnOnce() + Send>;
 
 impl Heard {
     fn notes(&self) -> MutexGuard<'_, Notes> {
@@ -29,27 +29,27 @@ impl Heard {
     }
 
     /// Forgets all, for another example.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         *self.notes() = Notes::default();
     }
 
-    pub(super) fn say(&self, text: &str) {
+    pub(crate) fn say(&self, text: &str) {
         self.notes().said.push(text.to_owned());
     }
 
     /// Has something done when a method is entered, once.
-    pub(super) fn when_entered(&self, method: &str, entered: Entered) {
+    pub(crate) fn when_entered(&self, method: &str, entered: Entered) {
         self.notes().awaited = Some((method.to_owned(), entered));
     }
 
-    pub(super) fn enters(&self, method: &str) {
+    pub(crate) fn enters(&self, method: &str) {
         let entered = self.notes().awaited.take_if(|(awaited, _)| awaited == method);
         if let Some((_, entered)) = entered {
             entered();
         }
     }
 
-    pub(super) fn ended(&self, method: &'static str, outcome: &Result<Answer, ProviderError>) {
+    pub(crate) fn ended(&self, method: &'static str, outcome: &Result<Answer, ProviderError>) {
         let mut notes = self.notes();
         match outcome {
             Ok(answer) => drop(notes.returned.insert(method, answer.clone())),
@@ -58,22 +58,22 @@ impl Heard {
     }
 
     /// How many errors there were so far.
-    pub(super) fn errors(&self) -> usize {
+    pub(crate) fn errors(&self) -> usize {
         self.notes().raised.len()
     }
 
     /// The first error after so many.
-    pub(super) fn error_after(&self, count: usize) -> Option<String> {
+    pub(crate) fn error_after(&self, count: usize) -> Option<String> {
         self.notes().raised.get(count).map(|(_, message)| message.clone())
     }
 
     /// Did the last `read` say that there is no such object?
-    pub(super) fn read_nothing(&self) -> bool {
+    pub(crate) fn read_nothing(&self) -> bool {
         matches!(self.notes().returned.get("read"), Some(Answer::Read { id, .. }) if id.is_empty())
     }
 
     /// What the last call of a method returned, as laws take it.
-    pub(super) fn returned(&self, method: &str) -> Json {
+    pub(crate) fn returned(&self, method: &str) -> Json {
         let outputs = match self.notes().returned.get(method) {
             Some(Answer::Created { outputs, .. } | Answer::Updated { outputs, .. }) => Some(outputs.clone()),
             Some(Answer::Read { outputs, .. }) => Some(outputs.clone().unwrap_or_default()),
@@ -83,7 +83,7 @@ impl Heard {
     }
 
     /// What people could read of it.
-    pub(super) fn shown(&self, messages: &[String]) -> Json {
+    pub(crate) fn shown(&self, messages: &[String]) -> Json {
         let notes = self.notes();
         let errors = notes.raised.iter();
         let errors: Vec<Json> =

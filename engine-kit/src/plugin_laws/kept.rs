@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use maloko_core::PropertyMap;
 use maloko_core::event::Severity;
 use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
@@ -13,14 +14,19 @@ use maloko_core::urn::Urn;
 
 use super::heard::Heard;
 
+/// The methods that change something.
+pub(crate) const WRITING: [&str; 3] = ["create", "update", "delete"];
+
 /// See the module's text.
-pub(super) struct KeptPlugin {
+pub(crate) struct KeptPlugin {
     plugins: Arc<dyn PluginHost>,
-    pub(super) heard: Arc<Heard>,
+    pub(crate) heard: Arc<Heard>,
     relay: Arc<Relay>,
     running: Mutex<Running>,
     /// Is nothing more to be made?
     given_up: AtomicBool,
+    /// What is done, once, before a call that changes something.
+    before_writing: Mutex<Option<BoxFuture<'static, ()>>>,
 }
 
 #[derive(Default)]
@@ -38,7 +44,14 @@ impl KeptPlugin {
         let relay = Arc::new(Relay { engine: Mutex::new(None), heard: Arc::clone(&heard) });
         let as_client: Arc<dyn PluginClient> = Arc::clone(&relay) as _;
         plugins.bind(Arc::downgrade(&as_client));
-        Self { plugins, heard, relay, running: Mutex::default(), given_up: AtomicBool::new(false) }
+        Self {
+            plugins,
+            heard,
+            relay,
+            running: Mutex::default(),
+            given_up: AtomicBool::new(false),
+            before_writing: Mutex::default(),
+        }
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
@@ -51,8 +64,13 @@ impl KeptPlugin {
         self.cancel();
     }
 
+    /// Has something done before the next call that changes something; `None`: nothing more.
+    pub(crate) fn before_writing(&self, work: Option<BoxFuture<'static, ()>>) {
+        *self.before_writing.lock().unwrap_or_else(PoisonError::into_inner) = work;
+    }
+
     /// Ends the process.
-    pub(super) async fn end(&self) {
+    pub(crate) async fn end(&self) {
         *self.running() = Running::default();
         self.plugins.stop_all().await;
     }
@@ -96,6 +114,12 @@ impl PluginHost for KeptPlugin {
             return Err(ProviderError::new(ProviderErrorKind::Cancelled, "the judge was stopped"));
         }
         self.heard.enters(method);
+        if WRITING.contains(&method) && !preview {
+            let before = self.before_writing.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(before) = before {
+                before.await;
+            }
+        }
         let outcome = self.plugins.call(plugin, call).await;
         if !preview || method == "read" || outcome.is_err() {
             self.heard.ended(method, &outcome);

@@ -1,5 +1,5 @@
 //! The laws of providers, tried on a plugin: what a law asks for is done on the real engine, with a program of its own and
-//! the plugin's process. Only a world is the host's.
+//! the plugin's process. Only a world is the host's, or that of commands.
 
 mod heard;
 mod kept;
@@ -11,7 +11,15 @@ mod sampling;
 mod sampling_tests;
 mod trial;
 mod under_test;
+mod world;
 
+pub(crate) use kept::{KeptPlugin, WRITING};
+pub(crate) use nobody::LOST;
+pub(crate) use program::Program;
+pub(crate) use runs::deploy;
 pub use sampling::{Listener, PluginVerdict, Samples, judge_plugin};
 pub use trial::PluginTrial;
-pub use under_test::{PluginSetup, PluginUnderTest};
+pub(crate) use trial::without_engine;
+pub(crate) use under_test::{PROJECT, STACK, Shared};
+pub use under_test::{PluginSetup, PluginUnderTest, Plugins};
+pub use world::WorldCommands;

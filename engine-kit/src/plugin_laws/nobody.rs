@@ -9,7 +9,10 @@ use maloko_core::provider::{
 use tokio::runtime::Handle;
 
 /// See the module's text.
-pub(super) struct Nobody(pub(super) Handle);
+pub(crate) struct Nobody(pub(super) Handle);
+
+/// The object that a fault calls where an answer is to be lost.
+pub(crate) const LOST: ObjectId = 1;
 
 fn none() -> ProviderError {
     ProviderError::new(ProviderErrorKind::NoProvider, "there are no provider objects where a plugin is judged")
@@ -29,8 +32,10 @@ impl ProviderHost for Nobody {
         Ok(None)
     }
 
-    async fn call(&self, _object: ObjectId, _call: ProviderCall) -> Result<Answer, ProviderError> {
-        Err(none())
+    async fn call(&self, object: ObjectId, _call: ProviderCall) -> Result<Answer, ProviderError> {
+        // As when a plugin dies before it has answered.
+        let lost = || ProviderError::new(ProviderErrorKind::Died, "the answer was lost");
+        Err(if object == LOST { lost() } else { none() })
     }
 
     async fn callback(&self, _token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {

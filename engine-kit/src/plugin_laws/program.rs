@@ -8,22 +8,22 @@ use prost::Message;
 
 /// See the module's text.
 #[derive(Clone, Default)]
-pub(super) struct Program {
+pub(crate) struct Program {
     /// Their type token.
-    pub(super) kind: String,
+    pub(crate) kind: String,
     /// The version of the package that they ask for; empty for any.
-    pub(super) version: String,
+    pub(crate) version: String,
     /// By name.
-    pub(super) resources: Vec<(String, PropertyMap)>,
+    pub(crate) resources: Vec<(String, PropertyMap)>,
     /// The id of an object that is taken over; empty for none.
-    pub(super) import: String,
+    pub(crate) import: String,
     /// Are they registered at once?
-    pub(super) together: bool,
+    pub(crate) together: bool,
 }
 
 impl Program {
     /// Runs against an engine. A registration that fails ends the program: the engine has its error.
-    pub(super) async fn run(&self, engine: &Engine) {
+    pub(crate) async fn run(&self, engine: &Engine) {
         let operation = engine.operation();
         let stack = RegisterResourceRequest {
             r#type: STACK_TYPE.to_owned(),

@@ -8,6 +8,7 @@ use maloko_core::error::{Error, Result};
 use maloko_core::{Engine, ProgramEnd, PropertyMap, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::kept::KeptPlugin;
 use super::nobody::Nobody;
 use super::program;
 use super::under_test::{PROJECT, STACK, Shared};
@@ -278,12 +279,7 @@ impl Runs {
     }
 
     async fn once(&self, stack: &TestStack, order: &RunRequest, program: &program::Program) -> Result<Report> {
-        let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
-        let run = stack.begin(order, host, Some(Arc::clone(&self.shared.kept) as _), None).await?;
-        if order.verb != Verb::Destroy {
-            program.run(run.engine()).await;
-        }
-        run.finish(ProgramEnd { error: None, source: None }).await
+        deploy(stack, order, program, &self.shared.kept).await
     }
 
     pub(super) async fn save(&mut self) -> Result<()> {
@@ -326,6 +322,21 @@ impl Runs {
     pub(super) fn shown(&self) -> Json {
         self.shared.kept.heard.shown(&self.messages)
     }
+}
+
+/// Does an operation with a process of the plugin's.
+pub(crate) async fn deploy(
+    stack: &TestStack,
+    order: &RunRequest,
+    program: &program::Program,
+    kept: &Arc<KeptPlugin>,
+) -> Result<Report> {
+    let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
+    let run = stack.begin(order, host, Some(Arc::clone(kept) as _), None).await?;
+    if order.verb != Verb::Destroy {
+        program.run(run.engine()).await;
+    }
+    run.finish(ProgramEnd { error: None, source: None }).await
 }
 
 fn step_of(entry: &Entry) -> Json {

@@ -1,6 +1,7 @@
 //! Judges a plugin by the inputs that its author lists: each law on as many examples as they make.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use maloko_core::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::trial::PluginTrial;
 use super::under_test::PluginUnderTest;
+use super::world::{World, WorldCommands};
 use crate::laws::{Break, LAWS, Law, Verdict, Words, first_difference, verdict_text};
 
 /// What the author of a plugin says of a resource.
@@ -28,6 +30,11 @@ pub struct Samples {
     pub grace: f64,
     /// How many examples most laws are tried on.
     pub examples: usize,
+    /// How to look at the service that the plugin talks to; `None`: it cannot be looked at.
+    pub world: Option<WorldCommands>,
+    /// Where the commands of the world run.
+    #[serde(skip)]
+    pub directory: PathBuf,
 }
 
 impl Default for Samples {
@@ -40,6 +47,8 @@ impl Default for Samples {
             waive: BTreeMap::new(),
             grace: 5.0,
             examples: 10,
+            world: None,
+            directory: PathBuf::from("."),
         }
     }
 }
@@ -67,6 +76,9 @@ impl Samples {
     pub fn check(&self) -> std::result::Result<(), String> {
         if self.inputs.is_empty() {
             return Err("there are no `inputs`: list inputs of the resource, one object for each example".to_owned());
+        }
+        if self.world.as_ref().is_some_and(|world| world.objects.trim().is_empty()) {
+            return Err("`world` has no `objects`: write a command that prints the ids of all that is there".to_owned());
         }
         for (name, reason) in &self.waive {
             if LAWS.iter().all(|law| law.name != name) {
@@ -176,9 +188,21 @@ async fn judge(
             "baseline": samples.baseline,
             "grace": samples.grace,
             "listed": samples.distinct(),
+            "world": samples.world.as_ref().map(WorldCommands::abilities),
         });
         let trial = PluginTrial::new(law.name, subject, plugin)?;
-        let end = trial.next(Json::Null).await?;
+        let end = match &samples.world {
+            None => trial.next(Json::Null).await,
+            Some(world) => World::new(plugin, world, samples.directory.clone()).judge(&trial).await,
+        };
+        let end = match end {
+            Ok(end) => end,
+            Err(error) => {
+                left.extend(trial.abandon().await?);
+                // Ctrl-C ends the commands of the world, too.
+                return if listener.stops() { Ok(None) } else { Err(error) };
+            }
+        };
         left.extend(end["left"].as_array().into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)));
         if listener.stops() {
             return Ok(None);
@@ -191,11 +215,10 @@ async fn judge(
             "refused" => refused.push(text("error")),
             _ => {
                 let words: Option<Words> = serde_json::from_value(end["words"].clone()).ok();
-                let inputs = if law.shows_inputs { json!(inputs) } else { json!([]) };
                 return Ok(Some(Verdict::Broken(Break {
                     words,
                     raised: text("raised"),
-                    inputs: inputs.as_array().cloned().unwrap_or_default(),
+                    inputs: serde_json::from_value(end["inputs"].clone()).unwrap_or_default(),
                     flaky: false,
                     again: String::new(),
                 })));

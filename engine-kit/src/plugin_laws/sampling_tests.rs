@@ -161,7 +161,8 @@ fn samples(inputs: &str) -> Result<Samples> {
 
 fn plugin(boxes: &Arc<Boxes>) -> Result<PluginUnderTest> {
     let setup = PluginSetup { kind: BOX.to_owned(), ..PluginSetup::default() };
-    PluginUnderTest::new(setup, Arc::clone(boxes) as _)
+    let boxes = Arc::clone(boxes);
+    PluginUnderTest::new(setup, Box::new(move || Arc::clone(&boxes) as _))
 }
 
 fn judged(boxes: &Arc<Boxes>, inputs: &str, laws: &[&str]) -> Result<Vec<PluginVerdict>> {

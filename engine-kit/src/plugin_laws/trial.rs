@@ -32,8 +32,18 @@ struct Example {
     runs: Runs,
     /// What `check` returned, call by call.
     returned: Vec<PropertyMap>,
-    checks: u64,
     last_error: Option<String>,
+}
+
+/// A call that no engine makes.
+pub(crate) fn without_engine(urn: &Urn, method: Method) -> ProviderCall {
+    ProviderCall {
+        number: 0,
+        urn: urn.clone(),
+        method,
+        for_plugin: Some(Box::new(PluginArguments { seed: SEED.to_vec(), ..PluginArguments::default() })),
+        trace: None,
+    }
 }
 
 impl PluginTrial {
@@ -54,7 +64,6 @@ impl PluginTrial {
             has_world,
             runs: Runs::new(Arc::clone(plugin.shared()), given, grace),
             returned: Vec::new(),
-            checks: 0,
             last_error: None,
         };
         plugin.shared().kept.heard.clear();
@@ -63,7 +72,8 @@ impl PluginTrial {
 
     /// What the host is to do next, after the answer to what it was to do before; at first, that is `null`. It is one of
     /// `renew`, `look`, `picture`, `mutate-remote`, `delete-remote` and `end`. An `end` has the member `raised` with the error
-    /// of the last operation, and `left` with what could not be deleted.
+    /// of the last operation, `inputs` with those that the example has tried last ([`crate::ShownInputs`]), and `left` with
+    /// what could not be deleted.
     ///
     /// # Errors
     /// An answer that is none, and a state that cannot be written.
@@ -72,6 +82,16 @@ impl PluginTrial {
         let shared = self.plugin.shared();
         let went_on = shared.on_runtime(async move { example.lock().await.go_on(answer).await }).await;
         went_on.unwrap_or_else(|| Err(Error::Configuration("maloko's own code failed in a law".into())))
+    }
+
+    /// Ends the example before its time, and gives what could not be deleted.
+    ///
+    /// # Errors
+    /// A state that cannot be written.
+    pub(super) async fn abandon(&self) -> Result<Vec<String>> {
+        let example = Arc::clone(&self.example);
+        let left = self.plugin.shared().on_runtime(async move { example.lock().await.runs.renew().await }).await;
+        left.unwrap_or_else(|| Ok(Vec::new()))
     }
 }
 
@@ -105,7 +125,8 @@ impl Example {
         let left = self.runs.renew().await?;
         let mut told = serde_json::to_value(Request::End(end.clone()))
             .map_err(|error| Error::Configuration(error.to_string().into()))?;
-        told["raised"] = json!(self.last_error);
+        told["raised"] = json!(self.last_error.as_deref().map(|error| self.law.hide(error)));
+        told["inputs"] = json!(self.law.shown());
         told["left"] = json!(left);
         Ok(told)
     }
@@ -147,14 +168,7 @@ impl Example {
         let arguments = json!({ "olds": shown(&olds), "news": shown(&news) });
         let shared: &Arc<Shared> = &self.runs.shared;
         let urn = Urn::new(STACK, PROJECT, "", &shared.setup.kind, NAME);
-        self.checks += 1;
-        let call = ProviderCall {
-            number: self.checks,
-            urn,
-            method: Method::Check { olds, news },
-            for_plugin: Some(Box::new(PluginArguments { seed: SEED.to_vec(), ..PluginArguments::default() })),
-            trace: None,
-        };
+        let call = without_engine(&urn, Method::Check { olds, news });
         let answer = match shared.ready().await {
             Ok(plugin) => shared.kept.call(plugin, call).await,
             Err(error) => Err(error),

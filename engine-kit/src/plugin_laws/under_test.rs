@@ -17,8 +17,8 @@ use super::kept::KeptPlugin;
 use crate::run_request::Config;
 
 /// Project and stack of every example.
-pub(super) const PROJECT: &str = "project";
-pub(super) const STACK: &str = "dev";
+pub(crate) const PROJECT: &str = "project";
+pub(crate) const STACK: &str = "dev";
 
 /// What is judged.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -59,27 +59,32 @@ impl PluginSetup {
 #[derive(Clone)]
 pub struct PluginUnderTest(Arc<Shared>);
 
-pub(super) struct Shared {
-    pub(super) setup: PluginSetup,
-    pub(super) kept: Arc<KeptPlugin>,
+/// Makes what finds and starts plugins: one for each process that is to be beside another.
+pub type Plugins = Box<dyn Fn() -> Arc<dyn PluginHost> + Send + Sync>;
+
+pub(crate) struct Shared {
+    pub(crate) setup: PluginSetup,
+    plugins: Plugins,
+    /// The process that goes on from example to example.
+    pub(crate) kept: Arc<KeptPlugin>,
     runtime: Option<Runtime>,
 }
 
 impl PluginUnderTest {
-    /// A plugin that is found and started by `plugins`. Nothing is started yet.
+    /// A plugin that is found and started by what `plugins` makes. Nothing is started yet.
     ///
     /// # Errors
     /// What is no type token of a package, and a machine without threads.
-    pub fn new(setup: PluginSetup, plugins: Arc<dyn PluginHost>) -> Result<Self> {
+    pub fn new(setup: PluginSetup, plugins: Plugins) -> Result<Self> {
         setup.check().map_err(|text| Error::Configuration(text.into()))?;
         let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("maloko-laws").enable_time().build();
         let runtime =
             runtime.map_err(|error| Error::Configuration(format!("no thread can be started: {error}").into()))?;
-        let kept = Arc::new(KeptPlugin::new(plugins));
-        Ok(Self(Arc::new(Shared { setup, kept, runtime: Some(runtime) })))
+        let kept = Arc::new(KeptPlugin::new(plugins()));
+        Ok(Self(Arc::new(Shared { setup, plugins, kept, runtime: Some(runtime) })))
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.0
     }
 
@@ -107,20 +112,30 @@ impl PluginUnderTest {
 
 impl Shared {
     /// Does something on the threads of the runs; `None` when that fails, which is a defect of maloko's.
-    pub(super) async fn on_runtime<T: Send + 'static>(
+    pub(crate) async fn on_runtime<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
         self.runtime.as_ref()?.spawn(work).await.ok()
     }
 
+    /// The plugin once more, as a process of its own.
+    pub(crate) fn another(&self) -> KeptPlugin {
+        KeptPlugin::new((self.plugins)())
+    }
+
     /// Starts and configures the plugin as a run does; gives its number.
     pub(super) async fn ready(&self) -> std::result::Result<ObjectId, ProviderError> {
+        self.ready_on(&self.kept).await
+    }
+
+    /// The same of one of its processes.
+    pub(crate) async fn ready_on(&self, kept: &KeptPlugin) -> std::result::Result<ObjectId, ProviderError> {
         let name = package_of(&self.setup.kind);
         let urn = Urn::new(STACK, PROJECT, "", &format!("pulumi:providers:{name}"), "default");
         let package =
             PackageRequest { name: name.to_owned(), version: self.setup.version.clone(), ..PackageRequest::default() };
-        let plugin = self.kept.start(&package, &urn).await?;
+        let plugin = kept.start(&package, &urn).await?;
         let own = |key: &str| Some(key.strip_prefix(name)?.strip_prefix(':')?.to_owned());
         let mut news: PropertyMap = self
             .setup
@@ -135,7 +150,7 @@ impl Shared {
             news.insert("version".to_owned(), Value::String(self.setup.version.clone()));
         }
         let question = PluginQuestion::CheckConfig { urn: urn.clone(), olds: PropertyMap::new(), news };
-        let PluginAnswer::Checked { inputs, failures } = self.kept.ask(plugin, question).await? else {
+        let PluginAnswer::Checked { inputs, failures } = kept.ask(plugin, question).await? else {
             return Ok(plugin);
         };
         if !failures.is_empty() {
@@ -143,7 +158,7 @@ impl Shared {
             let text = format!("it refuses its configuration: {}", told.join("; "));
             return Err(ProviderError::new(maloko_core::provider::ProviderErrorKind::Raised, text));
         }
-        self.kept.ask(plugin, PluginQuestion::Configure { urn, id: None, inputs }).await?;
+        kept.ask(plugin, PluginQuestion::Configure { urn, id: None, inputs }).await?;
         Ok(plugin)
     }
 }

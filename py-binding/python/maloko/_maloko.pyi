@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -264,10 +264,18 @@ class LawTrial:
         Begins an example of a law (`L5`). `subject` is what is known of the provider (JSON, `maloko_kit::Subject`). Raises
         `ValueError` for a law that it does not know.
         """
+    def hide(self, /, text: str) -> str:
+        """
+        A text, such as the message of an error, without what is secret.
+        """
     def next(self, /, answer: str) -> str:
         """
         What is to be done next (JSON, `maloko_kit::Request`), after the answer to what was to be done before; at first,
         that is `null`. Raises `ValueError` for an answer that is none.
+        """
+    def shown(self, /) -> str:
+        """
+        The inputs that the example has tried last, for a report (JSON, a list of `maloko_kit::ShownInputs`).
         """
 
 @final
@@ -339,6 +347,21 @@ class LifeTrial:
         """
 
 @final
+class PluginLife:
+    """
+    A lifecycle of a plugin's resources: it does what steps ask for, apart from what they ask of the world.
+    """
+    def answer(self, /, request: str) -> str:
+        """
+        Does what a step asks for (JSON, `maloko_kit::PluginLife::answer`), and gives the answer to it. Raises `ValueError` for a
+        request that is none.
+        """
+    def close(self, /) -> None:
+        """
+        Deletes what is left, and ends the processes that it has started.
+        """
+
+@final
 class PluginTrial:
     """
     One example of a law for a plugin: it asks for the world alone.
@@ -362,6 +385,10 @@ class PluginUnderTest:
     def close(self, /) -> None:
         """
         Ends its process.
+        """
+    def life(self, /) -> PluginLife:
+        """
+        Begins a lifecycle of its resources, with an empty stack.
         """
     def prepare(self, /) -> None:
         """

@@ -13,6 +13,12 @@ export interface Words {
     advice: string;
 }
 
+/** Inputs as a report shows them, without what is secret: what they are called (`first`, `then`), and they. */
+export interface ShownInputs {
+    name: string;
+    inputs: unknown;
+}
+
 /** What became of a law, as `engine-kit/src/laws` takes it. */
 export type Outcome = { outcome: string } & Bag;
 
@@ -26,8 +32,9 @@ export class LawBroken extends Error {
     override readonly name = "LawBroken";
     /** `L5`; for a lifecycle, `lifecycle`. */
     law = "";
-    /** The inputs that show it, made as small as they can be. */
+    /** The inputs that show it, made as small as they can be, without what is secret; for a lifecycle, its steps. */
     inputs: unknown[] = [];
+    #shown: readonly ShownInputs[] = [];
 
     constructor(
         readonly words: Words,
@@ -42,13 +49,24 @@ export class LawBroken extends Error {
         return Object.assign(new LawBroken(words, cause), { law, message: text });
     }
 
-    /** Writes the message in full. */
-    complete(law: string, title: string, provider: string, inputs: unknown[], again: string): this {
-        this.law = law;
-        this.inputs = inputs;
-        const { words } = this;
-        this.message = verdictText(law, title, provider, { outcome: "broken", words, inputs, again });
+    /** Takes the inputs that show it. */
+    shows(inputs: readonly ShownInputs[]): this {
+        this.#shown = inputs;
+        this.inputs = inputs.map((it) => it.inputs);
         return this;
+    }
+
+    /** Writes the message in full. */
+    complete(law: string, title: string, provider: string, again: string): this {
+        this.law = law;
+        const found = { outcome: "broken", ...this.told(), inputs: this.#shown, again };
+        this.message = verdictText(law, title, provider, found);
+        return this;
+    }
+
+    /** What was found, as the engine's side takes it. */
+    protected told(): Bag {
+        return { words: this.words };
     }
 }
 
@@ -58,12 +76,8 @@ export class Raised extends LawBroken {
         super({ property: "an error", expected: "none", found: errorText(cause), advice: "" }, cause);
     }
 
-    override complete(law: string, title: string, provider: string, inputs: unknown[], again: string): this {
-        this.law = law;
-        this.inputs = inputs;
-        const raised = this.words.found;
-        this.message = verdictText(law, title, provider, { outcome: "broken", raised, inputs, again });
-        return this;
+    protected override told(): Bag {
+        return { raised: this.words.found };
     }
 }
 
@@ -101,4 +115,9 @@ export function plainJson(value: unknown): unknown {
         : typeof value === "bigint"
           ? String(value)
           : value;
+}
+
+/** A thrown thing as a broken law: a provider's own error is one, too. */
+export function asBroken(thrown: unknown): LawBroken {
+    return thrown instanceof LawBroken ? thrown : new Raised(thrown);
 }

@@ -11,7 +11,17 @@ import { OperationFailed } from "../stack/settings";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { pictureOf } from "../worlds";
-import { Discarded, errorText, LawBroken, plainJson, Raised, Refused, type Words } from "./broken";
+import {
+    asBroken,
+    Discarded,
+    errorText,
+    LawBroken,
+    plainJson,
+    Raised,
+    Refused,
+    type ShownInputs,
+    type Words,
+} from "./broken";
 import { OutputWatch } from "./guard";
 import { Listener, plans } from "./listener";
 import { removerOf } from "./options";
@@ -94,6 +104,19 @@ class Host {
         // A call that is cancelled waits as it does in earnest.
         this.#time = law === "L14" ? "real" : "virtual";
         const procedure = new LawTrial(law, toJsonText(subjectOf(this.subject, this.trial, this.inputs)));
+        try {
+            await this.#answerAll(procedure);
+        } catch (thrown) {
+            if (thrown instanceof Discarded) {
+                throw thrown;
+            }
+            const broken = asBroken(thrown);
+            broken.words.found = procedure.hide(broken.words.found);
+            throw broken.shows(parseJson(procedure.shown()) as ShownInputs[]);
+        }
+    }
+
+    async #answerAll(procedure: InstanceType<ReturnType<typeof loadAddon>["LawTrial"]>): Promise<void> {
         for (let answer: unknown = null; ; ) {
             const request = parseJson(procedure.next(toJsonText(answer ?? null))) as Request;
             if (request.do === "end") {

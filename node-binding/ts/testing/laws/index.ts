@@ -2,7 +2,7 @@
 import { ask } from "../judgement";
 import { show } from "../values";
 import { baselineOf } from "./baseline";
-import { LawBroken, type Outcome, Refused, verdictText } from "./broken";
+import { asBroken, LawBroken, type Outcome, Refused, verdictText } from "./broken";
 import { tryLaw } from "./host";
 import { LAW_NAMES, type Law, type LawName, laws } from "./laws";
 import {
@@ -17,7 +17,7 @@ import {
     titleOf,
 } from "./options";
 import { Plugin } from "./plugin";
-import { asBroken, forAll, replayLine } from "./samples";
+import { forAll, replayLine } from "./samples";
 import { type LawSubject, subjectOf } from "./subject";
 
 export { LawBroken } from "./broken";
@@ -134,13 +134,7 @@ export class LawSuite {
             }
             const again = found.replay === undefined ? command : replayLine(command, found.replay);
             const named = titleOf(this.provider);
-            const error = asBroken(found.thrown).complete(
-                name,
-                title,
-                named,
-                law.showsInputs ? found.inputs : [],
-                again.trim(),
-            );
+            const error = asBroken(found.thrown).complete(name, title, named, again.trim());
             return { law: name, title, status: "broken", text: error.message, error };
         } finally {
             await place.end();

@@ -63,11 +63,6 @@ export function checkOptions(what: string, provider: unknown, options: Partial<S
             `${what} takes a provider object, its class, or a function that makes one, not ${show(provider)}`,
         );
     }
-    if (provider instanceof Plugin && what === "lifecycle") {
-        throw new TypeError(
-            `${provider.type} is a plugin, and lifecycles try provider objects only; try it with \`laws\``,
-        );
-    }
     const { inputs, world } = options;
     if (!isArbitrary(inputs) && !(Array.isArray(inputs) && inputs.length > 0)) {
         throw new TypeError(
@@ -143,6 +138,17 @@ export function titleOf(provider: ProviderSource): string {
     }
     const { name } = typeof provider === "function" ? provider : provider.constructor;
     return name === "" || name === "Object" ? "provider" : name;
+}
+
+/** What can be done to a world behind the provider's back, as the engine's side has it; null without one. */
+export function abilitiesOf(world: World | undefined): object | null {
+    if (world === undefined) {
+        return null;
+    }
+    return {
+        mutate: { name: "mutateRemote", there: typeof world.mutateRemote === "function" },
+        delete: { name: "deleteRemote", there: removerOf(world) !== undefined },
+    };
 }
 
 /** Removes an object behind the provider's back; undefined where the world knows no way. */

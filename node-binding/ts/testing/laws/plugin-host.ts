@@ -2,12 +2,12 @@
 import { parseJson, toJsonText } from "../../process/originals";
 import type { Inputs } from "../stack/subject";
 import { objectsOf, pictureOf, type World } from "../worlds";
-import { Discarded, LawBroken, plainJson, Raised, Refused, type Words } from "./broken";
+import { Discarded, LawBroken, plainJson, Raised, Refused, type ShownInputs, type Words } from "./broken";
 import { removerOf } from "./options";
 import type { Plugin } from "./plugin";
 import { type LawSubject, subjectOf } from "./subject";
 
-type End = { raised: string | null; left: string[] } & (
+type End = { raised: string | null; inputs: ShownInputs[]; left: string[] } & (
     | { outcome: "holds" | "raised" }
     | { outcome: "needs" | "pass-over"; what: string }
     | { outcome: "refused"; error: string }
@@ -75,9 +75,9 @@ function ended(end: End): void {
         case "refused":
             throw new Refused(end.error, { cause: raised });
         case "raised":
-            throw new Raised(raised ?? new PluginFailed("it failed"));
+            throw new Raised(raised ?? new PluginFailed("it failed")).shows(end.inputs);
         case "broken":
-            throw new LawBroken(end.words, end.caused ? raised : undefined);
+            throw new LawBroken(end.words, end.caused ? raised : undefined).shows(end.inputs);
         default:
     }
 }

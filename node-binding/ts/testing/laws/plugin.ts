@@ -1,8 +1,11 @@
-// A provider plugin under the laws, and its process.
+// A provider plugin under the laws and in lifecycles, and its process.
 import * as path from "node:path";
 import { loadAddon, type NativePlugin } from "../../native";
 import { toJsonText } from "../../process/originals";
 import type { World } from "../worlds";
+
+/** What the protocol of plugins has. Whether a plugin knows a method is found out by calling it. */
+export const PLUGIN_METHODS = ["check", "diff", "create", "read", "update", "delete"];
 
 /** What else is to be known of a plugin. */
 export interface PluginOptions {
@@ -18,8 +21,8 @@ export interface PluginOptions {
 type PluginConfig = Record<string, string> | ((world: any) => Record<string, string>);
 
 /**
- * A provider plugin, in the place of a provider: `laws(new Plugin("random:index/randomPet:RandomPet"), options)`. Its process is
- * started when the first law needs it, and ends with `close()` or with the process of the tests.
+ * A provider plugin, in the place of a provider: `laws(new Plugin("random:index/randomPet:RandomPet"), options)`; so for
+ * lifecycles. Its process is started when it is needed first, and ends with `close()` or with the process of the tests.
  */
 export class Plugin {
     readonly #options: PluginOptions;

@@ -2,7 +2,7 @@
 
 import { messageOf } from "../../process/errors";
 import type { Inputs } from "../stack/subject";
-import { Discarded, LawBroken, Raised } from "./broken";
+import { Discarded } from "./broken";
 import { type ArbitraryLike, isArbitrary, type Samples } from "./options";
 
 /** fast-check as an ES module: the copy that the author's arbitraries come from. */
@@ -160,9 +160,4 @@ async function generated(
         inputs: details.counterexample[0],
         replay: { seed: details.seed, path: details.counterexamplePath ?? "" },
     };
-}
-
-/** A thrown thing as a broken law: a provider's own error is one, too. */
-export function asBroken(thrown: unknown): LawBroken {
-    return thrown instanceof LawBroken ? thrown : new Raised(thrown);
 }

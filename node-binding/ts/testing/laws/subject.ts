@@ -3,13 +3,10 @@ import { METHODS } from "../../sdk/methods";
 import type { Inputs } from "../stack/subject";
 import type { World } from "../worlds";
 import { plainJson } from "./broken";
-import { type BaselineRow, removerOf } from "./options";
-import { Plugin } from "./plugin";
+import { abilitiesOf, type BaselineRow } from "./options";
+import { PLUGIN_METHODS, Plugin } from "./plugin";
 import { oddIn } from "./portable";
 import type { Laboratory } from "./trial";
-
-// What the protocol of plugins has. Whether a plugin knows a method is found out by calling it.
-const PLUGIN_METHODS = ["check", "diff", "create", "read", "update", "delete"];
 
 /** What the author of a provider says of it. */
 export interface LawSubject {
@@ -40,13 +37,7 @@ export function subjectOf(subject: LawSubject, { provider, world }: Tried, input
         oddInputs: oddIn(inputs).length > 0,
         volatile: laboratory.volatile,
         secret: laboratory.secret ?? null,
-        world:
-            world === undefined
-                ? null
-                : {
-                      mutate: { name: "mutateRemote", there: typeof world.mutateRemote === "function" },
-                      delete: { name: "deleteRemote", there: removerOf(world) !== undefined },
-                  },
+        world: abilitiesOf(world),
         baseline: baseline?.map(isPlugin ? plainJson : ({ id = "" }) => ({ id })) ?? null,
         grace: grace / 1000,
         listed: listed ?? null,

@@ -7,7 +7,15 @@ import type { CrashKind } from "../crash";
 import { type Direct, direct } from "../direct";
 import { Kit } from "../kit";
 import { errorText, plainJson, Refused, type Words } from "../laws/broken";
-import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf, titleOf } from "../laws/options";
+import {
+    abilitiesOf,
+    type ConfigSource,
+    type Place,
+    type ProviderSource,
+    providerOf,
+    removerOf,
+    titleOf,
+} from "../laws/options";
 import { plain, Trial } from "../laws/trial";
 import type { Report } from "../stack/operate";
 import { importOf, outcomeOf } from "../stack/outcome";
@@ -55,14 +63,30 @@ interface Deployment {
 const INFO = { title: "a lifecycle", file: "", replay: "" };
 const WRITING = ["create", "update", "delete"] as const;
 
-/** A provider, its world, and all who deploy it. */
-export class Host {
+/** What does what the steps ask for. */
+export interface LifeHost {
     /** The inputs that steps are about, by their numbers. */
-    readonly inputs: Inputs[] = [];
+    readonly inputs: Inputs[];
     /** What the program says. */
-    readonly program = new Map<string, Inputs>();
+    readonly program: Map<string, Inputs>;
     /** What the last call or operation threw. */
+    readonly failure: { thrown: unknown } | undefined;
+    /** What is known of the provider and its world. */
+    readonly subject: object;
+    /** What stands for the provider in a test; empty: its name. */
+    readonly standIn: string;
+    /** Does one thing. */
+    answer(request: Request): Promise<unknown>;
+    /** Leaves what is nobody's after the lifecycle. */
+    close(): Promise<void>;
+}
+
+/** A provider object, its world, and all who deploy it. */
+export class Host implements LifeHost {
+    readonly inputs: Inputs[] = [];
+    readonly program = new Map<string, Inputs>();
     failure: { thrown: unknown } | undefined;
+    readonly standIn = "";
     readonly #config: Record<string, string>;
     readonly #writers = new Map<number, Writer>();
     // The last writer's provider, for what is asked of it without the engine.
@@ -84,21 +108,20 @@ export class Host {
         return host;
     }
 
-    /** What is known of the provider and its world. */
     get subject(): object {
         const { provider, place, volatile = [] } = this.source;
-        const mutate = { name: "mutateRemote", there: typeof this.world?.mutateRemote === "function" };
-        const remove = { name: "deleteRemote", there: removerOf(this.world) !== undefined };
         return {
             name: titleOf(provider),
             methods: METHODS.filter((method) => this.#has(method)),
-            world: this.world === undefined ? null : { mutate, delete: remove },
+            world: abilitiesOf(this.world),
             resets: place.resets,
             volatile,
         };
     }
 
-    /** Does one thing. */
+    // A world has its end with the place of all lifecycles.
+    async close(): Promise<void> {}
+
     async answer(request: Request): Promise<unknown> {
         switch (request.do) {
             case "check":

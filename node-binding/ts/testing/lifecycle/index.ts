@@ -1,5 +1,5 @@
 // Lifecycles of a provider: random ones, made as short as they can be where they go wrong, and given ones.
-import { LawBroken } from "../laws/broken";
+import { asBroken, LawBroken } from "../laws/broken";
 import {
     checkOptions,
     isArbitrary,
@@ -8,7 +8,7 @@ import {
     type Samples,
     type SubjectOptions,
 } from "../laws/options";
-import { asBroken, type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
+import { type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
 import type { Inputs } from "../stack/subject";
 import { type Edit, edited, nearest } from "./edits";
 import { Machine } from "./machine";
@@ -131,11 +131,18 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
         ],
         { maxCommands: steps, size: "max", ...replayOf() },
     );
+    // One lifecycle at a time: fast-check runs them one after the other.
+    let now: Machine | undefined;
     const setup = async (): Promise<{ model: Known; real: Machine }> => {
-        const real = await Machine.begin({ provider, place, config, volatile, unique, without });
-        return { model: real, real };
+        await now?.close();
+        now = await Machine.begin({ provider, place, config, volatile, unique, without });
+        return { model: now, real: now };
     };
-    return { fc, commands, setup, counts, close: () => place.end() };
+    const close = async (): Promise<void> => {
+        await now?.close();
+        await place.end();
+    };
+    return { fc, commands, setup, counts, close };
 }
 
 function replayOf(): { replayPath?: string } {
@@ -222,6 +229,8 @@ export async function runLifecycle(
             await machine.end();
         } catch (thrown) {
             throw thrown instanceof LawBroken ? told(machine, thrown, "") : thrown;
+        } finally {
+            await machine.close();
         }
     } finally {
         await place.end();

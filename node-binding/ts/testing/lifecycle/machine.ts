@@ -3,8 +3,10 @@
 import { loadAddon } from "../../native";
 import { parseJson, toJsonText } from "../../process/originals";
 import { LawBroken, plainJson, type Words } from "../laws/broken";
+import { Plugin } from "../laws/plugin";
 import type { Inputs } from "../stack/subject";
-import { type End, Host, type LifeSource, type Request } from "./host";
+import { type End, Host, type LifeHost, type LifeSource, type Request } from "./host";
+import { PluginHost } from "./plugin-host";
 import { literal, type Rule, type Step } from "./steps";
 
 type LifeTrial = InstanceType<ReturnType<typeof loadAddon>["LifeTrial"]>;
@@ -15,25 +17,32 @@ export interface MachineSource extends LifeSource {
     without?: Partial<Record<Rule, string>> | undefined;
 }
 
-/** How steps are written. */
-const STORY = toJsonText({ language: "typescript" });
-
 /** One stack and its world. */
 export class Machine {
     /** The steps that were taken, with the one that went wrong. */
     readonly taken: Step[] = [];
     readonly #trial: LifeTrial;
+    /** How steps are written. */
+    readonly #story: string;
 
     private constructor(
-        private readonly host: Host,
+        private readonly host: LifeHost,
         { unique = [], without = {} }: MachineSource,
     ) {
         const { LifeTrial } = loadAddon();
+        this.#story = toJsonText({ language: "typescript", provider: host.standIn });
         this.#trial = new LifeTrial(toJsonText({ ...host.subject, unique, without }));
     }
 
     static async begin(source: MachineSource): Promise<Machine> {
-        return new Machine(await Host.begin(source), source);
+        const { provider } = source;
+        const host = provider instanceof Plugin ? PluginHost.begin(provider, source) : Host.begin(source);
+        return new Machine(await host, source);
+    }
+
+    /** Leaves what is nobody's after the lifecycle. */
+    close(): Promise<void> {
+        return this.host.close();
     }
 
     /** What the program says: the resources with their inputs. */
@@ -43,7 +52,7 @@ export class Machine {
 
     /** Why this cannot be the next step, in words; undefined when it can. */
     refusal(step: Step): string | undefined {
-        return this.#trial.refusal(this.#written(step), STORY) ?? undefined;
+        return this.#trial.refusal(this.#written(step), this.#story) ?? undefined;
     }
 
     /** Does a step, and looks at what must hold after it. Throws a LawBroken where it does not. */
@@ -66,7 +75,7 @@ export class Machine {
 
     /** What went wrong, with the steps as a test. */
     brokenText(words: Words, again: string): string {
-        return this.#trial.brokenText(toJsonText(plainJson(words)), STORY, again);
+        return this.#trial.brokenText(toJsonText(plainJson(words)), this.#story, again);
     }
 
     #written(step: Step): string {

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -23,6 +23,7 @@ from maloko.testing._laws._trial import (
     Inputs,
     PassOver,
     Refused,
+    Told,
     Trial,
     entry_of,
     import_of,
@@ -30,19 +31,22 @@ from maloko.testing._laws._trial import (
     waited_for,
 )
 from maloko.testing._laws._words import error_text, plain
-from maloko.testing._laws._worlds import Needs, picture_of
+from maloko.testing._laws._worlds import Needs, abilities_of, picture_of
 from maloko.testing._operations._runs import Run
 from maloko.testing._operations._stack import Stack
 
 
-def try_law(law: str, trial: Trial, inputs: tuple[Inputs, ...], listed: int | None) -> None:
+def try_law(
+    law: str, trial: Trial, inputs: tuple[Inputs, ...], listed: int | None, tell: Callable[[Told], None]
+) -> None:
     """
     Tries a law on one example; raises `Broken`, `PassOver`, `Refused`, `Needs`, or what the provider raised.
 
     :param listed: how many different inputs there are; `None` where they are drawn.
+    :param tell: takes what a report says of it, before something is raised.
     """
     with ExitStack() as opened:
-        _Host(law, trial, inputs, opened).drive(listed)
+        _Host(law, trial, inputs, opened).drive(listed, tell)
 
 
 class _Host:
@@ -60,9 +64,16 @@ class _Host:
         self._printed: Any = None
         self._messages: list[str] = []
 
-    def drive(self, listed: int | None) -> None:
+    def drive(self, listed: int | None, tell: Callable[[Told], None]) -> None:
         """Does one thing after the other, up to the end."""
         procedure = LawTrial(self._law, json.dumps(self._subject(listed)))
+        try:
+            self._answer_all(procedure)
+        except Exception as error:
+            tell(Told(json.loads(procedure.shown()), procedure.hide(error_text(error))))
+            raise
+
+    def _answer_all(self, procedure: LawTrial) -> None:
         answer: Any = None
         while True:
             request = json.loads(procedure.next(json.dumps(answer)))
@@ -78,17 +89,13 @@ class _Host:
             self._former = baseline_of(settings.baseline, settings.place)
             baseline = [{"id": it["id"]} for it in self._former]
 
-        def ability(name: str) -> dict[str, Any]:
-            return {"name": name, "there": callable(getattr(world, name, None))}
-
-        remote = {"mutate": ability("mutate_remote"), "delete": ability("delete_remote")}
         return {
             "methods": [method for method in METHODS if self._trial.has(method)],
             "inputs": plain(self._inputs),
             "oddInputs": bool(odd_in(self._inputs)),
             "volatile": sorted(settings.volatile),
             "secret": None if settings.secret is None else sorted(settings.secret),
-            "world": None if world is None else remote,
+            "world": abilities_of(world),
             "baseline": baseline,
             "grace": settings.grace,
             "listed": listed,

@@ -5,20 +5,25 @@ from __future__ import annotations
 import atexit
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
 from maloko.testing._laws._baseline import baseline_of
-from maloko.testing._laws._words import plain
-from maloko.testing._laws._worlds import Needs, Place, ids_of, picture_of
+from maloko.testing._laws._words import error_text, plain
+from maloko.testing._laws._worlds import Needs, Place, abilities_of, ids_of, picture_of
 from maloko.testing._operations._settings import _text
 from maloko.testing._values import Secret
 
 if TYPE_CHECKING:
     from maloko._maloko import PluginUnderTest
     from maloko.testing._laws._settings import Settings
+    from maloko.testing._laws._trial import Told
+
+
+METHODS = ("check", "diff", "create", "read", "update", "delete")
+"""What the protocol of plugins has. Whether a plugin knows a method is found out by calling it."""
 
 
 class PluginFailed(Exception):  # noqa: N818 it is what the plugin did
@@ -28,9 +33,9 @@ class PluginFailed(Exception):  # noqa: N818 it is what the plugin did
 
 
 class Plugin:
-    """A provider plugin: the `provider` of a class of `ProviderLaws`.
+    """A provider plugin, in the place of a provider: of a class of `ProviderLaws`, or of lifecycles.
 
-    Its process is started when the first law needs it, and ends with `close()` or with the process of the tests.
+    Its process is started when it is needed first, and ends with `close()` or with the process of the tests.
     """
 
     __module__ = "maloko.testing"
@@ -46,6 +51,12 @@ class Plugin:
         self.path = str(Path(path).absolute()) if path else ""
         self.version = version
         self._started: dict[str, PluginUnderTest] = {}
+
+    def __repr__(self) -> str:
+        more = "".join(
+            f", {name}={value!r}" for name, value in (("path", self.path), ("version", self.version)) if value
+        )
+        return f"Plugin({self.type!r}{more})"
 
     def close(self) -> None:
         """Ends its processes."""
@@ -76,9 +87,16 @@ class Plugin:
         return self._started[setup]
 
 
-def try_plugin(law: str, settings: Settings, place: Place, inputs: tuple[Any, ...], listed: int | None) -> None:
+def try_plugin(
+    law: str,
+    settings: Settings,
+    place: Place,
+    inputs: tuple[Any, ...],
+    listed: int | None,
+    tell: Callable[[Told], None],
+) -> None:
     """Tries a law on one example, as `try_law` does for a provider object."""
-    from maloko.testing._laws._trial import Broken, PassOver, Refused
+    from maloko.testing._laws._trial import Broken, PassOver, Refused, Told
 
     place.renew()
     world = place.now
@@ -107,6 +125,7 @@ def try_plugin(law: str, settings: Settings, place: Place, inputs: tuple[Any, ..
         if request["do"].endswith("remote"):
             answer = None
     raised = None if request["raised"] is None else PluginFailed(request["raised"])
+    tell(Told(request["inputs"], error_text(raised) if raised else ""))
     match request["outcome"]:
         case "needs":
             raise Needs(request["what"])
@@ -121,16 +140,12 @@ def try_plugin(law: str, settings: Settings, place: Place, inputs: tuple[Any, ..
 
 
 def _subject(law: str, settings: Settings, world: Any, inputs: tuple[Any, ...], listed: int | None) -> dict[str, Any]:
-    def ability(name: str) -> dict[str, Any]:
-        return {"name": name, "there": callable(getattr(world, name, None))}
-
-    remote = {"mutate": ability("mutate_remote"), "delete": ability("delete_remote")}
     is_wanted = law == "L16" and settings.baseline is not None
     return {
         "inputs": plain(inputs),
         "volatile": sorted(settings.volatile),
         "secret": None if settings.secret is None else sorted(settings.secret),
-        "world": None if world is None else remote,
+        "world": abilities_of(world),
         "baseline": plain(baseline_of(settings.baseline, settings.place, settings.provider.type))
         if is_wanted
         else None,

@@ -17,7 +17,7 @@ from maloko.testing._judgement import ask
 from maloko.testing._laws._host import try_law
 from maloko.testing._laws._plugin import Plugin, try_plugin
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import Broken, PassOver, Refused, Trial
+from maloko.testing._laws._trial import Broken, PassOver, Refused, Told, Trial
 from maloko.testing._laws._words import error_text, text_of
 from maloko.testing._laws._worlds import Needs
 
@@ -83,13 +83,8 @@ def judge(law: Law, settings: Settings, seed: int | None = None, again: str = ""
     replay = f"{again} --maloko-seed={chosen}" if again else f"seed={chosen}"
     raised = None if isinstance(case.failed, Broken) else own_frames(case.failed)
     words = case.failed.words if isinstance(case.failed, Broken) else None
-    told = {
-        "words": words,
-        "raised": error_text(case.failed),
-        "inputs": case.inputs if law.shows_inputs else (),
-        "flaky": case.flaky,
-    }
-    return _verdict(law, settings, "broken", raised, **told, again=replay)
+    found = {"words": words, "raised": case.told.error, "inputs": case.told.inputs, "flaky": case.flaky}
+    return _verdict(law, settings, "broken", raised, **found, again=replay)
 
 
 def _verdict(
@@ -120,6 +115,9 @@ class _Case:
         self.tried = 0
         self.failed: Exception | None = None
         self.inputs: tuple[Any, ...] = ()
+        self.told = Told([], "")
+        """What a report says of the example that has failed."""
+        self._last: Told | None = None
         self.flaky = False
         self.passed_over: list[PassOver] = []
         self._place = settings.new_place()
@@ -144,13 +142,17 @@ class _Case:
         self.tried += 1
 
     def _try(self, inputs: tuple[Any, ...]) -> None:
+        self._last = None
         if isinstance(self.settings.provider, Plugin):
-            return try_plugin(self.law.name, self.settings, self._place, inputs, self._listed_count)
+            return try_plugin(self.law.name, self.settings, self._place, inputs, self._listed_count, self._tell)
         trial = Trial(self.settings, self._place)
         try:
-            return try_law(self.law.name, trial, inputs, self._listed_count)
+            return try_law(self.law.name, trial, inputs, self._listed_count, self._tell)
         finally:
             trial.close()
+
+    def _tell(self, told: Told) -> None:
+        self._last = told
 
     def _listed(self) -> None:
         examples = plain_examples(self.settings)
@@ -165,9 +167,9 @@ class _Case:
         else:
             wanted = [(example,) for example in examples]
         for inputs in wanted[: 3 * max(1, round(self.settings.examples * self.law.share))]:
-            error = self._outcome(inputs)
+            error, told = self._outcome(inputs)
             if error is not None and not isinstance(error, PassOver):
-                self.failed, self.inputs = error, inputs
+                self.failed, self.inputs, self.told = error, inputs, told
                 return
 
     def _generated(self) -> None:
@@ -177,7 +179,7 @@ class _Case:
         from maloko.testing._laws._strategies import examples_of
 
         count = max(1, round(self.settings.examples * self.law.share))
-        known: dict[str, Exception | None] = {}
+        known: dict[str, tuple[Exception | None, Told]] = {}
         attempts = itertools.count(1)
         failures = itertools.count(1)
 
@@ -189,11 +191,11 @@ class _Case:
                 if enough and (self.failed is not None or self.tried):
                     return
                 known[key] = self._outcome(inputs)
-            error = known[key]
+            error, told = known[key]
             if isinstance(error, PassOver):
                 hypothesis.reject()
             if error is not None:
-                self.failed, self.inputs = error, inputs
+                self.failed, self.inputs, self.told = error, inputs, told
                 raise error
 
         test = hypothesis.given(examples_of(self.settings.inputs, self.law.inputs))(body)
@@ -224,17 +226,17 @@ class _Case:
             if notes is not None:
                 # What Hypothesis adds shows its own frames and ours; the message has the inputs already.
                 notes[:] = [note for note in notes if note.startswith("maloko:")]
-            self.flaky = self._outcome(self.inputs) is None
+            self.flaky = self._outcome(self.inputs)[0] is None
 
-    def _outcome(self, inputs: tuple[Any, ...]) -> Exception | None:
-        """What becomes of an example: what it raises, or `None` when the law holds."""
+    def _outcome(self, inputs: tuple[Any, ...]) -> tuple[Exception | None, Told]:
+        """What becomes of an example: what it raises, or `None` when the law holds; and what a report says of that."""
         try:
             self.attempt(inputs)
         except (Needs, MalokoError):
             raise
         except Exception as error:
-            return error
-        return None
+            return error, self._last or Told([], error_text(error))
+        return None, Told([], "")
 
 
 def is_strategy(inputs: Any) -> bool:

@@ -74,10 +74,6 @@ class Settings:
 
     def make_provider(self, world: Any) -> Any:
         """A new provider object, which talks to the world when it takes one."""
-        if isinstance(self.provider, Plugin):
-            raise MalokoError(
-                f"{self.name} is a plugin, and lifecycles try provider objects only; try the plugin with ProviderLaws"
-            )
         return made_with(self.provider, world, "provider")
 
     def config_for(self, world: Any) -> dict[str, Any]:

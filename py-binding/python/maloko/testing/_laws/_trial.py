@@ -29,6 +29,15 @@ class Made(NamedTuple):
     id: str
 
 
+class Told(NamedTuple):
+    """What a report says of an example that breaks a law, without secrets."""
+
+    inputs: list[dict[str, Any]]
+    """The inputs that were tried last, each with what they are called."""
+    error: str
+    """What was raised."""
+
+
 class PassOver(Exception):  # noqa: N818 it is no error
     """An example says nothing about the law; the message says what one would have to have."""
 

@@ -75,6 +75,15 @@ class Place:
             stop()
 
 
+def abilities_of(world: Any) -> dict[str, Any] | None:
+    """What can be done to a world behind the provider's back; `None` without one."""
+
+    def ability(name: str) -> dict[str, Any]:
+        return {"name": name, "there": callable(getattr(world, name, None))}
+
+    return None if world is None else {"mutate": ability("mutate_remote"), "delete": ability("delete_remote")}
+
+
 def ids_of(world: Any) -> list[str]:
     """The ids of all that is in a world."""
     objects = getattr(world, "objects", None)

@@ -12,7 +12,7 @@ from maloko.testing._laws._recorder import METHODS
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._trial import Refused, Trial, made_of
 from maloko.testing._laws._words import error_text, plain
-from maloko.testing._laws._worlds import picture_of
+from maloko.testing._laws._worlds import abilities_of, picture_of
 from maloko.testing._operations._runs import Run, on_a_free_thread
 from maloko.testing._operations._stack import Stack
 
@@ -40,16 +40,10 @@ class Host:
 
     def subject(self) -> dict[str, Any]:
         """What is known of the provider and its world."""
-        world = self.trial.world
-
-        def ability(name: str) -> dict[str, Any]:
-            return {"name": name, "there": callable(getattr(world, name, None))}
-
-        remote = {"mutate": ability("mutate_remote"), "delete": ability("delete_remote")}
         return {
             "name": self._settings.name,
             "methods": [method for method in METHODS if self.trial.has(method)],
-            "world": None if world is None else remote,
+            "world": abilities_of(self.trial.world),
             "resets": self.place.resets,
             "volatile": sorted(self._settings.volatile),
         }
@@ -87,7 +81,7 @@ class Host:
 
     # Stacks.
 
-    def _make_afresh(self, inputs: int) -> dict[str, Any] | None:
+    def _make_afresh(self, name: str, inputs: int) -> dict[str, Any] | None:
         self.trial.renew()
         try:
             made = made_of(self.trial.made(self.inputs[inputs]))

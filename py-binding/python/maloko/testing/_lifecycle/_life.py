@@ -9,9 +9,11 @@ from typing import Any
 
 from maloko._errors import MalokoError
 from maloko._maloko import LifeTrial
+from maloko.testing._laws._plugin import Plugin
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import plain
 from maloko.testing._lifecycle._host import Host
+from maloko.testing._lifecycle._plugin_host import PluginHost
 
 
 class LifecycleBroken(AssertionError):  # noqa: N818 it is what has become of the lifecycle
@@ -40,6 +42,7 @@ class Lifecycle:
     ) -> None:
         """
         :param provider: the provider's class, or a function that makes an object; called with the world if it wants it.
+            Or a `Plugin`.
         :param world: as for `ProviderLaws`.
         :param config: as for `ProviderLaws`.
         :param volatile: outputs that change by themselves.
@@ -47,7 +50,7 @@ class Lifecycle:
         :param without: rules that are left out, each with the reason. Another one raises `MalokoError`.
         """
         self._settings = Settings(
-            name=getattr(provider, "__qualname__", repr(provider)),
+            name=provider.type if isinstance(provider, Plugin) else getattr(provider, "__qualname__", repr(provider)),
             provider=provider,
             inputs=[],
             world=world,
@@ -55,7 +58,7 @@ class Lifecycle:
             volatile=frozenset(volatile),
         )
         self._unique = sorted(unique)
-        self._host = Host(self._settings)
+        self._host = PluginHost(self._settings) if isinstance(provider, Plugin) else Host(self._settings)
         self._closed = False
         subject = {**self._host.subject(), "unique": self._unique, "without": plain(without or {})}
         try:
@@ -206,6 +209,8 @@ class Lifecycle:
             for it in named
             if getattr(it, "__name__", "<").isidentifier() and it.__module__ != "builtins"
         ]
+        if isinstance(settings.provider, Plugin):
+            imports.insert(0, ("maloko.testing", "Plugin"))
         arguments = [_called(settings.provider)]
         for name, value in (("world", settings.world), ("config", settings.config)):
             if value is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maloko._errors import MalokoError
 from maloko.testing._judgement import ask
+from maloko.testing._laws._plugin import Plugin
 from maloko.testing._laws._words import plain
 from maloko.testing._lifecycle._edits import edited, nearest
 from maloko.testing._lifecycle._life import Lifecycle
@@ -44,6 +45,7 @@ def lifecycle_machine(
     makes a test of it.
 
     :param provider: the provider's class, or a function that makes an object; called with the world if it wants it.
+        Or a `Plugin`.
     :param inputs: a Hypothesis strategy that makes dicts, or a list of dicts.
     :param world: as for `ProviderLaws`.
     :param config: as for `ProviderLaws`.
@@ -259,7 +261,8 @@ def lifecycle_machine(
                 elif self.trace in known:
                     self.reached(known[self.trace])
 
-    name = getattr(provider, "__name__", type(provider).__name__)
+    is_plugin = isinstance(provider, Plugin)
+    name = provider.type.rsplit(":", 1)[-1] if is_plugin else getattr(provider, "__name__", type(provider).__name__)
     Machine.__name__ = Machine.__qualname__ = f"{name}Lifecycle"
     # The same lifecycles in every run: a failure comes again by running the test again.
     Machine.TestCase.settings = hypothesis.settings(

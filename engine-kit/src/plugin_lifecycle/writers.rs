@@ -1,0 +1,207 @@
+//! All who deploy the program of a lifecycle, each with a process of the plugin's, and what their operations come to.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use maloko_core::PropertyMap;
+use maloko_core::error::Result;
+use serde_json::{Value as Json, json};
+
+use super::takeover;
+use crate::fault_points::Crash;
+use crate::json::{Secrets, properties};
+use crate::lifecycle::{LifeOperation, LifeRun};
+use crate::plan::Entry;
+use crate::plugin_laws::{KeptPlugin, LOST, PROJECT, Program, STACK, Shared, WRITING, deploy};
+use crate::report::Report;
+use crate::run_request::{Fault, Injection, RunRequest, Verb};
+use crate::stack::TestStack;
+
+/// See the module's text.
+pub(super) struct Writers {
+    shared: Arc<Shared>,
+    /// Made with the first operation.
+    stack: Option<TestStack>,
+    /// By number; the first one has the process that goes on from lifecycle to lifecycle.
+    plugins: BTreeMap<usize, Arc<KeptPlugin>>,
+    program: Program,
+    /// How many operations there were: random names are drawn anew each time.
+    operations: u64,
+    /// How many objects were made without an engine.
+    pub(super) made_by_hand: u64,
+}
+
+/// What somebody else's `up` came to, once there was an occasion for it: its error, or `None` when it succeeded.
+type Tried = Arc<Mutex<Option<Option<String>>>>;
+
+impl Writers {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let program = Program {
+            kind: shared.setup.kind.clone(),
+            version: shared.setup.version.clone(),
+            together: true,
+            ..Program::default()
+        };
+        let plugins = BTreeMap::from([(0, Arc::clone(&shared.kept))]);
+        Self { shared, stack: None, plugins, program, operations: 0, made_by_hand: 0 }
+    }
+
+    pub(super) fn program(&mut self, resources: Vec<(String, PropertyMap)>) {
+        self.program.resources = resources;
+    }
+
+    /// One more writer, with a process of its own once that is needed.
+    pub(super) fn begin(&mut self, writer: usize) {
+        self.plugins.insert(writer, Arc::new(self.shared.another()));
+    }
+
+    fn plugin(&self, writer: usize) -> &Arc<KeptPlugin> {
+        self.plugins.get(&writer).unwrap_or(&self.shared.kept)
+    }
+
+    /// The plugin of the last who came.
+    pub(super) fn last(&self) -> &KeptPlugin {
+        self.plugins.last_key_value().map_or(&*self.shared.kept, |(_, plugin)| plugin)
+    }
+
+    async fn stack(&mut self) -> Result<TestStack> {
+        match &self.stack {
+            Some(stack) => Ok(stack.clone()),
+            None => Ok(self.stack.insert(TestStack::new(PROJECT, STACK).await?).clone()),
+        }
+    }
+
+    fn order(&mut self) -> RunRequest {
+        self.operations += 1;
+        RunRequest { config: self.shared.setup.full_config(), seed: Some(self.operations), ..RunRequest::default() }
+    }
+
+    /// Makes a resource on a new stack, and deletes it again: what came of it, or `null` when the plugin refuses that.
+    pub(super) async fn make_afresh(&mut self, name: String, inputs: PropertyMap) -> Result<Json> {
+        let stack = TestStack::new(PROJECT, STACK).await?;
+        let (kept, order) = (Arc::clone(&self.shared.kept), self.order());
+        let program = Program { resources: vec![(name, inputs)], ..self.program.clone() };
+        let report = deploy(&stack, &order, &program, &kept).await?;
+        let made = rows_of(&stack).await?.into_iter().next().filter(|_| report.outcome == "succeeded");
+        let order = RunRequest { verb: Verb::Destroy, ..order };
+        deploy(&stack, &order, &program, &kept).await?;
+        Ok(made.map_or(Json::Null, |row| json!({ "id": row["id"], "outputs": row["outputs"] })))
+    }
+
+    /// Does an operation, and says what it came to ([`crate::LifeRan`]).
+    pub(super) async fn run(&mut self, run: LifeRun) -> Result<Json> {
+        let kept = Arc::clone(self.plugin(run.writer));
+        let (stack, program) = (self.stack().await?, self.program.clone());
+        let errors = kept.heard.errors();
+        let mut order = RunRequest { faults: if run.loses { lost_answers() } else { Vec::new() }, ..self.order() };
+        (order.verb, order.preview, order.refresh) = match run.operation {
+            LifeOperation::Preview => (Verb::Up, true, false),
+            LifeOperation::RefreshedPreview => (Verb::Up, true, true),
+            LifeOperation::Up => (Verb::Up, false, false),
+            LifeOperation::RefreshedUp => (Verb::Up, false, true),
+            LifeOperation::Refresh => (Verb::Refresh, false, false),
+            LifeOperation::Destroy => (Verb::Destroy, false, false),
+            LifeOperation::Import => (Verb::Import, false, false),
+        };
+        let crashes = run.crash.is_some();
+        order.crash = run.crash.map(|it| Crash { point: 0, label: Some(it.label), kind: it.kind });
+        let tried = run.meanwhile.map(|other| self.meanwhile(&kept, other, &stack));
+        let report = match run.takes {
+            None => deploy(&stack, &order, &program, &kept).await,
+            Some(taken) => takeover::run(&stack, order, &program, &kept, &taken).await,
+        };
+        kept.before_writing(None);
+        let report = match report {
+            Ok(report) => Some(report),
+            // So early that the state could not even be opened.
+            Err(_) if crashes => None,
+            Err(error) => return Err(error),
+        };
+        let tried = tried.and_then(|tried| tried.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let mut answer = report.map_or_else(|| json!({ "crashed": true }), |report| told(&report, &kept, errors));
+        answer["rows"] = json!(rows_of(&stack).await?);
+        answer["unresolved"] = json!(stack.resources().await?["suspects"].as_array().map_or(0, Vec::len));
+        answer["meanwhile"] = tried.map_or(Json::Null, |error| json!({ "error": error }));
+        Ok(answer)
+    }
+
+    /// Has somebody else try an `up` when the first call that changes something is to be made.
+    fn meanwhile(&mut self, kept: &KeptPlugin, other: usize, stack: &TestStack) -> Tried {
+        let tried = Tried::default();
+        let (note, other, stack) = (Arc::clone(&tried), Arc::clone(self.plugin(other)), stack.clone());
+        let (order, program) = (self.order(), self.program.clone());
+        kept.before_writing(Some(Box::pin(async move {
+            let error = match deploy(&stack, &order, &program, &other).await {
+                Ok(report) => (report.outcome != "succeeded").then(|| report.error.unwrap_or_default()),
+                Err(error) => Some(error.to_string()),
+            };
+            *note.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        })));
+        tried
+    }
+
+    /// Deletes what is left, and ends the processes that are nobody's after it.
+    pub(super) async fn close(&mut self) {
+        if let Some(stack) = self.stack.take() {
+            let order =
+                RunRequest { verb: Verb::Destroy, ignore_protect: true, continue_on_error: true, ..self.order() };
+            // A plugin that is wrong may well fail in it.
+            drop(deploy(&stack, &order, &self.program, &self.shared.kept).await);
+        }
+        for (_, plugin) in std::mem::take(&mut self.plugins).into_iter().filter(|(writer, _)| *writer > 0) {
+            plugin.end().await;
+        }
+    }
+}
+
+/// Each call that changes something is made, and its answer is lost.
+fn lost_answers() -> Vec<Fault> {
+    let fault = |(id, method): (u64, &str)| Fault {
+        id,
+        resource: None,
+        kind: None,
+        provider: None,
+        method: Some(method.to_owned()),
+        nth: None,
+        injection: Injection::CallAfter { object: LOST },
+    };
+    (0..).zip(WRITING).map(fault).collect()
+}
+
+fn told(report: &Report, kept: &KeptPlugin, errors: usize) -> Json {
+    let error = (report.outcome != "succeeded").then(|| {
+        let told = kept.heard.error_after(errors).or_else(|| report.error.clone());
+        told.unwrap_or_else(|| format!("the operation {}", report.outcome))
+    });
+    let has_failures = |result: &Json| result["failures"].as_array().is_some_and(|failures| !failures.is_empty());
+    let refused =
+        report.calls.iter().any(|call| call.method == "check" && call.result.as_ref().is_some_and(has_failures));
+    let is_ours = |entry: &&Entry| entry.custom && !entry.kind.starts_with("pulumi:");
+    let entries = report.plan.iter().filter(is_ours).filter(|entry| !matches!(entry.action, "same" | "read"));
+    let plan = entries.map(|entry| {
+        let changes: BTreeMap<_, _> = entry.changes.iter().collect();
+        let changes: Vec<Json> =
+            changes.into_iter().map(|(path, it)| json!({ "path": path, "old": it.old, "new": it.new })).collect();
+        json!({ "name": entry.name, "action": entry.action, "changes": changes })
+    });
+    json!({
+        "error": error,
+        "refused": refused,
+        "crashed": report.struck.is_some(),
+        "lost": report.calls.iter().any(|call| call.faulted),
+        "points": report.points.iter().map(|point| &point.label).collect::<Vec<_>>(),
+        "plan": plan.collect::<Vec<_>>(),
+    })
+}
+
+/// The resources in the state, as [`crate::Row`] has them.
+async fn rows_of(stack: &TestStack) -> Result<Vec<Json>> {
+    let snapshot = stack.snapshot().await?;
+    let rows = snapshot.rows.iter().filter(|row| row.custom && row.urn.provider_package().is_none());
+    Ok(rows
+        .map(|row| {
+            let outputs = properties(&row.outputs_or_empty(), Secrets::Open);
+            json!({ "name": row.urn.name(), "id": row.id, "outputs": outputs, "waiting": row.delete })
+        })
+        .collect())
+}

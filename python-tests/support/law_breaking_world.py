@@ -1,0 +1,43 @@
+"""The world of the plugin that breaks laws (`plugins/law_breaking_plugin.py`), and its executable."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+THING = "probe:index:Thing"
+PLUGIN = Path(__file__).parents[1] / "plugins" / "law_breaking_plugin.py"
+
+
+class World:
+    """What the plugin talks to: a folder with a file for each object."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def objects(self) -> dict[str, Any]:
+        return {path.stem: json.loads(path.read_text()) for path in self.folder.glob("*.json")}
+
+    def reset(self) -> None:
+        for path in self.folder.glob("*.json"):
+            path.unlink()
+
+    def mutate_remote(self, id_: str) -> None:
+        self.folder.joinpath(f"{id_}.json").write_text(json.dumps({**self.objects()[id_], "text": "drifted"}))
+
+    def delete_remote(self, id_: str) -> None:
+        self.folder.joinpath(f"{id_}.json").unlink()
+
+
+def executable(folder: Path) -> Path:
+    """Makes the plugin's executable in a folder, with its world beside it."""
+    (folder / "world").mkdir()
+    script = folder / "pulumi-resource-probe"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{PLUGIN}" "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+def variables(folder: Path) -> dict[str, str]:
+    """What the plugin is told of its world."""
+    return {"PROBE_WORLD": str(folder / "world")}
