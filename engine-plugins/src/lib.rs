@@ -9,6 +9,7 @@ mod answers;
 mod client;
 mod codec;
 mod components;
+mod dynamic_server;
 mod engine_service;
 mod failures;
 mod functions;

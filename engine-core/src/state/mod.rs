@@ -2,6 +2,7 @@
 
 pub mod backend;
 pub mod checkpoint;
+mod component_code;
 #[cfg(any(test, feature = "backend-conformance"))]
 pub mod conformance;
 mod document;
