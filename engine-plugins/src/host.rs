@@ -18,13 +18,13 @@ use maloko_core::urn::Urn;
 
 use crate::acquire::Acquisition;
 use crate::client::{Client, TRACE_PARENT};
-use crate::dynamic_server;
 use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
 use crate::functions::PluginFunctions;
 use crate::locate::{LocateError, Located, attached, locate};
 use crate::orphans::OrphanWatch;
 use crate::process::{Process, lock};
+use crate::programs::dynamic_server;
 use crate::provider::RunningPlugin;
 use crate::settings::PluginSettings;
 

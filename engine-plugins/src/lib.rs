@@ -9,7 +9,6 @@ mod answers;
 mod client;
 mod codec;
 mod components;
-mod dynamic_server;
 mod engine_service;
 mod failures;
 mod functions;
@@ -20,9 +19,9 @@ mod node_aliases;
 mod orphans;
 mod port_line;
 mod process;
+mod programs;
 mod provider;
 mod resource_calls;
-mod runtime_command;
 mod secrecy;
 mod settings;
 

@@ -7,7 +7,7 @@ use semver::Version;
 use maloko_core::plugin::PackageRequest;
 
 use crate::install::{PluginFolder, shown};
-use crate::runtime_command::{PluginCommand, command_in};
+use crate::programs::runtime_command::{PluginCommand, command_in};
 use crate::settings::PluginSettings;
 
 /// A plugin that was found.

@@ -1,4 +1,4 @@
-// Dynamic resources that components' plugins make: their code runs in the environment of the plugin. In Python and Node.
+// Dynamic resources that plugins in Python and Node make: their code runs in the environment of the plugin.
 import {
     chmodSync,
     cpSync,

@@ -1,4 +1,4 @@
-"""Dynamic resources that components' plugins make: their code runs in the environment of the plugin. In Python and Node."""
+"""Dynamic resources that plugins in Python and Node make: their code runs in the environment of the plugin."""
 
 import json
 import os
@@ -75,7 +75,8 @@ class Desks:
         project.write("drawer/PulumiPlugin.yaml", json.dumps({"runtime": node}))
         # A package that the folder of the program does not have; the SDK is above both.
         project.write("drawer/node_modules/note-files/package.json", '{"name": "note-files", "version": "1.0.0"}')
-        shutil.move(project.directory / "drawer/files.js", project.directory / "drawer/node_modules/note-files/index.js")
+        modules = project.directory / "drawer" / "node_modules"
+        shutil.move(project.directory / "drawer" / "files.js", modules / "note-files" / "index.js")
         (project.directory / "node_modules").symlink_to(NODE_MODULES)
         probe = f'#!/bin/sh\nexec "{sys.executable}" "{PLUGINS}/probe.py" "$@"\n'
         project.write("bin/pulumi-resource-probe", probe).chmod(0o755)

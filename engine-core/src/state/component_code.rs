@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::provider::{ProviderReference, SerializedProvider, StoredProvider};
+use crate::provider::{DYNAMIC_PACKAGES, ProviderReference, SerializedProvider, StoredProvider};
 use crate::resource_state::ResourceState;
-use crate::served_by::ServedBy;
+use crate::urn::package_of;
 use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::Snapshot;
@@ -18,11 +18,13 @@ impl Snapshot {
     /// Tells code of components' plugins apart from what else stands in `__provider`. Where there is none, the key is not
     /// needed.
     pub(super) fn recognise_code(&mut self, crypter: &Crypter) -> Result<()> {
-        let providers = self.rows.iter().filter(|row| row.served_by() == ServedBy::ItsPlugin);
-        let packages: HashSet<String> =
-            providers.filter_map(|row| row.urn.provider_package().map(str::to_owned)).collect();
+        let is_dynamic = |package: &str| DYNAMIC_PACKAGES.contains(&package);
+        let served = self.rows.iter().filter_map(|row| row.urn.provider_package());
+        let packages: HashSet<String> = served.filter(|package| !is_dynamic(package)).map(str::to_owned).collect();
         let may_be_code = |row: &ResourceState| {
-            row.served_by() == ServedBy::LiveObject && row.urn.packages_above().any(|above| packages.contains(above))
+            row.custom
+                && is_dynamic(package_of(&row.kind))
+                && row.urn.packages_above().any(|above| packages.contains(above))
         };
         if packages.is_empty() || !self.all_rows().any(may_be_code) {
             return Ok(());
@@ -42,22 +44,37 @@ impl Snapshot {
     }
 }
 
+/// Takes what is readable in the row's `__provider` for the code that it was before a migration.
+pub(crate) fn recognise_migrated(row: &mut ResourceState) {
+    if let StoredProvider::Foreign(json) = &row.stored_provider
+        && let Some(code) = readable(json)
+    {
+        row.stored_provider = StoredProvider::Code(Arc::new(code));
+    }
+}
+
 /// The code in a row; `None` where it holds one of our references, or what is no code.
 fn code_of(row: &ResourceState, crypter: &Crypter) -> Result<Option<SerializedProvider>> {
-    let (text, secret) = match &row.stored_provider {
-        StoredProvider::Sealed(ciphertext) => (crypter.decrypt(ciphertext)?.to_string(), true),
-        StoredProvider::Foreign(json) => {
-            let member = |name| json.get(name).and_then(serde_json::Value::as_str);
-            match member("plaintext").filter(|_| member(SIGNATURE_KEY) == Some(SECRET_SIGNATURE)) {
-                Some(text) => (text.to_owned(), true),
-                None => (json.to_string(), false),
-            }
-        }
-        StoredProvider::Absent | StoredProvider::Reference(_) | StoredProvider::Code(_) => return Ok(None),
-    };
-    let text = serde_json::from_str::<String>(&text).ok();
-    let code = text.filter(|text| serde_json::from_str::<ProviderReference>(text).is_err());
-    Ok(code.map(|text| SerializedProvider { text, secret }))
+    Ok(match &row.stored_provider {
+        StoredProvider::Sealed(ciphertext) => code(&crypter.decrypt(ciphertext)?, true),
+        StoredProvider::Foreign(json) => readable(json),
+        StoredProvider::Absent | StoredProvider::Reference(_) | StoredProvider::Code(_) => None,
+    })
+}
+
+/// The code in JSON that another tool wrote, in plain text or as an export shows secrets.
+fn readable(json: &serde_json::Value) -> Option<SerializedProvider> {
+    let member = |name| json.get(name).and_then(serde_json::Value::as_str);
+    match member("plaintext").filter(|_| member(SIGNATURE_KEY) == Some(SECRET_SIGNATURE)) {
+        Some(text) => code(text, true),
+        None => code(&json.to_string(), false),
+    }
+}
+
+fn code(json: &str, secret: bool) -> Option<SerializedProvider> {
+    let text: String = serde_json::from_str(json).ok()?;
+    let is_ours = serde_json::from_str::<ProviderReference>(&text).is_ok();
+    (!is_ours).then_some(SerializedProvider { text, secret })
 }
 
 #[cfg(test)]

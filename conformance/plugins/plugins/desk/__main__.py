@@ -1,7 +1,7 @@
 """A component plugin in Python whose component has a dynamic resource: a desk with a note.
 
-`thing`: the note takes its text from a thing of the plugin `probe`. `outside`: the note has no parent. `revision` is of the
-note's code: another one is other code, and nothing else. All other inputs are the note's.
+`thing`: the note takes its text from a thing of the plugin `probe`. `outside`: the note has no parent. `revision` is of
+the note's code: another one is other code, and nothing else. All other inputs are the note's.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The provider of notes: files in the folder `NOTES_WORLD`. A module of the plugin's own, which no other process has."""
+"""The provider of notes: files in the folder `NOTES_WORLD`. A module of the plugin, which no other process has."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Notes(ResourceProvider):
 
     def _write(self, id_: str, props: dict[str, Any]) -> dict[str, Any]:
         said = {"text": props["text"], "made_by": f"{self.greeting}{self.revision}", "url": f"note://{id_}"}
-        place(id_).write_text(json.dumps({**said, "cwd": os.getcwd()}))
+        place(id_).write_text(json.dumps({**said, "cwd": str(Path.cwd())}))
         return {**said, "slot": props["slot"]}
 
     def check(self, _olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:

@@ -8,9 +8,6 @@ use crate::provider::{
 };
 use crate::value::{PROVIDER_KEY, PropertyMap};
 
-use crate::driver::calls::plugins::PluginProvider;
-use crate::driver::calls::resolved_provider::ResolvedProvider;
-
 /// The code that serves a resource.
 #[derive(Clone)]
 pub(in crate::driver) struct ComponentCode {
@@ -101,12 +98,5 @@ pub(in crate::driver) fn take_out(answer: &mut Result<Answer, ProviderError>) {
     };
     for bag in bags {
         bag.remove(PROVIDER_KEY);
-    }
-}
-
-impl ResolvedProvider {
-    /// By a plugin that runs code.
-    pub(in crate::driver) fn of_component(provider: Arc<PluginProvider>, code: ComponentCode) -> Self {
-        Self { code: Some(code), ..Self::plugin(provider) }
     }
 }

@@ -12,3 +12,5 @@ pub(super) mod shown_assets;
 
 #[cfg(test)]
 mod answer_validation_tests;
+#[cfg(test)]
+mod component_code_tests;

@@ -216,7 +216,7 @@ impl PluginProviders {
         inputs: &Arc<PropertyMap>,
     ) -> Result<Arc<PluginProvider>, ProviderError> {
         let package = self.of(component)?.package().cloned();
-        let environments: Vec<PackageRequest> = package.into_iter().collect();
+        let environments = vec![package.ok_or_else(|| no_environment(urn))?];
         self.environments.borrow_mut().insert(urn.clone(), environments.clone());
         self.in_environment(reference, environments, Some(inputs))
     }

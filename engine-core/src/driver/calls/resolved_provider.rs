@@ -98,6 +98,11 @@ impl ResolvedProvider {
         Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None }
     }
 
+    /// By a plugin that runs code.
+    pub(in crate::driver) fn of_component(provider: Arc<PluginProvider>, code: ComponentCode) -> Self {
+        Self { code: Some(code), ..Self::plugin(provider) }
+    }
+
     /// Of a provider resource.
     pub(in crate::driver) fn provider_resource(resource: Arc<ProviderResource>) -> Self {
         let server = ProviderKind::Provider(resource);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use maloko_core::plugin::PackageRequest;
 
-use crate::runtime_command::{PluginCommand, PluginRuntime, in_node_modules};
+use crate::programs::runtime_command::{PluginCommand, PluginRuntime, in_node_modules};
 use crate::settings::PluginSettings;
 
 /// Runs the module of Python's server with the folder of the component's plugin, in place of the program's, before all else
