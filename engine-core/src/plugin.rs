@@ -32,6 +32,9 @@ pub struct PackageRequest {
     pub checksums: BTreeMap<String, String>,
     /// What makes the package of another one's plugin.
     pub parameter: Option<PackageParameter>,
+    /// For the code of dynamic resources that components' plugins made: the packages of those components, the likeliest
+    /// first. The SDK's server for such code runs in the environment of one of their plugins. Else empty.
+    pub environments: Vec<PackageRequest>,
 }
 
 /// What makes a package of another package's plugin.

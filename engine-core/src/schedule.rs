@@ -20,7 +20,10 @@ pub fn deletion_levels(condemned: &BTreeMap<ResourceNumber, Arc<ResourceState>>)
     let mut children: HashMap<&Urn, Vec<&Urn>> = HashMap::new();
     let mut levels: Vec<Level> = Vec::new();
     for (number, row) in condemned {
-        let mut depth = 0;
+        // What lends code its environment is named by no reference.
+        let lenders = if row.code().is_some() { Some(condemned.values()) } else { None };
+        let lenders = lenders.into_iter().flatten().filter(|other| other.lends_environment_to(row));
+        let mut depth = lenders.filter_map(|other| depths.get(&other.urn)).map(|below| below + 1).max().unwrap_or(0);
         let early = |urn: &Urn| {
             urn.provider_package().is_some() && fail_points::is_on("planted::provider-deleted-before-its-resources")
         };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::deletion_levels;
+use crate::provider::{SerializedProvider, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::urn::{STACK_TYPE, Urn};
 
@@ -87,4 +88,25 @@ fn what_depends_on_a_replaced_resource_goes_before_each_of_its_rows() {
     let old = ResourceState { delete: true, dependencies: on("zone"), ..row("a") };
     let user = ResourceState { dependencies: on("a"), ..row("user") };
     assert_eq!(levels(vec![row("zone"), old, row("a"), user]), ["user", "a", "a zone"]);
+}
+
+#[test]
+fn what_lends_code_its_environment_goes_after_the_code() {
+    let code = Arc::new(SerializedProvider { text: "gASV".to_owned(), secret: true });
+    let component = Urn::new("dev", "proj", "", "rack:index:Rack", "rack");
+    let child = ResourceState {
+        urn: Urn::new("dev", "proj", "rack:index:Rack", THING, "child"),
+        stored_provider: StoredProvider::Code(code),
+        ..row("child")
+    };
+    let provider = |package: &str, name: &str, of: Vec<Urn>| {
+        let kind = format!("pulumi:providers:{package}");
+        let urn = Urn::new("dev", "proj", "", &kind, name);
+        ResourceState { urn, kind, dependencies: of, ..row(name) }
+    };
+    let lender = provider("rack", "lender", vec![urn("used")]);
+    let other = provider("shelf", "other", Vec::new());
+    let component = ResourceState { urn: component, custom: false, ..row("rack") };
+    let rows = vec![row("used"), lender, other, component, child];
+    assert_eq!(levels(rows), ["child", "lender", "other rack used"]);
 }

@@ -1,7 +1,9 @@
 //! Who serves a resource: the one place that tells packages of live objects, of the engine itself and of plugins apart.
 
+use std::sync::Arc;
+
 use crate::builtin;
-use crate::provider::DYNAMIC_PACKAGES;
+use crate::provider::{DYNAMIC_PACKAGES, SerializedProvider, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::urn::package_of;
 
@@ -12,7 +14,7 @@ pub enum ServedBy {
     LiveObject,
     /// The engine, for the types of its own package.
     Engine,
-    /// A plugin, for a resource of its package.
+    /// A plugin: for a resource of its package, or for a dynamic resource that a component's plugin made.
     Plugin,
     /// A plugin, for the provider resource that it is configured by.
     ItsPlugin,
@@ -47,6 +49,27 @@ impl ResourceState {
     /// Who serves it; components are served by nobody, and count as the engine's.
     #[must_use]
     pub fn served_by(&self) -> ServedBy {
-        if self.custom { served_by(&self.kind) } else { ServedBy::Engine }
+        match (self.custom, &self.stored_provider) {
+            (false, _) => ServedBy::Engine,
+            (true, StoredProvider::Code(_)) => ServedBy::Plugin,
+            (true, _) => served_by(&self.kind),
+        }
+    }
+
+    /// The code that serves it, if a component's plugin made it as a dynamic resource.
+    #[must_use]
+    pub fn code(&self) -> Option<&Arc<SerializedProvider>> {
+        match &self.stored_provider {
+            StoredProvider::Code(code) => Some(code),
+            _ => None,
+        }
+    }
+
+    /// Does the code of a dynamic resource run in the environment of the plugin that this provider resource stands for?
+    #[must_use]
+    pub fn lends_environment_to(&self, dynamic: &ResourceState) -> bool {
+        dynamic.code().is_some()
+            && self.served_by() == ServedBy::ItsPlugin
+            && self.urn.provider_package().is_some_and(|package| dynamic.urn.packages_above().any(|it| it == package))
     }
 }

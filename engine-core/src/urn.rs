@@ -81,6 +81,11 @@ impl Urn {
         qualified.rsplit('$').next().unwrap_or(qualified)
     }
 
+    /// The packages of the resources that it is below, the nearest first.
+    pub fn packages_above(&self) -> impl Iterator<Item = &str> {
+        self.qualified_type().rsplit('$').skip(1).map(package_of)
+    }
+
     /// The resource's name; it may itself contain `::`.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -376,7 +376,7 @@ fn served(lifecycle: &Lifecycle, rows: &[Arc<ResourceState>], crypter: &Crypter)
             let text: String = serde_json::from_str(&crypter.decrypt(ciphertext).ok()?).ok()?;
             serde_json::from_str(&text).ok()
         }
-        StoredProvider::Absent | StoredProvider::Foreign(_) => None,
+        StoredProvider::Absent | StoredProvider::Foreign(_) | StoredProvider::Code(_) => None,
     };
     let named = |row: &Arc<ResourceState>| {
         let object = usize::try_from(object_of(&*reference(row)?)?).ok()?;

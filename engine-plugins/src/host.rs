@@ -21,9 +21,10 @@ use crate::client::{Client, TRACE};
 use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
 use crate::functions::PluginFunctions;
-use crate::locate::{LocateError, Located, locate};
+use crate::locate::{LocateError, Located, attached, locate};
 use crate::orphans::OrphanWatch;
 use crate::process::{Process, lock};
+use crate::programs::dynamic_server;
 use crate::provider::RunningPlugin;
 use crate::settings::PluginSettings;
 
@@ -116,7 +117,12 @@ impl Shared {
     async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
         let service = self.service().await?;
         let failed = |reason: String| no_provider(format!("the plugin of the package '{}': {reason}", package.name));
-        let (port, process) = match self.located(package, provider).await.map_err(no_provider)? {
+        let located = if package.environments.is_empty() {
+            self.located(package, provider).await
+        } else {
+            self.located_server(package, provider).await
+        };
+        let (port, process) = match located.map_err(no_provider)? {
             Located::Attached(port) => (port, None),
             Located::Program { command, warning, installed } => {
                 if let Some(folder) = installed {
@@ -147,6 +153,34 @@ impl Shared {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.running).insert(number, Arc::new(plugin));
         Ok(number)
+    }
+
+    /// Finds the server for the code of dynamic resources that components' plugins made: one that runs already, else the
+    /// SDK's in the environment of one of these plugins. The error says of each why it cannot be had.
+    async fn located_server(&self, package: &PackageRequest, provider: &Urn) -> Result<Located, String> {
+        if let Some(port) = attached(&self.settings, &package.name)? {
+            return Ok(Located::Attached(port));
+        }
+        let mut reasons = Vec::new();
+        for of in &package.environments {
+            let found = match self.located(of, provider).await {
+                Ok(Located::Program { command, installed, .. }) => {
+                    if let Some(folder) = installed {
+                        folder.note_use();
+                    }
+                    dynamic_server::beside(&command, of, &package.name, &self.settings)
+                }
+                Ok(Located::Attached(_)) => {
+                    Err(dynamic_server::unknown_environment(of, &package.name, "was started by somebody else"))
+                }
+                Err(reason) => Err(reason),
+            };
+            match found {
+                Ok(command) => return Ok(Located::Program { command, warning: None, installed: None }),
+                Err(reason) => reasons.push(reason),
+            }
+        }
+        Err(reasons.join("\n"))
     }
 
     /// Finds the plugin of a package; one that is missing is installed.

@@ -19,9 +19,9 @@ mod node_aliases;
 mod orphans;
 mod port_line;
 mod process;
+mod programs;
 mod provider;
 mod resource_calls;
-mod runtime_command;
 mod secrecy;
 mod settings;
 

@@ -7,7 +7,7 @@ use semver::Version;
 use maloko_core::plugin::PackageRequest;
 
 use crate::install::{PluginFolder, shown};
-use crate::runtime_command::{PluginCommand, command_in};
+use crate::programs::runtime_command::{PluginCommand, command_in};
 use crate::settings::PluginSettings;
 
 /// A plugin that was found.
@@ -94,7 +94,7 @@ fn is_version(found: &Version, wanted: &Version) -> bool {
 }
 
 /// The port in `PULUMI_DEBUG_PROVIDERS=package:port,other:port`.
-fn attached(settings: &PluginSettings, name: &str) -> Result<Option<u16>, String> {
+pub(crate) fn attached(settings: &PluginSettings, name: &str) -> Result<Option<u16>, String> {
     let Some(list) = settings.variable("PULUMI_DEBUG_PROVIDERS") else { return Ok(None) };
     for entry in list.split(',') {
         let parsed = entry.trim().rsplit_once(':').and_then(|(name, port)| Some((name, port.parse().ok()?)));

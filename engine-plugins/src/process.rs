@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::orphans::OrphanWatch;
 use crate::port_line::port_in;
-use crate::runtime_command::PluginCommand;
+use crate::programs::runtime_command::PluginCommand;
 use crate::settings::PluginSettings;
 
 /// How long a plugin may take to end after it was interrupted.

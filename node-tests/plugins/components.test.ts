@@ -136,7 +136,7 @@ describe.each(Object.entries(KINDS))("a plugin in %s", (_language, kind) => {
         const boxes = new Boxes(kind);
         const said = boxes.failing(["preview", "--stack", "dev"], { call: { prefix: "", refuse: true } });
         expect(said).toMatch(/\/label' failed.*this label is refused/s);
-        expect(boxes.failing(UP, { dynamic: true })).toMatch(/'box-note'.*leave dynamic resources to the program/s);
+        expect(boxes.failing(UP, { dynamic: true })).toMatch(/box-note.*so that the environment of its code/s);
     });
 
     test("a component plugin that dies loses nothing", () => {

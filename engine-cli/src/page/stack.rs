@@ -17,7 +17,7 @@ fn provider_class(row: &ResourceState, crypter: Option<&Crypter>) -> String {
     let ciphertext = match &row.stored_provider {
         StoredProvider::Sealed(ciphertext) => ciphertext,
         StoredProvider::Reference(reference) => return reference.place(),
-        StoredProvider::Absent | StoredProvider::Foreign(_) => return String::new(),
+        StoredProvider::Absent | StoredProvider::Foreign(_) | StoredProvider::Code(_) => return String::new(),
     };
     let text = crypter.and_then(|crypter| crypter.decrypt(ciphertext).ok());
     // The reference is a text of its own within the secret.

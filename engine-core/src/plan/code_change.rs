@@ -24,6 +24,9 @@ pub enum CodeChange {
     },
     /// Its source reads differently. That alone is no reason to touch anything.
     Source,
+    /// It is code of a component's plugin, and another one. It counts as an input, where the provider leaves it open whether
+    /// there is a change.
+    Code,
 }
 
 impl CodeChange {
@@ -41,13 +44,14 @@ impl CodeChange {
         }
     }
 
-    /// Is the resource updated for this, whatever its provider's `diff` says?
+    /// Is the resource updated for this? `says` is what its provider's `diff` says of changes.
     #[must_use]
-    pub fn renews(self, update_changed_providers: bool) -> bool {
+    pub fn renews(self, update_changed_providers: bool, says: Option<bool>) -> bool {
         match self {
             Self::None | Self::Fallen { .. } => false,
             Self::Risen { .. } => true,
             Self::Source => update_changed_providers,
+            Self::Code => says.is_none(),
         }
     }
 }

@@ -60,11 +60,17 @@ fn what_is_left_alone_keeps_the_code_that_changed_it_last() {
 
 #[test]
 fn only_a_risen_version_or_the_flag_renews() {
-    assert!(CodeChange::Risen { from: 1, to: 2 }.renews(false));
-    assert!(CodeChange::Source.renews(true));
-    assert!(!CodeChange::Source.renews(false));
-    assert!(!CodeChange::Fallen { from: 2, to: 1 }.renews(true));
-    assert!(!CodeChange::None.renews(true));
+    assert!(CodeChange::Risen { from: 1, to: 2 }.renews(false, None));
+    assert!(CodeChange::Source.renews(true, None));
+    assert!(!CodeChange::Source.renews(false, None));
+    assert!(!CodeChange::Fallen { from: 2, to: 1 }.renews(true, None));
+    assert!(!CodeChange::None.renews(true, None));
+}
+
+#[test]
+fn code_of_a_components_plugin_renews_where_its_diff_leaves_that_open() {
+    assert!(CodeChange::Code.renews(false, None));
+    assert!(!CodeChange::Code.renews(true, Some(false)));
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Planner {
         if package == builtin::PACKAGE && !built_in {
             return Err(RegistrationError::unknown_built_in(urn, &goal.kind));
         }
-        if goal.served_by() == Some(ServedBy::Plugin) {
+        if goal.served_by() == Some(ServedBy::Plugin) && goal.code.is_none() {
             // Whoever registers it has made sure of that.
             return if goal.provider.is_empty() {
                 Err(RegistrationError::native_package(urn, package, &goal.package_version))
@@ -43,7 +43,7 @@ impl Planner {
         if built_in && !goal.import_id.is_empty() {
             return Err(RegistrationError::built_in_import(urn, &goal.kind));
         }
-        if goal.object.is_none() && !built_in {
+        if goal.object.is_none() && goal.code.is_none() && !built_in {
             return Err(RegistrationError::no_provider_object(urn));
         }
         if !goal.provider.is_empty() {

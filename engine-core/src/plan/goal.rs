@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::duration::parse_duration;
-use crate::provider::{DYNAMIC_PACKAGES, ObjectId, parse_handle};
+use crate::provider::{DYNAMIC_PACKAGES, ObjectId, SerializedProvider, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::served_by::{ServedBy, served_by};
 use crate::urn::Urn;
@@ -14,7 +15,7 @@ use crate::wire::{
     WireTimeouts, WireValue, decode_properties, decode_value, lower,
 };
 
-use super::refusals::registration::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
+use super::refusals::registration::{no_provider_in_reserved_property, not_a_duration, not_a_urn};
 
 /// A former identity of a resource.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +56,8 @@ pub struct Goal {
     pub inputs: PropertyMap,
     /// The live provider object that the program passed, for dynamic resources.
     pub object: Option<ObjectId>,
+    /// The code that a component's plugin passed in place of an object.
+    pub code: Option<Arc<SerializedProvider>>,
     /// What it depends on.
     pub dependencies: Vec<Urn>,
     /// What each input depends on.
@@ -140,7 +143,7 @@ impl Goal {
         mut inputs: PropertyMap,
         project_root: &Path,
     ) -> Result<Self, String> {
-        let object = take_object(&mut inputs)?;
+        let (object, code) = take_provider(&mut inputs, &request.r#type)?;
         let mut dependencies = urns("dependsOn", &request.dependencies)?;
         let mut property_dependencies = BTreeMap::new();
         for (key, list) in &request.property_dependencies {
@@ -160,6 +163,7 @@ impl Goal {
             parent: optional_urn("parent", &request.parent)?,
             inputs,
             object,
+            code,
             dependencies,
             property_dependencies,
             provider: request.provider,
@@ -201,7 +205,7 @@ impl Goal {
 
     /// Who serves the resource; nobody serves components.
     pub(crate) fn served_by(&self) -> Option<ServedBy> {
-        self.custom.then(|| served_by(&self.kind))
+        self.custom.then(|| if self.code.is_some() { ServedBy::Plugin } else { served_by(&self.kind) })
     }
 
     /// The package that the resource is the provider of, if it is one.
@@ -230,12 +234,17 @@ pub(crate) fn registered_outputs(outputs: Option<Struct>) -> Result<PropertyMap,
     Ok(outputs)
 }
 
-/// Takes the live provider's handle out of the inputs.
-pub(crate) fn take_object(inputs: &mut PropertyMap) -> Result<Option<ObjectId>, String> {
-    match inputs.remove(PROVIDER_KEY).map(|value| value.plain()) {
-        None => Ok(None),
-        Some(Value::String(text)) => parse_handle(&text).map(Some).ok_or_else(serialised_provider),
-        Some(_) => Err(no_provider_in_reserved_property()),
+/// What a registration says of its provider: the handle of a live object, or code.
+pub(crate) type GivenProvider = (Option<ObjectId>, Option<Arc<SerializedProvider>>);
+
+/// Takes the provider out of the inputs of a resource of that type.
+pub(crate) fn take_provider(inputs: &mut PropertyMap, kind: &str) -> Result<GivenProvider, String> {
+    let Some(value) = inputs.remove(PROVIDER_KEY) else { return Ok((None, None)) };
+    let code = SerializedProvider::of_value(value).ok_or_else(no_provider_in_reserved_property)?;
+    match parse_handle(&code.text) {
+        Some(object) => Ok((Some(object), None)),
+        None if served_by(kind) == ServedBy::LiveObject => Ok((None, Some(Arc::new(code)))),
+        None => Err(no_provider_in_reserved_property()),
     }
 }
 

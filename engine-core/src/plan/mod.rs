@@ -50,7 +50,7 @@ pub use migration::{Migration, Subtree, migrate};
 pub use names::{bearers, did_you_mean, first_few, several_bear_it};
 pub use planner::{Inherited, Planner};
 pub use refusals::package::{extension_not_hosted, function_not_hosted};
-pub use refusals::registration::{RegistrationError, not_a_path, unregistered_hook};
+pub use refusals::registration::{RegistrationError, not_a_path, serialised_provider, unregistered_hook};
 pub use registration::progress::Registration;
 pub use registration::question::{Next, Question};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
@@ -58,5 +58,5 @@ pub use step::{IMPLIED, Step};
 pub use targets::{Leftovers, is_unmatched};
 
 pub(crate) use goal::{
-    hex_checksums, make_set, optional_urn, position_text, registered_outputs, stack_texts, take_object, urns,
+    hex_checksums, make_set, optional_urn, position_text, registered_outputs, stack_texts, take_provider, urns,
 };

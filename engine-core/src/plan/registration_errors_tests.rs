@@ -283,8 +283,10 @@ fn a_provider_that_is_no_live_object_is_refused() {
         let object = Some(encode_properties(&inputs, Accepts { secrets: true, resources: true }));
         undecodable(RegisterResourceRequest { object, ..RegisterResourceRequest::default() })
     };
-    assert_snapshot!("serialised_provider", with("gASVow".into()));
+    let reason = super::serialised_provider();
+    assert_snapshot!("serialised_provider", shown(&RegistrationError::undecodable("p:m:T", "a", &reason)));
     assert_snapshot!("reserved_property", with(1.0.into()));
+    assert_eq!(with("gASVow".into()), with(1.0.into()));
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! What stands for a provider object: a handle in a run, and in the state where to find it again and which code it was.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use crate::value::{UNKNOWN_TEXT, Value};
+use crate::wire::lower;
 
 /// The number that a host gives to a live provider object; the same object has the same number for a whole run.
 pub type ObjectId = u64;
@@ -94,13 +98,49 @@ pub enum StoredProvider {
     Foreign(Arc<serde_json::Value>),
     /// A reference; always written encrypted.
     Reference(Arc<ProviderReference>),
+    /// The code of a dynamic resource that a component's plugin made: a plugin of the SDK's runs it.
+    Code(Arc<SerializedProvider>),
 }
 
-/// A provider object as Pulumi keeps it in a state: code. Only ever written into an export.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A provider object as Pulumi keeps it in a state: code. maloko itself never runs it.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct SerializedProvider {
     /// What the SDK's serialiser made of the object.
     pub text: String,
     /// Is it to be kept as a secret? The SDK decides.
     pub secret: bool,
+}
+
+impl SerializedProvider {
+    /// The value of a `__provider`, which may be an output; `None` when it is no text. In previews it may be unknown.
+    #[must_use]
+    pub fn of_value(mut value: Value) -> Option<Self> {
+        lower(&mut value, &mut Vec::new());
+        let secret = value.contains_secret();
+        match value.plain() {
+            Value::String(text) => Some(Self { text, secret }),
+            Value::Unknown => Some(Self { text: UNKNOWN_TEXT.to_owned(), secret }),
+            _ => None,
+        }
+    }
+
+    /// As the SDK's own server is given it.
+    #[must_use]
+    pub fn as_value(&self) -> Value {
+        let text = if self.is_unknown() { Value::Unknown } else { Value::from(self.text.as_str()) };
+        if self.secret { Value::secret(text) } else { text }
+    }
+
+    /// Is it not known yet, in a preview?
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.text == UNKNOWN_TEXT
+    }
+}
+
+/// Without the code, which may be long and secret.
+impl fmt::Debug for SerializedProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SerializedProvider").field("secret", &self.secret).finish_non_exhaustive()
+    }
 }

@@ -2,6 +2,7 @@
 
 pub mod backend;
 pub mod checkpoint;
+mod component_code;
 #[cfg(any(test, feature = "backend-conformance"))]
 pub mod conformance;
 mod document;
@@ -32,6 +33,7 @@ pub mod watched;
 
 pub use backend::{Backend, Generation, Holder, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
+pub(crate) use component_code::recognise_migrated;
 pub use format::MAX_DEPTH;
 pub use history::HistoryEntry;
 pub use journal::unfinished::Unfinished;

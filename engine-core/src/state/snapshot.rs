@@ -38,8 +38,10 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Decrypts every sealed value, each distinct ciphertext once, with the crypter's passphrase and the snapshot's own
-    /// salt. `__provider` stays sealed. Without sealed values the key is not needed.
+    /// salt. `__provider` stays sealed, unless it is the code of a dynamic resource that a component's plugin made. Without
+    /// sealed values the key is not needed.
     pub fn unseal(&mut self, crypter: &Crypter) -> Result<()> {
+        self.recognise_code(crypter)?;
         if !self.has_sealed_values() {
             return Ok(());
         }
@@ -167,7 +169,7 @@ impl Snapshot {
         sealed.into_iter().try_for_each(|unresolved| unseal_value(&mut Arc::make_mut(unresolved).returned, crypter))
     }
 
-    fn each_row(&mut self, change: &mut dyn FnMut(&mut Arc<ResourceState>) -> Result<()>) -> Result<()> {
+    pub(super) fn each_row(&mut self, change: &mut dyn FnMut(&mut Arc<ResourceState>) -> Result<()>) -> Result<()> {
         self.rows.iter_mut().try_for_each(&mut *change)?;
         self.pending.iter_mut().try_for_each(|pending| change(&mut pending.row))?;
         self.unresolved_creates.iter_mut().try_for_each(|unresolved| change(&mut Arc::make_mut(unresolved).row))

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::error::InstallError;
 use super::progress::Progress;
-use crate::runtime_command::{Needs, needs_of};
+use crate::programs::runtime_command::{Needs, needs_of};
 
 /// How many of a tool's last lines an error has.
 const LAST_LINES: usize = 5;

@@ -2,6 +2,7 @@
 
 pub(super) mod answer_validation;
 pub(super) mod class_permits;
+pub(super) mod component_code;
 pub(super) mod no_provider;
 pub(super) mod plugins;
 pub(super) mod provider_resources;
@@ -11,3 +12,5 @@ pub(super) mod shown_assets;
 
 #[cfg(test)]
 mod answer_validation_tests;
+#[cfg(test)]
+mod component_code_tests;

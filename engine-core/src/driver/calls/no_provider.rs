@@ -10,6 +10,7 @@ use crate::state::{Crypter, unseal};
 pub(in crate::driver) fn is_foreign(row: &ResourceState, crypter: Option<&Crypter>) -> bool {
     match &row.stored_provider {
         StoredProvider::Absent | StoredProvider::Reference(_) => false,
+        StoredProvider::Code(_) => true,
         StoredProvider::Sealed(ciphertext) => {
             unseal(crypter, ciphertext).is_ok_and(|text| serde_json::from_str::<ProviderReference>(&text).is_err())
         }

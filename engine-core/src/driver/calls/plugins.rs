@@ -1,13 +1,17 @@
 //! The provider resources whose packages are served by plugins, and the plugins that are started for them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use atomic_refcell::AtomicRefCell;
 use base64::Engine as _;
+use semver::Version;
 
 use crate::fail_points;
+use crate::message;
+use crate::message::Command;
 use crate::operation::Operation;
 use crate::plugin::{PackageParameter, PackageRequest, PluginQuestion};
 use crate::provider::{Answer, DiffAnswer, Method, ObjectId, ProviderError, ProviderErrorKind};
@@ -43,6 +47,14 @@ impl PluginProvider {
         })
     }
 
+    /// The package that it is of; `None` where its configuration is not known yet.
+    fn package(&self) -> Option<&PackageRequest> {
+        match &self.configuration {
+            Configuration::Known { package, .. } => Some(package),
+            Configuration::Unknown => None,
+        }
+    }
+
     /// The inputs of the provider resource as its plugin has them; `None` where they are not known yet.
     pub(in crate::driver) fn inputs(&self) -> Option<Arc<PropertyMap>> {
         match &self.configuration {
@@ -57,13 +69,13 @@ enum Configuration {
     /// Something of it is not known yet, in a preview: nothing can be asked.
     Unknown,
     /// These inputs, with the id of the provider resource; `None` in a preview that makes it.
-    Known { package: PackageRequest, id: Option<String>, inputs: Arc<PropertyMap> },
+    Known { package: Box<PackageRequest>, id: Option<String>, inputs: Arc<PropertyMap> },
 }
 
 /// The plugins of one run by the references to their provider resources.
 pub(in crate::driver) struct PluginProviders {
     pub(in crate::driver) exchange: Arc<Exchange>,
-    by_reference: AtomicRefCell<BTreeMap<String, Arc<PluginProvider>>>,
+    by_reference: AtomicRefCell<BTreeMap<ProviderKey, Arc<PluginProvider>>>,
     /// The rows of provider resources that the run began with, by reference.
     rows: BTreeMap<String, Arc<ResourceState>>,
     /// By package.
@@ -72,9 +84,15 @@ pub(in crate::driver) struct PluginProviders {
     packages: AtomicRefCell<Vec<PackageRequest>>,
     /// The provider resources of the components that plugins made in this run, by reference.
     components: AtomicRefCell<UrnMap<String>>,
+    /// In which environments the code of resources runs that components registered in this run.
+    environments: AtomicRefCell<UrnMap<Vec<PackageRequest>>>,
     dry_run: bool,
     was_started: AtomicBool,
 }
+
+/// The reference to a provider resource, and the packages in whose plugins' environments its plugin runs: none but for code
+/// of components.
+type ProviderKey = (String, Vec<PackageRequest>);
 
 /// The reference to a default provider resource, or why there is none.
 pub(in crate::driver) type DefaultProvider = Once<Result<String, RpcError>>;
@@ -101,6 +119,7 @@ impl PluginProviders {
             defaults: AtomicRefCell::default(),
             packages: AtomicRefCell::default(),
             components: AtomicRefCell::default(),
+            environments: AtomicRefCell::default(),
             dry_run: operation.dry_run,
             was_started: AtomicBool::new(false),
         }
@@ -129,11 +148,11 @@ impl PluginProviders {
         } else {
             let id = (!row.id.is_empty()).then(|| row.id.clone());
             let inputs = Arc::new(without_internal(inputs));
-            Configuration::Known { package: package_of_row(row), id, inputs }
+            Configuration::Known { package: Box::new(package_of_row(row)), id, inputs }
         };
         let provider = PluginProvider::new(&row.urn, configuration, Once::done(Ok(plugin)));
         let reference = row.as_provider_reference();
-        self.by_reference.borrow_mut().insert(reference, Arc::clone(&provider));
+        self.by_reference.borrow_mut().insert((reference, Vec::new()), Arc::clone(&provider));
         provider
     }
 
@@ -176,16 +195,73 @@ impl PluginProviders {
 
     /// The plugin of a provider resource: of one that this run registered, else of a row that it began with.
     pub(in crate::driver) fn of(&self, reference: &str) -> Result<Arc<PluginProvider>, ProviderError> {
+        self.in_environment(reference, Vec::new(), None)
+    }
+
+    /// The plugin that serves a row.
+    pub(in crate::driver) fn of_row(&self, row: &ResourceState) -> Result<Arc<PluginProvider>, ProviderError> {
+        match row.code() {
+            None => self.of(&row.provider),
+            Some(_) => self.in_environment(&row.provider, self.environments_of(&row.urn)?, None),
+        }
+    }
+
+    /// The plugin that runs the code of a resource which a component's plugin registers. `inputs` are those of its provider
+    /// resource.
+    pub(in crate::driver) fn of_component(
+        &self,
+        urn: &Urn,
+        component: &str,
+        reference: &str,
+        inputs: &Arc<PropertyMap>,
+    ) -> Result<Arc<PluginProvider>, ProviderError> {
+        let package = self.of(component)?.package().cloned();
+        let environments = vec![package.ok_or_else(|| no_environment(urn))?];
+        self.environments.borrow_mut().insert(urn.clone(), environments.clone());
+        self.in_environment(reference, environments, Some(inputs))
+    }
+
+    /// The packages whose plugins have what the code of a resource needs, the likeliest first: that of the component which this
+    /// run made, else those of the types above it, as the state has them.
+    fn environments_of(&self, urn: &Urn) -> Result<Vec<PackageRequest>, ProviderError> {
+        if let Some(known) = self.environments.borrow().get(urn) {
+            return Ok(known.clone());
+        }
+        let known = self.by_reference.borrow();
+        let registered: Vec<PackageRequest> = known.values().filter_map(|it| it.package().cloned()).collect();
+        let mut found = Vec::new();
+        for above in urn.packages_above() {
+            let of_package = |package: &PackageRequest| package.name == above && package.environments.is_empty();
+            let in_state = self.rows.values().filter(|row| row.urn.provider_package() == Some(above));
+            let mut packages: Vec<PackageRequest> = in_state.map(|row| package_of_row(row)).collect();
+            packages.extend(registered.iter().filter(|package| of_package(package)).cloned());
+            packages.sort_by_key(|package| Reverse(Version::parse(&package.version).ok()));
+            found.extend(packages);
+        }
+        found.dedup();
+        if found.is_empty() { Err(no_environment(urn)) } else { Ok(found) }
+    }
+
+    fn in_environment(
+        &self,
+        reference: &str,
+        environments: Vec<PackageRequest>,
+        inputs: Option<&Arc<PropertyMap>>,
+    ) -> Result<Arc<PluginProvider>, ProviderError> {
         let reference = normal(reference);
         if fail_points::is_on("planted::any-provider-of-the-package")
             && let Some(first) = self.first_of_package(&reference)
         {
             return Ok(first);
         }
-        if let Some(known) = self.by_reference.borrow().get(&reference) {
+        let key = (reference, environments);
+        if let Some(known) = self.by_reference.borrow().get(&key) {
             return Ok(Arc::clone(known));
         }
-        let Some(row) = self.rows.get(&reference) else {
+        let (reference, environments) = key;
+        let row = self.rows.get(&reference);
+        let (urn, id) = reference.rsplit_once("::").unwrap_or_default();
+        let Some(inputs) = inputs.or_else(|| row.map(|row| &row.inputs)) else {
             let message = if reference.is_empty() {
                 "its row names no provider: was it written by another tool?".to_owned()
             } else {
@@ -193,13 +269,15 @@ impl PluginProviders {
             };
             return Err(ProviderError::new(ProviderErrorKind::NoProvider, message));
         };
+        let urn = Urn::unchecked(urn);
+        let package = package_of_inputs(urn.provider_package().unwrap_or_default(), inputs);
         let configuration = Configuration::Known {
-            package: package_of_row(row),
-            id: Some(row.id.clone()),
-            inputs: Arc::new(without_internal(&row.inputs)),
+            package: Box::new(PackageRequest { environments: environments.clone(), ..package }),
+            id: (!id.is_empty()).then(|| id.to_owned()),
+            inputs: Arc::new(without_internal(inputs)),
         };
-        let provider = PluginProvider::new(&row.urn, configuration, Once::default());
-        self.by_reference.borrow_mut().insert(reference, Arc::clone(&provider));
+        let provider = PluginProvider::new(&urn, configuration, Once::default());
+        self.by_reference.borrow_mut().insert((reference.clone(), environments), Arc::clone(&provider));
         Ok(provider)
     }
 
@@ -227,7 +305,7 @@ impl PluginProviders {
         let Configuration::Known { package, id, inputs } = &provider.configuration else { return Ok(None) };
         provider.was_needed.store(true, Ordering::Relaxed);
         let started = provider.started.get_or_do(async || {
-            let started = self.exchange.start_plugin(package.clone(), provider.urn.clone()).await;
+            let started = self.exchange.start_plugin((**package).clone(), provider.urn.clone()).await;
             started.map_err(|mut error| {
                 error.message = format!("its provider cannot be loaded: {}", error.message).into();
                 error
@@ -241,6 +319,22 @@ impl PluginProviders {
         configured.await?;
         Ok(Some(plugin))
     }
+}
+
+/// There is no plugin that could run the code of a resource.
+fn no_environment(urn: &Urn) -> ProviderError {
+    let above: Vec<&str> = urn.packages_above().collect();
+    let message = message![
+        format!(
+            "no plugin can run the code of '{urn}': a component's plugin made it, and neither the state nor the program has a \
+             provider of a package above it ({}). Run ",
+            above.join(", ")
+        ),
+        Command::new("up"),
+        " with the program that makes the component, or, if the object is already gone, ",
+        Command::new("state delete").quoted(urn)
+    ];
+    ProviderError::new(ProviderErrorKind::NoProvider, message)
 }
 
 /// The member of a provider resource's inputs that is the engine's own.
@@ -284,6 +378,7 @@ pub(in crate::driver) fn package_of_inputs(name: &str, inputs: &PropertyMap) -> 
         version: text(inputs, "version"),
         download_url: own("pluginDownloadURL"),
         checksums,
+        environments: Vec::new(),
         parameter: (!parameter.is_empty()).then(|| PackageParameter {
             plugin: text(&internal, "name"),
             version: text(&internal, "version"),

@@ -13,7 +13,7 @@ use crate::operation::Operation;
 use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::{
     Answer, Capabilities, DiffAnswer, Method, ObjectId, PluginArguments, ProviderCall, ProviderDescription,
-    ProviderError, ProviderErrorKind, ProviderReference, Revision, StoredProvider,
+    ProviderError, ProviderErrorKind, ProviderReference, Revision, SerializedProvider, StoredProvider,
 };
 use crate::redaction::Redactor;
 use crate::resource_state::ResourceState;
@@ -24,6 +24,7 @@ use crate::value::PropertyMap;
 
 use crate::driver::actions::Closable;
 use crate::driver::calls::class_permits::PermitsByClass;
+use crate::driver::calls::component_code::{ComponentCode, take_out};
 use crate::driver::calls::no_provider::{explained, foreign, not_found, plain_reference};
 use crate::driver::calls::plugins::{PluginProviders, unconfigured_answer};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
@@ -141,12 +142,20 @@ impl Providers {
         if let Some(resolved) = ResolvedProvider::built_in(&row.kind) {
             return Ok(resolved);
         }
-        if row.served_by() == ServedBy::Plugin {
-            return self.plugins.of(&row.provider).map(ResolvedProvider::plugin);
-        }
         let registered = self.known().by_urn.get(&row.urn).copied();
         if let Some(object) = registered {
             return Ok(self.resolved(object, &self.describe(object).await?));
+        }
+        if row.served_by() == ServedBy::Plugin {
+            let plugin = self.plugins.of_row(row)?;
+            return Ok(match row.code() {
+                None => ResolvedProvider::plugin(plugin),
+                Some(code) => {
+                    self.learn_code(code);
+                    let code = ComponentCode::new(Arc::clone(code), Some(Arc::clone(code)));
+                    ResolvedProvider::of_component(plugin, code)
+                }
+            });
         }
         let reference = self.stored_reference(row)?;
         let identity = Arc::new(reference.identity());
@@ -167,13 +176,20 @@ impl Providers {
         Ok(self.resolved(object, &ProviderDescription { reference, ..description }))
     }
 
+    /// Has secret code hidden in messages. The lines of a program's text are words of everything else, and are no such code.
+    pub(in crate::driver) fn learn_code(&self, code: &SerializedProvider) {
+        if code.secret && !code.text.contains('\n') {
+            self.redactor.learn(&code.text);
+        }
+    }
+
     /// Will there be an object when the row is to be deleted? Asked in a preview, so that no factory of the user's is called.
     pub(in crate::driver) async fn can_resolve(&self, row: &ResourceState) -> Result<(), ProviderError> {
         let reference = match &row.stored_provider {
-            _ if row.served_by() == ServedBy::Plugin => {
-                return self.plugins.ready(&*self.plugins.of(&row.provider)?).await.map(|_| ());
-            }
             _ if self.serves(&row.urn) || ResolvedProvider::built_in(&row.kind).is_some() => return Ok(()),
+            _ if row.served_by() == ServedBy::Plugin => {
+                return self.plugins.ready(&*self.plugins.of_row(row)?).await.map(|_| ());
+            }
             _ => self.stored_reference(row)?,
         };
         if self.exchange.is_by_hand(&reference).await {
@@ -269,7 +285,7 @@ impl Providers {
                 Ok(reference)
             }
             StoredProvider::Foreign(value) => plain_reference(value).map(Arc::new).ok_or_else(|| foreign(row)),
-            StoredProvider::Absent => Err(foreign(row)),
+            StoredProvider::Absent | StoredProvider::Code(_) => Err(foreign(row)),
         }
     }
 
@@ -329,10 +345,16 @@ impl Providers {
             ProviderKind::Live { object, .. } => *object,
             ProviderKind::BuiltIn { kind } => return self.exchange.built_in(kind, method).await,
             ProviderKind::Plugin(provider) => {
-                let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(unconfigured_answer(&method)) };
-                return self
-                    .ask_host(plugin, ProviderCall { number, urn: urn.clone(), method, for_plugin, trace: None })
-                    .await;
+                let (mut method, mut for_plugin) = (method, for_plugin);
+                let is_known = resolved.code.as_ref().is_none_or(|code| code.hand_over(&mut method, &mut for_plugin));
+                let plugin = if is_known { self.plugins.ready(provider).await? } else { None };
+                let Some(plugin) = plugin else { return Ok(unconfigured_answer(&method)) };
+                let call = ProviderCall { number, urn: urn.clone(), method, for_plugin, trace: None };
+                let mut answer = self.ask_host(plugin, call).await;
+                if resolved.code.is_some() {
+                    take_out(&mut answer);
+                }
+                return answer;
             }
             ProviderKind::Provider(resource) => {
                 let PluginArguments { old_inputs, ignore_changes, .. } = *for_plugin.unwrap_or_default();

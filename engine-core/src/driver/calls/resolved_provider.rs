@@ -11,6 +11,7 @@ use crate::provider::{
 use crate::value::PropertyMap;
 
 use crate::driver::calls::class_permits::ClassPermits;
+use crate::driver::calls::component_code::ComponentCode;
 use crate::driver::calls::plugins::PluginProvider;
 use crate::driver::calls::provider_resources::ProviderResource;
 
@@ -34,6 +35,8 @@ pub(in crate::driver) struct ResolvedProvider {
     pub(in crate::driver) autonaming: Option<Autonaming>,
     /// The turns of its class, where that limits its calls.
     pub(in crate::driver) class_permits: Option<Arc<ClassPermits>>,
+    /// The code that its plugin is to run.
+    pub(in crate::driver) code: Option<ComponentCode>,
 }
 
 #[derive(Clone)]
@@ -74,6 +77,7 @@ impl ResolvedProvider {
             capabilities: description.capabilities,
             autonaming: description.autonaming.clone(),
             class_permits,
+            code: None,
         }
     }
 
@@ -84,19 +88,25 @@ impl ResolvedProvider {
             capabilities: EVERYTHING,
             autonaming: None,
             class_permits: None,
+            code: None,
         })
     }
 
     /// By a plugin.
     pub(in crate::driver) fn plugin(provider: Arc<PluginProvider>) -> Self {
         let server = ProviderKind::Plugin(provider);
-        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None }
+        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None }
+    }
+
+    /// By a plugin that runs code.
+    pub(in crate::driver) fn of_component(provider: Arc<PluginProvider>, code: ComponentCode) -> Self {
+        Self { code: Some(code), ..Self::plugin(provider) }
     }
 
     /// Of a provider resource.
     pub(in crate::driver) fn provider_resource(resource: Arc<ProviderResource>) -> Self {
         let server = ProviderKind::Provider(resource);
-        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None }
+        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None }
     }
 
     /// Does a plugin serve the resource?
@@ -146,9 +156,10 @@ impl ResolvedProvider {
 
     /// What stands for it in the state.
     pub(in crate::driver) fn stored(&self) -> StoredProvider {
-        match &self.server {
-            ProviderKind::Live { reference, .. } => StoredProvider::Reference(Arc::clone(reference)),
-            _ => StoredProvider::Absent,
+        match (&self.server, &self.code) {
+            (ProviderKind::Live { reference, .. }, _) => StoredProvider::Reference(Arc::clone(reference)),
+            (_, Some(code)) => code.stored(),
+            (_, None) => StoredProvider::Absent,
         }
     }
 

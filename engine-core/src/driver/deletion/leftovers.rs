@@ -158,13 +158,22 @@ impl Context {
         if none || fail_points::is_on("planted::replaced-provider-not-kept") {
             return;
         }
-        let used: HashSet<String> = {
+        let staying: Vec<Arc<ResourceState>> = {
             let run_state = self.run_state();
-            let stay = run_state.ledger.rows().filter(|(number, _)| !condemned.contains_key(number));
-            stay.filter(|(_, row)| !row.pending_replacement).map(|(_, row)| row.provider.clone()).collect()
+            let rows = run_state.ledger.rows().filter(|(number, _)| !condemned.contains_key(number));
+            rows.filter(|(_, row)| !row.pending_replacement).map(|(_, row)| Arc::clone(row)).collect()
         };
-        let is_used =
-            |row: &ResourceState| row.urn.provider_package().is_some() && used.contains(&row.as_provider_reference());
+        let used: HashSet<&str> = staying.iter().map(|row| row.provider.as_str()).collect();
+        // The last provider of a package lends its environment; no row names it for that.
+        let is_last = |row: &ResourceState| {
+            let package = row.urn.provider_package();
+            !staying.iter().any(|other| other.urn.provider_package() == package)
+        };
+        let is_used = |row: &ResourceState| {
+            row.urn.provider_package().is_some()
+                && (used.contains(row.as_provider_reference().as_str())
+                    || staying.iter().any(|other| row.lends_environment_to(other)) && is_last(row))
+        };
         let numbers: Vec<ResourceNumber> =
             condemned.iter().filter(|(_, row)| is_used(row)).map(|(number, _)| *number).collect();
         let mut spared: FixedSet<ResourceNumber> = numbers.iter().copied().collect();
@@ -229,7 +238,8 @@ fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut 
         let Some(row) = condemned.get(&number) else { continue };
         let needed: UrnSet = row.references().collect();
         for (other, candidate) in condemned {
-            if needed.contains(&candidate.urn) && kept.insert(*other) {
+            let is_needed = needed.contains(&candidate.urn) || candidate.lends_environment_to(row);
+            if is_needed && kept.insert(*other) {
                 open.push(*other);
             }
         }

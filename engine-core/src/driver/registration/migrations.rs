@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::event::Severity;
 use crate::plan::{Goal, RegistrationError, Subtree, migrate};
 use crate::resource_state::ResourceState;
-use crate::state::{Change, rows_from_json, rows_to_json};
+use crate::state::{Change, recognise_migrated, rows_from_json, rows_to_json};
 use crate::urn::Urn;
 use crate::wire::{Callback, StateMigrationRequest, StateMigrationResponse};
 
@@ -51,7 +51,13 @@ impl Context {
             let followers = run_state.planner.followers(&migration);
             let mut changes: Vec<Change> = migration.removed.iter().map(|number| run_state.vanish(*number)).collect();
             let set = migration.set.into_iter().chain(followers);
-            changes.extend(set.map(|(number, row)| run_state.renew(number, Arc::new(row))));
+            let was_code = |number| given.iter().any(|(known, row)| *known == number && row.code().is_some());
+            changes.extend(set.map(|(number, mut row)| {
+                if was_code(number) {
+                    recognise_migrated(&mut row);
+                }
+                run_state.renew(number, Arc::new(row))
+            }));
             changes
         };
         if changes.is_empty() {

@@ -1,6 +1,7 @@
 //! A resource's way from its goal to its answer: made, changed, taken over or looked up.
 
 pub(super) mod adoptions;
+mod component_code;
 pub(super) mod construct;
 pub(super) mod import;
 pub(super) mod migrations;

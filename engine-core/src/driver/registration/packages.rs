@@ -39,6 +39,8 @@ impl Context {
         let known = goal.providers.get(&package.name).cloned().or_else(of_parent);
         goal.provider = match known {
             Some(known) => known,
+            // The engine's own row, as for the program's dynamic resources.
+            None if goal.code.is_some() => return Ok(()),
             None => {
                 let urn = self.run_state().planner.urn_of(goal);
                 self.default_provider_of(package, urn.as_str()).await?
@@ -166,7 +168,9 @@ impl Context {
     /// Has the plugins of rows started and configured side by side, before the first of them is called.
     pub(in crate::driver) fn start_plugins_of<'r>(&self, rows: impl Iterator<Item = &'r Arc<ResourceState>>) {
         let served = rows.filter(|row| row.served_by() == ServedBy::Plugin && !row.external);
-        let references: BTreeSet<&str> = served.map(|row| row.provider.as_str()).collect();
+        // One of each provider resource; what runs code beside that is started when it is needed.
+        let references: BTreeSet<&str> =
+            served.filter(|row| row.code().is_none()).map(|row| row.provider.as_str()).collect();
         for provider in references.into_iter().filter_map(|reference| self.providers.plugins.of(reference).ok()) {
             let flow = self.exchange.new_flow();
             self.begin(flow, Begun::Configuring(provider));
@@ -248,6 +252,7 @@ pub(in crate::driver) fn package(
         download_url: download_url.trim_end_matches('/').to_owned(),
         checksums,
         parameter: None,
+        environments: Vec::new(),
     }
 }
 

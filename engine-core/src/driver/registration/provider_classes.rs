@@ -11,6 +11,7 @@ use crate::plan::{CodeChange, Registration, Step, changed_classes, kept_revision
 use crate::provider::StoredProvider;
 use crate::urn::Urn;
 
+use crate::driver::calls::component_code::ComponentCode;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
 use crate::driver::context::Context;
 use crate::driver::context::noticed_classes::{Noticed, Unfindable, class_name};
@@ -18,11 +19,14 @@ use crate::driver::context::noticed_classes::{Noticed, Unfindable, class_name};
 impl Context {
     /// Compares the provider that serves a registration with the one that made or last changed the resource.
     pub(in crate::driver) fn compare_code(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
-        let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         let Some((_, old)) = &registration.old else { return };
         if old.external || !old.custom {
             return;
         }
+        if resolved.code.as_ref().is_some_and(ComponentCode::has_changed) {
+            registration.code_change = CodeChange::Code;
+        }
+        let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         // Another tool's row says nothing of this.
         let Ok(stored) = self.providers.stored_reference(old) else { return };
         let kept = self.providers.with_revision(reference, kept_revision(&stored, reference));
@@ -51,7 +55,7 @@ impl Context {
                 let classes = stored.map_or_else(|| vec![None], |stored| changed_classes(&stored, reference));
                 self.classes.note_changed(reference, classes);
             }
-            CodeChange::None | CodeChange::Source => {}
+            CodeChange::None | CodeChange::Source | CodeChange::Code => {}
             CodeChange::Risen { from, to } | CodeChange::Fallen { from, to } => {
                 self.classes.note(reference, |class| *class.versions.entry((from, to)).or_default() += 1);
             }

@@ -7,7 +7,7 @@ use crate::message;
 use crate::operation::OperationKind;
 use crate::plan::{
     Goal, RegistrationError, Step, hex_checksums, make_set, optional_urn, position_text, registered_outputs,
-    stack_texts, take_object, urns,
+    stack_texts, take_provider, urns,
 };
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
@@ -31,6 +31,7 @@ impl Context {
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
         let (mut goal, id) = self.read_goal(request).map_err(|reason| self.refuse(&refused(reason)))?;
+        self.guard_code(&goal).map_err(|reason| self.refuse(&refused(reason)))?;
         if self.operation.kind != OperationKind::Update {
             let (urn, old) = self.run_state().planner.locate(&goal);
             if let Some(object) = goal.object {
@@ -52,12 +53,16 @@ impl Context {
         let urn = registration.urn.clone();
         let looked_up = self.run_state().planner.looks_up(&mut registration);
         looked_up.map_err(|refusal| self.refuse(&refusal))?;
-        for step in registration.before {
+        for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
         }
         let resolved = match object {
             Some(object) => {
                 self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?
+            }
+            None if registration.goal.code.is_some() => {
+                let found = self.server_of_code(&urn, &registration);
+                found.map_err(|error| self.fail_planning(&urn, &error))?
             }
             None if served_by == Some(ServedBy::Plugin) => {
                 let found = self.providers.plugins.of(&registration.provider);
@@ -117,7 +122,7 @@ impl Context {
     fn read_goal(&self, request: ReadResourceRequest) -> Result<(Goal, Option<String>), String> {
         let root = &self.operation.project_root;
         let mut inputs = registered_outputs(request.properties)?;
-        let object = take_object(&mut inputs)?;
+        let (object, code) = take_provider(&mut inputs, &request.r#type)?;
         let mut dependencies = urns("dependsOn", &request.dependencies)?;
         make_set(&mut dependencies);
         let unknown = crate::value::UNKNOWN_TEXTS.contains(&request.id.as_str());
@@ -129,6 +134,7 @@ impl Context {
             parent: optional_urn("parent", &request.parent)?,
             inputs,
             object,
+            code,
             dependencies,
             provider: request.provider,
             download_url: request.plugin_download_url,

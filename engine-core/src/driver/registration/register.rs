@@ -188,6 +188,7 @@ impl Context {
             return self.providers.register(urn, object).await.map(Some);
         }
         Ok(match registration.goal.served_by() {
+            Some(ServedBy::Plugin) if registration.goal.code.is_some() => Some(self.server_of_code(urn, registration)?),
             Some(ServedBy::Plugin) => {
                 Some(ResolvedProvider::plugin(self.providers.plugins.of(&registration.provider)?))
             }

@@ -41,6 +41,7 @@ impl Context {
             let completed = self.providers.complete_assets(&mut goal.inputs).await;
             completed.map_err(|reason| self.refuse(&refused(reason)))?;
         }
+        self.guard_code(&goal).map_err(|reason| self.refuse(&refused(reason)))?;
         self.learn_secrets_of(&goal.inputs);
         let mut goal = match self.hold_stack(*goal) {
             Ok(goal) => goal,

@@ -342,10 +342,11 @@ pub(in crate::plan) fn not_a_duration(text: &str) -> String {
     format!("the option 'customTimeouts' has '{text}', which is not a duration such as 5m or 1h30m")
 }
 
-/// A provider that reached the engine as code and not as an object.
-pub(in crate::plan) fn serialised_provider() -> String {
+/// A provider that reached the engine as code, of a resource that is in no component that a plugin makes.
+#[must_use]
+pub fn serialised_provider() -> String {
     "the SDK serialised its provider, so maloko did not get the live object. In a program, load the resource class after \
-     maloko, and use a single copy of the SDK; in a component plugin, leave dynamic resources to the program"
+     maloko, and use a single copy of the SDK; in a component plugin, make dynamic resources below the component (`parent`)"
         .to_owned()
 }
 

@@ -70,7 +70,9 @@ impl Planner {
                         ignore_changes: &registration.goal.ignore_changes,
                         replace_on_changes: &registration.goal.replace_on_changes,
                         has_init_errors: !old.init_errors.is_empty(),
-                        renewed: registration.code_change.renews(self.operation.update_changed_providers),
+                        renewed: registration
+                            .code_change
+                            .renews(self.operation.update_changed_providers, answer.changes),
                     },
                 );
                 let must_replace = old.pending_replacement;

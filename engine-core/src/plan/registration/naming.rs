@@ -28,6 +28,10 @@ impl Planner {
         inputs: &mut PropertyMap,
         old: Option<&ResourceState>,
     ) -> Result<(), RegistrationError> {
+        if registration.goal.code.is_some() {
+            // The SDK's server takes no names.
+            return Ok(());
+        }
         if registration.goal.served_by() == Some(ServedBy::Plugin) {
             return self.propose_name(registration);
         }

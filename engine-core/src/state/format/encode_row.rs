@@ -165,6 +165,11 @@ impl Encoder<'_> {
             StoredProvider::Sealed(ciphertext) => self.sealed(ciphertext),
             StoredProvider::Reference(reference) => self.reference(reference),
             StoredProvider::Foreign(json) => self.json(json),
+            StoredProvider::Code(code) if code.secret => self.secret_json(&Json::from(code.text.as_str()).to_string()),
+            StoredProvider::Code(code) => {
+                write_string(self.out(), &code.text);
+                Ok(())
+            }
         }
     }
 

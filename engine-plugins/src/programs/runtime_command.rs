@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -17,12 +18,30 @@ pub(crate) struct PluginCommand {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) variables: Vec<(&'static str, String)>,
+    /// What runs it, and the plugin's folder; `None` for an executable.
+    pub(crate) runtime: Option<(PluginRuntime, PathBuf)>,
 }
 
 impl PluginCommand {
     /// Of a file that is run as it is.
     pub(crate) fn of_file(program: PathBuf) -> Self {
-        Self { program, arguments: Vec::new(), variables: Vec::new() }
+        Self { program, arguments: Vec::new(), variables: Vec::new(), runtime: None }
+    }
+}
+
+/// What runs plugins that are programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PluginRuntime {
+    Python,
+    Node,
+}
+
+impl fmt::Display for PluginRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Python => "Python",
+            Self::Node => "Node",
+        })
     }
 }
 
@@ -158,19 +177,25 @@ fn python(folder: &Path, manifest: &Manifest) -> Result<PluginCommand, String> {
     } else {
         vec!["-m".into(), "pulumi.run.plugin".into(), manifest.name.clone().into()]
     };
-    Ok(PluginCommand { program, arguments, variables: Vec::new() })
+    let runtime = Some((PluginRuntime::Python, folder.to_path_buf()));
+    Ok(PluginCommand { program, arguments, variables: Vec::new(), runtime })
 }
 
 fn nodejs(folder: &Path, manifest: &Manifest) -> Result<PluginCommand, String> {
-    let run = Path::new("node_modules/@pulumi/pulumi/cmd/run-plugin");
-    let found = folder.ancestors().map(|parent| parent.join(run)).find(|file| file.is_dir() || file.is_file());
-    let Some(run) = found else {
-        return Err(format!(
-            "the plugin in {} needs the package @pulumi/pulumi, which is not installed there; run `npm install` in it",
-            folder.display()
-        ));
-    };
+    let run = in_node_modules(folder, Path::new("@pulumi/pulumi/cmd/run-plugin"))?;
     let typescript = manifest.runtime.option("typescript").and_then(serde_norway::Value::as_bool).unwrap_or(true);
     let variables = if typescript { vec![("PULUMI_NODEJS_TYPESCRIPT", "true".to_owned())] } else { Vec::new() };
-    Ok(PluginCommand { program: "node".into(), arguments: vec![run.into(), folder.into()], variables })
+    let runtime = Some((PluginRuntime::Node, folder.to_path_buf()));
+    Ok(PluginCommand { program: "node".into(), arguments: vec![run.into(), folder.into()], variables, runtime })
+}
+
+/// A part of the SDK for Node, as the plugin in a folder finds it.
+pub(crate) fn in_node_modules(folder: &Path, part: &Path) -> Result<PathBuf, String> {
+    let places = folder.ancestors().map(|parent| parent.join("node_modules").join(part));
+    places.into_iter().find(|file| file.is_dir() || file.is_file()).ok_or_else(|| {
+        format!(
+            "the plugin in {} needs the package @pulumi/pulumi, which is not installed there; run `npm install` in it",
+            folder.display()
+        )
+    })
 }

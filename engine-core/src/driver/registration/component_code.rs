@@ -1,0 +1,60 @@
+//! Dynamic resources that components' plugins make: their providers are code, which a plugin of the SDK's runs.
+
+use std::sync::Arc;
+
+use crate::plan::{Goal, Registration, serialised_provider};
+use crate::provider::{ProviderError, ProviderErrorKind};
+use crate::urn::Urn;
+use crate::value::PROVIDER_KEY;
+
+use crate::driver::calls::component_code::ComponentCode;
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::context::Context;
+
+impl Context {
+    /// Refuses code in place of a provider object, other than from the plugin of a component around the resource.
+    pub(in crate::driver) fn guard_code(&self, goal: &Goal) -> Result<(), String> {
+        let Some(code) = &goal.code else { return Ok(()) };
+        self.providers.learn_code(code);
+        if self.component_around(goal).is_none() { Err(serialised_provider()) } else { Ok(()) }
+    }
+
+    /// The provider resource whose plugin makes the nearest component around a resource in this run.
+    fn component_around(&self, goal: &Goal) -> Option<String> {
+        let run_state = self.run_state();
+        let mut above = goal.parent.clone();
+        while let Some(urn) = above {
+            if let Some(provider) = self.providers.plugins.provider_of_component(&urn) {
+                return Some(provider);
+            }
+            above = run_state.row(&urn).and_then(|(_, row)| row.parent.clone());
+        }
+        None
+    }
+
+    /// What runs the code of a resource that a component's plugin registers, in the environment of that plugin.
+    pub(in crate::driver) fn server_of_code(
+        &self,
+        urn: &Urn,
+        registration: &Registration,
+    ) -> Result<ResolvedProvider, ProviderError> {
+        let no_provider = |reason: String| ProviderError::new(ProviderErrorKind::NoProvider, reason);
+        let (goal, provider) = (&registration.goal, &registration.provider);
+        let component = self.component_around(goal);
+        let (Some(code), Some(component)) = (&goal.code, component) else {
+            return Err(no_provider(serialised_provider()));
+        };
+        let former = registration.old.as_ref().and_then(|(_, old)| old.code().cloned());
+        if code.is_unknown() && !self.operation.dry_run {
+            return Err(no_provider("its provider is not known although this is no preview".to_owned()));
+        }
+        let is_ignored = goal.ignore_changes.iter().any(|path| path == PROVIDER_KEY);
+        let today = former.clone().filter(|_| is_ignored).unwrap_or_else(|| Arc::clone(code));
+        let row = provider
+            .rsplit_once("::")
+            .and_then(|(provider, _)| self.run_state().row(&Urn::unchecked(provider)).map(|(_, row)| Arc::clone(row)));
+        let inputs = row.map(|row| Arc::clone(&row.inputs)).unwrap_or_default();
+        let plugin = self.providers.plugins.of_component(urn, &component, provider, &inputs)?;
+        Ok(ResolvedProvider::of_component(plugin, ComponentCode::new(today, former)))
+    }
+}

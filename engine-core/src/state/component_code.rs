@@ -1,0 +1,82 @@
+//! Which dynamic resources of a state a component's plugin made: their `__provider` is code, and they are below a component
+//! of a package that has a provider resource. All others are the program's, and their code, where there is any, another
+//! tool's.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::provider::{DYNAMIC_PACKAGES, ProviderReference, SerializedProvider, StoredProvider};
+use crate::resource_state::ResourceState;
+use crate::urn::package_of;
+use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
+
+use super::Snapshot;
+use super::secrets::Crypter;
+
+impl Snapshot {
+    /// Tells code of components' plugins apart from what else stands in `__provider`. Where there is none, the key is not
+    /// needed.
+    pub(super) fn recognise_code(&mut self, crypter: &Crypter) -> Result<()> {
+        let is_dynamic = |package: &str| DYNAMIC_PACKAGES.contains(&package);
+        let served = self.rows.iter().filter_map(|row| row.urn.provider_package());
+        let packages: HashSet<String> = served.filter(|package| !is_dynamic(package)).map(str::to_owned).collect();
+        let may_be_code = |row: &ResourceState| {
+            row.custom
+                && is_dynamic(package_of(&row.kind))
+                && row.urn.packages_above().any(|above| packages.contains(above))
+        };
+        if packages.is_empty() || !self.all_rows().any(may_be_code) {
+            return Ok(());
+        }
+        let crypter = &self.own_crypter(crypter)?;
+        // Many resources have the same code, which may be long.
+        let mut known: HashMap<SerializedProvider, Arc<SerializedProvider>> = HashMap::new();
+        self.each_row(&mut |row| {
+            if may_be_code(row)
+                && let Some(code) = code_of(row, crypter)?
+            {
+                let shared = known.entry(code.clone()).or_insert_with(|| Arc::new(code));
+                Arc::make_mut(row).stored_provider = StoredProvider::Code(Arc::clone(shared));
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Takes what is readable in the row's `__provider` for the code that it was before a migration.
+pub(crate) fn recognise_migrated(row: &mut ResourceState) {
+    if let StoredProvider::Foreign(json) = &row.stored_provider
+        && let Some(code) = readable(json)
+    {
+        row.stored_provider = StoredProvider::Code(Arc::new(code));
+    }
+}
+
+/// The code in a row; `None` where it holds one of our references, or what is no code.
+fn code_of(row: &ResourceState, crypter: &Crypter) -> Result<Option<SerializedProvider>> {
+    Ok(match &row.stored_provider {
+        StoredProvider::Sealed(ciphertext) => code(&crypter.decrypt(ciphertext)?, true),
+        StoredProvider::Foreign(json) => readable(json),
+        StoredProvider::Absent | StoredProvider::Reference(_) | StoredProvider::Code(_) => None,
+    })
+}
+
+/// The code in JSON that another tool wrote, in plain text or as an export shows secrets.
+fn readable(json: &serde_json::Value) -> Option<SerializedProvider> {
+    let member = |name| json.get(name).and_then(serde_json::Value::as_str);
+    match member("plaintext").filter(|_| member(SIGNATURE_KEY) == Some(SECRET_SIGNATURE)) {
+        Some(text) => code(text, true),
+        None => code(&json.to_string(), false),
+    }
+}
+
+fn code(json: &str, secret: bool) -> Option<SerializedProvider> {
+    let text: String = serde_json::from_str(json).ok()?;
+    let is_ours = serde_json::from_str::<ProviderReference>(&text).is_ok();
+    (!is_ours).then_some(SerializedProvider { text, secret })
+}
+
+#[cfg(test)]
+#[path = "component_code_tests.rs"]
+mod tests;

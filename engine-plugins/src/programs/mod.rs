@@ -1,0 +1,4 @@
+//! Plugins that are programs of a language, and what runs them.
+
+pub(crate) mod dynamic_server;
+pub(crate) mod runtime_command;
