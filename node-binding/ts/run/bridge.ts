@@ -358,7 +358,9 @@ export class Bridge {
         void this.#answer(call, operation, () => {
             const described = { urn, method, operationKey };
             return owner.withinCall(ofCall, described, (signal) =>
-                belowCall({ traceparent: traceParent, tracestate: traceState }, () => owner.registry.call(object, method, text, warn, signal)),
+                belowCall({ traceparent: traceParent, tracestate: traceState }, () =>
+                    owner.registry.call(object, method, text, warn, signal),
+                ),
             );
         });
     }
