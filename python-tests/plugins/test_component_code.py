@@ -177,7 +177,7 @@ def test_a_server_that_dies_in_a_create_leaves_an_unresolved_create(desks: Desks
     assert "unresolved create" in desks.project.run("stack").stdout
     assert desks.texts() == {"top": "die"}
     desks.without_program()
-    desks.project.run(*DESTROY, code=None)
+    desks.project.run(*DESTROY)
     assert "unresolved create" in desks.project.run("stack").stdout
 
 
