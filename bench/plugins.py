@@ -4,6 +4,9 @@
     python bench/plugins.py --sizes 300 --languages python --repeat 5
 
 The plugin is the one of the recorded stories (`conformance/plugins/plugins/probe.py`, written in Python).
+
+Then: what a call of a plugin costs in our own process. It is the CPU time of a no-op `up` (a Check and a Diff for each
+resource) without that of a program of as many dynamic resources whose provider has no method to call.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from run import LANGUAGES
+from run import LANGUAGES, Bench
 
 ROOT = Path(__file__).resolve().parent.parent
 MALOKO = {
@@ -89,6 +92,39 @@ def seconds(language: str, size: int) -> dict[str, float]:
         return {name: run(*arguments) for name, arguments in OPERATIONS.items()}
 
 
+def own_cpu(command: list[str], folder: Path, env: dict[str, str]) -> float:
+    """CPU seconds of the last of two runs of a command, without its children's: plugins are processes of their own."""
+    cpu = 0.0
+    for _ in range(2):
+        process = subprocess.Popen(
+            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        # It has ended and is not forgotten yet.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        if process.wait() != 0:
+            raise RuntimeError(f"{' '.join(command)}: exit {process.returncode}")
+    return cpu
+
+
+def call_cost(language: str, size: int) -> float:
+    """What a call of a plugin costs in our process, in microseconds."""
+    up = ["up", *FLAGS]
+    with tempfile.TemporaryDirectory(prefix="maloko-plugins-") as place:
+        folder = Path(place)
+        (folder / "state").mkdir()
+        env = prepare(folder, language, size)
+        subprocess.run([MALOKO[language], "stack", "init", "dev"], cwd=folder, env=env, check=True, capture_output=True)
+        with_calls = own_cpu([str(MALOKO[language]), *up], folder, env)
+    with tempfile.TemporaryDirectory(prefix="maloko-plugins-") as place:
+        variables = {"BENCH_METHODS": ""}
+        bench = Bench(language, Path(place), f"{language}-border", size, passphrase="bench", variables=variables)
+        bench.run("stack", "init")
+        without = own_cpu([bench.maloko, *up, "--stack", "dev"], bench.folder, bench.env)
+    return (with_calls - without) / (2 * size) * 1e6
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--languages", default=",".join(LANGUAGES))
@@ -104,6 +140,14 @@ def main() -> None:
             print(f"| {language}, {size:,} | {' | '.join(f'{took:.2f}' for took in middle)} |")
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"\nThe largest process had {peak:.0f} MiB.")
+    if sys.platform == "linux":
+        size = max(map(int, options.sizes.split(",")))
+        print(
+            f"\n| a call of a plugin, {size:,} resources | µs of our CPU | least | most |\n| --- | ---: | ---: | ---: |"
+        )
+        for language in options.languages.split(","):
+            costs = [call_cost(language, size) for _ in range(options.repeat)]
+            print(f"| {language} | {statistics.median(costs):.0f} | {min(costs):.0f} | {max(costs):.0f} |")
 
 
 if __name__ == "__main__":
