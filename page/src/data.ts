@@ -233,5 +233,5 @@ export interface More {
     steps?: [number, Step][];
     activities?: [number, Activity][];
     diagnostics?: [number, Diagnostic][];
-    run?: Partial<Pick<Run, "outcome" | "duration" | "changes" | "criticalPath">>;
+    run?: Partial<Pick<Run, "outcome" | "duration" | "changes" | "plan" | "criticalPath">>;
 }

@@ -31,6 +31,9 @@ struct RunSoFar {
     outcome: String,
     duration: f64,
     changes: std::collections::BTreeMap<String, u64>,
+    /// Of the resources that are known by now, where some are new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Vec<data::Planned>>,
     /// Known when the run is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     critical_path: Option<Vec<data::PathItem>>,
@@ -103,6 +106,7 @@ impl Recorder {
                 outcome: recording.outcome().to_owned(),
                 duration: milliseconds(recording.took.unwrap_or_else(|| self.started.elapsed())),
                 changes: changes(&recording),
+                plan: changed.has_new_rows.then(|| self.plan(&places)),
                 critical_path: None,
             },
         };

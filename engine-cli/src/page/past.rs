@@ -1,6 +1,6 @@
 //! What a page tells of a stack's past, from its history.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{Read, Write};
 
 use base64::Engine as _;
@@ -126,10 +126,12 @@ fn item(version: u64, entry: &HistoryEntry) -> HistoryItem {
 /// still too much.
 pub(super) fn record(mut data: PageData) -> Option<String> {
     let Some(run) = &mut data.run else { return None };
-    run.steps.retain(|step| step.op != "same");
+    // What was left alone as planned says nothing.
+    let changes: HashSet<usize> = run.plan.iter().filter(|it| it.op != "same").map(|it| it.resource).collect();
+    run.steps.retain(|step| step.op != "same" || changes.contains(&step.resource));
     thin_out(run);
     let mut touched = vec![false; data.resources.len()];
-    for step in &run.steps {
+    for step in run.steps.iter().filter(|step| step.op != "same") {
         if let Some(touched) = touched.get_mut(step.resource) {
             *touched = true;
         }

@@ -90,6 +90,8 @@ pub(super) struct Recording {
 #[derive(Default)]
 pub(super) struct Changed {
     pub(super) rows: Vec<usize>,
+    /// Are there resources that nobody knew before? The plan may name them.
+    pub(super) has_new_rows: bool,
     pub(super) steps: Vec<usize>,
     pub(super) activities: Vec<usize>,
     pub(super) outputs: bool,
@@ -257,6 +259,9 @@ impl Recording {
         self.places.insert(row.urn.clone(), place);
         self.rows.push(Known { row: Arc::clone(row), gone: false });
         self.row_changed(place);
+        if let Some(changed) = &mut self.changed {
+            changed.has_new_rows = true;
+        }
         place
     }
 

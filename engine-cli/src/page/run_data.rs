@@ -98,7 +98,8 @@ impl Recorder {
         noted.outputs.iter().for_each(|outputs| secrets.learn(outputs));
     }
 
-    fn plan(&self, places: &Places<'_>) -> Vec<Planned> {
+    /// What was planned, of the resources that are known by now.
+    pub(super) fn plan(&self, places: &Places<'_>) -> Vec<Planned> {
         let plan = self.beginning.plan.iter();
         plan.filter_map(|(urn, op)| {
             Some(Planned { resource: *places.get(&Urn::unchecked(urn.as_str()))?, op: op.clone() })

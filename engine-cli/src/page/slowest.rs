@@ -36,8 +36,12 @@ pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
             _ => parts.push((&item.text, item.duration)),
         }
     }
-    let parts: Vec<String> =
+    let mut parts: Vec<String> =
         parts.into_iter().map(|(text, duration)| format!("{text} {}", seconds(duration))).collect();
+    let shorter = path.iter().filter(|item| item.duration >= TOLD).count() - longest(path).count();
+    if shorter > 0 {
+        parts.push(format!("and {shorter} shorter"));
+    }
     if !parts.is_empty() {
         lines.push(format!("Critical path: {}", parts.join(", ")));
     }

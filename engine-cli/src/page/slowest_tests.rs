@@ -35,3 +35,12 @@ fn the_slowest_calls_and_the_longest_parts_are_named() {
         ]
     );
 }
+
+#[test]
+fn of_a_critical_path_of_many_parts_the_longest_are_named_and_the_others_counted() {
+    let part =
+        |at: u32| PathItem { text: format!("part {at}"), duration: f64::from(at) * 100.0, ..PathItem::default() };
+    let run = Run { critical_path: (1..=8).map(part).collect(), ..Run::default() };
+    let line = "Critical path: part 3 0.3 s, part 4 0.4 s, part 5 0.5 s, part 6 0.6 s, part 7 0.7 s, part 8 0.8 s, and 2 shorter";
+    assert_eq!(lines(&[], &run), [line]);
+}

@@ -187,6 +187,15 @@ fn a_resource_that_was_deleted_is_gone_and_stays_on_the_page() {
 }
 
 #[test]
+fn those_who_follow_a_run_are_told_what_was_planned_of_a_resource_that_comes_up() {
+    let recorder = recorder(Vec::new());
+    recorder.note_changes();
+    recorder.emit(Event::StepStarted(step(Op::Create, None, Some(row("web", &[])))));
+    let more = serde_json::to_value(recorder.more(true).expect("a step is new")).expect("it is JSON");
+    assert_eq!(more["run"]["plan"], serde_json::json!([{ "resource": 0, "op": "replace" }]));
+}
+
+#[test]
 fn those_who_follow_a_run_are_told_of_its_end() {
     let recorder = recorder(Vec::new());
     recorder.note_changes();
