@@ -50,21 +50,21 @@ test("a replacement is one row, which unfolds into its steps by mouse and keys",
     const rows = page.getByRole("treeitem");
     await open(page, "service", "#/changes?q=%3A%3Adb");
     await expect(rows).toHaveText([/^▸.*db Database.*replaced/, /^▸?.*db-replica/]);
-    const isChosen = (text: RegExp) => expect(rows.filter({ hasText: text })).toHaveAttribute("aria-selected", "true");
+    const isChosen = (place: number) => expect(rows.nth(place)).toHaveAttribute("aria-selected", "true");
     await rows.first().click();
-    await isChosen(/replaced/);
+    await isChosen(0);
     await expect(rows.first()).toHaveAttribute("aria-expanded", "false");
     await page.getByRole("tree", { name: "Steps" }).focus();
     await page.keyboard.press("ArrowRight");
     await expect(rows).toHaveText([/db Database/, /replacement created/, /original deleted/, /db-replica/]);
     await page.keyboard.press("ArrowDown");
-    await isChosen(/replacement created/);
+    await isChosen(1);
     await page.keyboard.press("ArrowDown");
-    await isChosen(/original deleted/);
+    await isChosen(2);
     const detail = page.getByRole("region", { name: "Details of the step" });
     await expect(detail).toContainText("what is deleted before it");
     await page.keyboard.press("ArrowLeft");
-    await isChosen(/replaced/);
+    await isChosen(0);
     await page.keyboard.press("ArrowLeft");
     await expect(rows).toHaveCount(2);
     await page.getByRole("link", { name: "delete original" }).click();
@@ -156,7 +156,7 @@ test("kinds of lines are switched, and those of the chosen resource say their pr
     expect(await lines.count()).toBe(all + 4);
     await page.getByRole("button", { name: "Fit" }).click();
     await page.getByRole("button", { name: /^db-replica,/ }).click();
-    await expect(page.locator(".lines .touched text")).toHaveText(["source", "deletedWith"]);
+    await expect(page.locator(".texts text")).toHaveText(["source", "deletedWith"]);
 });
 
 test("the timeline: hover tells, a click chooses, keys go from call to call", async ({ watched: page }) => {

@@ -115,35 +115,61 @@ function summary(catalog: Catalog, members: number[]): { tone: string | undefine
     return { tone: failed > 0 ? "failed" : most && opWords(most[0]).tone, text: parts.join(" ") };
 }
 
-export function GraphLines(props: { catalog: Catalog; drawn: Layout; selected: number | undefined }): JSX.Element {
-    const { drawn, selected } = props;
-    const own =
-        selected === undefined ? undefined : drawn.boxes.find(({ item }) => item.resource === selected)?.item.id;
+type Line = Layout["lines"][number];
+
+/** The box of the chosen resource. */
+function chosenBox(drawn: Layout, selected: number | undefined): string | undefined {
+    return selected === undefined ? undefined : drawn.boxes.find(({ item }) => item.resource === selected)?.item.id;
+}
+
+function lineText({ link }: Line): string {
+    return link.properties.length > 0 ? link.properties.join(", ") : link.kind === "deletedWith" ? "deletedWith" : "";
+}
+
+/** What stands below the boxes: the lines. */
+export function GraphLines(props: { drawn: Layout; selected: number | undefined }): JSX.Element {
+    const own = chosenBox(props.drawn, props.selected);
     return (
         <g class="lines">
-            {drawn.lines.map(({ link, points }) => {
+            {props.drawn.lines.map((line) => {
+                const { link, points } = line;
                 const touched = own !== undefined && (link.from === own || link.to === own);
-                // At the other end: there the texts of many lines are beside each other.
-                const way = own === link.from ? [...points].reverse() : points;
-                const at = along(way);
-                const right = (way[1]?.[0] ?? 0) >= (way[0]?.[0] ?? 0);
-                const text =
-                    link.properties.length > 0
-                        ? link.properties.join(", ")
-                        : link.kind === "deletedWith"
-                          ? "deletedWith"
-                          : "";
                 return (
                     <g key={`${link.kind} ${link.from} ${link.to}`} class={touched ? "line touched" : "line"}>
                         <path d={pathOf(points)} class={`kind-${link.kind}`} marker-end="url(#arrow)" fill="none">
-                            <title>{`${text || link.kind}${link.count > 1 ? ` (${link.count})` : ""}`}</title>
+                            <title>{`${lineText(line) || link.kind}${link.count > 1 ? ` (${link.count})` : ""}`}</title>
                         </path>
-                        {touched && text && at && (
-                            <text x={at[0]} y={at[1] - 4} text-anchor={right ? "start" : "end"} class="small">
-                                {short(text, 30)}
-                            </text>
-                        )}
                     </g>
+                );
+            })}
+        </g>
+    );
+}
+
+/** What stands above the boxes: what the lines of the chosen resource say. */
+export function GraphTexts(props: { drawn: Layout; selected: number | undefined }): JSX.Element {
+    const own = chosenBox(props.drawn, props.selected);
+    const touched =
+        own === undefined ? [] : props.drawn.lines.filter(({ link: { from, to } }) => from === own || to === own);
+    return (
+        <g class="texts">
+            {touched.map((line) => {
+                const { link, points } = line;
+                // At the other end: there the texts of many lines are beside each other.
+                const way = own === link.from ? [...points].reverse() : points;
+                const [text, at] = [lineText(line), along(way)];
+                if (!text || !at) return undefined;
+                const right = (way[1]?.[0] ?? 0) >= (way[0]?.[0] ?? 0);
+                return (
+                    <text
+                        key={`${link.kind} ${link.from} ${link.to}`}
+                        x={at[0]}
+                        y={at[1] - 4}
+                        text-anchor={right ? "start" : "end"}
+                        class="small"
+                    >
+                        {short(text, 30)}
+                    </text>
                 );
             })}
         </g>

@@ -9,7 +9,7 @@ import { fitted, usePanZoom } from "../graph/pan-zoom.ts";
 import type { Catalog, EdgeKind } from "../model/catalog.ts";
 import { isProvider, whole } from "../model/words.ts";
 import { Toggles } from "../parts/layout.tsx";
-import { GraphBox, GraphLines } from "./graph-parts.tsx";
+import { GraphBox, GraphLines, GraphTexts } from "./graph-parts.tsx";
 
 const toggled = signal<ReadonlySet<string>>(new Set());
 const kinds = signal<ReadonlySet<string>>(new Set(["parent", "dependency", "deletedWith"]));
@@ -74,6 +74,7 @@ export function Graph(props: {
                         kinds.value = on;
                     }}
                 />
+                <span class="dim explanation">A line goes from a resource to what it depends on.</span>
             </div>
             {drawn ? (
                 <Canvas catalog={catalog} drawn={drawn} selected={selected} onPick={onPick} />
@@ -223,7 +224,7 @@ function Canvas(props: {
                                 rx="6"
                             />
                         ))}
-                    <GraphLines catalog={catalog} drawn={drawn} selected={selected} />
+                    <GraphLines drawn={drawn} selected={selected} />
                     {drawn.boxes.map((box) => (
                         <GraphBox
                             key={box.item.id}
@@ -239,9 +240,9 @@ function Canvas(props: {
                             onFold={() => unfold(box)}
                         />
                     ))}
+                    <GraphTexts drawn={drawn} selected={selected} />
                 </g>
             </svg>
-            <p class="dim legend">A line goes from a resource to what it depends on.</p>
             <fieldset class="zoom">
                 <legend class="hidden">Zoom</legend>
                 <button type="button" aria-label="Zoom in" onClick={() => zoom(1.25)}>
