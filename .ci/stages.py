@@ -90,10 +90,9 @@ def failures(cases: list[ElementTree.Element]) -> list[dict[str, str]]:
     return told
 
 
-def counts(lines: Iterable[str], cases: list[ElementTree.Element]) -> tuple[int, int]:
-    """How many tests passed, and how many failed."""
-    failed = len(failures(cases))
-    passed = len(cases) - failed
+def counts(lines: Iterable[str], cases: int, failed: int) -> tuple[int, int]:
+    """How many tests passed, and how many failed: those of the JUnit files, and what other runners say."""
+    passed = cases - failed
     for found in (found for line in lines for kind in PASSED_AND_FAILED if (found := kind.match(line))):
         said = {name: int(number) for name, number in found.groupdict().items() if number}
         failed += said.get("failed", 0)
@@ -156,7 +155,8 @@ def processes(leader: int) -> str:
 
 def run_stage(stage: str, live: bool = True, jobs: int = 1, again: str = "") -> dict[str, Any]:
     """Makes one target, or its tests that failed in these files. What it says is shown, and kept."""
-    folder = REPORTS / stage
+    # What was said of the first time is kept beside it.
+    folder = REPORTS / (f"{stage}-again" if again else stage)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
@@ -168,8 +168,8 @@ def run_stage(stage: str, live: bool = True, jobs: int = 1, again: str = "") -> 
         tell(f"\n== {stage}\n{''.join(lines)}== {stage} {'failed' if code else 'ended'} after {seconds:.0f} s")
     cases = junit_cases(folder)
     times = [(float(case.get("time") or 0), f"{case.get('classname', '')} {case.get('name', '')}") for case in cases]
-    passed, failed = counts(lines, cases)
     told = failures(cases)
+    passed, failed = counts(lines, len(cases), len(told))
     all_told = len(told) == failed and not any(MORE_THAN_TESTS.search(line) for line in lines)
     return {
         "stage": stage,

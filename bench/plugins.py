@@ -12,6 +12,7 @@ resource) without that of a program of as many dynamic resources whose provider 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import resource
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from run import LANGUAGES, Bench
@@ -76,19 +78,26 @@ def prepare(folder: Path, language: str, size: int) -> dict[str, str]:
     }
 
 
-def seconds(language: str, size: int) -> dict[str, float]:
-    """The wall time of each operation on a fresh stack."""
+@contextlib.contextmanager
+def stack(language: str, size: int) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A project of that many resources with a fresh stack: its folder, and the environment of its commands."""
     with tempfile.TemporaryDirectory(prefix="maloko-plugins-") as place:
         folder = Path(place)
         (folder / "state").mkdir()
         env = prepare(folder, language, size)
+        subprocess.run([MALOKO[language], "stack", "init", "dev"], cwd=folder, env=env, check=True, capture_output=True)
+        yield folder, env
+
+
+def seconds(language: str, size: int) -> dict[str, float]:
+    """The wall time of each operation on a fresh stack."""
+    with stack(language, size) as (folder, env):
 
         def run(*arguments: str) -> float:
             begin = time.perf_counter()
             subprocess.run([MALOKO[language], *arguments], cwd=folder, env=env, check=True, capture_output=True)
             return time.perf_counter() - begin
 
-        run("stack", "init", "dev")
         return {name: run(*arguments) for name, arguments in OPERATIONS.items()}
 
 
@@ -111,11 +120,7 @@ def own_cpu(command: list[str], folder: Path, env: dict[str, str]) -> float:
 def call_cost(language: str, size: int) -> float:
     """What a call of a plugin costs in our process, in microseconds."""
     up = ["up", *FLAGS]
-    with tempfile.TemporaryDirectory(prefix="maloko-plugins-") as place:
-        folder = Path(place)
-        (folder / "state").mkdir()
-        env = prepare(folder, language, size)
-        subprocess.run([MALOKO[language], "stack", "init", "dev"], cwd=folder, env=env, check=True, capture_output=True)
+    with stack(language, size) as (folder, env):
         with_calls = own_cpu([str(MALOKO[language]), *up], folder, env)
     with tempfile.TemporaryDirectory(prefix="maloko-plugins-") as place:
         variables = {"BENCH_METHODS": ""}

@@ -98,10 +98,7 @@ fn span_exporter(target: &Target, failures: &Arc<Failures>) -> Result<SpanExport
     let builder = SpanExporter::builder();
     let built = match over_http(target) {
         None => connected(builder.with_tonic(), target)?.build(),
-        Some(protocol) => {
-            let builder = builder.with_http().with_http_client(transport(target, failures)?).with_protocol(protocol);
-            builder.with_endpoint(target.endpoint.clone()).with_timeout(target.timeout).build()
-        }
+        Some(protocol) => reaching(builder.with_http(), target, protocol, failures)?.build(),
     };
     built.map_err(|error| CannotExport(error.to_string()))
 }
@@ -110,12 +107,20 @@ fn metric_exporter(target: &Target, failures: &Arc<Failures>) -> Result<MetricEx
     let builder = MetricExporter::builder();
     let built = match over_http(target) {
         None => connected(builder.with_tonic(), target)?.build(),
-        Some(protocol) => {
-            let builder = builder.with_http().with_http_client(transport(target, failures)?).with_protocol(protocol);
-            builder.with_endpoint(target.endpoint.clone()).with_timeout(target.timeout).build()
-        }
+        Some(protocol) => reaching(builder.with_http(), target, protocol, failures)?.build(),
     };
     built.map_err(|error| CannotExport(error.to_string()))
+}
+
+/// An exporter's way over HTTP.
+fn reaching<Builder: WithExportConfig + WithHttpConfig>(
+    builder: Builder,
+    target: &Target,
+    protocol: OfHttp,
+    failures: &Arc<Failures>,
+) -> Result<Builder, CannotExport> {
+    let builder = builder.with_http_client(transport(target, failures)?).with_protocol(protocol);
+    Ok(builder.with_endpoint(target.endpoint.clone()).with_timeout(target.timeout))
 }
 
 fn over_http(target: &Target) -> Option<OfHttp> {

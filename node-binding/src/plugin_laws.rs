@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use napi::bindgen_prelude::AsyncTask;
+use napi::bindgen_prelude::{AsyncTask, ToNapiValue, TypeName};
 use napi::{Env, Task};
 use napi_derive::napi;
 
@@ -34,8 +34,9 @@ impl PluginUnderTest {
     /// Starts and configures it. Fails when it is not there, does not come up, or refuses its configuration.
     #[napi(ts_return_type = "Promise<void>")]
     #[must_use]
-    pub fn prepare(&self) -> AsyncTask<Preparing> {
-        AsyncTask::new(Preparing(self.inner.clone()))
+    pub fn prepare(&self) -> AsyncTask<Work<()>> {
+        let inner = self.inner.clone();
+        Work::begin(move || runtime()?.block_on(inner.prepare()).map_err(napi::Error::from_reason))
     }
 
     /// Begins an example of a law (`L5`). `subject` is what is known of the plugin (JSON, `maloko_kit::Subject`). Throws for a
@@ -57,8 +58,12 @@ impl PluginUnderTest {
     /// Ends its process.
     #[napi(ts_return_type = "Promise<void>")]
     #[must_use]
-    pub fn close(&self) -> AsyncTask<Closing> {
-        AsyncTask::new(Closing(self.inner.clone()))
+    pub fn close(&self) -> AsyncTask<Work<()>> {
+        let inner = self.inner.clone();
+        Work::begin(move || {
+            runtime()?.block_on(inner.close());
+            Ok(())
+        })
     }
 }
 
@@ -74,8 +79,12 @@ impl PluginTrial {
     /// first, that is `null`. Fails for an answer that is none.
     #[napi(ts_return_type = "Promise<string>")]
     #[must_use]
-    pub fn next(&self, answer: String) -> AsyncTask<GoingOn> {
-        AsyncTask::new(GoingOn(Arc::clone(&self.inner), answer))
+    pub fn next(&self, answer: String) -> AsyncTask<Work<String>> {
+        let inner = Arc::clone(&self.inner);
+        Work::begin(move || {
+            let answer = serde_json::from_str(&answer).map_err(refused)?;
+            Ok(runtime()?.block_on(inner.next(answer)).map_err(refused)?.to_string())
+        })
     }
 }
 
@@ -91,98 +100,44 @@ impl PluginLife {
     /// is none.
     #[napi(ts_return_type = "Promise<string>")]
     #[must_use]
-    pub fn answer(&self, request: String) -> AsyncTask<Answering> {
-        AsyncTask::new(Answering(Arc::clone(&self.inner), request))
+    pub fn answer(&self, request: String) -> AsyncTask<Work<String>> {
+        let inner = Arc::clone(&self.inner);
+        Work::begin(move || {
+            let request = serde_json::from_str(&request).map_err(refused)?;
+            Ok(runtime()?.block_on(inner.answer(request)).map_err(refused)?.to_string())
+        })
     }
 
     /// Deletes what is left, and ends the processes that it has started.
     #[napi(ts_return_type = "Promise<void>")]
     #[must_use]
-    pub fn close(&self) -> AsyncTask<Leaving> {
-        AsyncTask::new(Leaving(Arc::clone(&self.inner)))
+    pub fn close(&self) -> AsyncTask<Work<()>> {
+        let inner = Arc::clone(&self.inner);
+        Work::begin(move || {
+            runtime()?.block_on(inner.close());
+            Ok(())
+        })
     }
 }
 
-/// See [`PluginLife::answer`].
-pub struct Answering(Arc<maloko_kit::PluginLife>, String);
+/// What is done on a thread of Node's pool, once.
+pub struct Work<T>(Option<Box<dyn FnOnce() -> napi::Result<T> + Send>>);
 
-impl Task for Answering {
-    type Output = String;
-    type JsValue = String;
-
-    fn compute(&mut self) -> napi::Result<String> {
-        let request = serde_json::from_str(&self.1).map_err(refused)?;
-        Ok(runtime()?.block_on(self.0.answer(request)).map_err(refused)?.to_string())
-    }
-
-    fn resolve(&mut self, _env: Env, answer: String) -> napi::Result<String> {
-        Ok(answer)
+impl<T: Send + ToNapiValue + TypeName + 'static> Work<T> {
+    fn begin(work: impl FnOnce() -> napi::Result<T> + Send + 'static) -> AsyncTask<Self> {
+        AsyncTask::new(Self(Some(Box::new(work))))
     }
 }
 
-/// See [`PluginLife::close`].
-pub struct Leaving(Arc<maloko_kit::PluginLife>);
+impl<T: Send + ToNapiValue + TypeName + 'static> Task for Work<T> {
+    type Output = T;
+    type JsValue = T;
 
-impl Task for Leaving {
-    type Output = ();
-    type JsValue = ();
-
-    fn compute(&mut self) -> napi::Result<()> {
-        runtime()?.block_on(self.0.close());
-        Ok(())
+    fn compute(&mut self) -> napi::Result<T> {
+        self.0.take().ok_or_else(|| napi::Error::from_reason("it was done already"))?()
     }
 
-    fn resolve(&mut self, _env: Env, (): ()) -> napi::Result<()> {
-        Ok(())
-    }
-}
-
-/// See [`PluginUnderTest::prepare`].
-pub struct Preparing(maloko_kit::PluginUnderTest);
-
-impl Task for Preparing {
-    type Output = ();
-    type JsValue = ();
-
-    fn compute(&mut self) -> napi::Result<()> {
-        runtime()?.block_on(self.0.prepare()).map_err(napi::Error::from_reason)
-    }
-
-    fn resolve(&mut self, _env: Env, (): ()) -> napi::Result<()> {
-        Ok(())
-    }
-}
-
-/// See [`PluginUnderTest::close`].
-pub struct Closing(maloko_kit::PluginUnderTest);
-
-impl Task for Closing {
-    type Output = ();
-    type JsValue = ();
-
-    fn compute(&mut self) -> napi::Result<()> {
-        runtime()?.block_on(self.0.close());
-        Ok(())
-    }
-
-    fn resolve(&mut self, _env: Env, (): ()) -> napi::Result<()> {
-        Ok(())
-    }
-}
-
-/// See [`PluginTrial::next`].
-pub struct GoingOn(Arc<maloko_kit::PluginTrial>, String);
-
-impl Task for GoingOn {
-    type Output = String;
-    type JsValue = String;
-
-    fn compute(&mut self) -> napi::Result<String> {
-        let answer = serde_json::from_str(&self.1).map_err(refused)?;
-        Ok(runtime()?.block_on(self.0.next(answer)).map_err(refused)?.to_string())
-    }
-
-    fn resolve(&mut self, _env: Env, request: String) -> napi::Result<String> {
-        Ok(request)
+    fn resolve(&mut self, _env: Env, output: T) -> napi::Result<T> {
+        Ok(output)
     }
 }

@@ -69,6 +69,18 @@ export function adjust(next: Route): void {
     route.value = next;
 }
 
+/** Is there room for details beside a list? */
+export function wide(): boolean {
+    return matchMedia("(min-width: 900px)").matches;
+}
+
+/** Chooses something in this view: moved to, it is shown where there is room for that; opened, it is gone to. */
+export function pick(item: string, how: "move" | "open"): void {
+    const next = { ...route.value, item };
+    if (how === "open") go(next);
+    else if (wide()) adjust(next);
+}
+
 /** The same view with other parameters; an empty one is left out. */
 export function withParams(params: { [key: string]: string }): Route {
     return { ...route.value, params: { ...route.value.params, ...params } };

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cli import LONGEST_SECONDS, Project, begin, wait_for
-from law_breaking_world import THING, World, executable, variables
+from law_breaking_world import THING, World, plugin_in
 
 from maloko import MalokoError
 from maloko.testing import Plugin, ProviderLaws, Secret
@@ -26,10 +26,7 @@ BREAKS = ["L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10", "L11", "L
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The world of a plugin that the tests of this file share, and its executable beside it."""
     made = tmp_path_factory.mktemp("laws")
-    executable(made)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in variables(made).items():
-            patch.setenv(name, value)
+    with plugin_in(made):
         yield made
 
 

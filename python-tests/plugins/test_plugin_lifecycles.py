@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
-from law_breaking_world import THING, World, executable, variables
+from law_breaking_world import THING, World, plugin_in
 
 from maloko.testing import Lifecycle, LifecycleBroken, Plugin, lifecycle_machine
 
@@ -48,10 +48,7 @@ REPLACED: list[tuple[Any, ...]] = [("edit", "a", ONE), ("up",), ("edit", "a", {*
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The world of a plugin that the tests of this file share, and its executable beside it."""
     made = tmp_path_factory.mktemp("lives")
-    executable(made)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in variables(made).items():
-            patch.setenv(name, value)
+    with plugin_in(made):
         yield made
 
 

@@ -1,9 +1,13 @@
 """The world of the plugin that breaks laws (`plugins/law_breaking_plugin.py`), and its executable."""
 
+import contextlib
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 THING = "probe:index:Thing"
 PLUGIN = Path(__file__).parents[1] / "plugins" / "law_breaking_plugin.py"
@@ -41,3 +45,13 @@ def executable(folder: Path) -> Path:
 def variables(folder: Path) -> dict[str, str]:
     """What the plugin is told of its world."""
     return {"PROBE_WORLD": str(folder / "world")}
+
+
+@contextlib.contextmanager
+def plugin_in(folder: Path) -> Iterator[None]:
+    """The plugin's executable and its world in a folder; it is told of its world meanwhile."""
+    executable(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables(folder).items():
+            patch.setenv(name, value)
+        yield

@@ -1,14 +1,11 @@
 //! How the flows of a run reach what is outside: they leave actions, and wait for what comes of them.
 
 use std::collections::HashMap;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
-use futures::poll;
 
 use crate::activity::ActivityKind;
 use crate::error::{Error, Result};
@@ -133,22 +130,6 @@ impl Exchange {
         let number = books.next_wait;
         books.actions.push(Action::TellWait(Wait::Began { number, kind, urn: urn.clone(), name }));
         WatchedWait { exchange: self, number }
-    }
-
-    /// Waits for something, and leaves word of that if it is not there at once.
-    pub(in crate::driver) async fn wait_watched<T>(
-        &self,
-        kind: ActivityKind,
-        urn: &Urn,
-        name: &'static str,
-        wait: impl Future<Output = T>,
-    ) -> T {
-        let mut wait = pin!(wait);
-        if let Poll::Ready(done) = poll!(wait.as_mut()) {
-            return done;
-        }
-        let _watched = self.begin_wait(kind, urn, name);
-        wait.await
     }
 
     pub(in crate::driver) fn new_flow(&self) -> FlowId {

@@ -11,8 +11,7 @@ import { OpBadge, ResourceLink } from "../parts/badges.tsx";
 import { ChangeTable } from "../parts/changes.tsx";
 import { Split } from "../parts/layout.tsx";
 import { PickList } from "../parts/pick-list.tsx";
-import { address, adjust, go, route } from "../route.ts";
-import { wide } from "./resources.tsx";
+import { address, pick, route, wide } from "../route.ts";
 
 const ROW = 52;
 /** Where the time does not fit behind the name. */
@@ -37,11 +36,7 @@ export function History({ catalog }: { catalog: Catalog }): JSX.Element {
                         count={all.length}
                         size={size}
                         selected={at < 0 ? undefined : at}
-                        onPick={(index, how) => {
-                            const next = { ...route.value, item: all[index]?.key ?? "" };
-                            if (how === "open") go(next);
-                            else if (wide()) adjust(next);
-                        }}
+                        onPick={(index, how) => pick(all[index]?.key ?? "", how)}
                         row={(index) => <Line entry={all[index] as Entry} run={catalog.data.run} />}
                         empty=""
                     />

@@ -9,7 +9,7 @@ import { byWeight, opWords, whole } from "../model/words.ts";
 import { NameAndType, OpSign, StateBadge } from "../parts/badges.tsx";
 import { Split, Tabs, Toggles } from "../parts/layout.tsx";
 import { PickList } from "../parts/pick-list.tsx";
-import { address, adjust, go, route, withParams } from "../route.ts";
+import { address, adjust, go, pick, route, withParams } from "../route.ts";
 import { Graph } from "./graph.tsx";
 import { ResourceDetail } from "./resource-detail.tsx";
 
@@ -24,10 +24,6 @@ function setOf(text: string | undefined): Set<string> {
     return new Set((text ?? "").split(",").filter(Boolean));
 }
 
-export function wide(): boolean {
-    return matchMedia("(min-width: 900px)").matches;
-}
-
 export function Resources({ catalog }: { catalog: Catalog }): JSX.Element {
     const { item, params } = route.value;
     const text = typed.value ?? params.q ?? "";
@@ -40,11 +36,7 @@ export function Resources({ catalog }: { catalog: Catalog }): JSX.Element {
     const selected = item === undefined ? undefined : catalog.byKey.get(item);
     const view = params.view === "graph" ? "graph" : "tree";
     const all = catalog.data.resources.length;
-    const open = (index: number, how: "move" | "open") => {
-        const next = { ...route.value, item: catalog.keys[index] as string };
-        if (how === "open") go(next);
-        else if (wide()) adjust(next);
-    };
+    const open = (index: number, how: "move" | "open") => pick(catalog.keys[index] as string, how);
     return (
         <Split
             label="Details of the resource"

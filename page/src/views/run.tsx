@@ -7,9 +7,8 @@ import { activityWords, duration, offset, opWords } from "../model/words.ts";
 import { ResourceLink } from "../parts/badges.tsx";
 import { CallError } from "../parts/failure.tsx";
 import { Split, Tabs } from "../parts/layout.tsx";
-import { address, adjust, go, route, withParams } from "../route.ts";
+import { address, go, pick, route, withParams } from "../route.ts";
 import { CallTable } from "./call-table.tsx";
-import { wide } from "./resources.tsx";
 import { activityName, Timeline } from "./timeline.tsx";
 
 export function RunView({ catalog }: { catalog: Catalog }): JSX.Element {
@@ -19,11 +18,7 @@ export function RunView({ catalog }: { catalog: Catalog }): JSX.Element {
     const { item, params } = route.value;
     const selected = item !== undefined && run.activities[Number(item)] ? Number(item) : undefined;
     const view = params.show === "table" ? "table" : "timeline";
-    const pick = (activity: number, how: "move" | "open") => {
-        const next = { ...route.value, item: String(activity) };
-        if (how === "open") go(next);
-        else if (wide()) adjust(next);
-    };
+    const choose = (activity: number, how: "move" | "open") => pick(String(activity), how);
     return (
         <Split
             label="Details of the call"
@@ -39,7 +34,7 @@ export function RunView({ catalog }: { catalog: Catalog }): JSX.Element {
                     onChoose={(name) => go(withParams({ show: name === "timeline" ? "" : name }))}
                 >
                     {view === "timeline" ? (
-                        <Timeline catalog={catalog} run={run} selected={selected} onPick={pick} />
+                        <Timeline catalog={catalog} run={run} selected={selected} onPick={choose} />
                     ) : (
                         <CallTable catalog={catalog} run={run} selected={selected} />
                     )}

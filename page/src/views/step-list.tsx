@@ -13,8 +13,7 @@ import { NameAndType, OpSign } from "../parts/badges.tsx";
 import { Toggles } from "../parts/layout.tsx";
 import { PickList } from "../parts/pick-list.tsx";
 import { brief } from "../parts/value.tsx";
-import { adjust, go, route, withParams } from "../route.ts";
-import { wide } from "./resources.tsx";
+import { adjust, go, pick, route, withParams } from "../route.ts";
 
 const HEAD = 28;
 const LINE = 20;
@@ -104,11 +103,7 @@ export function StepList(props: {
                 count={lines.length}
                 size={size}
                 selected={place < 0 ? undefined : place}
-                onPick={(index, how) => {
-                    const next = { ...route.value, item: String(lines[index]?.index) };
-                    if (how === "open") go(next);
-                    else if (wide()) adjust(next);
-                }}
+                onPick={(index, how) => pick(String(lines[index]?.index), how)}
                 onKey={onKey}
                 aria={(index) => {
                     const line = lines[index] as StepLine;

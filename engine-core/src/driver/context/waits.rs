@@ -1,5 +1,10 @@
 //! Waits within a run, for those who watch activities.
 
+use std::pin::pin;
+use std::task::Poll;
+
+use futures::poll;
+
 use crate::activity::ActivityKind;
 use crate::driver::context::Context;
 use crate::driver::exchange::WatchedWait;
@@ -21,11 +26,13 @@ impl Context {
         name: &'static str,
         wait: impl Future<Output = T>,
     ) -> T {
-        if self.operation.activities.are_watched() {
-            self.exchange.wait_watched(kind, urn, name, wait).await
-        } else {
-            wait.await
+        let mut wait = pin!(wait);
+        if let Poll::Ready(done) = poll!(wait.as_mut()) {
+            return done;
         }
+        let is_watched = self.operation.activities.are_watched();
+        let _watched = is_watched.then(|| self.exchange.begin_wait(kind, urn, name));
+        wait.await
     }
 
     /// A resource waits for deletions that are made before its own, if anybody watches; until what this gives is dropped.
