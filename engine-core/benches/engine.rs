@@ -55,7 +55,7 @@ impl Stack {
             command: "bench".to_owned(),
         };
         match block_on(Session::open(&self.backend, &self.name, options)) {
-            Ok(session) => drop(block_on(up(session, requests, IN_FLIGHT))),
+            Ok(session) => drop(up(session, requests, IN_FLIGHT)),
             Err(error) => panic!("the stack does not open: {error}"),
         }
     }
@@ -71,13 +71,13 @@ fn benchmark(criterion: &mut Criterion) {
         .unwrap_or_else(|error| panic!("no key: {error}"));
     let mut group = criterion.benchmark_group("100,000 resources");
     group.sample_size(10).measurement_time(Duration::from_secs(20));
-    let made = block_on(up(Session::read_only(Snapshot::default()), &requests, IN_FLIGHT));
+    let made = up(Session::read_only(Snapshot::default()), &requests, IN_FLIGHT).snapshot();
     group.bench_function("unchanged, planning and diffing only", |bencher| {
         bencher.iter_custom(|rounds| {
             timed(rounds, || {
                 let session = Session::read_only(made.clone());
                 let start = Instant::now();
-                drop(block_on(up(session, &requests, IN_FLIGHT)));
+                drop(up(session, &requests, IN_FLIGHT));
                 start.elapsed()
             })
         });

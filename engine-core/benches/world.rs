@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures::executor::block_on;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt};
 use prost::Message;
@@ -14,7 +13,7 @@ use maloko_core::provider::{
     Answer, Capabilities, HANDLE_PREFIX, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderHost, ProviderReference, Revision,
 };
-use maloko_core::state::{Session, Snapshot};
+use maloko_core::state::Session;
 use maloko_core::value::{PROVIDER_KEY, Value};
 use maloko_core::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, encode_properties};
 use maloko_core::{Engine, ProgramEnd, PropertyMap};
@@ -62,9 +61,9 @@ impl ProviderHost for Trivial {
         Err(ProviderError::new(ProviderErrorKind::Raised, token))
     }
 
-    /// What is spawned watches over the run or calls a provider for long: there is little of it here.
+    /// On the thread of the run, as in a program with one event loop.
     fn spawn(&self, task: BoxFuture<'static, ()>) {
-        std::thread::spawn(move || block_on(task));
+        tokio::spawn(task);
     }
 }
 
@@ -110,8 +109,14 @@ fn stack_request() -> Vec<u8> {
     .encode_to_vec()
 }
 
-/// Brings a stack to what the requests say, `in_flight` of them at a time; panics when that fails.
-pub(crate) async fn up(session: Session, requests: &[Vec<u8>], in_flight: usize) -> Snapshot {
+/// Brings a stack to what the requests say, `in_flight` of them at a time, all on this thread; gives the engine, which has the
+/// state. Panics when that fails.
+pub(crate) fn up(session: Session, requests: &[Vec<u8>], in_flight: usize) -> Arc<Engine> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap_or_else(|error| panic!("no runtime: {error}")).block_on(run(session, requests, in_flight))
+}
+
+async fn run(session: Session, requests: &[Vec<u8>], in_flight: usize) -> Arc<Engine> {
     let operation = Operation { parallel: in_flight, ..Operation::new(OperationKind::Update, "bench", "dev") };
     let engine = Engine::start(operation, session, Arc::new(Trivial), Arc::new(Silent));
     let answered = engine.rpc("RegisterResource", &stack_request()).await;
@@ -128,5 +133,5 @@ pub(crate) async fn up(session: Session, requests: &[Vec<u8>], in_flight: usize)
     if let Some(error) = report.ok().and_then(|report| report.error) {
         panic!("the run failed: {error}");
     }
-    engine.snapshot()
+    engine
 }

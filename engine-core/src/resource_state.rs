@@ -1,6 +1,6 @@
 //! One row of a stack's state: a resource as it was last seen or made (docs/rules 10.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -178,6 +178,18 @@ impl ResourceState {
             .chain(self.replace_with.iter().cloned())
     }
 
+    /// Does it refer to the same resources as another one?
+    #[must_use]
+    pub fn refers_as(&self, other: &Self) -> bool {
+        let is_as_listed = self.provider == other.provider
+            && self.parent == other.parent
+            && self.dependencies == other.dependencies
+            && self.property_dependencies == other.property_dependencies
+            && self.deleted_with == other.deleted_with
+            && self.replace_with == other.replace_with;
+        is_as_listed || self.references().collect::<BTreeSet<_>>() == other.references().collect::<BTreeSet<_>>()
+    }
+
     /// The resources that it names, other than its provider (that reference holds an id, too), to be exchanged.
     pub fn references_mut(&mut self) -> impl Iterator<Item = &mut Urn> {
         let single = self.parent.iter_mut().chain(&mut self.deleted_with);
@@ -193,28 +205,6 @@ impl ResourceState {
         self.dependencies.retain(&keep);
         self.replace_with.retain(&keep);
         self.property_dependencies.values_mut().for_each(|urns| urns.retain(&keep));
-    }
-
-    /// The row with its lists in order whose order says nothing: what it refers to, and the names and paths of options. A
-    /// property that depends on nothing need not be listed.
-    #[must_use]
-    pub fn with_sorted_lists(mut self) -> Self {
-        self.dependencies.sort_unstable();
-        // A refresh of what plugins serve drops them, as the reference engine does, and that is to be written.
-        if !self.served_by().is_plugin() {
-            self.property_dependencies.retain(|_, urns| !urns.is_empty());
-        }
-        self.property_dependencies.values_mut().for_each(|urns| urns.sort_unstable());
-        self.replace_with.sort_unstable();
-        for texts in [
-            &mut self.additional_secret_outputs,
-            &mut self.ignore_changes,
-            &mut self.hide_diff,
-            &mut self.replace_on_changes,
-        ] {
-            texts.sort_unstable();
-        }
-        self
     }
 
     /// The outputs; empty when there are none.

@@ -53,7 +53,12 @@ impl Urn {
     }
 
     fn part(&self, index: usize) -> &str {
-        self.0.strip_prefix(PREFIX).and_then(|rest| rest.splitn(4, "::").nth(index)).unwrap_or("")
+        let mut rest = self.0.strip_prefix(PREFIX).unwrap_or("");
+        for _ in 0..index {
+            let Some((_, after)) = at_colons(rest) else { return "" };
+            rest = after;
+        }
+        if index == 3 { rest } else { at_colons(rest).map_or(rest, |(part, _)| part) }
     }
 
     /// The short name of the stack.
@@ -115,6 +120,12 @@ impl Urn {
     pub fn is_default_provider(&self) -> bool {
         self.provider_package().is_some() && self.name().starts_with("default")
     }
+}
+
+/// The text before the first `::`, and after it. URNs are short and are taken apart often, so nothing is prepared for the search.
+fn at_colons(text: &str) -> Option<(&str, &str)> {
+    let place = text.as_bytes().windows(2).position(|pair| pair == b"::")?;
+    Some((&text[..place], &text[place + 2..]))
 }
 
 /// The package of a type, `package:module:Name`.

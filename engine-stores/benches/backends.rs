@@ -140,7 +140,7 @@ impl Measured {
         };
         let (before, begin) = (self.count(), Instant::now());
         let session = block_on(Session::open(&self.backend, stack, options)).unwrap();
-        drop(block_on(up(session, requests, in_flight)));
+        drop(up(session, requests, in_flight));
         (begin.elapsed().as_secs_f64(), self.count() - before)
     }
 

@@ -29,12 +29,20 @@ pub fn changed_keys(diff: &DetailedDiff) -> Vec<String> {
     keys.into_iter().collect()
 }
 
-fn diff_members(olds: &PropertyMap, news: &PropertyMap, path: &mut Vec<Segment>, found: &mut DetailedDiff) {
-    let keys: BTreeSet<&String> = olds.keys().chain(news.keys()).collect();
-    for key in keys {
-        path.push(Segment::Key(key.clone()));
-        diff_values(olds.get(key).unwrap_or(&Value::Null), news.get(key).unwrap_or(&Value::Null), path, found);
-        path.pop();
+/// A step of the way to a value: most values are equal, so the way becomes a path only where they are not.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+fn diff_members<'a>(olds: &'a PropertyMap, news: &'a PropertyMap, way: &mut Vec<Place<'a>>, found: &mut DetailedDiff) {
+    let stayed = olds.iter().map(|(key, old)| (key, old, news.get(key).unwrap_or(&Value::Null)));
+    let came = news.iter().filter(|(key, _)| !olds.contains_key(*key)).map(|(key, new)| (key, &Value::Null, new));
+    for (key, old, new) in stayed.chain(came) {
+        way.push(Place::Key(key));
+        diff_values(old, new, way, found);
+        way.pop();
     }
 }
 
@@ -47,24 +55,24 @@ fn bare(value: &Value) -> &Value {
     }
 }
 
-fn diff_values(old: &Value, new: &Value, path: &mut Vec<Segment>, found: &mut DetailedDiff) {
+fn diff_values<'a>(old: &'a Value, new: &'a Value, way: &mut Vec<Place<'a>>, found: &mut DetailedDiff) {
     match (bare(old), bare(new)) {
-        (Value::Object(olds), Value::Object(news)) => diff_members(olds, news, path, found),
+        (Value::Object(olds), Value::Object(news)) => diff_members(olds, news, way, found),
         (Value::Array(olds), Value::Array(news)) => {
             for index in 0..olds.len().max(news.len()) {
-                path.push(Segment::Index(index));
+                way.push(Place::Index(index));
                 match (olds.get(index), news.get(index)) {
-                    (Some(old), Some(new)) => diff_values(old, new, path, found),
-                    (None, Some(_)) => add(path, DiffKind::Add, found),
-                    _ => add(path, DiffKind::Delete, found),
+                    (Some(old), Some(new)) => diff_values(old, new, way, found),
+                    (None, Some(_)) => add(way, DiffKind::Add, found),
+                    _ => add(way, DiffKind::Delete, found),
                 }
-                path.pop();
+                way.pop();
             }
         }
         (old, new) if same_leaf(old, new) => {}
-        (Value::Null, _) => add(path, DiffKind::Add, found),
-        (_, Value::Null) => add(path, DiffKind::Delete, found),
-        _ => add(path, DiffKind::Update, found),
+        (Value::Null, _) => add(way, DiffKind::Add, found),
+        (_, Value::Null) => add(way, DiffKind::Delete, found),
+        _ => add(way, DiffKind::Update, found),
     }
 }
 
@@ -81,6 +89,10 @@ fn same_leaf(old: &Value, new: &Value) -> bool {
     }
 }
 
-fn add(path: &[Segment], kind: DiffKind, found: &mut DetailedDiff) {
-    found.insert(PropertyPath(path.to_vec()).to_string(), PropertyDiff { kind, input_diff: true });
+fn add(way: &[Place<'_>], kind: DiffKind, found: &mut DetailedDiff) {
+    let segments = way.iter().map(|place| match place {
+        Place::Key(key) => Segment::Key((*key).to_owned()),
+        Place::Index(index) => Segment::Index(*index),
+    });
+    found.insert(PropertyPath(segments.collect()).to_string(), PropertyDiff { kind, input_diff: true });
 }

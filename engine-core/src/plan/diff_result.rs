@@ -62,6 +62,9 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
     let needs_keys =
         answer.changes.is_none() || (answer.changes == Some(true) && !compared.replace_on_changes.is_empty());
     let structural = needs_keys.then(|| {
+        if compared.ignore_changes.is_empty() {
+            return diff_properties(compared.old_inputs, compared.new_inputs);
+        }
         let mut news = compared.new_inputs.clone();
         reset_ignored(compared.old_inputs, &mut news, compared.ignore_changes);
         diff_properties(compared.old_inputs, &news)

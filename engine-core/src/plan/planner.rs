@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::autonaming::{NamingConfig, StackFacts};
 use crate::hash::FixedSet;
 use crate::operation::Operation;
@@ -40,11 +42,14 @@ pub struct Inherited {
     pub deleted_with: Option<Urn>,
 }
 
+/// Where the rows of a URN stand: nearly always it is one.
+pub(super) type Numbers = SmallVec<[ResourceNumber; 1]>;
+
 /// The decisions of one run.
 pub struct Planner {
     pub(super) operation: Arc<Operation>,
     pub(super) base: Vec<Arc<ResourceState>>,
-    pub(super) by_urn: UrnMap<Vec<ResourceNumber>>,
+    pub(super) by_urn: UrnMap<Numbers>,
     pub(super) handled: FixedSet<ResourceNumber>,
     pub(super) deleted_first: FixedSet<ResourceNumber>,
     /// Rows of objects that this run found, beside those that it began with.
@@ -70,8 +75,9 @@ impl Planner {
         base: Vec<Arc<ResourceState>>,
         new_id: Box<dyn Fn() -> String + Send + Sync>,
     ) -> Self {
-        let mut by_urn: UrnMap<Vec<ResourceNumber>> =
-            UrnMap::with_capacity_and_hasher(base.len(), foldhash::fast::FixedState::default());
+        let rows = base.len();
+        let hasher = foldhash::fast::FixedState::default;
+        let mut by_urn: UrnMap<Numbers> = UrnMap::with_capacity_and_hasher(rows, hasher());
         for (number, row) in (0..).zip(&base) {
             by_urn.entry(row.urn.clone()).or_default().push(number);
         }
@@ -87,11 +93,11 @@ impl Planner {
             operation,
             base,
             by_urn,
-            handled: FixedSet::default(),
+            handled: FixedSet::with_capacity_and_hasher(rows, hasher()),
             deleted_first: FixedSet::default(),
             taken_in: UrnMap::default(),
             carried: FixedSet::default(),
-            seen: UrnMap::default(),
+            seen: UrnMap::with_capacity_and_hasher(rows, hasher()),
             claimed: UrnMap::default(),
             replaced: UrnSet::default(),
             default_providers: HashMap::new(),

@@ -6,8 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::resource_state::ResourceState;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnMap};
 
 use super::pending_operation::{PendingKind, PendingOperation};
 use super::rename::{self, Renamed};
@@ -69,8 +71,10 @@ pub struct Ledger {
     base_len: usize,
     rows: Vec<Option<Arc<ResourceState>>>,
     pending: BTreeMap<u32, PendingOperation>,
+    /// The pending creates of each resource: each outcome asks for them, and many may be under way.
+    creating: UrnMap<SmallVec<[u32; 1]>>,
     /// Creates whose outcome is unknown, those under way included; one for each resource.
-    unresolved_creates: BTreeMap<Urn, Arc<UnresolvedCreate>>,
+    unresolved_creates: UrnMap<Arc<UnresolvedCreate>>,
     next_operation: u32,
     /// Resources that were finished under another URN than that of the row whose place they took.
     renamed: Renamed,
@@ -83,6 +87,10 @@ impl Ledger {
     pub fn new(base: &Snapshot) -> Self {
         let pending: BTreeMap<u32, PendingOperation> =
             (0..).zip(base.pending.iter().filter(|p| p.kind == PendingKind::Creating).cloned()).collect();
+        let mut creating: UrnMap<SmallVec<[u32; 1]>> = UrnMap::default();
+        for (number, pending) in &pending {
+            creating.entry(pending.row.urn.clone()).or_default().push(*number);
+        }
         let unresolved_creates = base
             .all_unresolved_creates()
             .into_iter()
@@ -93,6 +101,7 @@ impl Ledger {
             rows: base.rows.iter().cloned().map(Some).collect(),
             next_operation: u32::try_from(pending.len()).unwrap_or(u32::MAX),
             pending,
+            creating,
             unresolved_creates,
             renamed: Renamed::default(),
         }
@@ -126,12 +135,15 @@ impl Ledger {
                     let unresolved = UnresolvedCreate::begun(&pending.row, attempt, earlier);
                     self.unresolved_creates.insert(pending.row.urn.clone(), Arc::new(unresolved));
                 }
+                if pending.kind == PendingKind::Creating {
+                    self.creating.entry(pending.row.urn.clone()).or_default().push(operation);
+                }
                 self.pending.insert(operation, pending);
             }
             Change::End { operation } => {
                 let ended = self.pending.remove(&operation).filter(|ended| ended.kind == PendingKind::Creating);
                 if let Some(ended) = ended {
-                    self.unresolved_creates.remove(&ended.row.urn);
+                    self.end_create(&ended.row.urn, operation);
                 }
             }
             Change::Put { number, row, in_place_of } => {
@@ -158,6 +170,16 @@ impl Ledger {
             }
             Change::Cleared(urn) => {
                 self.unresolved_creates.remove(&urn);
+            }
+        }
+    }
+
+    fn end_create(&mut self, urn: &Urn, operation: u32) {
+        self.unresolved_creates.remove(urn);
+        if let Some(creating) = self.creating.get_mut(urn) {
+            creating.retain(|other| *other != operation);
+            if creating.is_empty() {
+                self.creating.remove(urn);
             }
         }
     }
@@ -205,20 +227,21 @@ impl Ledger {
 
     /// All such creates, by URN.
     pub fn unresolved_creates(&self) -> impl Iterator<Item = &Arc<UnresolvedCreate>> {
-        self.unresolved_creates.values()
+        let mut all: Vec<_> = self.unresolved_creates.values().collect();
+        all.sort_unstable_by(|a, b| a.urn().cmp(b.urn()));
+        all.into_iter()
     }
 
     /// The creates of a resource whose end is not known, by the operations' numbers.
     pub fn pending_creates(&self, urn: &Urn) -> impl Iterator<Item = u32> {
-        let creates = self.pending.iter().filter(|(_, pending)| pending.kind == PendingKind::Creating);
-        creates.filter(move |(_, pending)| pending.row.urn == *urn).map(|(number, _)| *number)
+        self.creating.get(urn).into_iter().flatten().copied()
     }
 
     /// The unresolved creates as they are to be stored: those that another tool's pending operation tells of all by itself have no
     /// record of their own.
     #[must_use]
     pub fn recorded_unresolved_creates(&self) -> Vec<Arc<UnresolvedCreate>> {
-        self.unresolved_creates.values().filter(|unresolved| !unresolved.key.is_empty()).cloned().collect()
+        self.unresolved_creates().filter(|unresolved| !unresolved.key.is_empty()).cloned().collect()
     }
 
     /// The operations whose end is not known.

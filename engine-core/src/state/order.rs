@@ -6,9 +6,12 @@
 //! the rest the URNs decide.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
+
+use crate::hash::{FixedMap, FixedSet};
 use crate::resource_state::ResourceState;
 
 use super::references::references;
@@ -24,17 +27,17 @@ pub fn canonical(rows: &[Arc<ResourceState>]) -> Vec<Arc<ResourceState>> {
 /// Where rows of a name are.
 struct Places<'r> {
     /// Of several rows with one URN the living one, else the first.
-    by_urn: HashMap<&'r str, usize>,
+    by_urn: FixedMap<&'r str, usize>,
     /// The old objects of each URN.
-    halves: HashMap<&'r str, Vec<usize>>,
-    by_provider: HashMap<(&'r str, &'r str), usize>,
+    halves: FixedMap<&'r str, Vec<usize>>,
+    by_provider: FixedMap<(&'r str, &'r str), usize>,
 }
 
 impl<'r> Places<'r> {
     fn of(rows: &'r [Arc<ResourceState>]) -> Self {
-        let mut by_urn: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
-        let mut halves: HashMap<&str, Vec<usize>> = HashMap::new();
-        let mut by_provider = HashMap::new();
+        let mut by_urn: FixedMap<&str, usize> = FixedMap::with_capacity_and_hasher(rows.len(), FixedState::default());
+        let mut halves: FixedMap<&str, Vec<usize>> = FixedMap::default();
+        let mut by_provider = FixedMap::default();
         for (index, row) in rows.iter().enumerate() {
             let place = by_urn.entry(row.urn.as_str()).or_insert(index);
             if rows[*place].delete && !row.delete {
@@ -50,8 +53,17 @@ impl<'r> Places<'r> {
         Self { by_urn, halves, by_provider }
     }
 
-    fn provider(&self, row: &ResourceState) -> Option<usize> {
-        self.by_provider.get(&row.provider.rsplit_once("::")?).copied()
+    /// The place of each row's provider. Most rows have the same one as the row before them.
+    fn providers(&self, rows: &'r [Arc<ResourceState>]) -> Vec<Option<usize>> {
+        let mut last: (&str, Option<usize>) = ("", None);
+        let place = |row: &'r Arc<ResourceState>| {
+            if row.provider != last.0 {
+                let parts = row.provider.rsplit_once("::");
+                last = (&row.provider, parts.and_then(|parts| self.by_provider.get(&parts).copied()));
+            }
+            last.1
+        };
+        rows.iter().map(place).collect()
     }
 
     fn parent(&self, row: &ResourceState) -> Option<usize> {
@@ -143,8 +155,8 @@ impl Sorting {
     fn of(rows: &[Arc<ResourceState>]) -> Self {
         let places = Places::of(rows);
         let family = Family::of(rows, &places);
-        let providers: Vec<Option<usize>> = rows.iter().map(|row| places.provider(row)).collect();
-        let used: HashSet<usize> = providers.iter().flatten().copied().collect();
+        let providers = places.providers(rows);
+        let used: FixedSet<usize> = providers.iter().flatten().copied().collect();
         let mut by_rank: Vec<usize> = (0..rows.len()).collect();
         by_rank.sort_by_cached_key(|index| {
             let row = &rows[*index];

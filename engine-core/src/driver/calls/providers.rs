@@ -358,7 +358,9 @@ impl Providers {
             }
             ProviderKind::Provider(resource) => {
                 let PluginArguments { old_inputs, ignore_changes, .. } = *for_plugin.unwrap_or_default();
-                return resource.ask(&self.plugins, method, &old_inputs.unwrap_or_default(), ignore_changes).await;
+                let old_inputs = old_inputs.unwrap_or_default();
+                // In a box of its own: provider resources are few.
+                return Box::pin(resource.ask(&self.plugins, method, &old_inputs, ignore_changes)).await;
             }
         };
         self.configure(object, resolved.capabilities, urn).await?;

@@ -107,6 +107,12 @@ impl Callbacks {
         !self.functions().of_remote.is_empty()
     }
 
+    /// Has the program transforms that may apply to a registration which has none of its own?
+    pub(in crate::driver) fn transforms(&self) -> bool {
+        let functions = self.functions();
+        !(functions.stack_transforms.is_empty() && functions.inherited.is_empty())
+    }
+
     /// The transforms of a registration in their order: its own, its ancestors' from the nearest one up, the stack's.
     /// Remembers them for its children.
     pub(in crate::driver) fn transforms_of(&self, urn: &Urn, parent: Option<&Urn>, own: &[Callback]) -> Vec<Transform> {

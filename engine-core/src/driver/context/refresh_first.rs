@@ -15,7 +15,7 @@ use crate::driver::permits::Once;
 pub(in crate::driver) struct RefreshFirst {
     pub(in crate::driver) begun: Once<()>,
     /// The stack's registration, until the first rows are read.
-    pub(in crate::driver) stack: AtomicRefCell<Option<Goal>>,
+    pub(in crate::driver) stack: AtomicRefCell<Option<Box<Goal>>>,
     /// Rows whose live object is not known yet.
     pub(in crate::driver) deferred: AtomicRefCell<BTreeMap<ResourceNumber, Urn>>,
 }

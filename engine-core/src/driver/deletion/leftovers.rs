@@ -135,6 +135,9 @@ impl Context {
             let former = run_state.failed.iter().filter_map(|urn| run_state.planner.formerly(urn));
             former.chain(&run_state.failed).cloned().collect()
         };
+        if needed.is_empty() {
+            return;
+        }
         needed.sort();
         let mut seen: UrnSet = UrnSet::default();
         let rows: UrnMap<Arc<ResourceState>> = {

@@ -1,5 +1,6 @@
 //! Doing what one flow of a run waits for, until it is over.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -20,16 +21,32 @@ pub(in crate::driver) struct Driver {
     /// What is done in this task, mostly one thing at a time.
     first: Option<(Ticket, BoxFuture<'static, Outcome>)>,
     others: Option<FuturesUnordered<BoxFuture<'static, (Ticket, Outcome)>>>,
+    /// The records that it waits for. They become durable in this order, many at once.
+    records: VecDeque<(Ticket, BoxFuture<'static, Outcome>)>,
     /// How much of it is done in tasks of their own.
     elsewhere: Arc<AtomicUsize>,
-    /// How many records it waits for.
-    records: usize,
     over: bool,
 }
 
 impl Driver {
     pub(in crate::driver) fn new(engine: Weak<Engine>, post: Arc<Post>, flow: FlowId) -> Self {
-        Self { engine, post, flow, first: None, others: None, elsewhere: Arc::default(), records: 0, over: false }
+        let (records, elsewhere) = (VecDeque::new(), Arc::default());
+        Self { engine, post, flow, first: None, others: None, records, elsewhere, over: false }
+    }
+
+    /// What is done by now: all records that are durable, else the next of the other things.
+    fn done(&mut self, task: &mut Context<'_>) -> Vec<Input> {
+        let mut written = Vec::new();
+        while let Some((ticket, record)) = self.records.front_mut()
+            && let Poll::Ready(outcome) = record.as_mut().poll(task)
+        {
+            written.push(Input::Done(*ticket, outcome));
+            self.records.pop_front();
+        }
+        if written.is_empty() {
+            written.extend(self.next_done(task).map(|(ticket, outcome)| Input::Done(ticket, outcome)));
+        }
+        written
     }
 
     fn next_done(&mut self, task: &mut Context<'_>) -> Option<(Ticket, Outcome)> {
@@ -53,7 +70,7 @@ impl Future for Driver {
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
             let Some(engine) = self.engine.upgrade() else { return Poll::Ready(None) };
-            let works = match self.post.collect(self.flow, task.waker(), self.records > 0) {
+            let works = match self.post.collect(self.flow, task.waker(), !self.records.is_empty()) {
                 Letter::Works(works) => works,
                 Letter::Answer(answer) => {
                     self.over = true;
@@ -61,10 +78,15 @@ impl Future for Driver {
                 }
                 Letter::Closed => return Poll::Ready(None),
             };
-            let idle = self.first.is_none() && self.others.as_ref().is_none_or(FuturesUnordered::is_empty);
+            let idle = self.first.is_none()
+                && self.records.is_empty()
+                && self.others.as_ref().is_none_or(FuturesUnordered::is_empty);
             let alone = works.len() == 1 && idle && self.elsewhere.load(Ordering::Acquire) == 0;
             for (ticket, work) in works {
-                self.records += usize::from(matches!(work, Work::Durable { .. }));
+                if matches!(work, Work::Durable { .. }) {
+                    self.records.push_back((ticket, engine.perform(work)));
+                    continue;
+                }
                 let beside = !alone && work.runs_user_code();
                 let performed = engine.perform(work);
                 if !beside {
@@ -80,9 +102,11 @@ impl Future for Driver {
                 let elsewhere = Elsewhere::new(Weak::clone(&self.engine), Arc::clone(&self.elsewhere), ticket);
                 engine.spawn(Box::pin(async move { elsewhere.done(performed.await) }));
             }
-            let Some((ticket, outcome)) = self.next_done(task) else { return Poll::Pending };
-            self.records -= usize::from(matches!(outcome, Outcome::Written(_)));
-            engine.take(Input::Done(ticket, outcome));
+            let done = self.done(task);
+            if done.is_empty() {
+                return Poll::Pending;
+            }
+            engine.take_all(done);
         }
     }
 }

@@ -273,11 +273,16 @@ impl Engine {
 
     /// Hands something to the run, and does what comes out. Where another thread is at it, that one does both.
     pub(in crate::driver) fn take(&self, input: Input) {
+        self.take_all([input]);
+    }
+
+    /// The same with several things that came in together.
+    pub(in crate::driver) fn take_all(&self, inputs: impl IntoIterator<Item = Input>) {
         let clock = &self.session.environment().clock;
         let elapsed = clock.elapsed().saturating_sub(self.started);
         let moment = Moment { instant: self.host.now(), time: clock.now(), elapsed };
         let mut inbox = self.inbox();
-        inbox.inputs.push((moment, input));
+        inbox.inputs.extend(inputs.into_iter().map(|input| (moment, input)));
         if inbox.busy {
             return;
         }

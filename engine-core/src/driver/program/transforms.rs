@@ -24,7 +24,9 @@ pub(in crate::driver) struct Transforms {
 impl Context {
     /// The transforms of a registration; `None` when there are none.
     pub(in crate::driver) fn transforms_of(&self, request: &RegisterResourceRequest) -> Option<Transforms> {
-        if self.operation.kind != OperationKind::Update {
+        if self.operation.kind != OperationKind::Update
+            || (request.transforms.is_empty() && !self.callbacks.transforms())
+        {
             return None;
         }
         let parent = (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent));

@@ -27,7 +27,7 @@ pub(in crate::driver) fn refreshes_first(operation: &Operation) -> bool {
 
 impl Context {
     /// Keeps the stack's registration for later, and gives the URN to answer it with; gives back any other one.
-    pub(in crate::driver) fn hold_stack(&self, goal: Goal) -> Result<Goal, Urn> {
+    pub(in crate::driver) fn hold_stack(&self, goal: Box<Goal>) -> Result<Box<Goal>, Urn> {
         let is_stack = goal.kind == STACK_TYPE && goal.parent.is_none();
         if !is_stack || !refreshes_first(&self.operation) || self.refresh_first.begun.get().is_some() {
             return Ok(goal);
@@ -45,7 +45,8 @@ impl Context {
         if !refreshes_first(&self.operation) {
             return Ok(());
         }
-        self.refresh_first.begun.get_or_do(async || self.refresh_what_is_live().await).await;
+        // In a box: every registration's future would have to make room for it.
+        Box::pin(self.refresh_first.begun.get_or_do(async || self.refresh_what_is_live().await)).await;
         self.go_on()
     }
 
@@ -118,7 +119,7 @@ impl Context {
         }
         // Registers its live object for the row.
         self.answer_from_state(goal).await?;
-        self.refresh_rows(self.rows_left(&numbers)).await;
+        Box::pin(self.refresh_rows(self.rows_left(&numbers))).await;
         self.halt_after_failed_refresh();
         self.go_on()
     }

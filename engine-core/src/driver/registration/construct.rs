@@ -111,7 +111,7 @@ impl Context {
             None => {
                 goal.remote = false;
                 goal.provider.clear();
-                match self.plan_and_act(goal).await {
+                match self.plan_and_act(Box::new(goal)).await {
                     Ok((urn, Registered::Done(_) | Registered::Unknown)) => Ok(Made::Bare(urn)),
                     // It was told.
                     _ => Err(ProviderError::new(ProviderErrorKind::Cancelled, "it was not registered")),

@@ -103,7 +103,7 @@ impl Context {
     async fn register_default_provider(&self, package: &PackageRequest) -> Result<String, RpcError> {
         let goal = self.default_goal(package);
         if matches!(self.operation.kind, OperationKind::Update | OperationKind::Import) {
-            let (urn, registered) = self.plan_and_act(goal).await?;
+            let (urn, registered) = self.plan_and_act(Box::new(goal)).await?;
             return match registered {
                 Registered::Done(row) => {
                     let id = if row.id.is_empty() { UNKNOWN_TEXT } else { &row.id };

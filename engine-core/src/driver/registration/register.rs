@@ -54,7 +54,7 @@ impl Context {
         Ok((urn, old.map_or(Registered::Unknown, |(_, row)| Registered::Done(row))))
     }
 
-    pub(in crate::driver) async fn plan_and_act(&self, mut goal: Goal) -> Result<(Urn, Registered), RpcError> {
+    pub(in crate::driver) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, Registered), RpcError> {
         let custom = goal.custom;
         let object = goal.object;
         if goal.served_by().is_some_and(ServedBy::is_plugin) {
@@ -66,7 +66,8 @@ impl Context {
         }
         let mut shared = self.planning.shared().await;
         self.go_on()?;
-        let begun = self.run_state().planner.begin(goal);
+        // In a box, as its goal was: it is there for as long as the registration takes.
+        let begun = self.run_state().planner.begin(*goal).map(Box::new);
         let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
         let urn = registration.urn.clone();
         while let Some(over) = self.deletion_of(&registration) {
@@ -172,6 +173,10 @@ impl Context {
                 reference.attributes.iter().for_each(|attributes| self.operation.redactor.learn_attributes(attributes));
             }
             registration.autonaming.clone_from(&resolved.autonaming);
+            // One that is to be configured is so before its first resource is planned, whatever methods it has.
+            let capabilities = resolved.capabilities;
+            registration.has_check = capabilities.check || capabilities.configure;
+            registration.has_diff = capabilities.diff || capabilities.configure;
             self.compare_code(registration, resolved);
         }
         Ok(resolved)

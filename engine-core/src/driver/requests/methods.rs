@@ -47,7 +47,7 @@ impl Context {
             "RegisterResource" => {
                 self.go_on()?;
                 let request: RegisterResourceRequest = self.decode_resource(method, request)?;
-                self.register_resource(request).await.map(|response| response.encode_to_vec())
+                self.register_resource(Box::new(request)).await.map(|response| response.encode_to_vec())
             }
             "RegisterResourceOutputs" => {
                 self.go_on()?;
@@ -83,7 +83,7 @@ impl Context {
                 self.register_package(decode(method, request)?).map(|response| response.encode_to_vec())
             }
             "SignalAndWaitForShutdown" => {
-                self.wind_up().await;
+                Box::pin(self.wind_up()).await;
                 Ok(Vec::new())
             }
             "GetDeploymentInfo" => Ok(self.deployment_info().encode_to_vec()),

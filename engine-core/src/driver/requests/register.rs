@@ -16,7 +16,7 @@ use crate::driver::registration::registered::Registered;
 impl Context {
     pub(in crate::driver) async fn register_resource(
         &self,
-        request: RegisterResourceRequest,
+        request: Box<RegisterResourceRequest>,
     ) -> Result<RegisterResourceResponse, RpcError> {
         let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
         let has_outputs = request.custom || request.remote;
@@ -25,17 +25,17 @@ impl Context {
         let partial = request.supports_partial_values;
         // In a box of its own: most programs have no transforms, and requests are many.
         let request = match self.transforms_of(&request) {
-            Some(transforms) => Box::pin(self.transform(request, transforms)).await?,
+            Some(transforms) => Box::new(Box::pin(self.transform(*request, transforms)).await?),
             None => request,
         };
         if request.remote && self.operation.kind == OperationKind::Update {
-            return Box::pin(self.construct(request, accepts)).await;
+            return Box::pin(self.construct(*request, accepts)).await;
         }
         let answers_failure_with_object = request.object.is_some() && self.operation.continue_on_error;
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
-        let goal = Goal::decode(request, &self.operation.project_root);
-        // In a box while files are read: every request's future would have to make room for a second one.
-        let mut goal = Box::new(goal.map_err(|reason| self.refuse(&refused(reason)))?);
+        // In a box: a request's future would have to make room for it several times over.
+        let goal = Goal::decode(*request, &self.operation.project_root).map(Box::new);
+        let mut goal = goal.map_err(|reason| self.refuse(&refused(reason)))?;
         if self.operation.kind == OperationKind::Update {
             self.guard_hooks(&goal.hooks).map_err(|reason| self.refuse(&refused(reason)))?;
             let completed = self.providers.complete_assets(&mut goal.inputs).await;
@@ -43,7 +43,7 @@ impl Context {
         }
         self.guard_code(&goal).map_err(|reason| self.refuse(&refused(reason)))?;
         self.learn_secrets_of(&goal.inputs);
-        let mut goal = match self.hold_stack(*goal) {
+        let mut goal = match self.hold_stack(goal) {
             Ok(goal) => goal,
             Err(urn) => {
                 return Ok(RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() });
@@ -82,7 +82,7 @@ impl Context {
     }
 
     /// A component that a plugin registers, with the functions that the program gave for it.
-    fn with_functions_of_program(&self, mut request: RegisterResourceRequest) -> RegisterResourceRequest {
+    fn with_functions_of_program(&self, mut request: Box<RegisterResourceRequest>) -> Box<RegisterResourceRequest> {
         if request.custom || request.remote || !self.callbacks.has_for_remote() {
             return request;
         }

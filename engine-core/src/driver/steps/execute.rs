@@ -1,6 +1,5 @@
 //! Taking a step: record the intent, call the provider, record the outcome. No call is made before its intent is durable.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
@@ -42,7 +41,7 @@ impl Context {
     ) -> Result<Option<Arc<ResourceState>>, RpcError> {
         self.go_on()?;
         if matches!(step.op, Op::Delete | Op::DeleteReplaced) {
-            return match self.delete_one(step).await? {
+            return match Box::pin(self.delete_one(step)).await? {
                 true => Ok(Some(Arc::default())),
                 // The program is not to wonder about outputs of a resource that the run does not come to any more.
                 false if self.stop.is_halted() => Err(RpcError::unavailable()),
@@ -137,9 +136,7 @@ impl Context {
         let in_place_of = old.map(|(number, _)| *number);
         // Its new URN must survive a crash, for what comes after it refers to it. So must what it refers to from now on:
         // what it no longer needs may be deleted by this very run, and a row that refers to nothing is not sound.
-        let referred = |row: &ResourceState| row.references().collect::<BTreeSet<_>>();
-        let same = |old: &ResourceState| old.references().eq(row.references()) || referred(old) == referred(&row);
-        let differs = |old: &ResourceState| old.urn != row.urn || !same(old);
+        let differs = |old: &ResourceState| old.urn != row.urn || !old.refers_as(&row);
         let moves =
             old.is_some_and(|(_, old)| differs(old)) && !fail_points::is_on("planted::kept-references-forgotten");
         if moves && !self.operation.dry_run {
@@ -219,35 +216,39 @@ impl Context {
         }
     }
 
+    /// A create or update of what has no object: a component's row, or a provider's.
+    fn change_row(&self, step: &Step, mut row: ResourceState) -> Taken {
+        if row.served_by() == ServedBy::ItsPlugin {
+            if row.id.is_empty() {
+                row.id = (self.run_state().new_key)();
+            }
+            row.outputs = Some(Arc::new(without_internal(&row.inputs)));
+        }
+        stamp(step.op, &mut row, self.now());
+        let row = Arc::new(row);
+        let changes = match &step.old {
+            // What the old provider made is deleted by it.
+            Some((number, old))
+                if step.op == Op::CreateReplacement
+                    && row.urn.provider_package().is_some()
+                    && self.run_state().is_needed_provider(*number, old) =>
+            {
+                let old = ResourceState { pending_replacement: false, ..(**old).clone() };
+                self.run_state().put_replacement(Arc::clone(&row), *number, &old).to_vec()
+            }
+            old => vec![self.run_state().put(Arc::clone(&row), old.as_ref().map(|(number, _)| *number))],
+        };
+        // No side effect: it may become durable together with whatever comes next.
+        self.exchange.append_unawaited(changes);
+        Taken { row: Some(row), written: None }
+    }
+
     /// A create or update: of an object, of a component's row, or of a provider's row.
     async fn change(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
-        let mut row = finished(step)?;
+        // In a box from the start: the future would have to make room for the row as long as the call takes.
+        let row = Box::new(finished(step)?);
         let resolved = resolved.filter(|_| row.custom && row.urn.provider_package().is_none());
-        let Some(resolved) = resolved else {
-            if row.served_by() == ServedBy::ItsPlugin {
-                if row.id.is_empty() {
-                    row.id = (self.run_state().new_key)();
-                }
-                row.outputs = Some(Arc::new(without_internal(&row.inputs)));
-            }
-            stamp(step.op, &mut row, self.now());
-            let row = Arc::new(row);
-            let changes = match &step.old {
-                // What the old provider made is deleted by it.
-                Some((number, old))
-                    if step.op == Op::CreateReplacement
-                        && row.urn.provider_package().is_some()
-                        && self.run_state().is_needed_provider(*number, old) =>
-                {
-                    let old = ResourceState { pending_replacement: false, ..(**old).clone() };
-                    self.run_state().put_replacement(Arc::clone(&row), *number, &old).to_vec()
-                }
-                old => vec![self.run_state().put(Arc::clone(&row), old.as_ref().map(|(number, _)| *number))],
-            };
-            // No side effect: it may become durable together with whatever comes next.
-            self.exchange.append_unawaited(changes);
-            return Ok(Taken { row: Some(row), written: None });
-        };
+        let Some(resolved) = resolved else { return Ok(self.change_row(step, *row)) };
         let updating = step.op == Op::Update;
         let inputs = resolved.shown(&row.inputs);
         if inputs.values().any(Value::contains_unknown) {
@@ -266,7 +267,7 @@ impl Context {
             _ => Method::Create { inputs, key: self.key_for(resolved, &row.urn), timeout: row.custom_timeouts.create },
         };
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
-        let row = Arc::new(row);
+        let row: Arc<ResourceState> = row.into();
         let old = step.old.as_ref().filter(|_| updating).map(|(_, old)| &**old);
         let for_plugin = plugin_arguments(resolved, old.unwrap_or(&row), &row, false);
         let call = Journalled {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diff::reset_ignored;
 use crate::event::Op;
 use crate::fail_points;
-use crate::provider::{Answer, Method};
+use crate::provider::{Answer, DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::urn::Urn;
@@ -49,7 +49,7 @@ impl Planner {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
                 let Some(old) = registration.old_row().cloned() else { return Err(registration.wrong_answer()) };
                 if answer.replaces.is_empty() {
-                    return Ok(Self::compare(registration, &old));
+                    return self.compare(registration, &old);
                 }
                 registration.diff_result = DiffResult {
                     changed: true,
@@ -61,30 +61,7 @@ impl Planner {
             }
             Phase::Diffing => {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
-                let Some(old) = registration.old_row() else { return Err(registration.wrong_answer()) };
-                let diff_result = judge(
-                    &answer,
-                    &Compared {
-                        old_inputs: &old.inputs,
-                        new_inputs: &registration.checked,
-                        ignore_changes: &registration.goal.ignore_changes,
-                        replace_on_changes: &registration.goal.replace_on_changes,
-                        has_init_errors: !old.init_errors.is_empty(),
-                        renewed: registration
-                            .code_change
-                            .renews(self.operation.update_changed_providers, answer.changes),
-                    },
-                );
-                let must_replace = old.pending_replacement;
-                if diff_result.only_renewed {
-                    registration.note = RENEWED;
-                }
-                registration.diff_result = diff_result;
-                if must_replace {
-                    registration.diff_result.changed = true;
-                    registration.diff_result.replace = true;
-                }
-                self.after_diff(registration)
+                self.take_diff(registration, &answer)
             }
             Phase::CheckingAgain => {
                 registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
@@ -118,13 +95,19 @@ impl Planner {
         let mut named_before = None;
         if !afresh && let Some(old) = registration.old_row().cloned() {
             registration.not_applicable = reset_ignored(&old.inputs, &mut inputs, &registration.goal.ignore_changes);
-            old_inputs = registration.shown(&old.inputs);
+            if registration.has_check {
+                old_inputs = registration.shown(&old.inputs);
+            }
             named_before = Some(old);
         }
         self.fill_name(registration, &mut inputs, named_before.as_deref())?;
         registration.checked = Arc::new(inputs);
         if !registration.goal.custom {
             return Ok(self.settle_component(registration));
+        }
+        if !registration.has_check {
+            registration.leave_unchecked();
+            return self.after_check(registration);
         }
         registration.phase = Phase::Checking;
         Ok(registration.check(old_inputs))
@@ -192,20 +175,53 @@ impl Planner {
             let instead_of = Some(old.provider.clone());
             return Ok(Next::Ask(Question { instead_of, ..Question::own(&registration.urn, method) }));
         }
-        Ok(Self::compare(registration, &old))
+        self.compare(registration, &old)
     }
 
-    fn compare(registration: &mut Registration, old: &Arc<ResourceState>) -> Next {
+    fn compare(
+        &mut self,
+        registration: &mut Registration,
+        old: &Arc<ResourceState>,
+    ) -> Result<Next, RegistrationError> {
+        if !registration.has_diff {
+            return self.take_diff(registration, &DiffAnswer::default());
+        }
         registration.phase = Phase::Diffing;
         let method = Method::Diff {
             id: old.id.clone(),
             olds: registration.shown(&old.outputs_or_empty()),
             news: registration.shown(&registration.checked),
         };
-        Next::Ask(Question {
+        Ok(Next::Ask(Question {
             for_plugin: registration.for_plugin(Some(old)),
             ..Question::own(&registration.urn, method)
-        })
+        }))
+    }
+
+    /// What the answer to a `diff` means for the registration.
+    fn take_diff(&mut self, registration: &mut Registration, answer: &DiffAnswer) -> Result<Next, RegistrationError> {
+        let Some(old) = registration.old_row() else { return Err(registration.wrong_answer()) };
+        let diff_result = judge(
+            answer,
+            &Compared {
+                old_inputs: &old.inputs,
+                new_inputs: &registration.checked,
+                ignore_changes: &registration.goal.ignore_changes,
+                replace_on_changes: &registration.goal.replace_on_changes,
+                has_init_errors: !old.init_errors.is_empty(),
+                renewed: registration.code_change.renews(self.operation.update_changed_providers, answer.changes),
+            },
+        );
+        let must_replace = old.pending_replacement;
+        if diff_result.only_renewed {
+            registration.note = RENEWED;
+        }
+        registration.diff_result = diff_result;
+        if must_replace {
+            registration.diff_result.changed = true;
+            registration.diff_result.replace = true;
+        }
+        self.after_diff(registration)
     }
 
     /// Does another provider resource serve it than before, and not the same one under another name?
@@ -261,6 +277,15 @@ impl Planner {
         if let Some(kept) = registration.kept_provider.take() {
             row.stored_provider = kept;
         }
-        Ok(Next::Act(vec![registration.step(Op::Same, row)]))
+        Ok(Next::Act(vec![registration.step(Op::Same, shared_with(row, &old))]))
     }
+}
+
+/// A row in which nothing may have changed, in the memory of the one before it as far as they are equal: most runs change
+/// little, and a run need not keep two copies of its state.
+pub(super) fn shared_with(mut row: ResourceState, old: &Arc<ResourceState>) -> Arc<ResourceState> {
+    if row.inputs == old.inputs {
+        row.inputs = Arc::clone(&old.inputs);
+    }
+    if row == **old { Arc::clone(old) } else { Arc::new(row) }
 }

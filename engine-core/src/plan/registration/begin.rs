@@ -164,6 +164,9 @@ impl Planner {
 
     /// Refuses a resource that needs a new one which was left out, because it is no target.
     fn guard_left_out(&self, urn: &Urn, goal: &Goal) -> Result<(), RegistrationError> {
+        if self.targets.skipped.is_empty() {
+            return Ok(());
+        }
         match goal.references().find(|edge| self.targets.skipped.contains(edge)) {
             None => Ok(()),
             Some(missing) => Err(RegistrationError::needs_left_out(urn, &missing, self.operation.targets.is_empty())),

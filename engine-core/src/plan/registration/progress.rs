@@ -63,6 +63,10 @@ pub struct Registration {
     pub code_change: CodeChange,
     /// The property that its provider wants filled when the program leaves it out; set by the driver.
     pub autonaming: Option<Autonaming>,
+    /// Has its provider a `check`? Without one the inputs are as the program gives them; set by the driver.
+    pub has_check: bool,
+    /// Has its provider a `diff`? Without one the inputs are compared; set by the driver.
+    pub has_diff: bool,
     /// Paths of `ignoreChanges` that could not be applied, to be told once.
     pub not_applicable: Vec<String>,
     /// What will be wrong with it in the run that follows this preview.
@@ -104,6 +108,8 @@ impl Registration {
             kept_provider: None,
             code_change: CodeChange::None,
             autonaming: None,
+            has_check: true,
+            has_diff: true,
             not_applicable: Vec::new(),
             warnings: Vec::new(),
             complaints: Vec::new(),
@@ -199,13 +205,24 @@ impl Registration {
         }
     }
 
-    pub(super) fn check(&mut self, olds: PropertyMap) -> Next {
+    /// The inputs as a `check` is given them.
+    fn to_check(&self) -> PropertyMap {
         let mut news = self.shown(&self.checked);
         if !self.unknowns {
             // Only what depends on a failure is unknown in a real run; to its provider such a property is not there.
             news.retain(|_, value| !value.contains_unknown());
         }
-        let method = Method::Check { olds, news };
+        news
+    }
+
+    /// Takes the inputs as they are, as the `check` of the SDKs' base class does.
+    pub(super) fn leave_unchecked(&mut self) {
+        let inputs = self.to_check();
+        self.take_inputs(inputs);
+    }
+
+    pub(super) fn check(&mut self, olds: PropertyMap) -> Next {
+        let method = Method::Check { olds, news: self.to_check() };
         let mut for_plugin = self.for_plugin(None);
         if let Some(for_plugin) = &mut for_plugin {
             for_plugin.autonaming.clone_from(&self.proposed_name);
@@ -226,30 +243,34 @@ impl Registration {
     }
 
     pub(super) fn take_checked(&mut self, answer: Answer) -> Result<(), RegistrationError> {
-        let Answer::Checked { mut inputs, failures } = answer else { return Err(self.wrong_answer()) };
+        let Answer::Checked { inputs, failures } = answer else { return Err(self.wrong_answer()) };
         if !failures.is_empty() {
             return Err(RegistrationError::check_failures(&self.urn, &failures));
         }
+        self.take_inputs(inputs);
+        Ok(())
+    }
+
+    fn take_inputs(&mut self, mut inputs: PropertyMap) {
         // A plugin says itself what is secret.
         if !self.goal.served_by().is_some_and(ServedBy::is_plugin) {
             copy_secrets(&self.checked, &mut inputs);
         }
         self.checked = Arc::new(inputs);
-        Ok(())
     }
 
     pub(super) fn wrong_answer(&self) -> RegistrationError {
         RegistrationError::wrong_answer(&self.urn)
     }
 
-    pub(super) fn step(&self, op: Op, new: ResourceState) -> Step {
+    pub(super) fn step(&self, op: Op, new: impl Into<Arc<ResourceState>>) -> Step {
         Step {
             keys: self.diff_result.replace_keys.clone(),
             diffs: self.diff_result.changed_keys.clone(),
             detailed_diff: self.diff_result.detailed.clone(),
             stables: self.diff_result.stables.clone(),
             note: self.note,
-            ..Step::new(op, &self.urn, self.old.clone(), Some(Arc::new(new)))
+            ..Step::new(op, &self.urn, self.old.clone(), Some(new.into()))
         }
     }
 }

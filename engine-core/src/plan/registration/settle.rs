@@ -9,6 +9,7 @@ use crate::resource_state::ResourceState;
 use crate::value::Value;
 
 use crate::plan::planner::Planner;
+use crate::plan::registration::advance::shared_with;
 use crate::plan::registration::progress::Registration;
 use crate::plan::registration::question::Next;
 use crate::plan::step::Step;
@@ -58,6 +59,7 @@ impl Planner {
         let op = if detailed.is_empty() { Op::Same } else { Op::Update };
         registration.diff_result.changed_keys = changed_keys(&detailed);
         registration.diff_result.detailed = (!detailed.is_empty()).then_some(detailed);
+        let row = if op == Op::Same { shared_with(row, &old) } else { Arc::new(row) };
         Next::Act(vec![registration.step(op, row)])
     }
 

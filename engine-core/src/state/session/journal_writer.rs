@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,8 +25,14 @@ use crate::state::secrets::Crypter;
 /// Where the outcome of a write goes; an error is its text, because many wait for one write.
 pub(super) type Reply = oneshot::Sender<std::result::Result<(), Arc<str>>>;
 
+/// The number of the last record that is durable, for those who wait for several: records become durable in their order, so
+/// one look answers for all that a flush has written.
+pub(super) type Progress = Arc<AtomicU64>;
+
 struct Job {
     record: Record,
+    /// Its place in the order of records, from 1.
+    number: u64,
     reply: Reply,
 }
 
@@ -53,6 +60,8 @@ const FIRST_LINE: usize = 1024;
 /// The writing end of a journal. The worker, and with it the journal, begins with the first record.
 pub(super) struct JournalWriter {
     state: Mutex<State>,
+    sent: AtomicU64,
+    progress: Progress,
     owner: OwnProcess,
 }
 
@@ -86,14 +95,20 @@ impl JournalWriter {
         environment: Environment,
     ) -> Self {
         let state = Mutex::new(State::Idle { lease, header: Box::new(header), seal, crypter, environment });
-        Self { state, owner: OwnProcess::here() }
+        Self { state, sent: AtomicU64::new(0), progress: Progress::default(), owner: OwnProcess::here() }
     }
 
-    /// Hands a record over; the answer comes when it is durable or cannot be. Records keep the order of these calls.
-    pub(super) fn send(&self, record: Record, reply: Reply) {
+    /// How far the writing has come.
+    pub(super) fn progress(&self) -> Progress {
+        Arc::clone(&self.progress)
+    }
+
+    /// Hands a record over; the answer comes when it is durable or cannot be. Records keep the order of these calls. Gives the
+    /// record's number.
+    pub(super) fn send(&self, record: Record, reply: Reply) -> u64 {
         if !self.owner.is_here() {
             let _ = reply.send(Err("a process that was forked off a run cannot record anything".into()));
-            return;
+            return u64::MAX;
         }
         let mut state = self.lock();
         if let State::Idle { lease, header, seal, crypter, environment } = &*state {
@@ -110,6 +125,7 @@ impl JournalWriter {
                 linger: environment.linger,
                 lines: None,
                 durable: 0,
+                progress: Arc::clone(&self.progress),
                 open: HashMap::new(),
             };
             let (end, ended) = oneshot::channel();
@@ -123,18 +139,22 @@ impl JournalWriter {
                 Err(error) => {
                     let _ =
                         reply.send(Err(format!("the thread that writes the journal cannot be made: {error}").into()));
-                    return;
+                    return u64::MAX;
                 }
             }
         }
         match &*state {
             State::Running { sender, .. } => {
+                // Under the lock of the state, so that numbers have the order of the queue.
+                let number = self.sent.fetch_add(1, Ordering::Relaxed) + 1;
                 // The worker ends only when the sender is gone; if it died all the same, the reply is dropped, which
                 // the waiting side takes for a failure.
-                let _ = sender.send(Job { record, reply });
+                let _ = sender.send(Job { record, number, reply });
+                number
             }
             State::Idle { .. } | State::Stopping { .. } | State::Stopped => {
                 let _ = reply.send(Err("the operation is over; nothing can be recorded any more".into()));
+                u64::MAX
             }
         }
     }
@@ -217,6 +237,7 @@ struct Writer {
     lines: Option<LineWriter>,
     /// The number of the last record that is on disk.
     durable: u64,
+    progress: Progress,
     /// The calls under way, with the room that is kept for their outcomes, in bytes.
     open: HashMap<u32, u64>,
 }
@@ -236,6 +257,12 @@ impl Writer {
             if failed.is_none() && !batch.is_empty() {
                 // After a failed write nobody knows what is in the file, so nothing may follow it.
                 failed = self.write(&batch).await.err().map(|error| error.to_string().into());
+            }
+            // Those that were refused have their answer already; who looks here looks there as well.
+            if failed.is_none()
+                && let Some(last) = batch.last()
+            {
+                self.progress.store(last.number, Ordering::Release);
             }
             for job in batch {
                 let outcome = failed.as_ref().map_or(Ok(()), |cause| Err(Arc::clone(cause)));

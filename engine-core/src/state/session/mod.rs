@@ -1,14 +1,12 @@
 //! A stack's state as one operation uses it.
 
+mod comparison;
+mod durability;
 mod journal_writer;
 mod lock_wait;
 
-use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -18,8 +16,6 @@ use crate::error::{Error, Result};
 use crate::fail_points;
 use crate::message;
 use crate::message::{Command, Message};
-use crate::provider::StoredProvider;
-use crate::resource_state::ResourceState;
 
 use crate::environment::Environment;
 use crate::state::backend::{Backend, Lease};
@@ -34,34 +30,13 @@ use crate::state::journal::unfinished::Unfinished;
 use crate::state::name::StackName;
 use crate::state::order::canonical;
 use crate::state::seal::{self, Before, RunningSeal, Sealer};
-use crate::state::secrets::{Crypter, reference_text};
+use crate::state::secrets::Crypter;
 use crate::state::session_options::SessionOptions;
 use crate::state::{Change, Snapshot};
-use journal_writer::{JournalWriter, Record, not_recorded};
+use comparison::Comparison;
+pub use durability::Durability;
+use journal_writer::{JournalWriter, Record};
 pub use lock_wait::LockWait;
-
-/// Becomes ready when the changes that it was given for are durable; may be dropped when nobody needs to know.
-pub struct Durability(Outcome);
-
-enum Outcome {
-    Known(Option<Result<()>>),
-    Waiting(oneshot::Receiver<std::result::Result<(), Arc<str>>>),
-}
-
-impl Future for Durability {
-    type Output = Result<()>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            Outcome::Known(result) => Poll::Ready(result.take().unwrap_or(Ok(()))),
-            Outcome::Waiting(receiver) => Pin::new(receiver).poll(context).map(|answer| match answer {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(cause)) => Err(not_recorded(&cause)),
-                Err(_) => Err(not_recorded("the thread that writes it has ended; this is a bug in maloko")),
-            }),
-        }
-    }
-}
 
 /// The state of a stack, opened for one operation.
 pub struct Session {
@@ -264,17 +239,15 @@ impl Session {
     }
 
     fn send(&self, changes: &[Change], patient: bool) -> Durability {
-        let Some(store) = &self.store else { return Durability(Outcome::Known(Some(Ok(())))) };
+        let Some(store) = &self.store else { return Durability::known(Ok(())) };
         // With a wrong passphrase nothing is begun: what it led to could not be written.
         if let Err(error) = store.options.crypter.verify() {
-            return Durability(Outcome::Known(Some(Err(error))));
+            return Durability::known(Err(error));
         }
         let mut encoder = Encoder::new(Vec::with_capacity(2048), Some(&store.options.crypter), SecretText::Cipher);
         match encode_changes(changes, &mut encoder) {
-            Ok(()) => {
-                Durability(Outcome::Waiting(store.send(Record { patient, ..record(encoder.into_bytes(), changes) })))
-            }
-            Err(error) => Durability(Outcome::Known(Some(Err(error)))),
+            Ok(()) => store.send(Record { patient, ..record(encoder.into_bytes(), changes) }),
+            Err(error) => Durability::known(Err(error)),
         }
     }
 
@@ -299,7 +272,7 @@ impl Session {
         }
         let mut broken = None;
         let mut in_journal = used;
-        let differs = !self.says_the_same(&snapshot);
+        let differs = !Comparison::new(self.crypter.as_ref()).says_the_same(&self.snapshot, &snapshot);
         if differs {
             snapshot.rows = canonical(&snapshot.rows);
             broken = store.note_unsound(&mut snapshot);
@@ -309,7 +282,7 @@ impl Session {
                 let written =
                     store.send(Record { content: encode_compaction(&sha256_hex(&bytes)), ..Record::default() });
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
-                in_journal = matches!(written.await, Ok(Ok(())));
+                in_journal = written.await.is_ok();
                 fail_points::kill("kill::after-fold-record");
             }
             store.journal.close().await;
@@ -346,61 +319,6 @@ impl Session {
         let Some(store) = &self.store else { return Ok(()) };
         store.journal.close().await;
         store.lease.release().await
-    }
-
-    fn says_the_same(&self, new: &Snapshot) -> bool {
-        let old = &self.snapshot;
-        old.other == new.other
-            && old.unresolved_creates == new.unresolved_creates
-            && old.pending.len() == new.pending.len()
-            && old.pending.iter().zip(&new.pending).all(|(a, b)| a.kind == b.kind && self.same_row(&a.row, &b.row))
-            && self.same_rows(&old.rows, &new.rows)
-    }
-
-    /// Are they the same rows? In which order a run met them, or another tool wrote them, says nothing.
-    fn same_rows(&self, old: &[Arc<ResourceState>], new: &[Arc<ResourceState>]) -> bool {
-        if old.len() != new.len() {
-            return false;
-        }
-        if old.iter().zip(new).all(|(old, new)| old.urn == new.urn && old.delete == new.delete) {
-            return old.iter().zip(new).all(|(old, new)| self.same_row(old, new));
-        }
-        // Old objects have their URN in common with others.
-        let mut by_urn: HashMap<_, Vec<_>> = HashMap::with_capacity(old.len());
-        for row in old {
-            by_urn.entry(&row.urn).or_default().push(row);
-        }
-        new.iter().all(|new| {
-            let alike = by_urn.get_mut(&new.urn);
-            alike.is_some_and(|alike| {
-                let place = alike.iter().position(|old| self.same_row(old, new));
-                place.map(|place| alike.swap_remove(place)).is_some()
-            })
-        })
-    }
-
-    fn same_row(&self, old: &Arc<ResourceState>, new: &Arc<ResourceState>) -> bool {
-        if Arc::ptr_eq(old, new) {
-            return true;
-        }
-        let provider = match (&old.stored_provider, &new.stored_provider) {
-            (StoredProvider::Sealed(ciphertext), StoredProvider::Reference(reference)) => {
-                let old = self.crypter.as_ref().and_then(|crypter| crypter.decrypt(ciphertext).ok());
-                old.as_deref() == reference_text(reference).ok().as_deref()
-            }
-            (old, new) => old == new,
-        };
-        // No outputs and empty outputs are written alike. By which calls an asynchronous program came to the line that
-        // registers a resource varies from run to run, so that the trace alone is no change; the line itself is one.
-        let without = |row: &ResourceState| ResourceState {
-            stored_provider: StoredProvider::Absent,
-            outputs: None,
-            stack_trace: Vec::new(),
-            ..row.clone()
-        };
-        let same =
-            |old: ResourceState, new: ResourceState| old == new || old.with_sorted_lists() == new.with_sorted_lists();
-        provider && old.outputs_or_empty() == new.outputs_or_empty() && same(without(old), without(new))
     }
 }
 
@@ -449,10 +367,10 @@ fn record(content: Vec<u8>, changes: &[Change]) -> Record {
 }
 
 impl Store {
-    fn send(&self, record: Record) -> oneshot::Receiver<std::result::Result<(), Arc<str>>> {
-        let (reply, receiver) = oneshot::channel();
-        self.journal.send(record, reply);
-        receiver
+    fn send(&self, record: Record) -> Durability {
+        let (reply, answer) = oneshot::channel();
+        let number = self.journal.send(record, reply);
+        Durability::waiting(answer, number, self.journal.progress())
     }
 
     async fn replace(&self, checkpoint: &[u8]) -> Result<()> {

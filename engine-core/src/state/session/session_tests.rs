@@ -6,7 +6,9 @@ use std::time::Duration;
 use futures::executor::block_on;
 
 use super::*;
+use crate::provider::StoredProvider;
 use crate::provider::{ProviderReference, Revision};
+use crate::resource_state::ResourceState;
 use crate::state::fixtures::faulty::failing_after;
 use crate::state::fixtures::{PULUMI_PYTHON, options_for, provider_row, python_crypter, row, urn};
 use crate::state::{Attempt, StackReading, create_stack, overwrite_stack, read_stack, read_stack_beside};
