@@ -31,6 +31,7 @@ pub mod property_path;
 pub mod provider;
 pub mod redaction;
 pub mod resource_state;
+pub mod run;
 pub mod schedule;
 pub mod served_by;
 pub mod state;

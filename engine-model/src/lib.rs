@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod cloud;
+pub mod driven;
 mod extras;
 pub mod generate;
 pub mod host;
@@ -14,8 +15,10 @@ pub mod provider_kind;
 pub mod random;
 pub mod rules;
 pub mod run;
+pub mod run_loop;
 pub mod sdk;
 pub mod show;
 pub mod shrink;
 pub mod simulation;
 pub mod urns;
+pub mod world;

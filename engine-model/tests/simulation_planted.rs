@@ -108,7 +108,7 @@ fn an_object_that_could_be_known_by_its_operation_key_is_known() {
     for (bug, service) in
         [("planted::unresolved-create-not-looked-for", Service::Finds), ("planted::key-of-each-attempt", Service::Keys)]
     {
-        let setting = Setting { store: Kind::Memory, service };
+        let setting = Setting { store: Kind::Memory, service, ..Setting::default() };
         assert_eq!(noticed_in(bug, setting, Interruption::Kill), Some("no duplicate"), "{bug}");
     }
 }

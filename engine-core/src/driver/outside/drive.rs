@@ -66,7 +66,7 @@ impl Future for Driver {
             for (ticket, work) in works {
                 self.records += usize::from(matches!(work, Work::Durable { .. }));
                 let beside = !alone && work.runs_user_code();
-                let performed = engine.perform(work);
+                let performed = engine.outside.perform(work);
                 if !beside {
                     if self.first.is_none() {
                         self.first = Some((ticket, performed));
