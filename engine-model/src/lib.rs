@@ -15,7 +15,6 @@ pub mod provider_kind;
 pub mod random;
 pub mod rules;
 pub mod run;
-pub mod run_loop;
 pub mod sdk;
 pub mod show;
 pub mod shrink;

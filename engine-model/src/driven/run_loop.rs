@@ -122,3 +122,7 @@ impl RunLoop {
         world.spawn(process, Box::pin(work.map(drop)));
     }
 }
+
+#[cfg(test)]
+#[path = "run_loop_tests.rs"]
+mod tests;

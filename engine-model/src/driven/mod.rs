@@ -1,5 +1,7 @@
 //! A run, and who drives it: the model's own loop, or the `Engine` that the bindings hold.
 
+pub mod run_loop;
+
 use std::sync::Arc;
 
 use maloko_core::error::{Error, Result};
@@ -9,8 +11,9 @@ use maloko_core::run::{Request, Response};
 use maloko_core::state::Session;
 use maloko_core::{Engine, Operation, ProgramEnd, Report};
 
-use crate::run_loop::RunLoop;
 use crate::world::Machine;
+
+use run_loop::RunLoop;
 
 /// Every so many lifecycles of a simulation one is driven by `Engine`.
 const ENGINE_EVERY: u64 = 3;
