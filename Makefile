@@ -319,10 +319,11 @@ model-sample:
 # The engine in a simulated world, cut off at every edge (docs/internals/simulation.md); `make simulate` repeats one case with its trace.
 .PHONY: simulate corpus
 SERVICE ?= plain
+DRIVER ?= loop
 SIMULATE = MALOKO_COMMIT=$$(git rev-parse --short HEAD) $(BUILT)/simulate
 simulate:
 	$(CARGO_TEST) --no-run
-	$(SIMULATE) --seed $(SEED) --program $(PROGRAM) --step $(STEP) --store $(STORE) --service $(SERVICE) --blow $(BLOW) --point $(POINT) $(if $(AGAIN),--again $(AGAIN))
+	$(SIMULATE) --seed $(SEED) --program $(PROGRAM) --step $(STEP) --store $(STORE) --service $(SERVICE) --driver $(DRIVER) --blow $(BLOW) --point $(POINT) $(if $(AGAIN),--again $(AGAIN))
 # The states and journals of this version, for later versions to load.
 corpus:
 	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus

@@ -11,11 +11,15 @@ use crate::random::Random;
 const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 const GROUPS: [&str; 3] = ["group", "team", "unit"];
 const PATHS: [&str; 9] = ["a", "zone", "nest.x", "nest", "nest.*", "list[0]", "list[*]", "nest.gone.deep", "*"];
+/// Makes the random numbers for the order others than those for the programs.
+const ORDER: u64 = 0x0de5;
 
 /// The lifecycle of one number of one seed.
 #[must_use]
 pub fn lifecycle(seed: u64, program: u64) -> Lifecycle {
-    let mut generator = Generator { random: Random::new(seed, program), lifecycle: Lifecycle::default() };
+    let order = Random::new(seed, program ^ ORDER).below(usize::MAX) as u64;
+    let lifecycle = Lifecycle { order, ..Lifecycle::default() };
+    let mut generator = Generator { random: Random::new(seed, program), lifecycle };
     generator.fill();
     crate::extras::add(&mut generator.lifecycle, seed, program);
     crate::packages::add(&mut generator.lifecycle, seed, program);

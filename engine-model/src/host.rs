@@ -1,10 +1,12 @@
 //! The engine's side of the border: a host whose providers live in the simulated cloud, and which writes down every call.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::Urn;
+use maloko_core::environment::Clock;
 use maloko_core::event::{Event, EventSink};
 use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{
@@ -16,6 +18,10 @@ use crate::cloud::{Cloud, Outcome, Providers};
 use crate::plugins::{Plugins, as_method, shown_call};
 use crate::provider_kind::ProviderKind;
 use crate::show;
+use crate::world::Machine;
+
+/// The longest time that a call takes, in milliseconds.
+const LONGEST_CALL: usize = 8;
 
 /// A call that was made.
 #[derive(Clone, Debug)]
@@ -49,14 +55,16 @@ pub struct Simulated {
     /// The kinds by object number.
     objects: Vec<ProviderKind>,
     recorded: Mutex<Recorded>,
+    machine: Machine,
+    base: Instant,
 }
 
 impl Simulated {
     /// A host over a cloud. `objects` are the provider objects' kinds, numbered from 0.
     #[must_use]
-    pub fn new(providers: Providers, objects: Vec<ProviderKind>, cloud: Cloud) -> Arc<Self> {
+    pub fn new(machine: Machine, providers: Providers, objects: Vec<ProviderKind>, cloud: Cloud) -> Arc<Self> {
         let recorded = Mutex::new(Recorded { cloud, ..Recorded::default() });
-        Arc::new(Self { providers, objects, recorded })
+        Arc::new(Self { providers, objects, recorded, machine, base: Instant::now() })
     }
 
     fn recorded(&self) -> MutexGuard<'_, Recorded> {
@@ -92,10 +100,8 @@ impl Simulated {
             });
             recorded.calls.len() - 1
         };
-        // Calls that run side by side take turns here, in an order that depends on nothing but their names.
-        for _ in 0..urn.name().len() % 3 {
-            tokio::task::yield_now().await;
-        }
+        let time = self.machine.world.below(LONGEST_CALL);
+        self.machine.wait(Duration::from_millis(time as u64)).await;
         let mut recorded = self.recorded();
         let outcome = call(&mut recorded);
         recorded.moment += 1;
@@ -182,9 +188,16 @@ impl ProviderHost for Simulated {
         Err(ProviderError::new(ProviderErrorKind::Raised, format!("no callback {token}")))
     }
 
+    fn now(&self) -> Instant {
+        self.base + self.machine.elapsed()
+    }
+
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
+        Clock::wait(&self.machine, time)
+    }
+
     fn spawn(&self, task: BoxFuture<'static, ()>) {
-        // The task tells its caller itself when it is done.
-        drop(tokio::spawn(task));
+        self.machine.world.spawn(self.machine.process, task);
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod cloud;
+pub mod driven;
 mod extras;
 pub mod generate;
 pub mod host;
@@ -19,3 +20,4 @@ pub mod show;
 pub mod shrink;
 pub mod simulation;
 pub mod urns;
+pub mod world;

@@ -15,8 +15,6 @@ use maloko_model::rules::{Counts, OUT_OF_REACH, Rule};
 use maloko_model::run::{Failure, run};
 use maloko_model::{generate, shrink};
 
-/// A run waits for its journal for about half of its time.
-const THREADS_PER_CORE: usize = 2;
 /// How many failures are shrunk and shown; the others are only counted.
 const SHOWN: usize = 5;
 /// So many of the rules that took longest to come up are named.
@@ -111,7 +109,7 @@ fn many(request: &Request) -> Result<bool, String> {
     let numbers: Vec<u64> =
         (0..programs).chain(request.more.iter().copied().filter(|program| *program >= programs)).collect();
     let started = Instant::now();
-    let threads = THREADS_PER_CORE * std::thread::available_parallelism().map_or(2, usize::from);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let next = AtomicUsize::new(0);
     let counted: Mutex<(Counts, FirstSeen)> = Mutex::default();
     let failures: Mutex<Vec<(u64, Failure)>> = Mutex::default();

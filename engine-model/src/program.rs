@@ -16,6 +16,9 @@ pub struct Lifecycle {
     pub providers: BTreeMap<String, ProviderKind>,
     /// What is done, in order.
     pub steps: Vec<Step>,
+    /// The seed of the order in which things happen that may happen in any.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub order: u64,
 }
 
 /// The verb of a step.

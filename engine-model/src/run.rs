@@ -1,4 +1,5 @@
-//! Runs a lifecycle against the engine and against the model, and compares them after every step.
+//! Runs a lifecycle against the engine and against the model, and compares them after every step. The engine is its `Run`, in
+//! a world of one thread.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +15,11 @@ use maloko_core::state::{
     Crypter, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, create_stack,
     overwrite_stack, read_stack,
 };
-use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, ResourceState, Value};
+use maloko_core::{Operation, OperationKind, ProgramEnd, ResourceState, Value};
 
 use crate::check::{self, Observed};
 use crate::cloud::{Cloud, Providers};
+use crate::driven::Driver;
 use crate::host::{Simulated, object_of};
 use crate::invariant::{Broken, Invariant};
 use crate::model::{Before, Model, NEW_ID, Record};
@@ -26,6 +28,7 @@ use crate::provider_kind::ProviderKind;
 use crate::rules::{Counts, Rule};
 use crate::sdk::{self, Program};
 use crate::urns;
+use crate::world::{FaultSchedule, Machine, World};
 
 /// Where and how a lifecycle broke an invariant.
 #[derive(Clone, Debug)]
@@ -46,14 +49,14 @@ impl fmt::Display for Failure {
 }
 
 /// One key for all: it takes long to derive.
-fn options() -> Result<SessionOptions, String> {
+fn options(machine: &Machine) -> Result<SessionOptions, String> {
     static CRYPTER: std::sync::OnceLock<Result<Crypter, String>> = std::sync::OnceLock::new();
     let made = CRYPTER.get_or_init(|| {
         Crypter::with_new_salt(Passphrase::given("model"), Environment::system()).map_err(|error| error.to_string())
     });
     Ok(SessionOptions {
-        crypter: made.clone()?,
-        environment: Environment::system(),
+        crypter: made.clone()?.on(machine.environment()),
+        environment: machine.environment(),
         check_integrity: true,
         keep_generations: MIN_GENERATIONS,
         command: "model".to_owned(),
@@ -65,6 +68,7 @@ struct Stack {
     backend: MemoryBackend,
     name: StackName,
     options: SessionOptions,
+    machine: Machine,
     cloud: Cloud,
     /// Objects that stay although no row names them.
     let_go: BTreeSet<String>,
@@ -81,9 +85,11 @@ struct Stack {
 pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
     let fault =
         |details: String| Failure { step: 0, preview: false, broken: Broken { invariant: Invariant::Setup, details } };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|error| fault(error.to_string()))?;
-    runtime.block_on(async {
-        let options = options().map_err(fault)?;
+    let world = World::new(lifecycle.order, 0);
+    let machine = world.machine(world.begin(FaultSchedule::default()));
+    let process = machine.process;
+    let outcome = world.block_on(async {
+        let options = options(&machine).map_err(fault)?;
         let name = StackName::new(urns::PROJECT, urns::STACK).map_err(|error| fault(error.to_string()))?;
         let backend = MemoryBackend::default();
         create_stack(&backend, &name, &options.crypter, &options.environment)
@@ -93,6 +99,7 @@ pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
             backend,
             name,
             options,
+            machine,
             cloud: Cloud::default(),
             let_go: BTreeSet::new(),
             unresolved_creates: BTreeSet::new(),
@@ -107,6 +114,10 @@ pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
             })?;
         }
         Ok(())
+    });
+    world.end(process);
+    outcome.unwrap_or_else(|reason| {
+        Err(Failure { broken: Broken::new(Invariant::Finished, reason), ..fault(String::new()) })
     })
 }
 
@@ -130,6 +141,7 @@ impl Stack {
             backend,
             name: self.name.clone(),
             options: self.options.clone(),
+            machine: self.machine.clone(),
             cloud: self.cloud.clone(),
             let_go: self.let_go.clone(),
             unresolved_creates: self.unresolved_creates.clone(),
@@ -293,7 +305,8 @@ impl Stack {
         let broken = |error: maloko_core::Error| Broken::new(Invariant::Finished, error.to_string());
         let objects: Vec<ProviderKind> =
             std::iter::once(ProviderKind::default()).chain(lifecycle.providers.values().copied()).collect();
-        let host = Simulated::new(Providers::new(lifecycle, &step.faults), objects, self.cloud.clone());
+        let host =
+            Simulated::new(self.machine.clone(), Providers::new(lifecycle, &step.faults), objects, self.cloud.clone());
         let session = if dry_run {
             Session::preview(before.clone(), self.options.crypter.clone())
         } else {
@@ -301,15 +314,16 @@ impl Stack {
         };
         let plugins = PluginsOfRun(Arc::clone(&host) as _);
         let operation = Operation { plugins, ..operation(step, dry_run) };
-        let engine = Engine::start(operation, session, Arc::clone(&host) as _, Arc::clone(&host) as _);
-        let mut program = Program { engine: &engine, lifecycle, step, dry_run, ids, known: BTreeMap::new() };
+        let (calls_of, events_of) = (Arc::clone(&host) as _, Arc::clone(&host) as _);
+        let run = Driver::Loop.start(operation, session, calls_of, events_of, self.machine.clone());
+        let mut program = Program { run: &run, lifecycle, step, dry_run, ids, known: BTreeMap::new() };
         let runs = step.verb == Verb::Up || step.with_program;
         let ran = if runs { program.run().await } else { sdk::Ran::default() };
-        engine.all_told().await;
+        run.all_told().await;
         let (calls, events) = (host.calls_so_far(), host.events_so_far());
         let raised = runs && !ran.completed && step.raises_after.is_some();
         let error = raised.then(|| "the program raised".to_owned());
-        let report = engine.finish(ProgramEnd { error, source: None }).await.map_err(broken)?;
+        let report = run.finish(ProgramEnd { error, source: None }).await.map_err(broken)?;
         let (cloud, made, told) = host.take();
         let mut observed = Observed {
             dry_run,

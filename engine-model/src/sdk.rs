@@ -9,9 +9,10 @@ use maloko_core::wire::{
     RegisterResourceOutputsRequest, RegisterResourceRequest, RegisterResourceResponse, WireAlias, decode_properties,
     encode_properties, encode_value,
 };
-use maloko_core::{Engine, PropertyMap, Value};
+use maloko_core::{PropertyMap, Value};
 use prost::Message;
 
+use crate::driven::Driven;
 use crate::program::{Alias, Lifecycle, Resource, Step};
 use crate::urns;
 
@@ -136,10 +137,10 @@ fn referred(resource: &Resource) -> impl Iterator<Item = &String> {
         .chain(parents)
 }
 
-/// One run of a program over an engine.
+/// One run of a program.
 pub struct Program<'a> {
-    /// The engine.
-    pub engine: &'a Engine,
+    /// The run that answers it.
+    pub run: &'a Driven,
     /// The whole lifecycle, for the providers.
     pub lifecycle: &'a Lifecycle,
     /// The step whose program runs.
@@ -185,7 +186,7 @@ impl Program<'_> {
             name: format!("{}-{}", urns::PROJECT, urns::STACK),
             ..RegisterResourceRequest::default()
         };
-        self.engine.rpc("RegisterResource", &stack.encode_to_vec()).await.is_ok()
+        self.run.rpc("RegisterResource", &stack.encode_to_vec()).await.is_some()
     }
 
     /// Runs the program as programs of an SDK run: each registration begins once those that it refers to are answered,
@@ -223,7 +224,7 @@ impl Program<'_> {
         let request =
             RegisterResourceOutputsRequest { urn: urns::stack(), outputs: Some(encode_properties(&outputs, ACCEPTS)) };
         // When the run was stopped, nobody takes the outputs; what stopped it is known already.
-        let _ = self.engine.rpc("RegisterResourceOutputs", &request.encode_to_vec()).await;
+        let _ = self.run.rpc("RegisterResourceOutputs", &request.encode_to_vec()).await;
     }
 
     fn parent(&self, resource: &Resource) -> String {
@@ -254,7 +255,7 @@ impl Program<'_> {
             additional_secret_outputs: resource.secret_outputs.clone(),
             ..ReadResourceRequest::default()
         };
-        let answer = self.engine.rpc("ReadResource", &request.encode_to_vec()).await.ok()?;
+        let answer = self.run.rpc("ReadResource", &request.encode_to_vec()).await?;
         let response = ReadResourceResponse::decode(&answer[..]).ok()?;
         let outputs = decode_properties(response.properties.unwrap_or_default()).ok()?;
         Some(Known { urn: response.urn, outputs, ..Known::default() })
@@ -297,7 +298,7 @@ impl Program<'_> {
             supports_result_reporting: true,
             ..RegisterResourceRequest::default()
         };
-        let answer = self.engine.rpc("RegisterResource", &request.encode_to_vec()).await.ok()?;
+        let answer = self.run.rpc("RegisterResource", &request.encode_to_vec()).await?;
         let response = RegisterResourceResponse::decode(&answer[..]).ok()?;
         let unknown = response.unknown || response.result != 0;
         let outputs = decode_properties(response.object.unwrap_or_default()).ok()?;

@@ -4,6 +4,7 @@
 use std::io::ErrorKind;
 
 use maloko_model::cloud::Service;
+use maloko_model::driven::Driver;
 use maloko_model::simulation::explore::{Case, Extent, Interruption, Tried, explore, replay};
 use maloko_model::simulation::life::{Kind, Setting};
 use maloko_model::simulation::rivals::{Meetings, second_writer, zombie};
@@ -18,9 +19,9 @@ fn ends_the_process(interruption: Interruption) -> bool {
 
 /// Tries some cases of each lifecycle.
 fn sample(programs: u64, store: Kind, service: Service, interruption: Interruption) -> Tried {
-    let setting = Setting { store, service };
     let mut all = Tried::default();
     for program in 0..programs {
+        let setting = Setting { store, service, driver: Driver::of(program) };
         match explore(SEED, program, setting, &[interruption], Extent::Some(4)) {
             Ok(tried) => {
                 all.cases += tried.cases;
@@ -79,7 +80,7 @@ fn a_plugin_that_dies_in_a_call_loses_or_duplicates_no_object_silently() {
 #[test]
 fn one_seed_gives_one_trace() {
     for (program, store) in [(0, Kind::Disk), (3, Kind::Disk), (5, Kind::Memory), (4, Kind::Bucket)] {
-        let setting = Setting { store, ..Setting::default() };
+        let setting = Setting { store, driver: Driver::of(program), ..Setting::default() };
         let again = Some(9);
         let case =
             Case { seed: SEED, program, step: 1, setting, interruption: Interruption::PowerCut, point: 25, again };

@@ -1,4 +1,4 @@
-//! What goes into a run, and what comes out of it.
+//! What goes into a run, and what comes out of it. [`crate::run`] shows how a loop hands it to and fro.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,23 +21,23 @@ use crate::wire::Callback;
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 
 /// Something that the run does from its beginning to its end, such as a registration.
-pub(in crate::driver) type FlowId = u64;
+pub type FlowId = u64;
 /// Something that a flow waits for.
-pub(in crate::driver) type Ticket = u64;
+pub type Ticket = u64;
 
 /// When something came in.
 #[derive(Clone, Copy)]
-pub(in crate::driver) struct Moment {
+pub struct Moment {
     /// The time by which calls are spaced.
-    pub(in crate::driver) instant: Instant,
+    pub instant: Instant,
     /// The time of day, as rows keep it.
-    pub(in crate::driver) time: Timestamp,
+    pub time: Timestamp,
     /// Since the operation began.
-    pub(in crate::driver) elapsed: Duration,
+    pub elapsed: Duration,
 }
 
 /// What a run is told.
-pub(in crate::driver) enum Input {
+pub enum Input {
     /// The operation begins.
     Begin,
     /// The host asks for something; [`Action::Answer`] brings the answer.
@@ -59,9 +59,14 @@ pub(in crate::driver) enum Input {
 }
 
 /// What the host may ask for.
-pub(in crate::driver) enum Request {
+pub enum Request {
     /// A method of the resource monitor or the engine service, with protobuf bytes.
-    Rpc { method: String, request: Vec<u8> },
+    Rpc {
+        /// Its name, such as `RegisterResource`.
+        method: String,
+        /// Its request, as protobuf bytes.
+        request: Vec<u8>,
+    },
     /// To be told when the watcher knows of all steps so far.
     AllTold,
     /// To end the operation.
@@ -71,21 +76,39 @@ pub(in crate::driver) enum Request {
 }
 
 /// The answer to a [`Request`], of the same name.
-pub(in crate::driver) enum Response {
+pub enum Response {
+    /// The method's answer, as protobuf bytes.
     Rpc(std::result::Result<Vec<u8>, RpcError>),
+    /// All steps so far were told.
     AllTold,
+    /// How the operation ended.
     Finish(Box<Result<Report>>),
+    /// The state with the SDK's own forms, and those that have none.
     Serialize(Box<(Snapshot, Vec<NotSerialized>)>),
     /// There is none: the flow panicked.
     Panicked,
 }
 
 /// What is to be done outside of the run. None of it takes time: what does is [`Work`].
-pub(in crate::driver) enum Action {
+pub enum Action {
     /// Do what a flow waits for.
-    Do { flow: FlowId, ticket: Ticket, work: Work },
+    Do {
+        /// The flow that waits.
+        flow: FlowId,
+        /// Comes back with the outcome, in [`Input::Done`].
+        ticket: Ticket,
+        /// What is to be done.
+        work: Work,
+    },
     /// Append to the journal; a flow may wait until that is durable.
-    Append { changes: Vec<Change>, with_next: bool, awaited: Option<(FlowId, Ticket)> },
+    Append {
+        /// The record.
+        changes: Vec<Change>,
+        /// May it wait for a record that comes later, to share its flush?
+        with_next: bool,
+        /// The flow that waits for it, if any does.
+        awaited: Option<(FlowId, Ticket)>,
+    },
     /// Tell the watcher.
     Tell(Event),
     /// Tell the watcher that the resource's provider was called so long ago.
@@ -105,80 +128,123 @@ pub(in crate::driver) enum Action {
 }
 
 /// A wait of a resource, by a number: of a call for its permit, of a step for what comes before it.
-pub(in crate::driver) enum Wait {
-    Began { number: u64, kind: ActivityKind, urn: Urn, name: &'static str },
+pub enum Wait {
+    /// It has to wait.
+    Began {
+        /// The number of the wait.
+        number: u64,
+        /// What kind of thing it waits for.
+        kind: ActivityKind,
+        /// The resource.
+        urn: Urn,
+        /// What it waits for.
+        name: &'static str,
+    },
+    /// It no longer has to.
     Ended(u64),
 }
 
 /// A provider that was configured in this run, and has a `close`.
-pub(in crate::driver) struct Closable {
-    pub(in crate::driver) object: ObjectId,
+pub struct Closable {
+    /// The provider.
+    pub object: ObjectId,
     /// The number of the call.
-    pub(in crate::driver) number: u64,
+    pub number: u64,
     /// The resource on whose behalf it was configured.
-    pub(in crate::driver) urn: Urn,
+    pub urn: Urn,
     /// How messages name it.
-    pub(in crate::driver) class: String,
+    pub class: String,
 }
 
 /// Something outside of the run that takes time.
-pub(in crate::driver) enum Work {
+pub enum Work {
+    /// What a live provider says of itself.
     Describe(ObjectId),
+    /// A provider's method.
     Call(ObjectId, ProviderCall),
     /// Calls a function of the program, or of a plugin.
     CallBack {
         /// How errors name it.
         label: String,
+        /// The function.
         function: Callback,
+        /// Its request, as protobuf bytes.
         request: Vec<u8>,
     },
+    /// Looks among the program's live providers for the one that a row names.
     Find(Arc<ProviderReference>),
+    /// Has the provider that a row names found or made again.
     Rebuild(Arc<ProviderReference>),
+    /// Finds what a user named as a provider.
     Named(Arc<ProviderReference>),
+    /// Was a provider of this class registered by hand?
     IsByHand(Arc<ProviderReference>),
+    /// The SDK's own form of a provider.
     Serialize(ObjectId),
     /// What a resource of the built-in package is asked.
     BuiltIn(Arc<str>, Method),
     /// A function of the built-in package; `found` is the row of this run that its arguments name.
     Function {
+        /// The function's name.
         token: String,
+        /// Its arguments.
         arguments: PropertyMap,
+        /// The row.
         found: Option<Arc<ResourceState>>,
     },
     /// Starts the plugin of a package for a provider resource.
     StartPlugin(Box<PackageRequest>, Urn),
+    /// Asks a plugin something that is no method of a resource.
     AskPlugin(ObjectId, Box<PluginQuestion>),
+    /// Ends a plugin.
     StopPlugin(ObjectId),
     /// Ends all plugins.
     StopPlugins,
+    /// Reads files and addresses, for their hashes.
     ReadAssets(PropertyMap),
+    /// Lets time pass.
     Wait(Duration),
     /// Comes from [`Action::Append`].
     Durable {
+        /// Resolves when the record is durable, or cannot be.
         durability: Durability,
         /// For those who watch activities.
         ongoing: Option<Ongoing>,
     },
+    /// Makes this the state, and does away with the journal.
     Fold(Snapshot),
+    /// Closes providers, each for no longer than this.
     Close(Vec<Closable>, Duration),
 }
 
 /// The outcome of [`Work`].
-pub(in crate::driver) enum Outcome {
+pub enum Outcome {
+    /// Of [`Work::Describe`].
     Described(std::result::Result<ProviderDescription, ProviderError>),
+    /// Of [`Work::Call`] and [`Work::BuiltIn`].
     Answered(std::result::Result<Answer, ProviderError>),
+    /// Of [`Work::CallBack`].
     CalledBack(std::result::Result<Vec<u8>, ProviderError>),
+    /// Of [`Work::Find`], [`Work::Rebuild`], [`Work::Named`] and [`Work::StartPlugin`]. `None`: there is none.
     Object(std::result::Result<Option<ObjectId>, ProviderError>),
+    /// Of [`Work::IsByHand`].
     ByHand(bool),
+    /// Of [`Work::Serialize`].
     Serialized(std::result::Result<SerializedProvider, ProviderError>),
-    /// `None`: there is no such function.
+    /// Of [`Work::Function`]. `None`: there is no such function.
     Returned(Option<std::result::Result<PropertyMap, String>>),
+    /// Of [`Work::AskPlugin`].
     PluginAnswered(std::result::Result<PluginAnswer, ProviderError>),
+    /// Of [`Work::StopPlugin`] and [`Work::StopPlugins`].
     PluginStopped,
+    /// Of [`Work::ReadAssets`].
     AssetsRead(std::result::Result<PropertyMap, String>),
+    /// Of [`Work::Wait`].
     Waited,
+    /// Of [`Work::Durable`].
     Written(Result<()>),
+    /// Of [`Work::Fold`]: was anything written?
     Folded(Result<bool>),
-    /// What went wrong.
+    /// Of [`Work::Close`]: what went wrong.
     Closed(Vec<String>),
 }

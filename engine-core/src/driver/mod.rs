@@ -3,7 +3,7 @@
 //!
 //! `docs/explanation/architecture.md` has a table of them: each may use those before it.
 
-mod actions;
+pub(crate) mod actions;
 mod answers;
 mod begin;
 mod call_permits;
@@ -13,7 +13,7 @@ mod context;
 mod deletion;
 mod exchange;
 mod finish;
-mod outside;
+pub(crate) mod outside;
 mod permits;
 mod program;
 mod recovery;
@@ -21,7 +21,7 @@ mod refresh;
 mod registration;
 mod reports;
 mod requests;
-mod run;
+pub(crate) mod run;
 mod selection;
 mod steps;
 mod stop;

@@ -18,7 +18,7 @@ use crate::driver::context::{Begun, Context};
 use crate::driver::stop::{Failure, panicked};
 
 /// See the module's text.
-pub(super) struct Run {
+pub struct Run {
     context: Arc<Context>,
     flows: HashMap<FlowId, Flow, foldhash::fast::FixedState>,
     ready: Ready,
@@ -67,12 +67,13 @@ impl Run {
     }
 
     /// A number for a flow that is about to be asked for.
-    pub(super) fn new_flow(&self) -> FlowId {
+    #[must_use]
+    pub fn new_flow(&self) -> FlowId {
         self.context.exchange.new_flow()
     }
 
     /// Deals with what came in, as far as that goes now. Gives what is to be done outside, in this order.
-    pub(super) fn take(&mut self, moment: Moment, input: Input) -> Vec<Action> {
+    pub fn take(&mut self, moment: Moment, input: Input) -> Vec<Action> {
         self.context.exchange.set_moment(moment);
         match input {
             Input::Begin => self.context.begin_operation(),

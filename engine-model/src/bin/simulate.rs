@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use maloko_model::cloud::Service;
+use maloko_model::driven::Driver;
 use maloko_model::simulation::explore::{Case, Extent, Interruption, Tried, blows, explore, replay};
 use maloko_model::simulation::life::{Kind, Setting};
 
@@ -37,7 +38,7 @@ fn request() -> Result<Request, String> {
         seed: 1,
         program: 0,
         step: 0,
-        setting: Setting { store: Kind::Disk, service: Service::Plain },
+        setting: Setting { store: Kind::Disk, ..Setting::default() },
         interruption: Interruption::Kill,
         point: 0,
         again: None,
@@ -62,6 +63,8 @@ fn request() -> Result<Request, String> {
             ("--service", "plain") => request.case.setting.service = Service::Plain,
             ("--service", "keys") => request.case.setting.service = Service::Keys,
             ("--service", "finds") => request.case.setting.service = Service::Finds,
+            ("--driver", "loop") => request.case.setting.driver = Driver::Loop,
+            ("--driver", "engine") => request.case.setting.driver = Driver::Engine,
             ("--blow", "kill") => request.case.interruption = Interruption::Kill,
             ("--blow", "power") => request.case.interruption = Interruption::PowerCut,
             ("--blow", "full") => request.case.interruption = Interruption::Fault(ErrorKind::StorageFull),
@@ -121,7 +124,7 @@ fn many(request: &Request) -> ExitCode {
                         return;
                     }
                     let (store, service) = SETTINGS[usize::try_from(number % settings).unwrap_or_default()];
-                    let setting = Setting { store, service };
+                    let setting = Setting { store, service, driver: Driver::of(program) };
                     let outcome = explore(request.case.seed, program, setting, blows(store), extent);
                     let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
                     match outcome {

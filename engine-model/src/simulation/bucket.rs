@@ -17,7 +17,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-use super::world::{Fate, World, digest};
+use crate::world::{Fate, World, digest};
 
 /// The store as one process sees it.
 pub(super) fn reached(

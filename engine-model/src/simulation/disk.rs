@@ -10,7 +10,7 @@ use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 
 use crate::random::Random;
 
-use super::world::{Fate, World, digest};
+use crate::world::{Fate, World, digest};
 
 /// What a disk writes at once, in bytes.
 const SECTOR: usize = 512;

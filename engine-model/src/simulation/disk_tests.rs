@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::simulation::world::FaultSchedule;
+use crate::world::FaultSchedule;
 
 const DIRECTORY: &str = "/work";
 

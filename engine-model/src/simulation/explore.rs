@@ -9,6 +9,7 @@ use maloko_core::state::Snapshot;
 
 use crate::check;
 use crate::cloud::Service;
+use crate::driven::Driver;
 use crate::generate;
 use crate::invariant::{Broken, Invariant};
 use crate::program::{FaultKind, Lifecycle, Step, Verb};
@@ -17,7 +18,7 @@ use crate::show;
 
 use super::life::{End, Ended, Kind, Lived, Setting, Stage, Work};
 use super::provider::Told;
-use super::world::{FaultSchedule, World};
+use crate::world::{FaultSchedule, World};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +75,10 @@ impl fmt::Display for Case {
             Service::Keys => "keys",
             Service::Finds => "finds",
         };
+        let driver = match self.setting.driver {
+            Driver::Loop => "loop",
+            Driver::Engine => "engine",
+        };
         let interruption = match self.interruption {
             Interruption::Kill => "kill",
             Interruption::PowerCut => "power",
@@ -83,7 +88,7 @@ impl fmt::Display for Case {
         let Self { seed, program, step, point, .. } = self;
         write!(
             f,
-            "make simulate SEED={seed} PROGRAM={program} STEP={step} STORE={store} SERVICE={service} BLOW={interruption} POINT={point}"
+            "make simulate SEED={seed} PROGRAM={program} STEP={step} STORE={store} SERVICE={service} DRIVER={driver} BLOW={interruption} POINT={point}"
         )?;
         self.again.map_or(Ok(()), |again| write!(f, " AGAIN={again}"))
     }
@@ -214,7 +219,7 @@ impl Scene {
     /// A destroy leaves nothing but what was left over before.
     fn destroyed(&self, world: &World, stage: &Stage, left: &BTreeSet<String>) -> Result<(), Broken> {
         let step = Step { verb: Verb::Destroy, ignore_protect: true, ..Step::default() };
-        let work = Work { lifecycle: Arc::clone(&self.work.lifecycle), step: Arc::new(step) };
+        let work = Work { step: Arc::new(step), ..self.work.clone() };
         let lived = stage.live(world, &work, FaultSchedule::default(), End::Kill)?;
         is_rightly_served(&lived.told)?;
         if lived.ended != Ended::Done(Ok(())) {
@@ -323,7 +328,7 @@ pub(super) fn scenes(seed: u64, program: u64, setting: Setting) -> Result<Vec<(S
     let mut stage = Stage::new(&World::new(seed, program), setting).map_err(failed(0))?;
     let mut scenes = Vec::new();
     for (index, step) in lifecycle.steps.iter().enumerate() {
-        let work = Work { lifecycle: Arc::clone(&lifecycle), step: Arc::new(step.clone()) };
+        let work = Work { lifecycle: Arc::clone(&lifecycle), step: Arc::new(step.clone()), driver: setting.driver };
         let mut scene = Scene { seed, program, step: index + 1, setting, work, before: stage, plugin_points: 0 };
         let (fault_points, plugin_points, after) = scene.clean().map_err(failed(index + 1))?;
         scene.plugin_points = plugin_points;

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
-use maloko_core::environment::{Entropy, Environment, Identity, SystemFiles};
+use maloko_core::environment::{Entropy, Environment};
 use maloko_core::event::Outcome;
 use maloko_core::plugin::PluginsOfRun;
 use maloko_core::state::{
     Backend, Crypter, LocalBackend, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot,
     StackName, create_stack, read_stack,
 };
-use maloko_core::{Engine, Operation, ProgramEnd};
+use maloko_core::{Operation, ProgramEnd};
 use object_store::memory::InMemory;
 
 use crate::cloud::{Cloud, Providers, Service};
+use crate::driven::Driver;
 use crate::invariant::{Broken, Invariant};
 use crate::program::{Lifecycle, Step, Verb};
 use crate::provider_kind::ProviderKind;
@@ -28,7 +28,7 @@ use super::bucket;
 use super::disk::{Disk, Volume};
 use super::memory::watched;
 use super::provider::{Reached, Told};
-use super::world::{FaultSchedule, World};
+use crate::world::{FaultSchedule, World};
 
 /// Where the simulated store lies.
 const DIRECTORY: &str = "/work";
@@ -63,6 +63,8 @@ pub struct Setting {
     pub store: Kind,
     /// What the service does for those whose `create` is repeated.
     pub service: Service,
+    /// Who drives its runs.
+    pub driver: Driver,
 }
 
 /// Where a stack is kept.
@@ -114,6 +116,8 @@ pub struct Work {
     pub lifecycle: Arc<Lifecycle>,
     /// The step.
     pub step: Arc<Step>,
+    /// Who drives it.
+    pub driver: Driver,
 }
 
 /// The stack's name.
@@ -195,18 +199,7 @@ impl Stage {
 
     /// The store and the machine as a process has them.
     fn seen_by(&self, world: &World, process: usize) -> Result<(Arc<dyn Backend>, Environment), Broken> {
-        let machine = Arc::new(world.machine(process));
-        let identity =
-            Identity { pid: u32::try_from(process).unwrap_or(0), user: "ann".to_owned(), host: "model".to_owned() };
-        let mut environment = Environment {
-            clock: Arc::clone(&machine) as _,
-            entropy: Arc::clone(&machine) as _,
-            files: Arc::new(SystemFiles),
-            workers: machine,
-            identity: Arc::new(identity),
-            linger: Duration::from_millis(3),
-            known_keys: None,
-        };
+        let mut environment = world.machine(process).environment();
         let backend: Arc<dyn Backend> = match &self.store {
             Store::Memory(inner) => watched(inner.clone(), world.clone(), process),
             Store::Disk(volume) => {
@@ -277,7 +270,7 @@ impl Stage {
         backend: Arc<dyn Backend>,
         environment: Environment,
     ) -> Result<Life, Broken> {
-        let Work { lifecycle, step } = work.clone();
+        let Work { lifecycle, step, driver } = work.clone();
         let kinds: Vec<ProviderKind> =
             std::iter::once(ProviderKind::default()).chain(lifecycle.providers.values().copied()).collect();
         let providers = Providers::new(&lifecycle, &step.faults);
@@ -293,7 +286,8 @@ impl Stage {
         let outcome: Arc<Mutex<Option<Ended>>> = Arc::default();
         let slot = Arc::clone(&outcome);
         let body = async move {
-            let ended = operate(&*backend, &name, options, &lifecycle, &step, &reached).await;
+            let work = Work { lifecycle, step, driver };
+            let ended = operate(&*backend, &name, options, &work, &reached).await;
             *locked(&slot) = Some(ended);
         };
         world.spawn(process, Box::pin(body));
@@ -376,20 +370,20 @@ async fn operate(
     backend: &dyn Backend,
     name: &StackName,
     options: SessionOptions,
-    lifecycle: &Lifecycle,
-    step: &Step,
+    work: &Work,
     host: &Arc<Reached>,
 ) -> Ended {
     let session = match Session::open(backend, name, options).await {
         Ok(session) => session,
         Err(error) => return Ended::Refused(error.to_string()),
     };
-    let step = run::resolved(step, session.snapshot());
+    let step = run::resolved(&work.step, session.snapshot());
     host.begin(&step, session.snapshot());
     let operation = Operation { plugins: PluginsOfRun(Arc::clone(host) as _), ..run::operation(&step, false) };
-    let engine = Engine::start(operation, session, Arc::clone(host) as _, Arc::clone(host) as _);
+    let (calls, events, machine) = (Arc::clone(host) as _, Arc::clone(host) as _, host.machine().clone());
+    let run = work.driver.start(operation, session, calls, events, machine);
     let (ids, known) = (BTreeMap::new(), BTreeMap::new());
-    let mut program = Program { engine: &engine, lifecycle, step: &step, dry_run: false, ids: &ids, known };
+    let mut program = Program { run: &run, lifecycle: &work.lifecycle, step: &step, dry_run: false, ids: &ids, known };
     let ran = match (step.verb == Verb::Up || step.with_program, step.parallel > 1 && step.raises_after.is_none()) {
         (false, _) => Ran::default(),
         (true, false) => program.run().await,
@@ -397,7 +391,7 @@ async fn operate(
     };
     let raised = step.verb == Verb::Up && !ran.completed && step.raises_after.is_some();
     let error = raised.then(|| "the program raised".to_owned());
-    match engine.finish(ProgramEnd { error, source: None }).await {
+    match run.finish(ProgramEnd { error, source: None }).await {
         Ok(report) if report.summary.outcome == Outcome::Succeeded => Ended::Done(Ok(())),
         Ok(report) => Ended::Done(Err(report.error.unwrap_or_default().into())),
         Err(error) => Ended::Done(Err(error.to_string())),

@@ -7,7 +7,7 @@ use maloko_core::Error;
 use maloko_core::error::Result;
 use maloko_core::state::{Backend, MemoryBackend, Passage, StackName, StoreWatch, StoreWrite, WatchedBackend};
 
-use super::world::{Fate, World, digest};
+use crate::world::{Fate, World, digest};
 
 /// The store as one process sees it.
 pub(super) fn watched(inner: MemoryBackend, world: World, process: usize) -> Arc<dyn Backend> {

@@ -9,4 +9,3 @@ mod plugins;
 pub mod provider;
 pub mod rivals;
 mod served;
-pub mod world;

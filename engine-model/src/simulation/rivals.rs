@@ -1,10 +1,11 @@
 //! Two processes and one stack (P5 and P6 of docs/internals/reliability.md).
 
+use crate::driven::Driver;
 use crate::invariant::{Broken, Invariant};
 
 use super::explore::{Scene, is_whole, nothing_lost, scenes};
 use super::life::{End, Ended, Kind, Life, Setting, Stage, TAKEN_OVER};
-use super::world::{FaultSchedule, World};
+use crate::world::{FaultSchedule, World};
 
 /// How meetings of two processes ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,8 +16,8 @@ pub struct Meetings {
     pub in_turn: u64,
 }
 
-fn setting(store: Kind) -> Setting {
-    Setting { store, ..Setting::default() }
+fn setting(store: Kind, program: u64) -> Setting {
+    Setting { store, driver: Driver::of(program), ..Setting::default() }
 }
 
 fn broken(details: impl Into<String>) -> Broken {
@@ -45,7 +46,7 @@ fn first(scene: &Scene, fault_points: u64, world: &World, stage: &Stage) -> Resu
 /// What does not hold.
 pub fn second_writer(seed: u64, program: u64, store: Kind) -> Result<Meetings, Broken> {
     let mut meetings = Meetings::default();
-    for (scene, fault_points) in scenes(seed, program, setting(store)).map_err(|failure| failure.broken)? {
+    for (scene, fault_points) in scenes(seed, program, setting(store, program)).map_err(|failure| failure.broken)? {
         let (world, stage) = (scene.world(), scene.before.copy()?);
         let one = first(&scene, fault_points, &world, &stage)?;
         let other = stage.begin(&world, &scene.work, FaultSchedule::default())?;
@@ -77,7 +78,7 @@ pub fn second_writer(seed: u64, program: u64, store: Kind) -> Result<Meetings, B
 /// What does not hold.
 pub fn zombie(seed: u64, program: u64, store: Kind) -> Result<u64, Broken> {
     let mut told = 0;
-    for (scene, fault_points) in scenes(seed, program, setting(store)).map_err(|failure| failure.broken)? {
+    for (scene, fault_points) in scenes(seed, program, setting(store, program)).map_err(|failure| failure.broken)? {
         let (world, stage) = (scene.world(), scene.before.copy()?);
         let one = first(&scene, fault_points, &world, &stage)?;
         let was_over = one.is_over();

@@ -84,11 +84,11 @@ impl Future for Driver {
             let alone = works.len() == 1 && idle && self.elsewhere.load(Ordering::Acquire) == 0;
             for (ticket, work) in works {
                 if matches!(work, Work::Durable { .. }) {
-                    self.records.push_back((ticket, engine.perform(work)));
+                    self.records.push_back((ticket, engine.outside.perform(work)));
                     continue;
                 }
                 let beside = !alone && work.runs_user_code();
-                let performed = engine.perform(work);
+                let performed = engine.outside.perform(work);
                 if !beside {
                     if self.first.is_none() {
                         self.first = Some((ticket, performed));

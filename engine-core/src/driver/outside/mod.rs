@@ -1,65 +1,52 @@
 //! What is around a run: the one who asks it, its journal, its host, and the loop that does what it wants.
 //!
-//! A request makes a flow in the [`Run`], and the task that asked does what the flow waits for. Whatever is done comes
+//! [`Outside`] is the part that any loop needs, [`Engine`] the loop that the bindings hold. A request makes a flow in the [`Run`], and the task that asked does what the flow waits for. Whatever is done comes
 //! back as an input; the run is locked only while it takes that in, and never while anything is done outside.
 
+pub(crate) mod around;
 pub(super) mod closing;
 pub(super) mod drive;
-pub(super) mod layers;
+pub(crate) mod layers;
 mod perform;
 pub(super) mod post;
 mod slow_calls;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::activity::{Activity, ActivityKind, Ongoing};
 use crate::event::{EventSink, Severity};
 use crate::operation::Operation;
 use crate::plugin::PluginClient;
 use crate::provider::ProviderHost;
-use crate::state::{Change, Session, Snapshot};
+use crate::state::{Session, Snapshot};
 use crate::urn::Urn;
 
-use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Wait, Work};
+use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
-use crate::driver::context::{Context, Given, logged};
+use crate::driver::context::logged;
 use crate::driver::run::Run;
 use crate::driver::stop::panicked;
 
+use around::Outside;
 use drive::Driver;
-use layers::bounded::BoundedErrors;
-use layers::in_flight::InFlight;
-use layers::plugins::WithPlugins;
-use layers::time_limits::{Limit, TimeLimits};
 use post::Post;
 
 /// One operation on one stack. No state is shared between engines; many may run at once in one process.
 pub struct Engine {
     this: Weak<Engine>,
-    operation: Arc<Operation>,
-    session: Session,
-    host: Arc<dyn ProviderHost>,
-    in_flight: Arc<InFlight>,
-    limits: Arc<TimeLimits>,
-    events: Arc<dyn EventSink>,
+    outside: Arc<Outside>,
     run: Mutex<Run>,
     inbox: Mutex<Inbox>,
-    /// The waits for permits that somebody watches.
-    waits: Mutex<HashMap<u64, Ongoing>>,
     post: Arc<Post>,
     halted: watch::Sender<bool>,
     /// Kept while somebody watches for calls that hang.
     watching: Mutex<Option<oneshot::Sender<()>>>,
-    started: Duration,
 }
 
 /// What came in and was not handed to the run yet. One thread at a time hands it over and does what the run wants, whichever
@@ -79,22 +66,6 @@ impl Engine {
         host: Arc<dyn ProviderHost>,
         events: Arc<dyn EventSink>,
     ) -> Arc<Self> {
-        let operation = Arc::new(operation);
-        let environment = session.environment().clone();
-        let started = environment.clock.elapsed();
-        let moment = Moment { instant: host.now(), time: environment.clock.now(), elapsed: Duration::ZERO };
-        // A machine that has no randomness has refused to encrypt anything before this.
-        let new_id = Arc::new(move || environment.new_uuid().unwrap_or_default().to_string());
-        let context = Arc::new(Context::new(Given {
-            operation: Arc::clone(&operation),
-            base: Arc::new(session.snapshot().clone()),
-            crypter: session.crypter().cloned(),
-            moment,
-            new_id,
-        }));
-        // What is wrong with the limit was told and ends the run.
-        let limit = operation.call_limit().ok().flatten();
-        let limit = limit.map(|time| Limit { time, from: "the configuration 'maloko:callLimit'" });
         let engine = Arc::new_cyclic(|this: &Weak<Self>| {
             let late = {
                 let this = Weak::clone(this);
@@ -104,29 +75,19 @@ impl Engine {
                     }
                 })
             };
-            let host = Arc::new(WithPlugins::new(host, Arc::clone(&operation.plugins.0)));
-            let bounded = Arc::new(BoundedErrors::new(host, Arc::clone(&operation.redactor)));
-            let in_flight = Arc::new(InFlight::new(bounded));
-            let limits = Arc::new(TimeLimits::new(Arc::clone(&in_flight) as _, limit, late));
+            let (outside, run) = Outside::new(operation, session, host, events, late);
             Self {
                 this: Weak::clone(this),
-                operation,
-                session,
-                host: Arc::clone(&limits) as _,
-                in_flight,
-                limits,
-                events,
-                run: Mutex::new(Run::new(context)),
+                outside,
+                run: Mutex::new(run),
                 inbox: Mutex::default(),
-                waits: Mutex::default(),
                 post: Arc::default(),
                 halted: watch::Sender::new(false),
                 watching: Mutex::default(),
-                started,
             }
         });
         let client: Weak<dyn PluginClient> = Weak::<Self>::clone(&engine.this);
-        engine.operation.plugins.0.bind(client);
+        engine.outside.operation.plugins.0.bind(client);
         engine.take(Input::Begin);
         engine
     }
@@ -195,14 +156,14 @@ impl Engine {
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
     pub fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
-        self.events.emit(logged(urn, severity, message, ephemeral));
+        self.outside.events.emit(logged(urn, severity, message, ephemeral));
     }
 
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
     /// what providers returned. What is written down of a provider's exception goes through here.
     #[must_use]
     pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.operation.redactor.message(text)
+        self.outside.operation.redactor.message(text)
     }
 
     /// Keeps a resource from being deleted for the only reason that this run did not register it: the host knows that
@@ -214,26 +175,26 @@ impl Engine {
     /// The settings of the operation.
     #[must_use]
     pub fn operation(&self) -> &Operation {
-        &self.operation
+        &self.outside.operation
     }
 
     /// Makes what was journalled so far durable, without waiting for anything else: for a process that is about to
     /// leave at once. The journal stays, and the next run takes up from it.
     pub async fn abandon(&self) -> crate::error::Result<()> {
-        self.session.abandon().await
+        self.outside.session.abandon().await
     }
 
     /// The resources whose provider is being called now, with the method's name.
     #[must_use]
     pub fn calls_in_flight(&self) -> Vec<(Urn, &'static str)> {
-        self.in_flight.list()
+        self.outside.in_flight.list()
     }
 
     /// The calls that have reached their time limit and could not be given up: something holds what the host needs for
     /// that, such as an interpreter's lock.
     #[must_use]
     pub fn overdue_calls(&self) -> Vec<(Urn, &'static str)> {
-        self.limits.overdue()
+        self.outside.limits.overdue()
     }
 
     /// The state as the run has made it so far, for hosts that keep it in memory.
@@ -245,10 +206,6 @@ impl Engine {
     fn run(&self) -> MutexGuard<'_, Run> {
         // One that panicked under the lock has been told so, and ends.
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn waits(&self) -> MutexGuard<'_, HashMap<u64, Ongoing>> {
-        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
@@ -266,7 +223,7 @@ impl Engine {
 
     pub(in crate::driver) fn spawn(&self, task: BoxFuture<'static, ()>) {
         // The task goes with the panic, and says itself that nothing comes of it.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.host.spawn(task))) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.outside.host.spawn(task))) {
             self.take(Input::Panicked(panicked("the host", &*panic)));
         }
     }
@@ -278,9 +235,7 @@ impl Engine {
 
     /// The same with several things that came in together.
     pub(in crate::driver) fn take_all(&self, inputs: impl IntoIterator<Item = Input>) {
-        let clock = &self.session.environment().clock;
-        let elapsed = clock.elapsed().saturating_sub(self.started);
-        let moment = Moment { instant: self.host.now(), time: clock.now(), elapsed };
+        let moment = self.outside.moment();
         let mut inbox = self.inbox();
         inbox.inputs.extend(inputs.into_iter().map(|input| (moment, input)));
         if inbox.busy {
@@ -311,39 +266,20 @@ impl Engine {
     }
 
     fn act(&self, action: Action) {
-        match action {
-            Action::Do { flow, ticket, work } => {
+        match self.outside.act(action) {
+            Some(Action::Do { flow, ticket, work }) => {
                 let calls = matches!(work, Work::Call(..));
                 self.post.leave(flow, ticket, work);
                 if calls {
                     self.watch_calls();
                 }
             }
-            Action::Append { changes, with_next, awaited } => {
-                let durability =
-                    if with_next { self.session.append_with_next(&changes) } else { self.session.append(&changes) };
-                if let Some((flow, ticket)) = awaited {
-                    let activity = || Activity::new(ActivityKind::Disk, "the journal", subject(&changes));
-                    let ongoing = self.operation.activities.begin(activity);
-                    self.post.leave(flow, ticket, Work::Durable { durability, ongoing });
-                }
-            }
-            Action::Tell(event) => self.events.emit(event),
-            Action::TellWait(Wait::Began { number, kind, urn, name }) => {
-                let activity = || Activity::new(kind, name, Some(urn));
-                self.waits().extend(self.operation.activities.begin(activity).map(|ongoing| (number, ongoing)));
-            }
-            Action::TellWait(Wait::Ended(number)) => {
-                if let Some(ongoing) = self.waits().remove(&number) {
-                    ongoing.end(None);
-                }
-            }
-            Action::TellCall(urn, ago) => self.events.call_began(&urn, ago),
-            Action::CancelCalls => self.in_flight.cancel_all(),
-            Action::Drive(flow) => self.drive(flow),
-            Action::Answer(flow, response) => self.post.answer(flow, response),
-            Action::Forgotten(flow) => self.post.forget(flow),
-            Action::Halt => drop(self.halted.send_replace(true)),
+            Some(Action::Drive(flow)) => self.drive(flow),
+            Some(Action::Answer(flow, response)) => self.post.answer(flow, response),
+            Some(Action::Forgotten(flow)) => self.post.forget(flow),
+            Some(Action::Halt) => drop(self.halted.send_replace(true)),
+            // Done at once.
+            _ => {}
         }
     }
 
@@ -351,17 +287,6 @@ impl Engine {
         let driver = Driver::new(Weak::clone(&self.this), Arc::clone(&self.post), flow);
         self.spawn(Box::pin(async move { drop(driver.await) }));
     }
-}
-
-/// The resource that a record is about.
-fn subject(changes: &[Change]) -> Option<Urn> {
-    changes.iter().find_map(|change| match change {
-        Change::Begin { pending, .. } => Some(pending.row.urn.clone()),
-        Change::Put { row, .. } | Change::Set { row, .. } => Some(row.urn.clone()),
-        Change::UnresolvedCreate(create) => Some(create.urn().clone()),
-        Change::Cleared(urn) => Some(urn.clone()),
-        Change::End { .. } | Change::Remove { .. } => None,
-    })
 }
 
 #[async_trait]

@@ -15,8 +15,8 @@ use crate::provider::ProviderError;
 use crate::value::PropertyMap;
 use crate::wire::Callback;
 
-use crate::driver::Engine;
 use crate::driver::actions::{Outcome, Work};
+use crate::driver::outside::around::Outside;
 use crate::driver::outside::closing::close_all;
 
 impl Work {
@@ -37,10 +37,11 @@ impl Work {
     }
 }
 
-impl Engine {
-    /// Does it; what this gives holds nothing of the engine.
-    pub(in crate::driver) fn perform(self: &Arc<Self>, work: Work) -> BoxFuture<'static, Outcome> {
-        let (host, engine) = (Arc::clone(&self.host), Arc::downgrade(self));
+impl Outside {
+    /// Does what takes time; what this gives keeps no `Outside` alive.
+    #[must_use]
+    pub fn perform(self: &Arc<Self>, work: Work) -> BoxFuture<'static, Outcome> {
+        let (host, outside) = (Arc::clone(&self.host), Arc::downgrade(self));
         match work {
             Work::Describe(object) => Box::pin(async move { Outcome::Described(host.describe(object)) }),
             Work::Call(object, mut call) => {
@@ -129,9 +130,9 @@ impl Engine {
                 Outcome::Written(written)
             }),
             Work::Fold(snapshot) => Box::pin(async move {
-                // The one who asks for it keeps the engine.
-                let Some(engine) = engine.upgrade() else { return Outcome::Folded(Ok(false)) };
-                Outcome::Folded(engine.session.fold(snapshot).await)
+                // The one who asks for it keeps it.
+                let Some(outside) = outside.upgrade() else { return Outcome::Folded(Ok(false)) };
+                Outcome::Folded(outside.session.fold(snapshot).await)
             }),
             Work::Close(closable, limit) => {
                 Box::pin(async move { Outcome::Closed(close_all(&host, closable, limit).await) })

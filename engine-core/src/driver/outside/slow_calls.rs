@@ -25,8 +25,8 @@ impl Engine {
         let (stop, mut stopped) = oneshot::channel::<()>();
         *watching = Some(stop);
         drop(watching);
-        let (engine, host) = (self.this.clone(), Arc::clone(&self.host));
-        self.host.spawn(Box::pin(async move {
+        let (engine, host) = (self.this.clone(), Arc::clone(&self.outside.host));
+        self.outside.host.spawn(Box::pin(async move {
             // The run is over when the sender is gone.
             while let Either::Left(((), waiting)) = select(host.watch(LOOK), stopped).await {
                 stopped = waiting;
@@ -42,13 +42,13 @@ impl Engine {
     }
 
     fn tell_of_slow_calls(&self) {
-        for (urn, method, age) in self.in_flight.take_slow(self.host.now(), FIRST) {
+        for (urn, method, age) in self.outside.in_flight.take_slow(self.outside.host.now(), FIRST) {
             let message = format!("still waiting for {method} of '{}' ({} s)", urn.name(), age.as_secs());
             // It is of interest while it lasts: displays do not list it at the end.
             let (urn, severity) = (Some(urn), Severity::Info);
             let diagnostic =
                 Diagnostic { urn, severity, message: message.into(), ephemeral: true, still_waiting: true };
-            self.events.emit(Event::Diagnostic(diagnostic));
+            self.outside.events.emit(Event::Diagnostic(diagnostic));
         }
     }
 }

@@ -3,4 +3,4 @@
 pub(super) mod bounded;
 pub(super) mod in_flight;
 pub(in crate::driver) mod plugins;
-pub(in crate::driver) mod time_limits;
+pub(crate) mod time_limits;

@@ -14,7 +14,7 @@ use crate::provider::{Answer, Method, ObjectId, ProviderCall, ProviderError, Pro
 use crate::urn::Urn;
 
 /// Takes the answer of a call, by its number, that came after the call was given up.
-pub(in crate::driver) type TakeLate = Arc<dyn Fn(u64, Result<Answer, ProviderError>) + Send + Sync>;
+pub type TakeLate = Arc<dyn Fn(u64, Result<Answer, ProviderError>) + Send + Sync>;
 
 /// So long a call that was told to end has, to say what it has done.
 pub(in crate::driver) const LAST_WORD: Duration = Duration::from_secs(1);

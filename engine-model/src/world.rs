@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use maloko_core::environment::{Clock, Entropy, Worker, Workers};
+use maloko_core::environment::{Clock, Entropy, Environment, Identity, SystemFiles, Worker, Workers};
 
 use crate::random::Random;
 
@@ -207,12 +207,19 @@ impl World {
 
     /// Begins a task of a process.
     pub fn spawn(&self, process: usize, future: BoxFuture<'static, ()>) {
-        let mut state = self.state();
-        let id = state.next_task;
-        state.next_task += 1;
-        state.tasks.insert(id, Task { process, future: Some(future) });
-        drop(state);
+        let id = self.new_task();
+        self.state().tasks.insert(id, Task { process, future: Some(future) });
+    }
+
+    /// A number for a task, which can go on.
+    fn new_task(&self) -> usize {
+        let id = {
+            let mut state = self.state();
+            state.next_task += 1;
+            state.next_task - 1
+        };
         locked(&self.ready).push(id);
+        id
     }
 
     /// Lets everybody go on until `done` is.
@@ -225,23 +232,53 @@ impl World {
             if done() {
                 return Ok(());
             }
-            let next = {
-                let mut ready = locked(&self.ready);
-                let index = self.below(ready.len());
-                (!ready.is_empty()).then(|| ready.swap_remove(index))
-            };
-            match next {
-                Some(task) => self.poll(task),
-                None if self.wait_for_timer() => {}
-                None => return Err("nobody can go on, and the operation is not over".to_owned()),
+            if let Some(task) = self.next()? {
+                self.poll(task);
             }
         }
     }
 
+    /// Does something beside all tasks, and gives what comes of it.
+    ///
+    /// # Errors
+    /// When nobody can go on, or time has run out, and it is not done.
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> Result<T, String> {
+        let mut work = pin!(work);
+        let own = self.new_task();
+        let waker = self.waker(own);
+        loop {
+            match self.next()? {
+                Some(task) if task == own => {
+                    if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(&waker)) {
+                        return Ok(done);
+                    }
+                }
+                Some(task) => self.poll(task),
+                None => {}
+            }
+        }
+    }
+
+    /// One of the tasks that can go on. `None`: there was none, and time has passed.
+    fn next(&self) -> Result<Option<usize>, String> {
+        let next = {
+            let mut ready = locked(&self.ready);
+            let index = self.below(ready.len());
+            (!ready.is_empty()).then(|| ready.swap_remove(index))
+        };
+        if next.is_none() && !self.wait_for_timer() {
+            return Err("nobody can go on, and the operation is not over".to_owned());
+        }
+        Ok(next)
+    }
+
+    fn waker(&self, task: usize) -> Waker {
+        Waker::from(Arc::new(Alarm { task, ready: Arc::clone(&self.ready) }))
+    }
+
     fn poll(&self, id: usize) {
         let Some(mut future) = self.state().tasks.get_mut(&id).and_then(|task| task.future.take()) else { return };
-        let waker = Waker::from(Arc::new(Alarm { task: id, ready: Arc::clone(&self.ready) }));
-        let outcome = future.as_mut().poll(&mut Context::from_waker(&waker));
+        let outcome = future.as_mut().poll(&mut Context::from_waker(&self.waker(id)));
         let mut state = self.state();
         match outcome {
             Poll::Ready(()) => drop(state.tasks.remove(&id)),
@@ -293,6 +330,24 @@ pub struct Machine {
     pub world: World,
     /// The process.
     pub process: usize,
+}
+
+impl Machine {
+    /// What state code takes from this machine; its disk is the real one.
+    #[must_use]
+    pub fn environment(&self) -> Environment {
+        let machine = Arc::new(self.clone());
+        let pid = u32::try_from(self.process).unwrap_or(0);
+        Environment {
+            clock: Arc::clone(&machine) as _,
+            entropy: Arc::clone(&machine) as _,
+            files: Arc::new(SystemFiles),
+            workers: machine,
+            identity: Arc::new(Identity { pid, user: "ann".to_owned(), host: "model".to_owned() }),
+            linger: Duration::from_millis(3),
+            known_keys: None,
+        }
+    }
 }
 
 impl Clock for Machine {
