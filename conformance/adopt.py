@@ -122,14 +122,14 @@ def check(stack: Adopted) -> None:
     expect("no method that changes things was called", stack.methods() - quiet, set())
     expect("the world is as it was", stack.objects(), world)
     again = json.loads(stack.run("stack", "export"))["deployment"]["resources"]
-    expect("the state has every resource", len([row for row in again if "providers:" not in row["type"]]), 6)
+    expect("the state has every resource", len([state for state in again if "providers:" not in state["type"]]), 6)
 
     size = next(resource for resource in stack.program["resources"] if resource["name"] == "a")["props"]
     size["size"] = 11
     expect("a changed property is an update", changes_of(stack.run(*update)), {"same": 5, "update": 1})
     expect("the world has the change", stack.objects()["p-1"]["size"], 11)
 
-    urn = next(row["urn"] for row in again if row["urn"].endswith("::b"))
+    urn = next(state["urn"] for state in again if state["urn"].endswith("::b"))
     stack.run("state", "unprotect", urn, "--yes")
     stack.run("destroy", "--yes", "--skip-preview", "--json", "--parallel", "1")
     expect("a destroy empties the world", stack.objects(), {})

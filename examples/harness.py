@@ -91,7 +91,7 @@ class Project:
         return json.loads(self.must("stack", "output", "--json"))
 
     def state(self) -> list[dict[str, Any]]:
-        """The rows of the exported state."""
+        """The resources of the exported state."""
         exported = json.loads(self.must("stack", "export"))
         return exported["deployment"].get("resources") or []
 

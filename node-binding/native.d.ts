@@ -101,7 +101,7 @@ export declare class TestStack {
     static open(directory: string, project: string, stack: string): TestStack
     /** Lets its clock advance by so many seconds. Throws for what is no span of time. */
     advance(seconds: number): void
-    /** The rows of its state as JSON: `{ rows, unresolved_creates }`, with secrets in plain text. */
+    /** The resources of its state as JSON: `{ rows, unresolved_creates }`, with secrets in plain text. */
     resources(): string
     /** The state as Pulumi's deployment (JSON), with secrets in plain text. */
     export(): string
@@ -111,7 +111,7 @@ export declare class TestStack {
     unresolvedCreates(): string
     /** Forgets the creates of these resources: it is known what became of their objects. */
     forgetCreates(urns: Array<string>): void
-    /** Another stack with the rows that these resources need, and without the resources themselves. */
+    /** Another stack with what these resources need, and without the resources themselves. */
     without(urns: Array<string>): TestStack
     /** What lies in the store now. */
     stored(): Stored

@@ -232,8 +232,8 @@ class Run:
         seen["changes"] = self.changes()
         if state is not None:
             deployment = state["deployment"]
-            rows = self.clean([strip(row) for row in deployment.get("resources", [])])
-            seen["state"] = sorted(rows, key=lambda row: (row["urn"], row.get("delete", False)))
+            resources = self.clean([strip(resource) for resource in deployment.get("resources", [])])
+            seen["state"] = sorted(resources, key=lambda resource: (resource["urn"], resource.get("delete", False)))
             if deployment.get("pending_operations"):
                 seen["pending"] = self.clean(
                     [
@@ -249,22 +249,22 @@ class Run:
 
     def learn(self, state):
         """Texts that are random get a name: that of the resource and of the property."""
-        rows = (state or {}).get("deployment", {}).get("resources", [])
-        for row in rows:
-            name = row["urn"].rsplit("::", 1)[-1]
-            if UUID.fullmatch(row.get("id", "")) and row["id"] not in self.names:
+        resources = (state or {}).get("deployment", {}).get("resources", [])
+        for resource in resources:
+            name = resource["urn"].rsplit("::", 1)[-1]
+            if UUID.fullmatch(resource.get("id", "")) and resource["id"] not in self.names:
                 self.ids[name] = self.ids.get(name, 0) + 1
                 again = f" #{self.ids[name]}" if self.ids[name] > 1 else ""
-                self.names[row["id"]] = f"<id of {name}{again}>"
-            if row["type"].startswith("random:"):
+                self.names[resource["id"]] = f"<id of {name}{again}>"
+            if resource["type"].startswith("random:"):
                 for key in ("id", "result", "bcryptHash", "hex", "b64Std", "b64Url", "dec"):
-                    value = row["id"] if key == "id" else row.get("outputs", {}).get(key)
+                    value = resource["id"] if key == "id" else resource.get("outputs", {}).get(key)
                     if isinstance(value, dict):
                         value = json.loads(value["plaintext"])
                     if isinstance(value, str) and len(value) > 5:
                         self.names.setdefault(value, f"<{key} of {name}>")
-            if row["type"].startswith("command:") and row.get("id"):
-                self.names.setdefault(row["id"], f"<id of {name}>")
+            if resource["type"].startswith("command:") and resource.get("id"):
+                self.names.setdefault(resource["id"], f"<id of {name}>")
 
     def clean(self, value):
         text = json.dumps(value, sort_keys=True)
@@ -373,7 +373,7 @@ def start_of(start, number):
 
 
 def tidy(value, depth=0):
-    """JSON with a line for each call, row and file, so that differences can be read."""
+    """JSON with a line for each call, resource and file, so that differences can be read."""
     pad = " " * (depth + 1)
     if depth < 7 and isinstance(value, dict) and not ({"rpc", "urn", "id"} & set(value)) and value:
         inner = [f"{pad}{json.dumps(key)}: {tidy(value[key], depth + 1)}" for key in sorted(value)]
@@ -384,7 +384,7 @@ def tidy(value, depth=0):
 
 
 def strip(value):
-    """A row of the state without what differs from run to run; a secret as its plain value."""
+    """A resource of the state without what differs from run to run; a secret as its plain value."""
     if isinstance(value, dict):
         if SIG in value and "plaintext" in value:
             return {"$secret": strip(json.loads(value["plaintext"]))}
@@ -421,11 +421,12 @@ def summary(output):
     return {what: int(count) for count, what in found if "Resources:" in output}
 
 
-def without_idle(row):
-    """A row without the list of what its provider's code depends on: nothing. A refresh of the reference drops it."""
-    listed = row.get("propertyDependencies", {})
+def without_idle(resource):
+    """A resource without the list of what its provider's code depends on: nothing. A refresh of the reference drops
+    it."""
+    listed = resource.get("propertyDependencies", {})
     kept = {name: urns for name, urns in listed.items() if name != "__provider"}
-    return {**row, "propertyDependencies": kept} if listed else row
+    return {**resource, "propertyDependencies": kept} if listed else resource
 
 
 def compared(steps, spec, words):
@@ -435,7 +436,7 @@ def compared(steps, spec, words):
     for step, asked in zip(steps, spec["steps"], strict=True):
         step = {key: value for key, value in step.items() if key not in own}
         if "state" in step:
-            step["state"] = [without_idle(row) for row in step["state"]]
+            step["state"] = [without_idle(resource) for resource in step["state"]]
         if asked.get("anyOrder"):
             step["changes"] = sorted(step["changes"])
         if step["exit"] and "interrupt" not in asked:

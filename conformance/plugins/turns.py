@@ -103,15 +103,15 @@ class Stack:
             raise SystemExit(f"{self.language}: {tool} {' '.join(arguments)} failed; see {self.root}")
         return done.stdout
 
-    def rows(self):
+    def resources(self):
         """The resource states, by URN, with their secrets in plain text."""
         state = json.loads(self.run("pulumi", "stack", "export", "--show-secrets", "--stack", "dev"))["deployment"]
         if state.get("pending_operations"):
             raise SystemExit(f"pending operations: {state['pending_operations']}")
-        return {row["urn"]: strip(row) for row in state.get("resources", [])}
+        return {resource["urn"]: strip(resource) for resource in state.get("resources", [])}
 
     def step(self, tool, what, stage):
-        before = self.rows()
+        before = self.resources()
         if what == "hand":
             text = self.run("maloko", "stack", "export", "--for-pulumi", "--stack", "dev", stage=stage)
             self.run("pulumi", "stack", "import", "--stack", "dev", stage=stage, text=text)
@@ -121,7 +121,7 @@ class Stack:
             same = ["--expect-no-changes"] if what == "up-same" else []
             op = what.removesuffix("-same")
             self.run(tool, op, "--yes", "--skip-preview", "--stack", "dev", *same, stage=stage)
-        after = self.rows()
+        after = self.resources()
         changes = [] if what in ("up", "destroy") else changed(before, after)
         found = ", DIFFERENT" if changes else ""
         print(f"{self.language}: {tool} {what} {stage}: {len(after)} resources{found}", flush=True)
@@ -135,16 +135,16 @@ def changed(before, after):
 
     A refresh of Pulumi's drops properties from their list that depend on nothing, and its next update puts them back.
     """
-    texts = [json.dumps(full(rows), indent=1, sort_keys=True).splitlines() for rows in (before, after)]
+    texts = [json.dumps(full(resources), indent=1, sort_keys=True).splitlines() for resources in (before, after)]
     return list(difflib.unified_diff(*texts, "before", "after", lineterm="", n=1))
 
 
-def full(rows):
+def full(resources):
     kept = {}
-    for urn, row in rows.items():
-        listed = row.get("propertyDependencies", {})
+    for urn, resource in resources.items():
+        listed = resource.get("propertyDependencies", {})
         needs = {name: urns for name, urns in listed.items() if urns and name != "__provider"}
-        kept[urn] = {**row, "propertyDependencies": needs}
+        kept[urn] = {**resource, "propertyDependencies": needs}
     return kept
 
 
@@ -155,12 +155,12 @@ def shape(value):
     return [shape(item) for item in value] if isinstance(value, list) else type(value).__name__
 
 
-def alike(rows):
+def alike(resources):
     """Resource states in a form in which those of two stacks can be compared: without ids and values."""
     result = {}
-    for urn, row in full(rows).items():
-        kept = {key: item for key, item in row.items() if key not in ("id", "provider")}
-        result[urn] = {**kept, **{key: shape(row[key]) for key in ("inputs", "outputs") if key in row}}
+    for urn, resource in full(resources).items():
+        kept = {key: item for key, item in resource.items() if key not in ("id", "provider")}
+        result[urn] = {**kept, **{key: shape(resource[key]) for key in ("inputs", "outputs") if key in resource}}
     return result
 
 

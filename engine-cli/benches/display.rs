@@ -16,7 +16,7 @@ use maloko_core::value::Value;
 const RESOURCES: usize = 10_000;
 const KIND: &str = "pulumi-python:dynamic/labels:Label";
 
-fn row(number: usize, done: bool) -> Arc<ResourceState> {
+fn resource(number: usize, done: bool) -> Arc<ResourceState> {
     let inputs: Arc<_> = Arc::new(
         [
             ("color".to_owned(), "ff0000".into()),
@@ -55,9 +55,9 @@ fn step(op: Op, old: Option<Arc<ResourceState>>, new: Arc<ResourceState>) -> Ste
 fn events(op: Op) -> Vec<Event> {
     let mut events = Vec::with_capacity(2 * RESOURCES + 2);
     for number in 0..RESOURCES {
-        let old = (op == Op::Same).then(|| row(number, true));
-        events.push(Event::StepStarted(step(op, old.clone(), row(number, false))));
-        events.push(Event::StepDone(step(op, old, row(number, true))));
+        let old = (op == Op::Same).then(|| resource(number, true));
+        events.push(Event::StepStarted(step(op, old.clone(), resource(number, false))));
+        events.push(Event::StepDone(step(op, old, resource(number, true))));
     }
     events.push(Event::Summary(Summary {
         is_preview: false,

@@ -113,8 +113,8 @@ fn edit_state(world: &World, stack: &str) {
 fn advice_is_for_the_stack_that_is_meant() {
     let mut world = World::with_shared_state();
     world.output("stack init dev");
-    let row = r#"{"urn":"urn:pulumi:dev::shop::a:b:C::one","custom":false,"type":"a:b:C"}"#;
-    world.write("dev.json", &format!(r#"{{"version":3,"deployment":{{"manifest":{{}},"resources":[{row}]}}}}"#));
+    let resource = r#"{"urn":"urn:pulumi:dev::shop::a:b:C::one","custom":false,"type":"a:b:C"}"#;
+    world.write("dev.json", &format!(r#"{{"version":3,"deployment":{{"manifest":{{}},"resources":[{resource}]}}}}"#));
     world.output("stack import --file dev.json");
     world.output("stack init other");
     edit_state(&world, "dev");

@@ -30,7 +30,7 @@ impl Seen {
         // Before the state is read: what comes between the two shows under the lock.
         let stored = workplace.stored(stack).await?;
         let snapshot = workplace.read(stack).await?;
-        let resources = snapshot.rows.iter().filter(|row| !row.urn.is_root_stack()).count();
+        let resources = snapshot.resources.iter().filter(|resource| !resource.urn.is_root_stack()).count();
         let left = match (resources, uncertain(&snapshot)) {
             (0, 0) => Left::Nothing,
             (0, unresolved_creates) => Left::UnresolvedCreates(count(unresolved_creates, "unresolved create")),

@@ -1,6 +1,6 @@
-//! The state alone: 100,000 rows read, written, opened, and journalled.
+//! The state alone: 100,000 resources read, written, opened, and journalled.
 //!
-//! `cargo bench -p maloko-core --bench state`; the figures are for all rows, so divide by the count.
+//! `cargo bench -p maloko-core --bench state`; the figures are for all resources, so divide by the count.
 #![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has failed")]
 
@@ -21,7 +21,7 @@ use maloko_core::state::{
 use maloko_core::value::Value;
 use maloko_core::{PropertyMap, ResourceState, Urn};
 
-const ROWS: usize = 100_000;
+const RESOURCES: usize = 100_000;
 const JOURNALLED: u32 = 10_000;
 const IN_FLIGHT: usize = 1_000;
 const PROVIDER: &str = "urn:pulumi:dev::shop::pulumi:providers:pulumi-python::default";
@@ -32,7 +32,7 @@ fn crypter() -> Crypter {
     Crypter::with_new_salt(Passphrase::given("bench"), Environment::system()).unwrap()
 }
 
-fn row(number: usize, provider: &StoredProvider) -> ResourceState {
+fn resource(number: usize, provider: &StoredProvider) -> ResourceState {
     let properties: PropertyMap = [
         ("name".to_owned(), Value::from(format!("label-{number}"))),
         ("color".to_owned(), "0e8a16".into()),
@@ -63,7 +63,7 @@ fn row(number: usize, provider: &StoredProvider) -> ResourceState {
     }
 }
 
-fn snapshot(rows: usize) -> Snapshot {
+fn snapshot(resources: usize) -> Snapshot {
     let reference = ProviderReference {
         maloko: 1,
         language: "python".into(),
@@ -76,23 +76,26 @@ fn snapshot(rows: usize) -> Snapshot {
     let provider = StoredProvider::Reference(Arc::new(reference));
     let root =
         ResourceState { urn: Urn::unchecked(ROOT), kind: "pulumi:pulumi:Stack".into(), ..ResourceState::default() };
-    let provider_row = ResourceState {
+    let provider_resource = ResourceState {
         urn: Urn::unchecked(PROVIDER),
         custom: true,
         id: PROVIDER_ID.into(),
         kind: "pulumi:providers:pulumi-python".into(),
         ..ResourceState::default()
     };
-    let labels = (0..rows).map(|number| row(number, &provider));
-    Snapshot { rows: [root, provider_row].into_iter().chain(labels).map(Arc::new).collect(), ..Snapshot::default() }
+    let labels = (0..resources).map(|number| resource(number, &provider));
+    Snapshot {
+        resources: [root, provider_resource].into_iter().chain(labels).map(Arc::new).collect(),
+        ..Snapshot::default()
+    }
 }
 
 fn checkpoints(c: &mut Criterion) {
     let crypter = crypter();
     let checkpoint =
-        Checkpoint { stack: "organization/shop/dev".into(), snapshot: snapshot(ROWS), ..Checkpoint::default() };
+        Checkpoint { stack: "organization/shop/dev".into(), snapshot: snapshot(RESOURCES), ..Checkpoint::default() };
     let bytes = checkpoint.encode(&crypter).unwrap();
-    println!("{ROWS} rows are {} bytes each", bytes.len() / ROWS);
+    println!("{RESOURCES} resources are {} bytes each", bytes.len() / RESOURCES);
     let read = Checkpoint::decode(&bytes, "bench").unwrap();
     let mut group = c.benchmark_group("state");
     group.sample_size(10);
@@ -101,7 +104,7 @@ fn checkpoints(c: &mut Criterion) {
         b.iter_batched(|| (), |()| Checkpoint::decode(black_box(&bytes), "bench").unwrap(), BatchSize::LargeInput);
     });
     group.bench_function("check", |b| b.iter(|| integrity::check(black_box(&read.snapshot)).unwrap()));
-    group.bench_function("sort", |b| b.iter(|| black_box(order::canonical(&read.snapshot.rows))));
+    group.bench_function("sort", |b| b.iter(|| black_box(order::canonical(&read.snapshot.resources))));
     group.finish();
 }
 
@@ -110,7 +113,7 @@ fn sessions(c: &mut Criterion) {
     let directory = tempfile::tempdir_in(".").unwrap();
     let backend = LocalBackend::open(directory.path(), Environment::system()).unwrap();
     let stack = StackName::new("shop", "dev").unwrap();
-    let full = Checkpoint { stack: stack.to_string(), snapshot: snapshot(ROWS), ..Checkpoint::default() };
+    let full = Checkpoint { stack: stack.to_string(), snapshot: snapshot(RESOURCES), ..Checkpoint::default() };
     block_on(backend.create(&stack, &full.encode(&crypter).unwrap())).unwrap();
     let open = || {
         let options = SessionOptions {
@@ -137,23 +140,23 @@ fn sessions(c: &mut Criterion) {
         });
     });
     group.bench_function("journal 10,000 creations, 1,000 in flight", |b| {
-        b.iter_custom(|times| (0..times).map(|_| journal(&open(), &full.snapshot.rows[2])).sum());
+        b.iter_custom(|times| (0..times).map(|_| journal(&open(), &full.snapshot.resources[2])).sum());
     });
     group.finish();
 }
 
 /// Journals begin and end of creations, so many at a time; the session is not folded.
-fn journal(session: &Session, row: &Arc<ResourceState>) -> Duration {
+fn journal(session: &Session, resource: &Arc<ResourceState>) -> Duration {
     let begun = Instant::now();
-    let first = u32::try_from(session.snapshot().rows.len()).unwrap();
+    let first = u32::try_from(session.snapshot().resources.len()).unwrap();
     for batch in 0..JOURNALLED / u32::try_from(IN_FLIGHT).unwrap() {
         let numbers = || (0..u32::try_from(IN_FLIGHT).unwrap()).map(|n| batch * u32::try_from(IN_FLIGHT).unwrap() + n);
         let start = |operation| {
-            let pending = PendingOperation { row: Arc::clone(row), kind: PendingKind::Creating };
+            let pending = PendingOperation { resource: Arc::clone(resource), kind: PendingKind::Creating };
             session.append(&[Change::Begin { operation, pending, attempt: None }])
         };
         let end = |operation| {
-            let put = Change::Put { number: first + operation, row: Arc::clone(row), in_place_of: None };
+            let put = Change::Put { number: first + operation, resource: Arc::clone(resource), in_place_of: None };
             session.append(&[Change::End { operation }, put])
         };
         for outcome in block_on(join_all(numbers().map(start))) {

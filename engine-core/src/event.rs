@@ -126,9 +126,9 @@ pub struct StepMetadata {
     pub op: Op,
     /// To which resource.
     pub urn: Urn,
-    /// The row before the step.
+    /// The resource's state before the step.
     pub old: Option<Arc<ResourceState>>,
-    /// The row after the step, as far as it is known when the event is sent.
+    /// The resource's state after the step, as far as it is known when the event is sent.
     pub new: Option<Arc<ResourceState>>,
     /// Keys that are the reason of a replacement.
     pub keys: Vec<String>,

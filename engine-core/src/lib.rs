@@ -1,9 +1,9 @@
 //! The maloko engine: planning, diffing, scheduling and state of a deployment.
 //!
 //! The crate knows no host language and no terminal. Decisions (`plan`, `diff`, `schedule`) are pure and
-//! synchronous: they take the old rows, a registration and a provider's answers, and say what to do next. A run of the
-//! `driver` is a state machine: inputs go in, actions come out. The [`Engine`] around it does what takes time: it owns the
-//! [`provider::ProviderHost`] that the bindings implement and the [`state::Session`] that keeps what happened.
+//! synchronous: they take the old resources, a registration and a provider's answers, and say what to do next. A run of
+//! the `driver` is a state machine: inputs go in, actions come out. The [`Engine`] around it does what takes time: it
+//! owns the [`provider::ProviderHost`] that the bindings implement and the [`state::Session`] that keeps what happened.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests look at what is on the disk"))]
 
 pub mod activity;

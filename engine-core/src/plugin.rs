@@ -19,7 +19,7 @@ use crate::wire::provider::{CallRequest, ConstructRequest};
 /// Numbers of plugins begin here; those of live objects are counted up from 0.
 pub const FIRST_PLUGIN: ObjectId = 1 << 48;
 
-/// A package, as a program or the row of a provider asks for it.
+/// A package, as a program or the state of a provider asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackageRequest {
     /// The package's name, the first part of its types.

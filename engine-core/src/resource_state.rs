@@ -1,4 +1,4 @@
-//! One row of a stack's state: a resource as it was last seen or made (docs/rules 10.2).
+//! One resource of a stack's state, as it was last seen or made (docs/rules 10.2).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub type Hooks = BTreeMap<HookMoment, Vec<String>>;
 /// A resource in the state. Property maps are shared, because inputs often pass unchanged from run to run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceState {
-    /// Identity; for most purposes the key of the row.
+    /// Identity; for most purposes the key of the resource.
     pub urn: Urn,
     /// Has it a provider and an id?
     pub custom: bool,

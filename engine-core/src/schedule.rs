@@ -8,34 +8,34 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
-/// Rows that may be deleted side by side.
+/// Resources that may be deleted side by side.
 pub type Level = Vec<(ResourceNumber, Arc<ResourceState>)>;
 
-/// Groups rows for deletion: the rows of one group may be deleted side by side, and each group after the one before
-/// it is gone. Dependents go before what they depend on; what depends on a component goes before the component's
+/// Groups resources for deletion: the resources of one group may be deleted side by side, and each group after the one
+/// before it is gone. Dependents go before what they depend on; what depends on a component goes before the component's
 /// children.
 #[must_use]
 pub fn deletion_levels(condemned: &BTreeMap<ResourceNumber, Arc<ResourceState>>) -> Vec<Level> {
     let mut depths: HashMap<&Urn, usize> = HashMap::with_capacity(condemned.len());
     let mut children: HashMap<&Urn, Vec<&Urn>> = HashMap::new();
     let mut levels: Vec<Level> = Vec::new();
-    for (number, row) in condemned {
+    for (number, resource) in condemned {
         // What lends code its environment is named by no reference.
-        let lenders = if row.code().is_some() { Some(condemned.values()) } else { None };
-        let lenders = lenders.into_iter().flatten().filter(|other| other.lends_environment_to(row));
+        let lenders = if resource.code().is_some() { Some(condemned.values()) } else { None };
+        let lenders = lenders.into_iter().flatten().filter(|other| other.lends_environment_to(resource));
         let mut depth = lenders.filter_map(|other| depths.get(&other.urn)).map(|below| below + 1).max().unwrap_or(0);
         let early = |urn: &Urn| {
             urn.provider_package().is_some() && fail_points::is_on("planted::provider-deleted-before-its-resources")
         };
-        for urn in row.references().filter(|urn| !early(urn)) {
+        for urn in resource.references().filter(|urn| !early(urn)) {
             if let Some(below) = depths.get(&urn) {
                 depth = depth.max(below + 1);
             }
-            // The row's own ancestors are no reason to wait for its siblings.
-            if row.parent.as_ref() != Some(&urn) {
+            // The resource's own ancestors are no reason to wait for its siblings.
+            if resource.parent.as_ref() != Some(&urn) {
                 let mut open: Vec<&Urn> = children.get(&urn).cloned().unwrap_or_default();
                 while let Some(child) = open.pop() {
-                    if *child != row.urn
+                    if *child != resource.urn
                         && let Some(below) = depths.get(child)
                     {
                         depth = depth.max(below + 1);
@@ -44,18 +44,18 @@ pub fn deletion_levels(condemned: &BTreeMap<ResourceNumber, Arc<ResourceState>>)
                 }
             }
         }
-        // Several rows of one URN (pending deletions) share the greatest depth.
-        let known = depths.entry(&row.urn).or_insert(depth);
+        // Several resources of one URN (pending deletions) share the greatest depth.
+        let known = depths.entry(&resource.urn).or_insert(depth);
         *known = (*known).max(depth);
-        if let Some(parent) = &row.parent
+        if let Some(parent) = &resource.parent
             && !parent.is_root_stack()
         {
-            children.entry(parent).or_default().push(&row.urn);
+            children.entry(parent).or_default().push(&resource.urn);
         }
         if levels.len() <= depth {
             levels.resize(depth + 1, Vec::new());
         }
-        levels[depth].push((*number, Arc::clone(row)));
+        levels[depth].push((*number, Arc::clone(resource)));
     }
     if !fail_points::is_on("planted::deletes-in-wrong-order") {
         levels.reverse();

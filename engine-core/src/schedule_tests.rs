@@ -14,36 +14,36 @@ fn urn(name: &str) -> Urn {
     Urn::new("dev", "proj", "", THING, name)
 }
 
-fn row(name: &str) -> ResourceState {
+fn resource(name: &str) -> ResourceState {
     ResourceState { urn: urn(name), custom: true, kind: THING.to_owned(), ..ResourceState::default() }
 }
 
 /// The names of each level.
-fn levels(rows: Vec<ResourceState>) -> Vec<String> {
-    let rows: BTreeMap<u32, Arc<ResourceState>> = (0..).zip(rows.into_iter().map(Arc::new)).collect();
+fn levels(resources: Vec<ResourceState>) -> Vec<String> {
+    let resources: BTreeMap<u32, Arc<ResourceState>> = (0..).zip(resources.into_iter().map(Arc::new)).collect();
     let names = |level: Vec<(u32, Arc<ResourceState>)>| {
-        let mut names: Vec<_> = level.iter().map(|(_, row)| row.urn.name().to_owned()).collect();
+        let mut names: Vec<_> = level.iter().map(|(_, resource)| resource.urn.name().to_owned()).collect();
         names.sort();
         names.join(" ")
     };
-    deletion_levels(&rows).into_iter().map(names).collect()
+    deletion_levels(&resources).into_iter().map(names).collect()
 }
 
 #[test]
 fn every_kind_of_reference_is_waited_for() {
     let provider = Urn::new("dev", "proj", "", "pulumi:providers:pulumi-python", "default");
     for user in [
-        ResourceState { provider: format!("{provider}::id"), ..row("user") },
-        ResourceState { parent: Some(urn("used")), ..row("user") },
-        ResourceState { dependencies: vec![urn("used")], ..row("user") },
-        ResourceState { property_dependencies: [("p".to_owned(), vec![urn("used")])].into(), ..row("user") },
-        ResourceState { deleted_with: Some(urn("used")), ..row("user") },
-        ResourceState { replace_with: vec![urn("used")], ..row("user") },
+        ResourceState { provider: format!("{provider}::id"), ..resource("user") },
+        ResourceState { parent: Some(urn("used")), ..resource("user") },
+        ResourceState { dependencies: vec![urn("used")], ..resource("user") },
+        ResourceState { property_dependencies: [("p".to_owned(), vec![urn("used")])].into(), ..resource("user") },
+        ResourceState { deleted_with: Some(urn("used")), ..resource("user") },
+        ResourceState { replace_with: vec![urn("used")], ..resource("user") },
     ] {
         let used = if user.provider.is_empty() {
-            row("used")
+            resource("used")
         } else {
-            ResourceState { urn: provider.clone(), ..row("default") }
+            ResourceState { urn: provider.clone(), ..resource("default") }
         };
         let name = used.urn.name().to_owned();
         assert_eq!(levels(vec![used, user.clone()]), ["user".to_owned(), name], "{user:?}");
@@ -53,10 +53,10 @@ fn every_kind_of_reference_is_waited_for() {
 #[test]
 fn what_depends_on_a_component_goes_before_its_children() {
     let group = Urn::new("dev", "proj", "", "tests:index:Group", "group");
-    let child = ResourceState { parent: Some(group.clone()), ..row("child") };
-    let grandchild = ResourceState { parent: Some(urn("child")), ..row("grandchild") };
-    let user = ResourceState { dependencies: vec![group.clone()], ..row("user") };
-    let component = ResourceState { urn: group, custom: false, ..row("group") };
+    let child = ResourceState { parent: Some(group.clone()), ..resource("child") };
+    let grandchild = ResourceState { parent: Some(urn("child")), ..resource("grandchild") };
+    let user = ResourceState { dependencies: vec![group.clone()], ..resource("user") };
+    let component = ResourceState { urn: group, custom: false, ..resource("group") };
     assert_eq!(levels(vec![component, child, grandchild, user]), ["user", "grandchild", "child", "group"]);
 }
 
@@ -66,28 +66,28 @@ fn levels_hold_what_may_go_side_by_side() {
     let below = |name: &str, of: &[&str]| ResourceState {
         parent: Some(stack.clone()),
         dependencies: of.iter().map(|name| urn(name)).collect(),
-        ..row(name)
+        ..resource(name)
     };
     let root =
         ResourceState { urn: stack.clone(), custom: false, kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
-    let rows = vec![root, below("a", &[]), below("b", &[]), below("c", &["a"]), below("d", &["a", "c"])];
+    let resources = vec![root, below("a", &[]), below("b", &[]), below("c", &["a"]), below("d", &["a", "c"])];
     // The stack's other children are no reason to wait.
-    assert_eq!(levels(rows), ["d", "c", "a b", "proj-dev"]);
+    assert_eq!(levels(resources), ["d", "c", "a b", "proj-dev"]);
 }
 
 #[test]
-fn rows_that_wait_for_deletion_keep_their_place() {
-    let old_a = ResourceState { delete: true, ..row("a") };
-    let old_b = ResourceState { delete: true, dependencies: vec![urn("a")], ..row("b") };
-    assert_eq!(levels(vec![old_a, old_b, row("other")]), ["b", "a other"]);
+fn resources_that_wait_for_deletion_keep_their_place() {
+    let old_a = ResourceState { delete: true, ..resource("a") };
+    let old_b = ResourceState { delete: true, dependencies: vec![urn("a")], ..resource("b") };
+    assert_eq!(levels(vec![old_a, old_b, resource("other")]), ["b", "a other"]);
 }
 
 #[test]
-fn what_depends_on_a_replaced_resource_goes_before_each_of_its_rows() {
+fn what_depends_on_a_replaced_resource_goes_before_each_of_its_states() {
     let on = |name: &str| vec![urn(name)];
-    let old = ResourceState { delete: true, dependencies: on("zone"), ..row("a") };
-    let user = ResourceState { dependencies: on("a"), ..row("user") };
-    assert_eq!(levels(vec![row("zone"), old, row("a"), user]), ["user", "a", "a zone"]);
+    let old = ResourceState { delete: true, dependencies: on("zone"), ..resource("a") };
+    let user = ResourceState { dependencies: on("a"), ..resource("user") };
+    assert_eq!(levels(vec![resource("zone"), old, resource("a"), user]), ["user", "a", "a zone"]);
 }
 
 #[test]
@@ -97,16 +97,16 @@ fn what_lends_code_its_environment_goes_after_the_code() {
     let child = ResourceState {
         urn: Urn::new("dev", "proj", "rack:index:Rack", THING, "child"),
         stored_provider: StoredProvider::Code(code),
-        ..row("child")
+        ..resource("child")
     };
     let provider = |package: &str, name: &str, of: Vec<Urn>| {
         let kind = format!("pulumi:providers:{package}");
         let urn = Urn::new("dev", "proj", "", &kind, name);
-        ResourceState { urn, kind, dependencies: of, ..row(name) }
+        ResourceState { urn, kind, dependencies: of, ..resource(name) }
     };
     let lender = provider("rack", "lender", vec![urn("used")]);
     let other = provider("shelf", "other", Vec::new());
-    let component = ResourceState { urn: component, custom: false, ..row("rack") };
-    let rows = vec![row("used"), lender, other, component, child];
-    assert_eq!(levels(rows), ["child", "lender", "other rack used"]);
+    let component = ResourceState { urn: component, custom: false, ..resource("rack") };
+    let resources = vec![resource("used"), lender, other, component, child];
+    assert_eq!(levels(resources), ["child", "lender", "other rack used"]);
 }

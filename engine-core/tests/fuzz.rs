@@ -24,7 +24,7 @@ use maloko_core::environment::Environment;
 use maloko_core::event::Op;
 use maloko_core::state::{
     Backend, Checkpoint, Crypter, HistoryEntry, LocalBackend, MemoryBackend, Passphrase, StoredEntry, StoredStack,
-    export_deployment, import_deployment, integrity, read_stack, rows_from_json,
+    export_deployment, import_deployment, integrity, read_stack, resources_from_json,
 };
 use maloko_core::update_plan::UpdatePlan;
 use maloko_core::update_plan::{decode_plan, encode_plan};
@@ -76,7 +76,7 @@ fn targets(directory: &Path) -> Vec<Target> {
         target("journal", journals, Box::new(move |bytes| journal(bytes, &interrupted))),
         target("deployment", exports, Box::new(deployment)),
         target("plan", vec![plan], Box::new({ let crypter = crypter.clone(); move |bytes| drop(decode_plan(bytes, &crypter, "plan")) })),
-        target("rows", vec![br#"[{"urn":"urn:pulumi:a::b::c::d","custom":true,"inputs":{"x":[1,{"y":null}]}}]"#.to_vec()], Box::new(|bytes| drop(rows_from_json(bytes)))),
+        target("rows", vec![br#"[{"urn":"urn:pulumi:a::b::c::d","custom":true,"inputs":{"x":[1,{"y":null}]}}]"#.to_vec()], Box::new(|bytes| drop(resources_from_json(bytes)))),
         target("history", vec![br#"{"kind":"update","startTime":1,"message":"","environment":{"a":"b"},"config":{"k":{"secure":"v1:a"}},"result":"succeeded","endTime":2,"resourceChanges":{"create":3}}"#.to_vec()], Box::new(history)),
         target("layout version", vec![b"version: 1\n".to_vec(), b"# made by\nversion:   1 # not 2\n".to_vec()], Box::new({ let directory = directory.join("version"); move |bytes| layout(&directory, bytes) })),
         target("lock", vec![br#"{"pid":7,"username":"ann","hostname":"box","timestamp":"2026-01-02T03:04:05Z","maloko":"0.1.0"}"#.to_vec()], Box::new({ let directory = directory.join("lock"); move |bytes| lock(&directory, bytes) })),
@@ -86,12 +86,12 @@ fn targets(directory: &Path) -> Vec<Target> {
 }
 
 fn plan(crypter: &Crypter) -> Vec<u8> {
-    let rows = stories::rich_rows();
+    let resources = stories::rich_resources();
     let mut plan = UpdatePlan { seed: Some([7; 32]), ..UpdatePlan::default() };
     plan.config.insert("shop:token".to_owned(), ("hush-hush".to_owned(), true));
-    for (op, row) in [Op::Create, Op::Update, Op::Same, Op::Replace, Op::Delete].into_iter().zip(&rows) {
-        plan.note(op, &row.urn, Some(row), Some(row));
-        plan.note_outputs(&row.urn, &row.inputs, &row.outputs_or_empty());
+    for (op, resource) in [Op::Create, Op::Update, Op::Same, Op::Replace, Op::Delete].into_iter().zip(&resources) {
+        plan.note(op, &resource.urn, Some(resource), Some(resource));
+        plan.note_outputs(&resource.urn, &resource.inputs, &resource.outputs_or_empty());
     }
     encode_plan(&plan, crypter, "2026-01-02T03:04:05Z").unwrap().into_bytes()
 }
@@ -104,7 +104,7 @@ fn checkpoint(bytes: &[u8], crypter: &Crypter) {
     // Only what is nested too deeply cannot be written.
     let Ok(written) = read.encode(crypter) else { return };
     let again = Checkpoint::decode(&written, "checkpoint").unwrap();
-    assert_eq!(again.snapshot.rows.len(), read.snapshot.rows.len(), "a row was lost on the way");
+    assert_eq!(again.snapshot.resources.len(), read.snapshot.resources.len(), "a resource was lost on the way");
     assert_eq!(again.encode(crypter).unwrap(), written, "written twice, it is not the same");
 }
 

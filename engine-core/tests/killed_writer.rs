@@ -40,15 +40,15 @@ fn component(number: u32) -> Arc<ResourceState> {
     Arc::new(ResourceState { urn, kind: "acme:index:Group".into(), ..ResourceState::default() })
 }
 
-/// The writer: journals rows for ever and says which ones are durable.
+/// The writer: journals resources for ever and says which ones are durable.
 fn write_for_ever(directory: &Path, salt: &str) -> ! {
     let backend = LocalBackend::open(directory, Environment::system()).unwrap();
     let session = block_on(Session::open(&backend, &stack(), options(salt))).unwrap();
     println!("writer: open");
     for number in 0.. {
-        let pending = PendingOperation { row: component(number), kind: PendingKind::Creating };
+        let pending = PendingOperation { resource: component(number), kind: PendingKind::Creating };
         block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }])).unwrap();
-        let put = Change::Put { number, row: component(number), in_place_of: None };
+        let put = Change::Put { number, resource: component(number), in_place_of: None };
         block_on(session.append(&[Change::End { operation: number }, put])).unwrap();
         println!("writer: {number}");
     }
@@ -97,12 +97,12 @@ fn kill_after(lines: usize, crypter: &Crypter) {
     acknowledged.extend(said);
 
     let session = block_on(Session::open(&backend, &stack(), options(salt))).unwrap();
-    let rows = &session.snapshot().rows;
+    let resources = &session.snapshot().resources;
     let durable = acknowledged.len() - 1;
     // One more may have been made durable before its writer could say so.
-    assert!((durable..=durable + 1).contains(&rows.len()), "{durable} acknowledged, {} found", rows.len());
-    for (number, row) in (0..).zip(rows) {
-        assert_eq!(row.urn, component(number).urn);
+    assert!((durable..=durable + 1).contains(&resources.len()), "{durable} acknowledged, {} found", resources.len());
+    for (number, resource) in (0..).zip(resources) {
+        assert_eq!(resource.urn, component(number).urn);
     }
     assert!(session.snapshot().pending.len() <= 1, "{:?}", session.snapshot().pending);
 }

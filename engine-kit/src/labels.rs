@@ -34,8 +34,8 @@ enum Change<'a> {
 struct Content<'a> {
     #[serde(borrow)]
     kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    row: NamedResource<'a>,
+    #[serde(borrow, rename = "row")]
+    resource: NamedResource<'a>,
 }
 
 #[derive(Deserialize)]
@@ -46,7 +46,7 @@ struct NamedResource<'a> {
 
 impl Content<'_> {
     fn name(&self) -> &str {
-        self.row.urn.rsplit("::").next().unwrap_or_default()
+        self.resource.urn.rsplit("::").next().unwrap_or_default()
     }
 }
 
@@ -75,8 +75,8 @@ pub(crate) const REMOVAL: &str = "removal of the journal";
 /// The last line of a journal.
 const END: &str = "journal: end";
 
-/// The labels of a step's call, in their order: what is recorded before it, the call, what is recorded after it. `set`: the row
-/// of the old object changes as well.
+/// The labels of a step's call, in their order: what is recorded before it, the call, what is recorded after it. `set`:
+/// the resource of the old object changes as well.
 fn of_step(kind: &str, method: &str, name: &str, set: bool) -> [String; 4] {
     let recorded = match (method, set) {
         ("delete", _) => "journal: done, remove".to_owned(),
@@ -104,7 +104,7 @@ pub(crate) fn of_action(action: &str, name: &str) -> Vec<String> {
 /// The labels of the end of an `up` that has done something: the journal is folded into the state.
 pub(crate) const OF_THE_END: [&str; 5] = [END, SEAL, CHECKPOINT, SEAL, REMOVAL];
 
-/// Numbers of rows are left out: they depend on the turns that resources take.
+/// Numbers of resources are left out: they depend on the turns that resources take.
 fn label(change: &Change<'_>) -> Cow<'static, str> {
     match change {
         Change::Begin(begun) => format!("{} {}", begun.kind.as_deref().unwrap_or("beginning"), begun.name()).into(),

@@ -1,6 +1,6 @@
 use super::of_line;
 
-fn row(name: &str) -> String {
+fn resource(name: &str) -> String {
     format!(
         r#"{{"urn":"urn:pulumi:dev::proj::pkg:index:Thing::{name}","custom":true,"inputs":{{"urn":"x","\u00e9":1}}}}"#
     )
@@ -14,14 +14,14 @@ fn label(record: &str) -> Option<String> {
 fn a_line_is_called_by_what_it_records() {
     let changes = [
         (
-            format!(r#"{{"begin":{{"operation":0,"kind":"creating","key":"k","since":"t","row":{}}}}}"#, row("a")),
+            format!(r#"{{"begin":{{"operation":0,"kind":"creating","key":"k","since":"t","row":{}}}}}"#, resource("a")),
             "creating a",
         ),
         (r#"{"end":0}"#.to_owned(), "done"),
-        (format!(r#"{{"put":{{"number":7,"in_place_of":3,"row":{}}}}}"#, row("b \\u00e9")), "put b é"),
-        (format!(r#"{{"set":{{"number":7,"row":{}}}}}"#, row("c")), "set c"),
+        (format!(r#"{{"put":{{"number":7,"in_place_of":3,"row":{}}}}}"#, resource("b \\u00e9")), "put b é"),
+        (format!(r#"{{"set":{{"number":7,"row":{}}}}}"#, resource("c")), "set c"),
         (r#"{"remove":7}"#.to_owned(), "remove"),
-        (format!(r#"{{"suspect":{{"key":"k","attempts":1,"resource":{}}}}}"#, row("d")), "suspect"),
+        (format!(r#"{{"suspect":{{"key":"k","attempts":1,"resource":{}}}}}"#, resource("d")), "suspect"),
         (r#"{"cleared":"urn:pulumi:dev::proj::pkg:index:Thing::d"}"#.to_owned(), "cleared"),
     ];
     for (change, called) in &changes {

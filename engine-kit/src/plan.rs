@@ -90,8 +90,8 @@ pub(crate) fn entries(steps: &[(Stage, StepMetadata)], redactor: &Redactor) -> V
 
 /// Is it the provider of a package that the engine registers by itself? A program's own has a parent.
 fn is_default_provider(step: &StepMetadata) -> bool {
-    let row = step.new.as_ref().or(step.old.as_ref());
-    step.urn.provider_package().is_some() && row.is_none_or(|row| row.parent.is_none())
+    let resource = step.new.as_ref().or(step.old.as_ref());
+    step.urn.provider_package().is_some() && resource.is_none_or(|resource| resource.parent.is_none())
 }
 
 /// Gives every entry a key of its own. Entries that stay the same count as well, so that a key does not depend on what changes.
@@ -116,13 +116,13 @@ struct Growing {
 
 impl Growing {
     fn new(step: &StepMetadata) -> Self {
-        let row = step.new.as_ref().or(step.old.as_ref());
+        let resource = step.new.as_ref().or(step.old.as_ref());
         let entry = Entry {
             key: step.urn.name().to_owned(),
             name: step.urn.name().to_owned(),
             kind: step.urn.own_type().to_owned(),
             urn: step.urn.as_str().to_owned(),
-            parent: row.and_then(|row| row.parent.as_ref()).map(|urn| urn.as_str().to_owned()),
+            parent: resource.and_then(|resource| resource.parent.as_ref()).map(|urn| urn.as_str().to_owned()),
             action: "same",
             ops: Vec::new(),
             changes: IndexMap::new(),
@@ -135,7 +135,7 @@ impl Growing {
             inputs: Json::Null,
             failed: false,
             open: false,
-            custom: row.is_some_and(|row| row.custom),
+            custom: resource.is_some_and(|resource| resource.custom),
         };
         Self { entry, ops: Vec::new(), drift: "same", begun: 0, ended: 0 }
     }
@@ -216,11 +216,11 @@ pub(crate) fn merge(known: &mut Vec<String>, more: &[String]) {
     known.extend(more.iter().filter(|key| !seen.contains(*key)).cloned());
 }
 
-/// The paths of what is secret in a row.
-pub(crate) fn secret_paths(row: &ResourceState) -> Vec<String> {
+/// The paths of what is secret in a resource.
+pub(crate) fn secret_paths(resource: &ResourceState) -> Vec<String> {
     let none = PropertyMap::new();
-    let outputs = row.outputs.as_deref().unwrap_or(&none);
-    let mut paths = json::paths(&row.inputs, &Value::is_secret);
+    let outputs = resource.outputs.as_deref().unwrap_or(&none);
+    let mut paths = json::paths(&resource.inputs, &Value::is_secret);
     let more = json::paths(outputs, &Value::is_secret);
     merge(&mut paths, &more);
     paths

@@ -161,7 +161,7 @@ impl TestStack {
             .map(drop)
     }
 
-    /// Another stack with the rows that these resources need, and without the resources themselves: there they can be
+    /// Another stack with what these resources need, and without the resources themselves: there they can be
     /// imported.
     ///
     /// # Errors
@@ -171,16 +171,18 @@ impl TestStack {
         let mut needed: Vec<Urn> = urns.iter().map(|urn| Urn::unchecked(urn)).collect();
         let mut next = 0;
         while let Some(urn) = needed.get(next).cloned() {
-            for row in snapshot.rows.iter().filter(|row| row.urn == urn) {
-                let provider = row.provider_parts().map(|(urn, _)| urn);
-                let more = row.dependencies.iter().chain(&row.parent).chain(&provider);
+            for resource in snapshot.resources.iter().filter(|resource| resource.urn == urn) {
+                let provider = resource.provider_parts().map(|(urn, _)| urn);
+                let more = resource.dependencies.iter().chain(&resource.parent).chain(&provider);
                 let more: Vec<Urn> = more.filter(|urn| !needed.contains(urn)).cloned().collect();
                 needed.extend(more);
             }
             next += 1;
         }
         let gone = |urn: &Urn| urns.iter().any(|gone| gone == urn.as_str());
-        snapshot.rows.retain(|row| needed.contains(&row.urn) && !gone(&row.urn) && !row.delete);
+        snapshot
+            .resources
+            .retain(|resource| needed.contains(&resource.urn) && !gone(&resource.urn) && !resource.delete);
         snapshot.pending.clear();
         snapshot.unresolved_creates.clear();
         let mut other = Self::new(self.name.project(), self.name.stack()).await?;
@@ -189,20 +191,24 @@ impl TestStack {
         Ok(other)
     }
 
-    /// The rows by URN: `name`, `type`, `id`, `custom`, `parent`, `inputs`, `outputs`, the paths in `secret`, and `delete` for
-    /// what waits for its deletion. The stack itself and the engine's own providers are left out; so are secrets' marks.
+    /// The resources by URN: `name`, `type`, `id`, `custom`, `parent`, `inputs`, `outputs`, the paths in `secret`, and
+    /// `delete` for what waits for its deletion. The stack itself and the engine's own providers are left out; so are
+    /// secrets' marks.
     ///
     /// # Errors
     /// A state that cannot be read.
     pub async fn resources(&self) -> Result<Json> {
         let snapshot = self.snapshot().await?;
-        let shown = snapshot.rows.iter().filter(|row| !row.urn.is_root_stack() && row.urn.provider_package().is_none());
-        let rows: Vec<Json> = shown.map(|row| shown_row(row)).collect();
+        let shown = snapshot
+            .resources
+            .iter()
+            .filter(|resource| !resource.urn.is_root_stack() && resource.urn.provider_package().is_none());
+        let resources: Vec<Json> = shown.map(|resource| shown_resource(resource)).collect();
         let unresolved_creates = snapshot.unresolved_creates.iter();
         let unresolved_creates: Vec<Json> = unresolved_creates
             .map(|unresolved| json!({ "urn": unresolved.urn().as_str(), "doubt": unresolved.unknown_outcome.name() }))
             .collect();
-        Ok(json!({ "rows": rows, "suspects": unresolved_creates }))
+        Ok(json!({ "rows": resources, "suspects": unresolved_creates }))
     }
 
     /// What lies in the store: the checkpoint, and the journal of a run that did not come to its end.
@@ -342,19 +348,19 @@ impl TestStack {
     }
 }
 
-fn shown_row(row: &ResourceState) -> Json {
+fn shown_resource(resource: &ResourceState) -> Json {
     json!({
-        "urn": row.urn.as_str(),
-        "name": row.urn.name(),
-        "type": row.kind,
-        "id": row.id,
-        "custom": row.custom,
-        "parent": row.parent.as_ref().map(Urn::as_str),
-        "inputs": json::properties(&row.inputs, Secrets::Open),
-        "outputs": json::properties(&row.outputs_or_empty(), Secrets::Open),
-        "secret": plan::secret_paths(row),
-        "delete": row.delete,
-        "protect": row.protect,
+        "urn": resource.urn.as_str(),
+        "name": resource.urn.name(),
+        "type": resource.kind,
+        "id": resource.id,
+        "custom": resource.custom,
+        "parent": resource.parent.as_ref().map(Urn::as_str),
+        "inputs": json::properties(&resource.inputs, Secrets::Open),
+        "outputs": json::properties(&resource.outputs_or_empty(), Secrets::Open),
+        "secret": plan::secret_paths(resource),
+        "delete": resource.delete,
+        "protect": resource.protect,
     })
 }
 
@@ -381,13 +387,13 @@ impl StackReader for Others {
         };
         let kind = maloko_core::urn::STACK_TYPE;
         let name = format!("{}-{}", wanted.project(), wanted.stack());
-        let row = ResourceState {
+        let resource = ResourceState {
             urn: Urn::new(wanted.stack(), wanted.project(), "", kind, &name),
             kind: kind.to_owned(),
             outputs: Some(Arc::new(outputs.clone())),
             ..ResourceState::default()
         };
-        Ok(OtherStack { rows: vec![Arc::new(row)], elided: false })
+        Ok(OtherStack { resources: vec![Arc::new(resource)], elided: false })
     }
 }
 
@@ -448,7 +454,7 @@ impl Run {
         let steps = self.step_log.steps();
         let done = steps.iter().filter(|(stage, _)| *stage == Stage::Done);
         let root = steps.iter().rev().find(|(_, step)| step.urn.is_root_stack()).and_then(|(_, step)| step.new.clone());
-        let outputs = root.map(|row| row.outputs_or_empty()).unwrap_or_default();
+        let outputs = root.map(|resource| resource.outputs_or_empty()).unwrap_or_default();
         Ok(Report {
             outcome: if crashed { "crashed" } else { outcome },
             error,

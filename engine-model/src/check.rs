@@ -33,20 +33,20 @@ pub struct Observed {
     pub late_calls: Vec<Call>,
     /// What was said.
     pub messages: Vec<String>,
-    /// The rows afterwards.
-    pub rows: Vec<Record>,
+    /// The resources afterwards.
+    pub resources: Vec<Record>,
     /// What exists afterwards.
     pub cloud: Cloud,
 }
 
 /// Sound in itself: in order, without dangling references, no URN twice.
-pub fn state_valid(rows: &[Arc<ResourceState>]) -> Result<(), Broken> {
+pub fn state_valid(resources: &[Arc<ResourceState>]) -> Result<(), Broken> {
     let broken = |details: String| Err(Broken::new(Invariant::StateValid, details));
     let mut earlier: HashSet<String> = HashSet::new();
     let mut living: HashSet<String> = HashSet::new();
     let mut providers: HashSet<String> = HashSet::new();
-    for row in rows {
-        let record = Record::of(row);
+    for resource in resources {
+        let record = Record::of(resource);
         let provider = record.provider_urn().filter(|_| record.pending);
         let mut references = record.references().filter(|urn| Some(*urn) != provider);
         if let Some(missing) = references.find(|urn| !earlier.contains(*urn)) {
@@ -54,7 +54,7 @@ pub fn state_valid(rows: &[Arc<ResourceState>]) -> Result<(), Broken> {
         }
         let is_provider = urns::is_provider(&record.urn);
         // What was deleted before its replacement may have had a provider that is gone by now.
-        if record.custom && !is_provider && !record.pending && !providers.contains(&row.provider) {
+        if record.custom && !is_provider && !record.pending && !providers.contains(&resource.provider) {
             return broken(format!("the provider of {} does not come before it", record.urn));
         }
         if is_provider {
@@ -79,8 +79,8 @@ pub fn order_of_calls(before: &[Record], observed: &Observed) -> Result<(), Brok
     let changes = |urn: &str| -> Vec<&&Call> {
         calls.iter().filter(|call| call.urn == urn && (call.method == "create" || call.method == "update")).collect()
     };
-    for record in observed.rows.iter().filter(|record| !record.delete) {
-        // After a failure the row still says what the object depended on before.
+    for record in observed.resources.iter().filter(|record| !record.delete) {
+        // After a failure the resource still says what the object depended on before.
         for call in changes(&record.urn).into_iter().filter(|call| call.succeeded) {
             for needed in record.references().flat_map(&changes) {
                 if needed.span.1 > call.span.0 {
@@ -122,18 +122,18 @@ fn deletions_in_order(before: &[Record], calls: &[Call]) -> Result<(), Broken> {
 /// No orphan, no duplicate.
 pub fn world(before: &Cloud, observed: &Observed, let_go: &BTreeSet<String>) -> Result<(), Broken> {
     let mut named: BTreeSet<&str> = BTreeSet::new();
-    for record in observed.rows.iter().filter(|record| record.custom && !record.external && !record.pending) {
+    for record in observed.resources.iter().filter(|record| record.custom && !record.external && !record.pending) {
         if !urns::is_provider(&record.urn) && !named.insert(&record.id) {
-            return Err(Broken::new(Invariant::NoDuplicate, format!("{} is named by two rows", record.id)));
+            return Err(Broken::new(Invariant::NoDuplicate, format!("{} is named by two resources", record.id)));
         }
     }
     let external: BTreeSet<&str> =
-        observed.rows.iter().filter(|record| record.external).map(|record| record.id.as_str()).collect();
+        observed.resources.iter().filter(|record| record.external).map(|record| record.id.as_str()).collect();
     for (id, object) in &observed.cloud.objects {
         if !named.contains(id.as_str()) && !let_go.contains(id) && !external.contains(id.as_str()) {
             let whose = &object.name;
             let known = if before.objects.contains_key(id) { "" } else { ", which this run made," };
-            return Err(Broken::new(Invariant::NoOrphan, format!("{id} of {whose}{known} is in no row")));
+            return Err(Broken::new(Invariant::NoOrphan, format!("{id} of {whose}{known} is not in the state")));
         }
     }
     Ok(())
@@ -174,8 +174,8 @@ pub fn steps_and_calls(model: &Model<'_>, observed: &Observed) -> Result<(), Bro
     Ok(())
 }
 
-/// The rows and the objects are the model's.
-pub fn rows_and_cloud(model: &Model<'_>, observed: &Observed) -> Result<(), Broken> {
+/// The resources and the objects are the model's.
+pub fn resources_and_cloud(model: &Model<'_>, observed: &Observed) -> Result<(), Broken> {
     let relevant = |record: &&Record| !urns::is_dynamic_provider(&record.urn);
     let text = |record: &Record| {
         let mut record = record.clone();
@@ -185,9 +185,9 @@ pub fn rows_and_cloud(model: &Model<'_>, observed: &Observed) -> Result<(), Brok
         }
         record.text()
     };
-    let wanted = sorted(model.rows().filter(relevant).map(text).collect());
-    let found = sorted(observed.rows.iter().filter(relevant).map(text).collect());
-    differ(Invariant::Rows, &wanted, &found)?;
+    let wanted = sorted(model.resources().filter(relevant).map(text).collect());
+    let found = sorted(observed.resources.iter().filter(relevant).map(text).collect());
+    differ(Invariant::Resources, &wanted, &found)?;
     if model.cloud != observed.cloud {
         let objects =
             |cloud: &Cloud| cloud.objects.iter().map(|(id, object)| format!("{id} {object:?}")).collect::<Vec<_>>();
@@ -214,7 +214,7 @@ pub fn pending(
         .pending
         .iter()
         .filter(|pending| pending.kind == PendingKind::Creating)
-        .map(|pending| pending.row.urn.to_string())
+        .map(|pending| pending.resource.urn.to_string())
         .collect();
     if *unresolved_creates != found {
         return Err(Broken::new(

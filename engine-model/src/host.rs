@@ -108,7 +108,7 @@ impl Simulated {
         let ended = recorded.moment;
         if let Some(entry) = recorded.calls.get_mut(index) {
             entry.span.1 = ended;
-            // An object without an id is none that a row could name.
+            // An object without an id is none that a resource could name.
             let is_named = |answer: &Answer| !matches!(answer, Answer::Created { id, .. } if id.is_empty());
             entry.succeeded = outcome.as_ref().is_ok_and(is_named);
         }

@@ -7,13 +7,13 @@ pub enum Invariant {
     Setup,
     /// The operation comes to its end.
     Finished,
-    /// The state can be read; every reference leads to an earlier row; no URN is there twice.
+    /// The state can be read; every reference leads to an earlier resource; no URN is there twice.
     StateValid,
     /// Nothing is changed before what it depends on, nothing is deleted before what depends on it.
     OrderOfCalls,
     /// Every living object is named in the state, or was let go on purpose.
     NoOrphan,
-    /// No object is named by two rows.
+    /// No object is named by two resources.
     NoDuplicate,
     /// The steps are those of the model.
     Steps,
@@ -21,8 +21,8 @@ pub enum Invariant {
     Calls,
     /// The operation fails exactly when the model says so.
     Outcome,
-    /// The rows are those of the model.
-    Rows,
+    /// The resources are those of the model.
+    Resources,
     /// What exists is what the model says.
     World,
     /// The stack's outputs are those of the model.
@@ -59,7 +59,7 @@ impl Invariant {
             Invariant::Steps => "steps",
             Invariant::Calls => "calls",
             Invariant::Outcome => "outcome",
-            Invariant::Rows => "rows",
+            Invariant::Resources => "resources",
             Invariant::World => "world",
             Invariant::Outputs => "outputs",
             Invariant::Pending => "pending",

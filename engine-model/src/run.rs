@@ -70,7 +70,7 @@ struct Stack {
     options: SessionOptions,
     machine: Machine,
     cloud: Cloud,
-    /// Objects that stay although no row names them.
+    /// Objects that stay although no resource names them.
     let_go: BTreeSet<String>,
     /// Resources whose create may have made an object.
     unresolved_creates: BTreeSet<String>,
@@ -153,20 +153,19 @@ impl Stack {
     async fn prepare(&mut self, step: &Step) -> Result<(), Broken> {
         let mut snapshot = self.snapshot().await?;
         for drift in &step.drift {
-            let row = snapshot
-                .rows
-                .iter()
-                .find(|row| row.delete == drift.pending_delete && row.custom && row.urn.name() == drift.resource);
-            if let Some(row) = row {
-                self.cloud.drift(drift, &row.id);
+            let resource = snapshot.resources.iter().find(|resource| {
+                resource.delete == drift.pending_delete && resource.custom && resource.urn.name() == drift.resource
+            });
+            if let Some(resource) = resource {
+                self.cloud.drift(drift, &resource.id);
             }
         }
         if step.taint.is_empty() {
             return Ok(());
         }
-        for row in &mut snapshot.rows {
-            if row.custom && !row.delete && step.taint.iter().any(|name| name == row.urn.name()) {
-                Arc::make_mut(row).taint = true;
+        for resource in &mut snapshot.resources {
+            if resource.custom && !resource.delete && step.taint.iter().any(|name| name == resource.urn.name()) {
+                Arc::make_mut(resource).taint = true;
             }
         }
         let written = overwrite_stack(&self.backend, &self.name, snapshot, &self.options).await;
@@ -207,9 +206,9 @@ impl Stack {
             self.settled(lifecycle, step, counts).await?;
         }
         if step.verb == Verb::Destroy && !happened.failed && whole {
-            let left = self.snapshot().await?.rows;
-            if let Some(row) = left.first() {
-                return Err(Broken::new(Invariant::Destroyed, format!("{} is still in the state", row.urn)));
+            let left = self.snapshot().await?.resources;
+            if let Some(state) = left.first() {
+                return Err(Broken::new(Invariant::Destroyed, format!("{} is still in the state", state.urn)));
             }
         }
         Ok(())
@@ -239,36 +238,38 @@ impl Stack {
         counts: &mut Counts,
     ) -> Result<Observed, Broken> {
         let ids: BTreeMap<String, String> = before
-            .rows
+            .resources
             .iter()
-            .filter(|row| row.custom && !row.delete)
-            .map(|row| (row.urn.name().to_owned(), row.id.clone()))
+            .filter(|resource| resource.custom && !resource.delete)
+            .map(|resource| (resource.urn.name().to_owned(), resource.id.clone()))
             .collect();
         let mut observed = self.observe(lifecycle, step, before, dry_run, &ids).await?;
-        let after = if dry_run { before.rows.clone() } else { self.snapshot().await?.rows };
-        observed.rows = with_new_ids(records(&after), &before.rows);
+        let after = if dry_run { before.resources.clone() } else { self.snapshot().await?.resources };
+        observed.resources = with_new_ids(records(&after), &before.resources);
         let is_left = |record: &Record| {
-            let is_it = |row: &Record| row.urn == record.urn && row.id == record.id && row.delete == record.delete;
-            observed.rows.iter().any(is_it)
+            let is_it = |resource: &Record| {
+                resource.urn == record.urn && resource.id == record.id && resource.delete == record.delete
+            };
+            observed.resources.iter().any(is_it)
         };
         let served = match step.verb {
-            Verb::Refresh => served(lifecycle, &before.rows, &self.options.crypter),
+            Verb::Refresh => served(lifecycle, &before.resources, &self.options.crypter),
             Verb::Up | Verb::Destroy => BTreeMap::new(),
         };
         let model = Model::run(Before {
             lifecycle,
             step,
             dry_run,
-            rows: records(&before.rows),
+            resources: records(&before.resources),
             served,
             cloud: self.cloud.clone(),
             ids: &ids,
-            outputs: outputs(&before.rows),
+            outputs: outputs(&before.resources),
             is_left: &is_left,
         });
         if !dry_run {
             check::state_valid(&after)?;
-            check::order_of_calls(&records(&before.rows), &observed)?;
+            check::order_of_calls(&records(&before.resources), &observed)?;
             self.let_go.extend(model.let_go.iter().cloned());
             check::world(&self.cloud, &observed, &self.let_go)?;
         }
@@ -276,7 +277,7 @@ impl Stack {
         if dry_run {
             check::preview_is_harmless(&self.cloud, &observed)?;
         } else {
-            check::rows_and_cloud(&model, &observed)?;
+            check::resources_and_cloud(&model, &observed)?;
             check::outputs(&model, &outputs(&after))?;
             if !self.unresolved_creates.is_empty() {
                 counts.hit(Rule::PendingCreateCarried);
@@ -360,13 +361,13 @@ impl Observed {
     }
 }
 
-fn records(rows: &[Arc<ResourceState>]) -> Vec<Record> {
-    rows.iter().map(|row| Record::of(row)).collect()
+fn records(resources: &[Arc<ResourceState>]) -> Vec<Record> {
+    resources.iter().map(|resource| Record::of(resource)).collect()
 }
 
-/// The rows, with one text for the ids that provider resources got in this run: nobody can foresee these.
+/// The resources, with one text for the ids that provider resources got in this run: nobody can foresee these.
 fn with_new_ids(mut records: Vec<Record>, before: &[Arc<ResourceState>]) -> Vec<Record> {
-    let known: BTreeSet<&str> = before.iter().map(|row| row.id.as_str()).collect();
+    let known: BTreeSet<&str> = before.iter().map(|resource| resource.id.as_str()).collect();
     let made = |record: &&Record| urns::is_provider(&record.urn) && !known.contains(record.id.as_str());
     let made: BTreeSet<String> = records.iter().filter(made).map(|record| record.id.clone()).collect();
     for record in &mut records {
@@ -382,9 +383,9 @@ fn with_new_ids(mut records: Vec<Record>, before: &[Arc<ResourceState>]) -> Vec<
     records
 }
 
-/// Whose provider object each row names in the state: the one of the program that dealt with it last.
-fn served(lifecycle: &Lifecycle, rows: &[Arc<ResourceState>], crypter: &Crypter) -> BTreeMap<String, String> {
-    let reference = |row: &ResourceState| match &row.stored_provider {
+/// Whose provider object each resource names in the state: the one of the program that dealt with it last.
+fn served(lifecycle: &Lifecycle, resources: &[Arc<ResourceState>], crypter: &Crypter) -> BTreeMap<String, String> {
+    let reference = |resource: &ResourceState| match &resource.stored_provider {
         StoredProvider::Reference(reference) => Some(Arc::clone(reference)),
         StoredProvider::Sealed(ciphertext) => {
             let text: String = serde_json::from_str(&crypter.decrypt(ciphertext).ok()?).ok()?;
@@ -392,17 +393,17 @@ fn served(lifecycle: &Lifecycle, rows: &[Arc<ResourceState>], crypter: &Crypter)
         }
         StoredProvider::Absent | StoredProvider::Foreign(_) | StoredProvider::Code(_) => None,
     };
-    let named = |row: &Arc<ResourceState>| {
-        let object = usize::try_from(object_of(&*reference(row)?)?).ok()?;
+    let named = |resource: &Arc<ResourceState>| {
+        let object = usize::try_from(object_of(&*reference(resource)?)?).ok()?;
         let name = object.checked_sub(1).and_then(|index| lifecycle.providers.keys().nth(index));
-        Some((row.urn.to_string(), name.cloned().unwrap_or_default()))
+        Some((resource.urn.to_string(), name.cloned().unwrap_or_default()))
     };
-    rows.iter().filter(|row| !row.delete).filter_map(named).collect()
+    resources.iter().filter(|resource| !resource.delete).filter_map(named).collect()
 }
 
 /// The stack's outputs.
-fn outputs(rows: &[Arc<ResourceState>]) -> BTreeMap<String, String> {
-    let Some(stack) = rows.iter().find(|row| row.urn.is_root_stack()) else { return BTreeMap::new() };
+fn outputs(resources: &[Arc<ResourceState>]) -> BTreeMap<String, String> {
+    let Some(stack) = resources.iter().find(|resource| resource.urn.is_root_stack()) else { return BTreeMap::new() };
     let text = |value: &Value| crate::show::value(value);
     stack.outputs_or_empty().iter().map(|(key, value)| (key.clone(), text(value))).collect()
 }
@@ -414,8 +415,8 @@ pub(crate) fn resolved(step: &Step, before: &Snapshot) -> Step {
             if name.starts_with("urn:") || name.starts_with("**") {
                 return name.clone();
             }
-            let row = before.rows.iter().find(|row| !row.delete && row.urn.name() == name);
-            row.map_or_else(|| format!("**::{name}"), |row| row.urn.to_string())
+            let resource = before.resources.iter().find(|resource| !resource.delete && resource.urn.name() == name);
+            resource.map_or_else(|| format!("**::{name}"), |resource| resource.urn.to_string())
         };
         names.iter().map(urn).collect()
     };

@@ -41,13 +41,13 @@ pub fn own_type(urn: &str) -> &str {
     qualified_type(urn).rsplit('$').next().unwrap_or_default()
 }
 
-/// Is it the row of a provider?
+/// Is it the state of a provider?
 #[must_use]
 pub fn is_provider(urn: &str) -> bool {
     own_type(urn).starts_with(PROVIDER_TYPE)
 }
 
-/// Is it the row that the engine keeps for dynamic resources? It holds nothing, and the model does not follow it.
+/// Is it the resource that the engine keeps for dynamic resources? It holds nothing, and the model does not follow it.
 #[must_use]
 pub fn is_dynamic_provider(urn: &str) -> bool {
     is_provider(urn) && own_type(urn).ends_with(DYNAMIC)

@@ -11,7 +11,7 @@ const PROGRAMS: u64 = 3000;
 
 /// Every bug, the lifecycle that is known to show it, and the invariants by which it may be noticed first.
 const BUGS: [(&str, u64, &[&str]); 17] = [
-    ("planted::partial-update-stores-new-inputs", 298, &["rows"]),
+    ("planted::partial-update-stores-new-inputs", 298, &["resources"]),
     ("planted::init-errors-ignored", 24, &["steps", "calls"]),
     ("planted::no-change-replaces", 23, &["steps", "calls"]),
     ("planted::replacement-ignores-changes", 13, &["calls"]),
@@ -21,9 +21,9 @@ const BUGS: [(&str, u64, &[&str]); 17] = [
     ("planted::pending-delete-lost", 0, &["no orphan"]),
     ("planted::preview-keeps-outputs", 11, &["calls", "steps", "preview true"]),
     ("planted::retain-ignored-for-old-object", 169, &["calls"]),
-    ("planted::failed-create-recorded", 7, &["rows", "no duplicate"]),
-    ("planted::old-outputs-kept", 0, &["rows", "calls"]),
-    ("planted::refresh-keeps-gone", 55, &["rows", "calls"]),
+    ("planted::failed-create-recorded", 7, &["resources", "no duplicate"]),
+    ("planted::old-outputs-kept", 0, &["resources", "calls"]),
+    ("planted::refresh-keeps-gone", 55, &["resources", "calls"]),
     ("planted::dependents-of-failure-run", 115, &["steps", "calls", "finished"]),
     ("planted::any-provider-of-the-package", 2, &["calls"]),
     ("planted::unchanged-provider-takes-new-inputs", 30, &["calls"]),

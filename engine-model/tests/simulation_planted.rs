@@ -86,7 +86,7 @@ fn a_torn_end_that_takes_the_record_before_along_is_noticed() {
 }
 
 #[test]
-fn a_row_that_stays_and_refers_to_what_goes_is_noticed() {
+fn a_resource_that_stays_and_refers_to_what_goes_is_noticed() {
     assert_eq!(noticed("planted::kept-references-forgotten", Kind::Memory, Interruption::Kill), Some("state valid"));
 }
 

@@ -10,7 +10,7 @@ milliseconds after a number of objects has been made, both drawn from the seed. 
 - no process of the plugin is left;
 - the next `up` succeeds, and the world holds exactly the objects of the program;
 - each object that was there and not in the state was named by this `up`, as one whose creation was interrupted;
-- each row names a provider that is in the state; one more `up` changes nothing; a destroy leaves the world empty.
+- each resource names a provider that is in the state; one more `up` changes nothing; a destroy leaves the world empty.
 """
 
 from __future__ import annotations
@@ -132,13 +132,20 @@ class Round:
         return {path.stem for path in self.world.glob("*.json")}
 
     def known(self) -> set[str]:
-        """The ids in the state; each row has to name a provider that is there."""
-        rows = self.project.state()
-        providers = {f"{row['urn']}::{row['id']}" for row in rows if row["type"] == "pulumi:providers:probe"}
-        things = [row for row in rows if row["type"] == "probe:index:Thing"]
-        for row in things:
-            expect(row["provider"] in providers, f"{row['urn']} names {row['provider']}, which is not in the state")
-        return {row["id"] for row in things}
+        """The ids in the state; each resource has to name a provider that is there."""
+        resources = self.project.state()
+        providers = {
+            f"{resource['urn']}::{resource['id']}"
+            for resource in resources
+            if resource["type"] == "pulumi:providers:probe"
+        }
+        things = [resource for resource in resources if resource["type"] == "probe:index:Thing"]
+        for resource in things:
+            expect(
+                resource["provider"] in providers,
+                f"{resource['urn']} names {resource['provider']}, which is not in the state",
+            )
+        return {resource["id"] for resource in things}
 
     def kill(self, replaces: bool, after: int, pause: float) -> str:
         """Kills one run; gives the line to print, raises AssertionError when the next one did not set things right."""

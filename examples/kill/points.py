@@ -237,8 +237,12 @@ def killed_at(point: str) -> str:
 def ids(build: Build, place: Path) -> set[str]:
     """The ids of the resources in the state, but for the providers'."""
     exported = json.loads(build.run(place, "stack", "export", "--stack", "dev").stdout)
-    rows = exported["deployment"].get("resources", [])
-    return {row["id"] for row in rows if row["type"].endswith(":Resource") or row["type"].endswith(":Thing")}
+    resources = exported["deployment"].get("resources", [])
+    return {
+        resource["id"]
+        for resource in resources
+        if resource["type"].endswith(":Resource") or resource["type"].endswith(":Thing")
+    }
 
 
 def objects(place: Path) -> set[str]:

@@ -109,7 +109,11 @@ def test_refresh_stores_what_the_service_says(language: str, tmp_path: Path, ser
 
     project.must("refresh", "--yes", "--skip-preview")
 
-    colors = {row["outputs"]["label"]: row["outputs"]["color"] for row in project.state() if "url" in row["outputs"]}
+    colors = {
+        resource["outputs"]["label"]: resource["outputs"]["color"]
+        for resource in project.state()
+        if "url" in resource["outputs"]
+    }
     assert colors["docs"] == "123abc"
 
 

@@ -61,7 +61,7 @@ impl TestStack {
         Ok(())
     }
 
-    /// The rows of its state as JSON: `{ rows, unresolved_creates }`, with secrets in plain text.
+    /// The resources of its state as JSON: `{ rows, unresolved_creates }`, with secrets in plain text.
     #[napi]
     pub fn resources(&self) -> napi::Result<String> {
         let resources = runtime()?.block_on(self.inner.resources()).map_err(|error| reason(&error))?;
@@ -93,7 +93,7 @@ impl TestStack {
         runtime()?.block_on(self.inner.forget_creates(&urns)).map_err(|error| reason(&error))
     }
 
-    /// Another stack with the rows that these resources need, and without the resources themselves.
+    /// Another stack with what these resources need, and without the resources themselves.
     #[napi]
     pub fn without(&self, urns: Vec<String>) -> napi::Result<TestStack> {
         let inner = runtime()?.block_on(self.inner.without(&urns)).map_err(|error| reason(&error))?;

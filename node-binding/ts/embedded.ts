@@ -67,7 +67,7 @@ export class OperationFailed extends Error {
     }
 }
 
-/** A row of the state, as Pulumi writes it. */
+/** A resource of the state, as Pulumi writes it. */
 export type Row = { urn: string; type: string; id?: string; inputs?: Bag; outputs?: Bag } & Record<string, unknown>;
 
 export { forgetProviders } from "./providers/registered";
@@ -157,13 +157,15 @@ export class EmbeddedStack {
         this.#stack().restore(deployment, "the exported state");
     }
 
-    /** The rows of the state that are neither the stack nor a provider, by name; with secrets in plain text. */
+    /** The resources of the state that are neither the stack nor a provider, by name; with secrets in plain text. */
     resources(): Record<string, Row> {
         const { deployment } = parseJson(this.#stack().export()) as { deployment: { resources?: Row[] } };
         const shown = (deployment.resources ?? []).filter(
             ({ type }) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:"),
         );
-        return Object.fromEntries(shown.map((row) => [row.urn.slice(row.urn.lastIndexOf("::") + 2), row]));
+        return Object.fromEntries(
+            shown.map((resource) => [resource.urn.slice(resource.urn.lastIndexOf("::") + 2), resource]),
+        );
     }
 
     get #names(): { project: string; stack: string } {

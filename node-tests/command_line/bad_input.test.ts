@@ -88,7 +88,7 @@ test("a malformed state is refused and left alone", () => {
     type Latest = { manifest: { version: string }; resources: Record<string, unknown>[] };
     const read = () => JSON.parse(good) as { checkpoint: { latest: Latest } };
     // What `pulumi` wrote has no seal of ours to keep to.
-    const withRow = (change: (row: Record<string, unknown>) => void, author = "v3.200.0"): string => {
+    const withResource = (change: (resource: Record<string, unknown>) => void, author = "v3.200.0"): string => {
         const document = read();
         const magic = createHash("sha256").update(author).digest("hex");
         Object.assign(document.checkpoint.latest.manifest, { version: author, magic });
@@ -103,12 +103,15 @@ test("a malformed state is refused and left alone", () => {
         ['{\n "version": 3,\n "checkpoint": {,}}', "at line 3 column"],
         ["[]", "expected an object with 'version'"],
         ['{"version": 99}', "it has format 99"],
-        [withRow((row) => delete row.urn), "a resource has no URN"],
-        [withRow((row) => Object.assign(row, { urn: 5 })), "expected a URN"],
-        [withRow((row) => Object.assign(row, { outputs: [1] })), "expected an object of properties"],
-        [withRow((row) => Object.assign(row, { parent: "urn:pulumi:dev::test::x::no" })), "does not come before it"],
+        [withResource((resource) => delete resource.urn), "a resource has no URN"],
+        [withResource((resource) => Object.assign(resource, { urn: 5 })), "expected a URN"],
+        [withResource((resource) => Object.assign(resource, { outputs: [1] })), "expected an object of properties"],
         [
-            withRow((row) => Object.assign(row, { protect: true }), own),
+            withResource((resource) => Object.assign(resource, { parent: "urn:pulumi:dev::test::x::no" })),
+            "does not come before it",
+        ],
+        [
+            withResource((resource) => Object.assign(resource, { protect: true }), own),
             "is not as maloko left it: changed resource: urn:",
         ],
     ] as const) {

@@ -130,13 +130,13 @@ describe.each(TABLE)("$name", (behaviour: Behaviour) => {
         const outcome = seen(result);
         expect(outcome, JSON.stringify(result.diagnostics)).toBe(expected(behaviour, method));
         note("nodejs", behaviour.name, method, outcome);
-        const rows = stack.resources();
-        expect(rows.bystander?.outputs).toMatchObject({ n: 1 });
+        const resources = stack.resources();
+        expect(resources.bystander?.outputs).toMatchObject({ n: 1 });
         if (outcome !== "fine") {
             const said = errors(result);
             expect(said).toMatch(behaviour.says ?? /./);
             expect(said.length).toBeLessThan(100_000);
-            await goesOn(stack, directory, behaviour, method, rows);
+            await goesOn(stack, directory, behaviour, method, resources);
         }
     });
 });
@@ -147,16 +147,16 @@ async function goesOn(
     directory: string,
     behaviour: Behaviour,
     method: string,
-    rows: Props,
+    resources: Props,
 ): Promise<void> {
     if (["configure", "check", "diff", "read"].includes(method)) {
         // Nothing was changed outside.
         expect(pending(directory)).toEqual([]);
-        expect("a" in rows).toBe(method === "diff" || method === "read");
+        expect("a" in resources).toBe(method === "diff" || method === "read");
     } else if (method === "create") {
         expect(pending(directory)).toEqual(hidesAnObject(behaviour, method) ? ["creating"] : []);
     } else {
-        expect(rows).toHaveProperty("a");
+        expect(resources).toHaveProperty("a");
     }
     const again = await up(stack, new Good1(), 3);
     expect(again.outcome, JSON.stringify(again.diagnostics)).toBe("succeeded");

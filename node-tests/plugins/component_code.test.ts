@@ -61,7 +61,12 @@ plugins:
       path: ./drawer
 `;
 
-type Row = { urn: string; provider: string; inputs: Record<string, unknown>; outputs: Record<string, unknown> };
+type StoredResource = {
+    urn: string;
+    provider: string;
+    inputs: Record<string, unknown>;
+    outputs: Record<string, unknown>;
+};
 
 /** A project with a component whose plugin makes a dynamic resource, and the outside world of that. */
 class Desks {
@@ -130,10 +135,10 @@ class Desks {
         return readdirSync(join(this.directory, "things"));
     }
 
-    rows(...options: string[]): Record<string, Row> {
+    resources(...options: string[]): Record<string, StoredResource> {
         const exported = JSON.parse(this.ok(["stack", "export", ...options, "--stack", "dev"]));
-        const rows: Row[] = exported.deployment.resources ?? [];
-        return Object.fromEntries(rows.map((row) => [row.urn.split("::").at(-1) ?? "", row]));
+        const resources: StoredResource[] = exported.deployment.resources ?? [];
+        return Object.fromEntries(resources.map((resource) => [resource.urn.split("::").at(-1) ?? "", resource]));
     }
 
     stack(): string {
@@ -150,7 +155,7 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         const cwd = realpathSync(desks.directory);
         expect(desks.notes()).toEqual({ top: { text: "one", made_by: "hello 1", url: "note://top", cwd } });
         expect(JSON.parse(desks.ok(["stack", "output", "--json", "--stack", "dev"]))).toEqual({ url: "note://top" });
-        const note = desks.rows()["desk-note"];
+        const note = desks.resources()["desk-note"];
         expect(note?.provider).toContain(`::pulumi:providers:${of.package}::default::`);
         expect(note?.inputs.__provider).toEqual(note?.outputs.__provider);
         expect(desks.ok(UP)).toContain("unchanged");
@@ -161,9 +166,9 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         desks.withoutProgram();
         writeFileSync(join(desks.world, "low.json"), JSON.stringify({ text: "by hand" }));
         desks.ok(REFRESH);
-        expect(desks.rows()["desk-note"]?.outputs.text).toBe("by hand");
+        expect(desks.resources()["desk-note"]?.outputs.text).toBe("by hand");
         desks.ok(DESTROY);
-        expect([desks.notes(), desks.rows()]).toEqual([{}, {}]);
+        expect([desks.notes(), desks.resources()]).toEqual([{}, {}]);
     });
 
     test("code alone is a change only where its diff leaves that open", () => {
@@ -213,10 +218,10 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         expect(said).toContain("desk-note");
         expect(said.replace("./", "")).toContain(folder);
         expect(desks.texts()).toEqual({ top: "one" });
-        expect(Object.keys(desks.rows())).toContain("desk-note");
+        expect(Object.keys(desks.resources())).toContain("desk-note");
         renameSync(away, folder);
         desks.ok(DESTROY);
-        expect([desks.notes(), desks.rows()]).toEqual([{}, {}]);
+        expect([desks.notes(), desks.resources()]).toEqual([{}, {}]);
     });
 
     test("it may depend on a resource of a package", () => {
@@ -243,7 +248,7 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
             asJson += desks.ok([...PREVIEW, "--json"], inputs);
             said += desks.ok(["up", "--yes", "--diff", "--stack", "dev"], inputs);
         }
-        const code = desks.rows("--show-secrets")["desk-note"]?.inputs.__provider;
+        const code = desks.resources("--show-secrets")["desk-note"]?.inputs.__provider;
         expect(typeof code === "object").toBe(language === "Python");
         const text: string = typeof code === "string" ? code : JSON.parse((code as { plaintext: string }).plaintext);
         expect(said).not.toContain("__provider");
@@ -254,9 +259,9 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         const desks = new Desks(of);
         desks.ok(UP, { text: "one", live: true });
         expect(desks.ok(UP, { text: "one", live: true })).toContain("unchanged");
-        const kept = desks.rows("--show-secrets").live?.inputs.__provider as { plaintext: string };
+        const kept = desks.resources("--show-secrets").live?.inputs.__provider as { plaintext: string };
         expect(JSON.parse(kept.plaintext)).toContain('"maloko"');
         desks.ok(DESTROY, { text: "one", live: true });
-        expect([desks.notes(), desks.rows()]).toEqual([{}, {}]);
+        expect([desks.notes(), desks.resources()]).toEqual([{}, {}]);
     });
 });

@@ -94,8 +94,10 @@ class Boxes {
     }
 
     resources(): string[] {
-        const rows: { urn: string; type: string }[] = JSON.parse(this.exported()).deployment.resources ?? [];
-        const own = rows.filter(({ type }) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:"));
+        const states: { urn: string; type: string }[] = JSON.parse(this.exported()).deployment.resources ?? [];
+        const own = states.filter(
+            ({ type }) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:"),
+        );
         return own.map(({ urn }) => urn.split("::").at(-1) ?? "").sort();
     }
 }

@@ -281,7 +281,7 @@ test("an update in which the plugin dies is named by the next preview and update
     }
 });
 
-test("a stack with nothing but its own row is refreshed without its program", () => {
+test("a stack with nothing but its own resource is refreshed without its program", () => {
     const its = without();
     its.project.write({ "index.js": "" });
     its.ok(UP);

@@ -12,7 +12,7 @@ class Thing extends pulumi.dynamic.Resource {
 }
 `;
 
-interface Row {
+interface StoredResource {
     urn: string;
     id: string;
     provider?: string;
@@ -22,9 +22,9 @@ function state(it: Project): string {
     return it.ok("stack", "export", "--stack", "dev");
 }
 
-function rows(it: Project): Record<string, Row> {
-    const resources = (JSON.parse(state(it)) as { deployment: { resources: Row[] } }).deployment.resources;
-    return Object.fromEntries(resources.map((row) => [row.urn.split("::").slice(2).join("::"), row]));
+function states(it: Project): Record<string, StoredResource> {
+    const resources = (JSON.parse(state(it)) as { deployment: { resources: StoredResource[] } }).deployment.resources;
+    return Object.fromEntries(resources.map((resource) => [resource.urn.split("::").slice(2).join("::"), resource]));
 }
 
 function failing(it: Project, ...args: string[]): string {
@@ -71,7 +71,7 @@ new Thing("a", { provider: it }); new Group("g", { providers: [it] }); new Thing
     });
     expect(it.ok("preview", "--stack", "dev")).toContain("+ 6 to create");
     it.ok("up", ...DIRECTLY);
-    const made = rows(it);
+    const made = states(it);
     const provider = made["pulumi:providers:pulumi-nodejs::p"];
     const reference = `${provider?.urn}::${provider?.id}`;
     expect(provider?.id).toHaveLength(36);
@@ -87,11 +87,11 @@ new Thing("a", { provider: it }); new Group("g", { providers: [it] }); new Thing
         "index.js": `${explicit}const it = new Explicit("p", { token: "open" }); new Thing("a", { provider: it });`,
     });
     expect(it.ok("up", ...DIRECTLY)).toContain("~ 1 updated");
-    expect(rows(it)["pulumi:providers:pulumi-nodejs::p"]?.id).toBe(provider?.id);
+    expect(states(it)["pulumi:providers:pulumi-nodejs::p"]?.id).toBe(provider?.id);
     // One that goes takes nothing along: its resources go on with the default provider.
     it.write({ "index.js": `${explicit}new Thing("a");` });
     expect(it.ok("up", ...DIRECTLY)).toContain("- 1 deleted");
-    expect(rows(it)["pulumi-nodejs:dynamic:Resource::a"]?.provider).toContain("::default::");
+    expect(states(it)["pulumi-nodejs:dynamic:Resource::a"]?.provider).toContain("::default::");
     it.ok("destroy", ...DIRECTLY);
 });
 
@@ -104,7 +104,7 @@ test("config is the old name of the settings directory", () => {
     it.ok("config", "set", "other", "x", "--stack", "dev");
     expect(it.read("settings/Pulumi.dev.yaml")).toContain("test:other: x");
     it.ok("up", ...DIRECTLY);
-    expect(rows(it)).toHaveProperty(["pulumi-nodejs:dynamic:Resource::from-there"]);
+    expect(states(it)).toHaveProperty(["pulumi-nodejs:dynamic:Resource::from-there"]);
     it.write({ "Pulumi.yaml": "name: test\nruntime: nodejs\nconfig: settings\nstackConfigDir: settings\n" });
     expect(failing(it, "preview", "--stack", "dev")).toContain(
         "both name the directory of the settings files; keep `stackConfigDir` only",

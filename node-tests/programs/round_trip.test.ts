@@ -83,7 +83,7 @@ let it: Project;
 let calls: [string, string, ...Bag[]][];
 let outputs: Bag;
 let hidden: Bag;
-let rows: Record<string, Bag>;
+let resources: Record<string, Bag>;
 
 beforeAll(() => {
     it = new Project({ "index.ts": PROGRAM, "asset.txt": "content", "folder/b.txt": "B" }, () => {});
@@ -97,7 +97,9 @@ beforeAll(() => {
     outputs = JSON.parse(it.ok("stack", "output", "--json", "--show-secrets", "--stack", "dev"));
     hidden = it.outputs() as Bag;
     const { deployment } = JSON.parse(it.ok("stack", "export", "--show-secrets", "--stack", "dev"));
-    rows = Object.fromEntries(deployment.resources.map((row: Bag) => [row.urn.split("::").at(-1), row]));
+    resources = Object.fromEntries(
+        deployment.resources.map((resource: Bag) => [resource.urn.split("::").at(-1), resource]),
+    );
 });
 
 afterAll(() => rmSync(it.directory, { recursive: true, force: true }));
@@ -114,7 +116,7 @@ test.each(Object.keys(PLAIN))("values come out as they went in: %s", (kind) => {
     expect(call("check", kind, 1)).toEqual([made, made]);
     expect(call("diff", kind)).toEqual([made, made]);
     expect([outputs[kind], outputs[`${kind} deep`]]).toEqual([value, deep(value)]);
-    expect(rows[kind]?.inputs).toEqual(rows[kind]?.outputs);
+    expect(resources[kind]?.inputs).toEqual(resources[kind]?.outputs);
 });
 
 test.each(ASSETS)("assets come out as they went in: %s", (kind, member, content) => {
@@ -128,9 +130,9 @@ test.each(ASSETS)("assets come out as they went in: %s", (kind, member, content)
         expect(value.hash).toBe(CONTENT);
     }
     expect(call("check", kind, 1)).toEqual([made, made]);
-    const kept = rows[kind]?.outputs.value;
+    const kept = resources[kind]?.outputs.value;
     expect(kept).toEqual(value);
-    expect(rows[kind]?.inputs.value).toEqual(kept);
+    expect(resources[kind]?.inputs.value).toEqual(kept);
     const { [SIGNATURE]: signature, hash } = value;
     const [olds, news] = call("diff", kind);
     expect([olds?.value, news?.value]).toEqual([
@@ -149,9 +151,9 @@ test.each(ASSETS)("assets come out as they went in: %s", (kind, member, content)
 test("secrets stay secret where they are and nothing else does", () => {
     expect([hidden.secret, hidden["secret deep"]]).toEqual(["[secret]", "[secret]"]);
     const secret = { [SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270" };
-    const part = rows["secret part"]?.outputs.value;
+    const part = resources["secret part"]?.outputs.value;
     expect(part).toEqual({ plain: 1, hidden: { ...secret, plaintext: '[1,{"x":"hidden-text"}]' } });
-    expect(rows.secret?.outputs.deep).toEqual(deep({ ...secret, plaintext: '"hidden-text"' }));
+    expect(resources.secret?.outputs.deep).toEqual(deep({ ...secret, plaintext: '"hidden-text"' }));
     const state = join(it.directory, ".maloko", ".pulumi");
     for (const entry of readdirSync(state, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())) {
         expect(readFileSync(join(entry.parentPath, entry.name), "utf8"), entry.name).not.toContain("hidden-text");

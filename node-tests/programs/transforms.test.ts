@@ -7,12 +7,12 @@ import { Echo, newStack, Recording, Thing } from "../support/kit";
 // How a deployment marks what is secret.
 const SECRET = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
 
-function rowOf(stack: ReturnType<typeof newStack>, name: string) {
-    const row = stack.resources()[name];
-    if (row === undefined) {
+function resourceOf(stack: ReturnType<typeof newStack>, name: string) {
+    const resource = stack.resources()[name];
+    if (resource === undefined) {
         throw new Error(`there is no ${name}`);
     }
-    return row;
+    return resource;
 }
 
 /** Appends a letter to the property `text` of custom resources. */
@@ -40,8 +40,8 @@ test("a resources own transforms come first then its ancestors then the stacks",
         new Thing(new Echo(), "a", { text: "-" }, { transforms: [appending("1"), appending("2")], parent: inner });
         new Thing(new Echo(), "b", { text: "-" });
     });
-    expect(rowOf(stack, "a").inputs?.text).toBe("-12ios");
-    expect(rowOf(stack, "b").inputs?.text).toBe("-s");
+    expect(resourceOf(stack, "a").inputs?.text).toBe("-12ios");
+    expect(resourceOf(stack, "b").inputs?.text).toBe("-s");
 });
 
 test("a transform that returns nothing changes nothing", async () => {
@@ -61,7 +61,7 @@ test("an async transform is awaited", async () => {
         });
         new Thing(new Echo(), "a", { text: "-" });
     });
-    expect(rowOf(stack, "a").inputs?.text).toBe("slow");
+    expect(resourceOf(stack, "a").inputs?.text).toBe("slow");
 });
 
 test("a transform is told the type the name and the parent but not the provider", async () => {
@@ -90,7 +90,7 @@ test("a transform changes options and sees what is inherited", async () => {
     const result = await stack.up(() => program("a", protecting));
     expect(seen).toEqual([true]);
     expect(result.changes).toEqual({ same: 3 });
-    expect(rowOf(stack, "a")).toMatchObject({ protect: true, additionalSecretOutputs: ["text"] });
+    expect(resourceOf(stack, "a")).toMatchObject({ protect: true, additionalSecretOutputs: ["text"] });
 });
 
 test("secrets stay secret and outputs are outputs in a transform", async () => {
@@ -110,10 +110,10 @@ test("secrets stay secret and outputs are outputs in a transform", async () => {
     await stack.preview(program);
     await stack.up(program);
     expect(seen).toEqual({ plain: false, token: true, from: true });
-    const row = rowOf(stack, "b");
-    expect(row.inputs).toMatchObject({ from: "one", more: 1, token: SECRET });
-    expect(row.replacementTrigger).toBeUndefined();
-    expect(row.dependencies).toEqual([expect.stringMatching(/::a$/)]);
+    const resource = resourceOf(stack, "b");
+    expect(resource.inputs).toMatchObject({ from: "one", more: 1, token: SECRET });
+    expect(resource.replacementTrigger).toBeUndefined();
+    expect(resource.dependencies).toEqual([expect.stringMatching(/::a$/)]);
 });
 
 test("a transform that raises is named with the resource", async () => {
@@ -163,5 +163,5 @@ test("no socket is opened for callbacks", async () => {
     const listen = vi.spyOn(net.Server.prototype, "listen");
     await stack.up(() => void new Thing(new Echo(), "a", { text: "-" }, { transforms: [appending("x")] }));
     expect(listen).not.toHaveBeenCalled();
-    expect(rowOf(stack, "a").inputs?.text).toBe("-x");
+    expect(resourceOf(stack, "a").inputs?.text).toBe("-x");
 });

@@ -147,11 +147,11 @@ test.each([
     const stack = newStack();
     const result = await runWith(stack, method, wrapped(method, { fine: 1, raw: Buffer.from("raw") }));
     expect(result.outcome).toBe("failed");
-    const row = stack.resources().a;
-    expect(row?.id).toBe("made");
-    expect(row?.outputs).toMatchObject({ fine: 1 });
-    expect(row?.outputs).not.toHaveProperty("raw");
-    expect(row?.initErrors).toHaveLength(1);
+    const resource = stack.resources().a;
+    expect(resource?.id).toBe("made");
+    expect(resource?.outputs).toMatchObject({ fine: 1 });
+    expect(resource?.outputs).not.toHaveProperty("raw");
+    expect(resource?.initErrors).toHaveLength(1);
     await goesOnAfter(stack);
 });
 
@@ -193,10 +193,10 @@ test.each(
     expect(errorsOnTheResource(result)).toContain(reason);
     expect(JSON.stringify(stack.export())).not.toContain("CANARY");
     if (method === "create" || method === "update") {
-        const row = stack.resources().a;
-        expect(row?.id).toBe("made");
-        expect(row?.outputs).toMatchObject({ fine: 1 });
-        expect(row?.outputs).not.toHaveProperty("v");
+        const resource = stack.resources().a;
+        expect(resource?.id).toBe("made");
+        expect(resource?.outputs).toMatchObject({ fine: 1 });
+        expect(resource?.outputs).not.toHaveProperty("v");
     }
     await goesOnAfter(stack);
 });
@@ -228,11 +228,11 @@ test("a failure in part keeps those outputs that can be kept", async () => {
         throw Object.assign(new Error("not started"), { id: "made", properties, reasons: ["no power"] });
     });
     expect(result.outcome).toBe("failed");
-    const row = stack.resources().a;
-    expect(row?.id).toBe("made");
-    expect(row?.outputs).toMatchObject({ fine: 1 });
-    expect(row?.outputs).not.toHaveProperty("v");
-    expect(row?.initErrors).toEqual(["no power", expect.stringContaining('has no "value"')]);
+    const resource = stack.resources().a;
+    expect(resource?.id).toBe("made");
+    expect(resource?.outputs).toMatchObject({ fine: 1 });
+    expect(resource?.outputs).not.toHaveProperty("v");
+    expect(resource?.initErrors).toEqual(["no power", expect.stringContaining('has no "value"')]);
     await goesOnAfter(stack);
 });
 

@@ -75,10 +75,10 @@ test("runs one after the other leave nothing of a configuration in a state", asy
         });
         await stack.up();
         const { resources } = JSON.parse(stack.export()).deployment as { resources: Props[] };
-        const { outputs, ...row } = resources.find(({ urn }) => urn.endsWith("::thing")) ?? {};
+        const { outputs, ...resource } = resources.find(({ urn }) => urn.endsWith("::thing")) ?? {};
         expect(outputs.seen).toEqual(token === undefined ? ["none", "none"] : of(token));
-        expect(JSON.stringify(row)).toContain("Tenant");
-        expect(JSON.stringify(row)).not.toContain("hush");
+        expect(JSON.stringify(resource)).toContain("Tenant");
+        expect(JSON.stringify(resource)).not.toContain("hush");
         expect(tokensIn(stack.export()).filter((it) => it !== token)).toEqual([]);
         wanted = false;
         await stack.up();

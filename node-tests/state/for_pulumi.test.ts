@@ -40,14 +40,14 @@ new Thing(new Asking(pulumi.secret("hush")), "secretly");
 const HELPER = "export function twice(x: number) { return x * 2; }";
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-interface Row {
+interface StoredResource {
     urn: string;
     id: string;
     inputs?: Record<string, unknown>;
     outputs?: Record<string, unknown>;
 }
 type Properties = Record<string, unknown>;
-interface Rows {
+interface StoredResources {
     [name: string]: { id: string; inputs: Properties; outputs: Properties };
 }
 
@@ -59,13 +59,13 @@ function deployed(extra = ""): Project {
 
 const exported = (it: Project, ...flags: string[]) => it.ok("stack", "export", "--stack", "dev", ...flags);
 
-/** The rows of resources with a provider object, by name. */
-function rowsOf(text: string): Rows {
-    const { resources } = (JSON.parse(text) as { deployment: { resources: Row[] } }).deployment;
+/** The states of resources with a provider object, by name. */
+function resourcesOf(text: string): StoredResources {
+    const { resources } = (JSON.parse(text) as { deployment: { resources: StoredResource[] } }).deployment;
     const named = resources
         .filter(({ inputs }) => inputs !== undefined && "__provider" in inputs)
         .map(({ urn, id, inputs = {}, outputs = {} }) => [urn.split("::").at(-1) ?? "", { id, inputs, outputs }]);
-    return Object.fromEntries(named) as Rows;
+    return Object.fromEntries(named) as StoredResources;
 }
 
 const isSecret = (value: unknown): value is { plaintext: string } =>
@@ -87,8 +87,8 @@ function withoutSecrets(value: unknown): unknown {
 
 /** What stands for each provider, apart from which code of it was last at work: another tool does not know that. */
 function references(it: Project): Record<string, object> {
-    const rows = Object.entries(rowsOf(exported(it, "--show-secrets")));
-    const all = rows.map(([name, { inputs }]) => {
+    const states = Object.entries(resourcesOf(exported(it, "--show-secrets")));
+    const all = states.map(([name, { inputs }]) => {
         const { revision: _, ...found } = JSON.parse(withoutSecrets(inputs.__provider) as string) as {
             revision?: object;
         };
@@ -147,26 +147,26 @@ async function providerServer(it: Project, config: Record<string, string>) {
 
 test("the sdks own server runs the providers of an export for pulumi", async () => {
     const it = deployed();
-    const rows = rowsOf(exported(it, "--for-pulumi", "--show-secrets"));
-    for (const { inputs, outputs } of Object.values(rows)) {
+    const states = resourcesOf(exported(it, "--for-pulumi", "--show-secrets"));
+    for (const { inputs, outputs } of Object.values(states)) {
         expect(inputs.__provider).toEqual(outputs.__provider);
     }
-    expect(rows.tagged?.inputs.__provider).toContain("exports.handler = ");
-    expect(isSecret(rows.secretly?.inputs.__provider)).toBe(true);
+    expect(states.tagged?.inputs.__provider).toContain("exports.handler = ");
+    expect(isSecret(states.secretly?.inputs.__provider)).toBe(true);
 
     const { call, struct } = await providerServer(it, { "test:greeting": "hello" });
     const answers: Record<string, unknown> = {};
-    for (const [name, row] of Object.entries(rows)) {
-        const inputs = withoutSecrets(row.inputs) as Properties;
-        const outputs = struct(withoutSecrets(row.outputs));
+    for (const [name, resource] of Object.entries(states)) {
+        const inputs = withoutSecrets(resource.inputs) as Properties;
+        const outputs = struct(withoutSecrets(resource.outputs));
         const read = await call("read", "ReadRequest", (request) => {
-            request.setId(row.id);
+            request.setId(resource.id);
             request.setProperties(outputs);
             request.setInputs(struct(inputs));
         });
         const diff = async (news: Properties) => {
             const answer = await call("diff", "DiffRequest", (request) => {
-                request.setId(row.id);
+                request.setId(resource.id);
                 request.setOlds(outputs);
                 request.setNews(struct(news));
             });
@@ -207,13 +207,13 @@ export const times = serialized.then(() => called);`;
     const it = deployed(using);
     expect(it.outputs()).toEqual({ serialized: Array(4).fill("exports.handler "), times: 0 });
     expect(it.resources().sort()).toEqual(["asking", "secretly", "tagged", "using"]);
-    const row = rowsOf(exported(it, "--for-pulumi", "--show-secrets")).using;
-    expect(row?.inputs.__provider).toContain("exports.handler = ");
+    const resource = resourcesOf(exported(it, "--for-pulumi", "--show-secrets")).using;
+    expect(resource?.inputs.__provider).toContain("exports.handler = ");
     const { call, struct } = await providerServer(it, {});
     const read = await call("read", "ReadRequest", (request) => {
         request.setId("made");
-        request.setProperties(struct(withoutSecrets(row?.outputs)));
-        request.setInputs(struct(withoutSecrets(row?.inputs)));
+        request.setProperties(struct(withoutSecrets(resource?.outputs)));
+        request.setInputs(struct(withoutSecrets(resource?.inputs)));
     });
     expect(read.getProperties().toJavaScript().text).toBe("true,false,asset,1");
 });
@@ -238,9 +238,9 @@ test("what cannot be serialised is listed and the rest is written", () => {
     expect(stderr).toContain("the provider of 1 resource could not be serialised");
     expect(stderr).toContain("Resource::held");
     expect(stderr).toContain("native code");
-    const rows = rowsOf(it.read("for-pulumi.json"));
-    expect(Object.keys(rows).sort()).toEqual(["asking", "held", "secretly", "tagged"]);
-    expect(rows.tagged?.inputs.__provider).toContain("exports.handler = ");
+    const states = resourcesOf(it.read("for-pulumi.json"));
+    expect(Object.keys(states).sort()).toEqual(["asking", "held", "secretly", "tagged"]);
+    expect(states.tagged?.inputs.__provider).toContain("exports.handler = ");
 });
 
 test("what the program prints is not in the export", () => {
@@ -248,13 +248,13 @@ test("what the program prints is not in the export", () => {
     const { stdout, stderr } = it.run("stack", "export", "--for-pulumi", "--stack", "dev");
     expect(stderr).toContain("canary-print");
     expect(stdout).not.toContain("canary-print");
-    expect(Object.keys(rowsOf(stdout)).sort()).toEqual(["asking", "secretly", "tagged"]);
+    expect(Object.keys(resourcesOf(stdout)).sort()).toEqual(["asking", "secretly", "tagged"]);
 });
 
 test("nothing executable is in the state", () => {
     const it = deployed();
     const known = ["maloko", "language", "module", "name", "attributes", "incomplete", "revision", "version", "code"];
-    for (const { inputs } of Object.values(rowsOf(exported(it, "--show-secrets")))) {
+    for (const { inputs } of Object.values(resourcesOf(exported(it, "--show-secrets")))) {
         const reference = JSON.parse(withoutSecrets(inputs.__provider) as string) as object;
         expect(Object.keys(reference).filter((member) => !known.includes(member))).toEqual([]);
     }
@@ -266,9 +266,9 @@ test.each([false, true])("code in an adopted state is never run: %s", (secret) =
     const trace = join(it.directory, "evaluated");
     const code = `require("fs").writeFileSync(${JSON.stringify(trace)}, ""); exports.handler = () => ({});`;
     const stored = secret ? { [SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270", plaintext: JSON.stringify(code) } : code;
-    const state = JSON.parse(exported(it, "--show-secrets")) as { deployment: { resources: Row[] } };
-    for (const row of state.deployment.resources) {
-        for (const properties of [row.inputs, row.outputs]) {
+    const state = JSON.parse(exported(it, "--show-secrets")) as { deployment: { resources: StoredResource[] } };
+    for (const resource of state.deployment.resources) {
+        for (const properties of [resource.inputs, resource.outputs]) {
             if (properties !== undefined && "__provider" in properties) {
                 properties.__provider = stored;
             }
@@ -279,7 +279,7 @@ test.each([false, true])("code in an adopted state is never run: %s", (secret) =
     it.ok("stack", "import", "--file", "adopted.json", "--stack", "dev");
 
     expect(it.run("preview", "--stack", "dev").output).toContain("another tool's serialised code");
-    const kept = rowsOf(exported(it, "--for-pulumi", "--show-secrets"));
+    const kept = resourcesOf(exported(it, "--for-pulumi", "--show-secrets"));
     expect(kept.plain?.inputs.__provider).toEqual(stored);
     expect(kept.tagged?.inputs.__provider).not.toEqual(stored);
     const flags = ["--yes", "--skip-preview", "--stack", "dev"];

@@ -82,12 +82,12 @@ class Notes {
         return output;
     }
 
-    rows(): any[] {
+    resources(): any[] {
         return JSON.parse(this.run("stack", "export")).deployment.resources ?? [];
     }
 
-    row(name: string): any {
-        const found = this.rows().filter(({ urn }) => urn.endsWith(`::${name}`));
+    resource(name: string): any {
+        const found = this.resources().filter(({ urn }) => urn.endsWith(`::${name}`));
         expect(found).toHaveLength(1);
         return found[0];
     }
@@ -103,8 +103,8 @@ test("an object is taken over by the option import", () => {
     notes.wants(note("a", "hello", { import: "n1" }));
     expect(notes.run("preview")).toContain("1 to import");
     notes.up();
-    const row = notes.row("a");
-    expect([row.id, row.importID, row.outputs.url]).toEqual(["n1", "n1", "https://notes/n1"]);
+    const resource = notes.resource("a");
+    expect([resource.id, resource.importID, resource.outputs.url]).toEqual(["n1", "n1", "https://notes/n1"]);
     notes.up("--expect-no-changes");
     notes.wants(note("a", "changed", { import: "n1" }));
     notes.up();
@@ -125,8 +125,8 @@ test("an import that does not match is shown property by property and updated in
     expect(said).toContain('"other"');
     expect(notes.world()).toEqual({ n1: "hello" });
     notes.up();
-    const row = notes.row("a");
-    expect([row.id, row.importID, row.inputs.text]).toEqual(["n1", "n1", "other"]);
+    const resource = notes.resource("a");
+    expect([resource.id, resource.importID, resource.inputs.text]).toEqual(["n1", "n1", "other"]);
     expect(notes.world()).toEqual({ n1: "other" });
     notes.up("--expect-no-changes");
 });
@@ -138,7 +138,7 @@ test("an import that needs a replacement keeps the imported object and refuses t
     const words = "previously-imported resources that still specify an ID may not be replaced";
     expect(notes.run("preview")).toContain(words);
     expect(notes.failing("up", "--yes", "--skip-preview")).toContain(words);
-    expect(notes.row("a").inputs.text).toBe("hello");
+    expect(notes.resource("a").inputs.text).toBe("hello");
     expect(notes.world()).toEqual({ n1: "hello" });
 });
 
@@ -155,7 +155,7 @@ test("an import whose differences are refused is explained property by property 
         expect(said).toContain("'ignoreChanges'");
     }
     expect(notes.world()).toEqual({ n1: "hello" });
-    expect(JSON.stringify(notes.rows())).not.toContain("https://notes/n1");
+    expect(JSON.stringify(notes.resources())).not.toContain("https://notes/n1");
     notes.wants(note("a", "other", { import: "n1", ignoreChanges: ["text"] }));
     notes.up();
     expect(notes.world()).toEqual({ n1: "hello" });
@@ -212,7 +212,7 @@ test("an import over another object replaces it and deletes the old one", () => 
     expect(notes.run("preview")).toContain("1 to replace");
     notes.up();
     expect(notes.world()).toEqual({ n1: "hello" });
-    expect(notes.row("a").id).toBe("n1");
+    expect(notes.resource("a").id).toBe("n1");
 });
 
 test("the command import takes over an object and prints its code", () => {
@@ -223,9 +223,9 @@ test("the command import takes over an object and prints its code", () => {
     const said = notes.run("import", TYPE, "a", "n1", "--yes");
     expect(said).toContain('const a = new Note("a", "hello", { protect: true });');
     expect(said).not.toContain("https://notes");
-    const row = notes.row("a");
-    expect([row.id, row.protect, row.inputs.text]).toEqual(["n1", true, "hello"]);
-    expect(row.importID).toBeUndefined();
+    const resource = notes.resource("a");
+    expect([resource.id, resource.protect, resource.inputs.text]).toEqual(["n1", true, "hello"]);
+    expect(resource.importID).toBeUndefined();
     // The list may be worked through again; another object of that name may not.
     notes.run("import", TYPE, "a", "n1", "--yes");
     expect(notes.failing("import", TYPE, "a", "made-one", "--yes")).toContain("with the id 'n1'");
@@ -238,7 +238,7 @@ test("the command import is told the provider by its place", () => {
     notes.has({ n1: "hello", n2: "hi" });
     expect(notes.failing("import", TYPE, "a", "n1", "--yes")).toContain("no provider is known for the type");
     notes.run("import", PLACE, "a", "n1", "--yes", "--properties", "text", "--protect=false");
-    expect(notes.row("a").protect).toBeUndefined();
+    expect(notes.resource("a").protect).toBeUndefined();
     notes.run("import", TYPE, "b", "n2", "--yes", "--provider", PLACE, "--properties", "text", "--out", "code.txt");
     expect(notes.project.read("code.txt")).toContain("NoteProvider");
     notes.wants(note("a", "hello"), note("b", "hi", { protect: true }));
@@ -258,7 +258,7 @@ test("a preview lists what it would create and the list is imported", () => {
     notes.project.write({ "list.json": JSON.stringify(listed) });
     notes.has({ "n-a": "hello", "n-b": "hi" });
     notes.run("import", "--file", "list.json", "--preview-only");
-    expect(JSON.stringify(notes.rows())).not.toContain('"n-a"');
+    expect(JSON.stringify(notes.resources())).not.toContain('"n-a"');
     notes.run("import", "--file", "list.json", "--yes");
     notes.up("--expect-no-changes");
     expect(notes.world()).toEqual({ "n-a": "hello", "n-b": "hi" });
@@ -271,7 +271,7 @@ test("five hundred objects are imported from one list", () => {
     const resources = names.map((name) => ({ type: TYPE, name, id: name, provider: PLACE, properties: ["text"] }));
     notes.project.write({ "list.json": JSON.stringify({ resources }) });
     notes.run("import", "--file", "list.json", "--yes", "--skip-preview", "--generate-code=false");
-    const ids = notes.rows().filter(({ type }) => type === TYPE);
+    const ids = notes.resources().filter(({ type }) => type === TYPE);
     expect(new Set(ids.map(({ id }) => id))).toEqual(new Set(names));
     notes.wants(...names.map((name) => note(name, `text of ${name}`, { protect: true })));
     notes.up("--expect-no-changes");
@@ -284,7 +284,7 @@ test("what is wrong with one import keeps none of the others back", () => {
     notes.project.write({ "list.json": JSON.stringify({ resources: [entry("a", "n9"), entry("b", "n1")] }) });
     const said = notes.failing("import", "--file", "list.json", "--skip-preview");
     expect(said).toContain("there is no object with the id 'n9'");
-    expect(notes.row("b").id).toBe("n1");
+    expect(notes.resource("b").id).toBe("n1");
 });
 
 test("a list of imports that cannot be read says where", () => {
@@ -315,7 +315,7 @@ test("an interrupted create is completed with the id of its object", () => {
     expect(notes.failing(...asked)).toContain("is not followed by an id");
     expect(notes.failing(...asked, "n9")).toContain("there is no object with the id 'n9'");
     notes.run(...asked, "--import-pending-creates", "made-half");
-    expect(notes.row("a").id).toBe("made-half");
+    expect(notes.resource("a").id).toBe("made-half");
     notes.up("--expect-no-changes");
 });
 
@@ -334,17 +334,17 @@ test("a resource that is looked up is never deleted and becomes managed and back
     notes.has({ n1: "hello" });
     notes.wants(note("a", "hello", { id: "n1" }));
     notes.up();
-    expect(notes.row("a").external).toBe(true);
+    expect(notes.resource("a").external).toBe(true);
     notes.wants(note("a", "hello", { import: "n1" }));
     notes.up();
-    expect(notes.row("a").external).toBeUndefined();
+    expect(notes.resource("a").external).toBeUndefined();
     notes.wants(note("a", "hello", { id: "n1" }));
     notes.up();
-    expect(notes.row("a").external).toBe(true);
+    expect(notes.resource("a").external).toBe(true);
     notes.wants();
     notes.up();
     expect(notes.world()).toEqual({ n1: "hello" });
-    expect(notes.rows().filter(({ type }) => type === TYPE)).toEqual([]);
+    expect(notes.resources().filter(({ type }) => type === TYPE)).toEqual([]);
 });
 
 test("a look-up of an id that does not exist says so", () => {

@@ -64,16 +64,16 @@ function edit(it: Project, name: string, properties: object): void {
     it.write({ "world.json": JSON.stringify({ ...now, [name]: { ...now[name], ...properties } }) });
 }
 
-interface Row {
+interface StoredResource {
     urn: string;
     inputs: Record<string, unknown>;
     outputs: Record<string, unknown>;
 }
 
-/** The resource's row, with secrets in plain text. */
-function row(it: Project, name: string): Row {
+/** The resource's state, with secrets in plain text. */
+function resource(it: Project, name: string): StoredResource {
     const text = it.ok("stack", "export", "--show-secrets", "--stack", "dev");
-    const { resources } = (JSON.parse(text) as { deployment: { resources: Row[] } }).deployment;
+    const { resources } = (JSON.parse(text) as { deployment: { resources: StoredResource[] } }).deployment;
     const found = resources.find(({ urn }) => urn.endsWith(`::${name}`));
     if (found === undefined) {
         throw new Error(`there is no ${name} in the state`);
@@ -90,11 +90,11 @@ test("refresh writes what read returns and shows each property that drifted", ()
     const full = it.ok("refresh", "--preview-only", "--diff", "--stack", "dev");
     expect(full).toMatch(/~ size *: 1 => 7/);
     expect(full).toContain('"here" => "elsewhere"');
-    expect(row(it, "left").outputs.size).toBe(1);
+    expect(resource(it, "left").outputs.size).toBe(1);
 
     expect(refresh(it)).toContain("1 updated");
-    expect(row(it, "left").outputs.size).toBe(7);
-    expect(row(it, "left").inputs.size).toBe(1);
+    expect(resource(it, "left").outputs.size).toBe(7);
+    expect(resource(it, "left").inputs.size).toBe(1);
     it.up();
     expect(world(it).left?.size).toBe(1);
 });
@@ -146,7 +146,7 @@ test("returned inputs become the new inputs", () => {
     const it = boxes(`new Box("left", 1, "red", true);`);
     edit(it, "left", { color: "green" });
     refresh(it);
-    expect({ ...row(it, "left").inputs, __provider: 0 }).toEqual({
+    expect({ ...resource(it, "left").inputs, __provider: 0 }).toEqual({
         name: "left",
         size: 1,
         color: "green",
@@ -170,7 +170,7 @@ test("what was read is written also where changes are ignored", () => {
     const it = boxes(`new Box("left", 1, "red", false, { ignoreChanges: ["size"] });`);
     edit(it, "left", { size: 7 });
     refresh(it);
-    expect(row(it, "left").outputs.size).toBe(7);
+    expect(resource(it, "left").outputs.size).toBe(7);
 });
 
 test.each(["--target", "--exclude"])("a refresh reads its selection only: %s", (flag) => {
@@ -178,7 +178,7 @@ test.each(["--target", "--exclude"])("a refresh reads its selection only: %s", (
     edit(it, "left", { size: 7 });
     edit(it, "right", { size: 8 });
     refresh(it, flag, "**::left");
-    const sizes = [row(it, "left").outputs.size, row(it, "right").outputs.size];
+    const sizes = [resource(it, "left").outputs.size, resource(it, "right").outputs.size];
     expect(sizes).toEqual(flag === "--target" ? [7, 2] : [1, 8]);
 });
 

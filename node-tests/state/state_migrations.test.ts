@@ -35,16 +35,16 @@ test("a migration rewrites inputs before they are compared", async () => {
     const seen: string[] = [];
     const rename: pulumi.StateMigration = ({ urn, oldState }) => {
         seen.push(urn);
-        const [row] = oldState as [{ inputs: Props; outputs: Props }];
-        if (!("size" in row.inputs)) {
+        const [resource] = oldState as [{ inputs: Props; outputs: Props }];
+        if (!("size" in resource.inputs)) {
             return undefined;
         }
-        for (const bag of [row.inputs, row.outputs]) {
+        for (const bag of [resource.inputs, resource.outputs]) {
             bag.width = bag.size;
             delete bag.size;
         }
-        expect(JSON.stringify(row.inputs.token)).toContain("s3cret");
-        return { newState: [row] };
+        expect(JSON.stringify(resource.inputs.token)).toContain("s3cret");
+        return { newState: [resource] };
     };
     const program = (opts: pulumi.ResourceOptions) =>
         void new Thing(new Echo(), "a", { width: 1, token: token() }, opts);
@@ -68,11 +68,11 @@ test("a migration moves a child and references follow", async () => {
     const made = stack.resources().child?.id;
     const rename: pulumi.StateMigration = ({ oldState }) => {
         const successors: Record<string, string> = {};
-        for (const row of oldState as { urn: string }[]) {
-            if (row.urn.endsWith("::child")) {
-                const renamed = row.urn.replace(/child$/, "renamed");
-                successors[row.urn] = renamed;
-                row.urn = renamed;
+        for (const resource of oldState as { urn: string }[]) {
+            if (resource.urn.endsWith("::child")) {
+                const renamed = resource.urn.replace(/child$/, "renamed");
+                successors[resource.urn] = renamed;
+                resource.urn = renamed;
             }
         }
         return Object.keys(successors).length > 0 ? { newState: oldState, successors } : undefined;

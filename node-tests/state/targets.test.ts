@@ -55,7 +55,7 @@ function failing(it: Project, ...args: string[]): string {
     return output;
 }
 
-test("in a targeted destroy the rows that stay are told as same and counted", () => {
+test("in a targeted destroy the resources that stay are told as same and counted", () => {
     const it = things();
     const preview = it.ok("destroy", "--preview-only", "--stack", "dev", "--target", urn("c"));
     expect(preview).toContain("1 to delete");

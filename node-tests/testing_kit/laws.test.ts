@@ -170,7 +170,7 @@ test("what a baseline recorded is what law 16 reads", async ({ stack }) => {
     const directory = mkdtempSync(join(tmpdir(), "maloko-baseline-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
     const baseline = join(directory, "v1.json");
-    const [inputs] = bucketOptions.baseline.map((row) => row.inputs);
+    const [inputs] = bucketOptions.baseline.map((resource) => resource.inputs);
     const s = stack(new GoodProvider(new bucketOptions.world()), { inputs: inputs ?? {} });
     await s.up();
     s.saveBaseline(baseline);

@@ -243,15 +243,15 @@ test("an edit keeps names and mostly changes one property", async () => {
 });
 
 function exported(...resources: { name: string; type: string; inputs: Record<string, unknown> }[]): string {
-    const rows = resources.map(({ name, ...row }) => ({
-        urn: `urn:pulumi:dev::shop::${row.type}::${name}`,
+    const states = resources.map(({ name, ...resource }) => ({
+        urn: `urn:pulumi:dev::shop::${resource.type}::${name}`,
         custom: true,
-        ...row,
+        ...resource,
     }));
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), "maloko-export-"));
     onTestFinished(() => fs.rmSync(directory, { recursive: true }));
     const file = path.join(directory, "export.json");
-    fs.writeFileSync(file, JSON.stringify({ version: 3, deployment: { resources: rows } }));
+    fs.writeFileSync(file, JSON.stringify({ version: 3, deployment: { resources: states } }));
     return file;
 }
 

@@ -57,9 +57,9 @@ impl TestStack {
         py.detach(|| block_on(self.inner.import(deployment, place))).map_err(failed)
     }
 
-    /// The rows of the state as JSON: `{"rows": [...], "unresolved_creates": [urn, ...]}`.
+    /// The resources of the state as JSON: `{"rows": [...], "unresolved_creates": [urn, ...]}`.
     fn resources(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| block_on(self.inner.resources())).map(|rows| rows.to_string()).map_err(failed)
+        py.detach(|| block_on(self.inner.resources())).map(|resources| resources.to_string()).map_err(failed)
     }
 
     /// The creates whose outcome is unknown, as JSON: `[{"urn", "key", "text"}]`.

@@ -143,7 +143,7 @@ def test_a_signal_ends_an_operation_gracefully(tmp_path: Path) -> None:
     stack = new_stack(tmp_path, program)
     with pytest.raises(KeyboardInterrupt):
         stack.up()
-    names = [row["urn"].rsplit("::", 1)[1] for row in stack.export_stack().deployment["resources"]]
+    names = [resource["urn"].rsplit("::", 1)[1] for resource in stack.export_stack().deployment["resources"]]
     assert "a" in names, "the call in flight was waited for"
     assert "b" not in names
     assert stack.workspace.list_stacks()[0].update_in_progress is False
@@ -184,7 +184,7 @@ def test_cancel_ends_what_this_process_does_to_the_stack(tmp_path: Path) -> None
     with pytest.raises(auto.CommandError) as raised:
         stack.up()
     assert raised.value.code == 8
-    names = [row["urn"].rsplit("::", 1)[1] for row in stack.export_stack().deployment["resources"]]
+    names = [resource["urn"].rsplit("::", 1)[1] for resource in stack.export_stack().deployment["resources"]]
     assert "a" in names, "what was in flight is recorded"
     assert "b" not in names
     stack.cancel()

@@ -149,7 +149,7 @@ Waits(Slow(), "b", {"first": first.id})
     with pytest.raises(auto.CommandError) as raised:
         stack.up(on_event=on_event)
     assert raised.value.code == 8
-    names = [row["urn"].rsplit("::", 1)[1] for row in stack.export_stack().deployment["resources"]]
+    names = [resource["urn"].rsplit("::", 1)[1] for resource in stack.export_stack().deployment["resources"]]
     assert "a" in names
     assert "b" not in names
 

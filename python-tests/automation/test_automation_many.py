@@ -147,7 +147,7 @@ def test_a_task_that_is_cancelled_cancels_its_operation(tmp_path: Path) -> None:
         assert not listed.update_in_progress
 
     asyncio.run(main())
-    names = [row["urn"].rsplit("::", 1)[1] for row in stack.export_stack().deployment["resources"]]
+    names = [resource["urn"].rsplit("::", 1)[1] for resource in stack.export_stack().deployment["resources"]]
     assert "a" in names
     assert "b" not in names
 

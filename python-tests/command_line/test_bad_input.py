@@ -109,7 +109,7 @@ def test_a_malformed_state_is_refused_and_left_alone(project: Project) -> None:
     file = stack_file(project)
     good = file.read_text()
 
-    def with_row(change, author: str = "v3.200.0") -> str:
+    def with_resource(change, author: str = "v3.200.0") -> str:
         document = json.loads(good)
         # What `pulumi` wrote has no seal of ours to keep to.
         magic = hashlib.sha256(author.encode()).hexdigest()
@@ -126,11 +126,17 @@ def test_a_malformed_state_is_refused_and_left_alone(project: Project) -> None:
         ('{\n "version": 3,\n "checkpoint": {,}}', "at line 3 column"),
         ("[]", "expected an object with 'version'"),
         ('{"version": 99}', "it has format 99"),
-        (with_row(lambda row: row.pop("urn")), "a resource has no URN"),
-        (with_row(lambda row: row.update(urn=5)), "expected a URN"),
-        (with_row(lambda row: row.update(outputs=[1])), "expected an object of properties"),
-        (with_row(lambda row: row.update(parent="urn:pulumi:dev::trial::x::nope")), "does not come before it"),
-        (with_row(lambda row: row.update(protect=True), own), "is not as maloko left it: changed resource: urn:"),
+        (with_resource(lambda resource: resource.pop("urn")), "a resource has no URN"),
+        (with_resource(lambda resource: resource.update(urn=5)), "expected a URN"),
+        (with_resource(lambda resource: resource.update(outputs=[1])), "expected an object of properties"),
+        (
+            with_resource(lambda resource: resource.update(parent="urn:pulumi:dev::trial::x::nope")),
+            "does not come before it",
+        ),
+        (
+            with_resource(lambda resource: resource.update(protect=True), own),
+            "is not as maloko left it: changed resource: urn:",
+        ),
     ]:
         file.write_text(text)
         with unchanged(file):

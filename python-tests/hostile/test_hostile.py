@@ -117,26 +117,26 @@ def test_hostile(stack: Stack, behaviour: Behaviour, method: str) -> None:
     outcome = seen(result)
     assert outcome == behaviour.expected(method), (result.error, result.diagnostics)
     note("python", behaviour.name, method, outcome)
-    rows = stack.resources()
-    assert rows["bystander"]["outputs"]["n"] == 1
+    resources = stack.resources()
+    assert resources["bystander"]["outputs"]["n"] == 1
     if outcome != "fine":
         said = errors(result)
         assert any(part in said for part in behaviour.says.split("|")), said
         assert len(said) < 100_000
-        goes_on(stack, behaviour, method, rows)
+        goes_on(stack, behaviour, method, resources)
 
 
-def goes_on(stack: Stack, behaviour: Behaviour, method: str, rows: dict[str, Any]) -> None:
+def goes_on(stack: Stack, behaviour: Behaviour, method: str, resources: dict[str, Any]) -> None:
     """After the failure the state says what is known, and a correct provider brings the stack to where it should be."""
     stack.config.clear()
     if method in ("configure", "check", "diff", "read"):
         # Nothing was changed outside.
         assert pending(stack) == []
-        assert ("a" in rows) == (method in ("diff", "read"))
+        assert ("a" in resources) == (method in ("diff", "read"))
     elif method == "create":
         assert pending(stack) == (["creating"] if behaviour.hides_an_object(method) else [])
     else:
-        assert "a" in rows
+        assert "a" in resources
     again = up(stack, Good(), 3)
     assert again.outcome == "succeeded", again.diagnostics
     assert stack.resources()["a"]["outputs"]["n"] == 3

@@ -102,9 +102,9 @@ class Desks:
     def texts(self) -> dict[str, str]:
         return {name: note["text"] for name, note in self.notes().items()}
 
-    def rows(self, *options: str) -> dict[str, dict[str, Any]]:
-        rows = json.loads(self.project.run("stack", "export", *options).stdout)["deployment"].get("resources", [])
-        return {row["urn"].rsplit("::", 1)[-1]: row for row in rows}
+    def resources(self, *options: str) -> dict[str, dict[str, Any]]:
+        resources = json.loads(self.project.run("stack", "export", *options).stdout)["deployment"].get("resources", [])
+        return {resource["urn"].rsplit("::", 1)[-1]: resource for resource in resources}
 
 
 @pytest.fixture(params=["python", "node"])
@@ -123,7 +123,7 @@ def test_the_dynamic_resource_of_a_component_plugin_lives_like_any_other(desks: 
     assert desks.notes() == {"top": made}
     assert json.loads(desks.project.run("stack", "output", "--json").stdout) == {"url": "note://top"}
     package = {"python": "pulumi-python", "node": "pulumi-nodejs"}[desks.language]
-    note = desks.rows()["desk-note"]
+    note = desks.resources()["desk-note"]
     assert f"::pulumi:providers:{package}::default::" in note["provider"]
     assert note["inputs"]["__provider"] == note["outputs"]["__provider"]
     assert "unchanged" in desks.project.run(*UP).stdout
@@ -136,9 +136,9 @@ def test_the_dynamic_resource_of_a_component_plugin_lives_like_any_other(desks: 
     desks.without_program()
     (desks.world / "low.json").write_text(json.dumps({"text": "by hand"}))
     desks.project.run(*REFRESH)
-    assert desks.rows()["desk-note"]["outputs"]["text"] == "by hand"
+    assert desks.resources()["desk-note"]["outputs"]["text"] == "by hand"
     desks.project.run(*DESTROY)
-    assert (desks.notes(), desks.rows()) == ({}, {})
+    assert (desks.notes(), desks.resources()) == ({}, {})
 
 
 def test_code_alone_is_a_change_only_where_its_diff_leaves_that_open(desks: Desks) -> None:
@@ -190,10 +190,10 @@ def test_a_component_plugin_that_is_gone_is_named_and_nothing_is_lost(desks: Des
     assert "desk-note" in said
     assert str(folder) in said.replace("./", "")
     assert desks.texts() == {"top": "one"}
-    assert "desk-note" in desks.rows()
+    assert "desk-note" in desks.resources()
     away.rename(folder)
     desks.project.run(*DESTROY)
-    assert (desks.notes(), desks.rows()) == ({}, {})
+    assert (desks.notes(), desks.resources()) == ({}, {})
 
 
 def test_it_may_depend_on_a_resource_of_a_package(desks: Desks) -> None:
@@ -220,7 +220,7 @@ def test_its_code_is_shown_nowhere(desks: Desks) -> None:
         desks.wants(**inputs)
         as_json += desks.project.run("preview", "--json").stdout
         said += desks.project.run("up", "--yes", "--diff").stdout
-    code = desks.rows("--show-secrets")["desk-note"]["inputs"]["__provider"]
+    code = desks.resources("--show-secrets")["desk-note"]["inputs"]["__provider"]
     assert isinstance(code, dict) == (desks.language == "python")
     text = json.loads(code["plaintext"]) if isinstance(code, dict) else code
     assert "__provider" not in said
@@ -231,7 +231,7 @@ def test_the_programs_own_dynamic_resources_stay_live_beside_it(desks: Desks) ->
     desks.wants(text="one", live=True)
     desks.project.run(*UP)
     assert "unchanged" in desks.project.run(*UP).stdout
-    rows = desks.rows("--show-secrets")
-    assert '"maloko"' in json.loads(rows["live"]["inputs"]["__provider"]["plaintext"])
+    resources = desks.resources("--show-secrets")
+    assert '"maloko"' in json.loads(resources["live"]["inputs"]["__provider"]["plaintext"])
     desks.project.run(*DESTROY)
-    assert (desks.notes(), desks.rows()) == ({}, {})
+    assert (desks.notes(), desks.resources()) == ({}, {})

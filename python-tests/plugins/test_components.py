@@ -89,9 +89,9 @@ class Boxes:
         return said
 
     def resources(self) -> list[str]:
-        rows = json.loads(self.project.run("stack", "export").stdout)["deployment"].get("resources", [])
+        states = json.loads(self.project.run("stack", "export").stdout)["deployment"].get("resources", [])
         own = ("pulumi:pulumi:Stack", "pulumi:providers:")
-        return [row["urn"].rsplit("::", 1)[-1] for row in rows if not row["type"].startswith(own)]
+        return [resource["urn"].rsplit("::", 1)[-1] for resource in states if not resource["type"].startswith(own)]
 
 
 @pytest.fixture(params=["python", "node"])

@@ -68,9 +68,9 @@ class Cut:
     def known(self) -> tuple[set[str], bool]:
         """The ids in the state, and whether it says that there may be more."""
         deployment = json.loads(self.project.run("stack", "export").stdout)["deployment"]
-        things = [row for row in deployment.get("resources", []) if row["type"] == "probe:index:Thing"]
+        things = [resource for resource in deployment.get("resources", []) if resource["type"] == "probe:index:Thing"]
         is_open = "unresolved create" in self.project.run("stack").stdout or bool(deployment.get("pending_operations"))
-        return {row["id"] for row in things}, is_open
+        return {resource["id"] for resource in things}, is_open
 
 
 @pytest.fixture
@@ -135,8 +135,10 @@ def test_a_file_that_is_no_program_is_named(cut: Cut) -> None:
 def test_a_state_without_its_provider_is_refused_before_anything_is_called(cut: Cut) -> None:
     cut.project.run(*UP)
     state = json.loads(cut.project.run("stack", "export").stdout)
-    rows = state["deployment"]["resources"]
-    state["deployment"]["resources"] = [row for row in rows if not row["type"].startswith("pulumi:providers:")]
+    resources = state["deployment"]["resources"]
+    state["deployment"]["resources"] = [
+        resource for resource in resources if not resource["type"].startswith("pulumi:providers:")
+    ]
     file = cut.project.write("state.json", json.dumps(state))
     said = cut.project.failing("stack", "import", "--file", str(file))
     assert "pulumi:providers:probe::default" in said

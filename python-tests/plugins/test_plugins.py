@@ -89,9 +89,9 @@ class Plugged:
 
     def resources(self) -> list[str]:
         """The names of the resources in the state, without the stack and providers."""
-        rows = json.loads(self.project.run("stack", "export").stdout)["deployment"].get("resources", [])
+        states = json.loads(self.project.run("stack", "export").stdout)["deployment"].get("resources", [])
         own = ("pulumi:pulumi:Stack", "pulumi:providers:")
-        return [row["urn"].rsplit("::", 1)[-1] for row in rows if not row["type"].startswith(own)]
+        return [resource["urn"].rsplit("::", 1)[-1] for resource in states if not resource["type"].startswith(own)]
 
     def written(self) -> str:
         """All that was written about the stack: state, journal and history."""
@@ -265,7 +265,7 @@ def test_an_update_in_which_the_plugin_dies_is_named_by_the_next_preview_and_upd
         assert said.count("an earlier run was interrupted while updating this resource") == 1, said
 
 
-def test_a_stack_with_nothing_but_its_own_row_is_refreshed_without_its_program(project: Project) -> None:
+def test_a_stack_with_nothing_but_its_own_resource_is_refreshed_without_its_program(project: Project) -> None:
     project.write("__main__.py", "")
     project.run(*UP)
     project.write("__main__.py", "raise ValueError('the program ran')")
@@ -354,8 +354,8 @@ def test_an_asset_that_a_plugin_returns_by_its_hash_keeps_its_content(plugged: P
     wanted = inputs(echo=True, file="what is in the file")
     plugged.project.run(*UP, INPUTS=wanted)
     plugged.project.run("refresh", "--yes", "--skip-preview", INPUTS=wanted)
-    rows = json.loads(plugged.project.state())["checkpoint"]["latest"]["resources"]
-    (thing,) = [row for row in rows if row["type"] == "probe:index:Thing"]
+    states = json.loads(plugged.project.state())["checkpoint"]["latest"]["resources"]
+    (thing,) = [resource for resource in states if resource["type"] == "probe:index:Thing"]
     assert [thing[side]["file"]["text"] for side in ("inputs", "outputs")] == ["what is in the file"] * 2
     assert "3 unchanged" in plugged.project.run(*UP, INPUTS=wanted).stdout
 

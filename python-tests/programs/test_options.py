@@ -173,8 +173,8 @@ def test_a_dependency_on_a_component_is_one_on_its_children(stack: Stack) -> Non
 
     stack.up(program)
     assert order == ["a", "b"]
-    row = stack.resources()["b"]
-    assert any(urn.endswith("::a") for urn in row["dependencies"])
+    resource = stack.resources()["b"]
+    assert any(urn.endswith("::a") for urn in resource["dependencies"])
 
 
 # Diffs.

@@ -30,9 +30,9 @@ class Thing(Resource):
 """
 
 
-def rows(project: Project) -> dict[str, dict[str, Any]]:
+def states(project: Project) -> dict[str, dict[str, Any]]:
     resources = json.loads(project.state())["checkpoint"]["latest"]["resources"]
-    return {row["urn"].split("::", 2)[2]: row for row in resources}
+    return {resource["urn"].split("::", 2)[2]: resource for resource in resources}
 
 
 def test_a_stack_name_with_another_project_is_refused(project: Project) -> None:
@@ -71,7 +71,7 @@ def test_an_explicit_provider_of_the_dynamic_package_itself_works(project: Proje
     )
     assert "+ 6 to create" in project.run("preview").stdout
     project.run("up", *DIRECTLY)
-    made = rows(project)
+    made = states(project)
     provider = made["pulumi:providers:pulumi-python::p"]
     reference = f"{provider['urn']}::{provider['id']}"
     assert len(provider["id"]) == 36
@@ -88,11 +88,11 @@ def test_an_explicit_provider_of_the_dynamic_package_itself_works(project: Proje
         explicit + "it = Explicit('p', {'token': 'open'})\nThing('a', pulumi.ResourceOptions(provider=it))\n",
     )
     assert "~ 1 updated" in project.run("up", *DIRECTLY).stdout
-    assert rows(project)["pulumi:providers:pulumi-python::p"]["id"] == provider["id"]
+    assert states(project)["pulumi:providers:pulumi-python::p"]["id"] == provider["id"]
     # One that goes takes nothing along: its resources go on with the default provider.
     project.write("__main__.py", explicit + "Thing('a')\n")
     assert "- 1 deleted" in project.run("up", *DIRECTLY).stdout
-    assert "::default::" in rows(project)["pulumi-python:dynamic:Resource::a"]["provider"]
+    assert "::default::" in states(project)["pulumi-python:dynamic:Resource::a"]["provider"]
     project.run("destroy", *DIRECTLY)
 
 
@@ -103,7 +103,7 @@ def test_config_is_the_old_name_of_the_settings_directory(project: Project) -> N
     project.run("config", "set", "other", "x", "--stack", "dev")
     assert "trial:other: x" in (project.directory / "settings" / "Pulumi.dev.yaml").read_text()
     project.run("up", *DIRECTLY)
-    assert "pulumi-python:dynamic:Resource::from-there" in rows(project)
+    assert "pulumi-python:dynamic:Resource::from-there" in states(project)
     project.write("Pulumi.yaml", "name: trial\nruntime: python\nconfig: settings\nstackConfigDir: settings\n")
     assert "both name the directory of the settings files; keep `stackConfigDir` only" in project.failing("preview")
 

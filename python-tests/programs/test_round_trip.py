@@ -112,7 +112,9 @@ class Seen:
         self.outputs = json.loads(project.run("stack", "output", "--json", "--show-secrets").stdout)
         self.hidden = json.loads(project.run("stack", "output", "--json").stdout)
         exported = json.loads(project.run("stack", "export", "--show-secrets").stdout)
-        self.rows = {row["urn"].rsplit("::", 1)[1]: row for row in exported["deployment"]["resources"]}
+        self.resources = {
+            resource["urn"].rsplit("::", 1)[1]: resource for resource in exported["deployment"]["resources"]
+        }
 
     def call(self, method: str, kind: str, number: int = 0) -> list[Any]:
         found = [bags for name, resource, *bags in self.calls if (name, resource) == (method, kind)]
@@ -147,7 +149,7 @@ def test_values_come_out_as_they_went_in(seen: Seen, kind: str) -> None:
     assert olds == news == made
     assert seen.call("diff", kind) == [made, made]
     assert (seen.outputs[kind], seen.outputs[f"{kind} deep"]) == (value, deep(value))
-    assert seen.rows[kind]["inputs"] == seen.rows[kind]["outputs"]
+    assert seen.resources[kind]["inputs"] == seen.resources[kind]["outputs"]
 
 
 @pytest.mark.parametrize("kind", ASSETS)
@@ -161,9 +163,9 @@ def test_assets_come_out_as_they_went_in(seen: Seen, kind: str) -> None:
         assert value["hash"] == CONTENT
     olds, news = seen.call("check", kind, 1)
     assert olds == news == made
-    kept = seen.rows[kind]["outputs"]["value"]
+    kept = seen.resources[kind]["outputs"]["value"]
     assert (kept["hash"], kept[member]) == (value["hash"], value[member] if content else kept[member])
-    assert seen.rows[kind]["inputs"]["value"] == kept
+    assert seen.resources[kind]["inputs"]["value"] == kept
     # As a stack output the SDK makes a plain object of it.
     output = seen.outputs[kind]
     assert output.keys() == {member}
@@ -174,7 +176,7 @@ def test_assets_come_out_as_they_went_in(seen: Seen, kind: str) -> None:
 def test_secrets_stay_secret_where_they_are_and_nothing_else_does(seen: Seen) -> None:
     assert (seen.hidden["secret"], seen.hidden["secret deep"]) == ("[secret]", "[secret]")
     secret = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
-    part = seen.rows["secret part"]["outputs"]["value"]
+    part = seen.resources["secret part"]["outputs"]["value"]
     assert part["plain"] == 1
     assert part["hidden"] == {**secret, "plaintext": '[1,{"x":"hidden-text"}]'}
-    assert seen.rows["secret"]["outputs"]["deep"] == deep({**secret, "plaintext": '"hidden-text"'})
+    assert seen.resources["secret"]["outputs"]["deep"] == deep({**secret, "plaintext": '"hidden-text"'})

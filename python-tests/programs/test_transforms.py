@@ -92,9 +92,9 @@ def test_a_transform_changes_options_and_sees_what_is_inherited(stack: Stack) ->
     result = stack.up(lambda: program("a", protecting))
     assert seen == [True]
     assert result.changes == {"same": 3}
-    row = stack.resources()["a"]
-    assert row["protect"]
-    assert row["additionalSecretOutputs"] == ["text"]
+    resource = stack.resources()["a"]
+    assert resource["protect"]
+    assert resource["additionalSecretOutputs"] == ["text"]
 
 
 def test_secrets_stay_secret_and_outputs_are_outputs_in_a_transform(stack: Stack) -> None:
@@ -115,12 +115,12 @@ def test_secrets_stay_secret_and_outputs_are_outputs_in_a_transform(stack: Stack
     stack.preview(program)
     stack.up(program)
     assert seen == {"plain": False, "token": True, "from": True}
-    row = stack.resources()["b"]
-    assert row["inputs"]["from"] == "one"
-    assert row["inputs"]["token"]["plaintext"] == '"hush"'
-    assert row["inputs"]["more"] == 1
-    assert "replacementTrigger" not in row
-    assert [urn.rsplit("::", 1)[1] for urn in row["dependencies"]] == ["a"]
+    resource = stack.resources()["b"]
+    assert resource["inputs"]["from"] == "one"
+    assert resource["inputs"]["token"]["plaintext"] == '"hush"'
+    assert resource["inputs"]["more"] == 1
+    assert "replacementTrigger" not in resource
+    assert [urn.rsplit("::", 1)[1] for urn in resource["dependencies"]] == ["a"]
 
 
 def test_a_transform_that_raises_is_named_with_the_resource(stack: Stack) -> None:

@@ -255,9 +255,9 @@ def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:
 
     stack.up(lambda: Thing(Looking(), "a", {"s": pulumi.Output.secret("hush")}))
     assert seen == ["hush"]
-    row = stack.resources()["a"]
-    assert row["inputs"]["s"] != "hush"
-    assert row["outputs"]["s"] != "hush"
+    resource = stack.resources()["a"]
+    assert resource["inputs"]["s"] != "hush"
+    assert resource["outputs"]["s"] != "hush"
 
 
 def test_an_output_without_a_value_is_refused_with_a_way_out(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:

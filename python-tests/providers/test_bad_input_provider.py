@@ -142,11 +142,11 @@ def test_values_that_cannot_be_kept_are_refused_with_their_place(stack: Stack, m
 def test_an_object_whose_outputs_cannot_be_kept_stays_in_the_state_with_those_that_can(stack: Stack, method) -> None:
     result = run_with(stack, method, wrapped(method, {"fine": 1, "raw": b"raw"}))
     assert result.outcome == "failed"
-    row = stack.resources()["a"]
-    assert row["id"] == "made"
-    assert row["outputs"]["fine"] == 1
-    assert "raw" not in row["outputs"]
-    assert row["initErrors"]
+    resource = stack.resources()["a"]
+    assert resource["id"] == "made"
+    assert resource["outputs"]["fine"] == 1
+    assert "raw" not in resource["outputs"]
+    assert resource["initErrors"]
     assert "pending_operations" not in stack.export()["deployment"]
     goes_on_after(stack)
 
@@ -188,10 +188,10 @@ def test_what_only_looks_like_a_special_value_is_refused_and_nothing_is_lost(
     assert reason in errors_on_the_resource(result)
     assert "CANARY" not in str(stack.export())
     if method in ("create", "update"):
-        row = stack.resources()["a"]
-        assert row["id"] == "made"
-        assert row["outputs"]["fine"] == 1
-        assert "v" not in row["outputs"]
+        resource = stack.resources()["a"]
+        assert resource["id"] == "made"
+        assert resource["outputs"]["fine"] == 1
+        assert "v" not in resource["outputs"]
     goes_on_after(stack)
 
 
@@ -218,10 +218,10 @@ def test_a_failure_in_part_keeps_those_outputs_that_can_be_kept(stack: Stack) ->
         raise PartialFailure("made", {"fine": 1, "v": marked(SECRET, plaintext='"CANARY"')}, ["no power"])
 
     assert run_with(stack, "create", answer).outcome == "failed"
-    row = stack.resources()["a"]
-    assert (row["id"], row["outputs"]["fine"], "v" in row["outputs"]) == ("made", 1, False)
-    assert row["initErrors"][0] == "no power"
-    assert 'has no "value"' in row["initErrors"][1]
+    resource = stack.resources()["a"]
+    assert (resource["id"], resource["outputs"]["fine"], "v" in resource["outputs"]) == ("made", 1, False)
+    assert resource["initErrors"][0] == "no power"
+    assert 'has no "value"' in resource["initErrors"][1]
     goes_on_after(stack)
 
 

@@ -100,9 +100,9 @@ def test_a_version_that_comes_or_goes_changes_nothing(stack: Stack, label: Write
 
 def test_the_version_is_no_input_and_no_output(stack: Stack, label: Write) -> None:
     assert_made(up(stack, label(versioned(7))))
-    row = stack.resources()["a"]
-    assert set(row["inputs"]) == {"__provider"}
-    assert set(row["outputs"]) == {"__provider"}
+    resource = stack.resources()["a"]
+    assert set(resource["inputs"]) == {"__provider"}
+    assert set(resource["outputs"]) == {"__provider"}
 
 
 @pytest.mark.parametrize("version", ["2", 1.5, True, -1])

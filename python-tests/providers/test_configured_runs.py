@@ -102,10 +102,10 @@ def test_runs_one_after_the_other_leave_nothing_of_a_configuration_in_a_state(tm
         stack = Stack(name=f"stack-{number}", secrets={} if token is None else {"token": token})
         stack.up(program)
         text = json.dumps(stack.export())
-        row = stack.resources()["thing"]
-        assert row["outputs"]["seen"] == (["none", "none"] if token is None else of(token))
-        del row["outputs"]
-        assert "hush-" not in json.dumps(row), row
+        resource = stack.resources()["thing"]
+        assert resource["outputs"]["seen"] == (["none", "none"] if token is None else of(token))
+        del resource["outputs"]
+        assert "hush-" not in json.dumps(resource), resource
         assert set(re.findall(r"hush-\d+-end", text)) <= {token}
         stack.destroy(nothing)
         assert stack.resources() == {}

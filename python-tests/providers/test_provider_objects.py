@@ -95,7 +95,7 @@ def test_one_object_shared_by_many_resources_stays_one_object(stack: Stack) -> N
 
     stack.up(program)
     assert provider.count == 5
-    assert sorted(row["id"] for row in stack.resources().values()) == ["1", "2", "3", "4", "5"]
+    assert sorted(resource["id"] for resource in stack.resources().values()) == ["1", "2", "3", "4", "5"]
 
 
 def test_a_provider_method_runs_on_a_thread_that_python_made(stack: Stack) -> None:

@@ -81,7 +81,9 @@ def test_the_program_sees_secrets_of_results_as_secrets(stack: Stack) -> None:
         pulumi.export("plain", thing.plain)
 
     stack.up(program)
-    root = next(row for row in stack.export()["deployment"]["resources"] if row["type"] == "pulumi:pulumi:Stack")
+    root = next(
+        resource for resource in stack.export()["deployment"]["resources"] if resource["type"] == "pulumi:pulumi:Stack"
+    )
     assert root["outputs"] == {"top": secret('"t1"'), "plain": 1}
 
 
@@ -113,8 +115,12 @@ def test_a_failure_in_part_keeps_object_and_secrets_and_is_tried_again(stack: St
         Thing(Starting(), "a", {"size": 1})
 
     assert stack.run("update", program).outcome == "failed"
-    row = stack.resources()["a"]
-    assert (row["id"], row["initErrors"], kept(stack)) == ("half", ["no answer"], {"key": secret('"k"'), "n": 1})
+    resource = stack.resources()["a"]
+    assert (resource["id"], resource["initErrors"], kept(stack)) == (
+        "half",
+        ["no answer"],
+        {"key": secret('"k"'), "n": 1},
+    )
     assert stack.run("update", program).outcome == "failed"
     assert (stack.resources()["a"]["initErrors"], kept(stack)) == (["still none", "at all"], {"n": 2})
     assert stack.run("update", program).outcome == "succeeded"

@@ -103,10 +103,14 @@ def provider_server(project: Project, config: dict[str, str]) -> Iterator[Any]:
         server.communicate()
 
 
-def rows_of(text: str) -> dict[str, dict[str, Any]]:
-    """The rows of resources with a provider object, by name."""
-    rows = json.loads(text)["deployment"]["resources"]
-    return {row["urn"].rsplit("::", 1)[-1]: row for row in rows if "__provider" in row.get("inputs", {})}
+def resources_of(text: str) -> dict[str, dict[str, Any]]:
+    """The states of resources with a provider object, by name."""
+    resources = json.loads(text)["deployment"]["resources"]
+    return {
+        resource["urn"].rsplit("::", 1)[-1]: resource
+        for resource in resources
+        if "__provider" in resource.get("inputs", {})
+    }
 
 
 def without_secrets(value: Any) -> Any:
@@ -122,19 +126,19 @@ def without_secrets(value: Any) -> Any:
 
 def test_the_sdks_own_server_runs_the_providers_of_an_export_for_pulumi(project: Project) -> None:
     deployed(project)
-    rows = rows_of(project.run("stack", "export", "--for-pulumi", "--show-secrets").stdout)
-    assert all(row["inputs"]["__provider"] == row["outputs"]["__provider"] for row in rows.values())
-    assert isinstance(rows["plain"]["inputs"]["__provider"], str)
-    assert rows["tagged"]["inputs"]["__provider"].items() >= SECRET.items()
+    resources = resources_of(project.run("stack", "export", "--for-pulumi", "--show-secrets").stdout)
+    assert all(resource["inputs"]["__provider"] == resource["outputs"]["__provider"] for resource in resources.values())
+    assert isinstance(resources["plain"]["inputs"]["__provider"], str)
+    assert resources["tagged"]["inputs"]["__provider"].items() >= SECRET.items()
 
     answers = {}
     with provider_server(project, {"trial:greeting": "hello"}) as server:
-        for name, row in rows.items():
-            inputs, outputs = (struct(without_secrets(row[key])) for key in ("inputs", "outputs"))
-            changed = struct(without_secrets(row["inputs"]) | {"n": 2})
-            read = server.Read(provider_pb2.ReadRequest(id=row["id"], properties=outputs, inputs=inputs))
+        for name, resource in resources.items():
+            inputs, outputs = (struct(without_secrets(resource[key])) for key in ("inputs", "outputs"))
+            changed = struct(without_secrets(resource["inputs"]) | {"n": 2})
+            read = server.Read(provider_pb2.ReadRequest(id=resource["id"], properties=outputs, inputs=inputs))
             diffs = [
-                server.Diff(provider_pb2.DiffRequest(id=row["id"], olds=outputs, news=news)).changes
+                server.Diff(provider_pb2.DiffRequest(id=resource["id"], olds=outputs, news=news)).changes
                 for news in (inputs, changed)
             ]
             answers[name] = {"text": read.properties["text"], "diffs": diffs}
@@ -163,9 +167,9 @@ def test_what_cannot_be_serialised_is_listed_and_the_rest_is_written(project: Pr
     assert "the provider of 1 resource could not be serialised" in done.stderr
     assert "Thing::held" in done.stderr or "Resource::held" in done.stderr
     assert "cannot pickle 'socket' object" in done.stderr
-    rows = rows_of((project.directory / "for-pulumi.json").read_text())
-    assert set(rows) == {"tagged", "plain", "asking", "held"}
-    assert isinstance(rows["plain"]["inputs"]["__provider"], str)
+    resources = resources_of((project.directory / "for-pulumi.json").read_text())
+    assert set(resources) == {"tagged", "plain", "asking", "held"}
+    assert isinstance(resources["plain"]["inputs"]["__provider"], str)
 
 
 def test_what_the_program_prints_is_not_in_the_export(project: Project) -> None:
@@ -173,14 +177,14 @@ def test_what_the_program_prints_is_not_in_the_export(project: Project) -> None:
     done = project.run("stack", "export", "--for-pulumi")
     assert "canary-print" in done.stderr
     assert "canary-print" not in done.stdout
-    assert set(rows_of(done.stdout)) == {"tagged", "plain", "asking"}
+    assert set(resources_of(done.stdout)) == {"tagged", "plain", "asking"}
 
 
 def test_nothing_executable_is_in_the_state(project: Project) -> None:
     deployed(project)
     exported = project.run("stack", "export", "--show-secrets").stdout
-    for row in rows_of(exported).values():
-        reference = json.loads(without_secrets(row["inputs"])["__provider"])
+    for resource in resources_of(exported).values():
+        reference = json.loads(without_secrets(resource["inputs"])["__provider"])
         assert set(reference) <= {
             "maloko",
             "language",
@@ -198,8 +202,10 @@ def test_nothing_executable_is_in_the_state(project: Project) -> None:
 
 def references(project: Project) -> dict[str, dict[str, Any]]:
     """What stands for each provider, apart from which code of it was last at work: another tool does not know that."""
-    rows = rows_of(project.run("stack", "export", "--show-secrets").stdout)
-    all_of = {name: json.loads(without_secrets(row["inputs"])["__provider"]) for name, row in rows.items()}
+    resources = resources_of(project.run("stack", "export", "--show-secrets").stdout)
+    all_of = {
+        name: json.loads(without_secrets(resource["inputs"])["__provider"]) for name, resource in resources.items()
+    }
     return {name: {key: reference[key] for key in reference if key != "revision"} for name, reference in all_of.items()}
 
 
@@ -220,8 +226,8 @@ def test_code_in_an_adopted_state_is_never_run(project: Project, secret: bool) -
     code = base64.b64encode(pickle.dumps(Canary(trace))).decode()
     stored = {**SECRET, "plaintext": json.dumps(code)} if secret else code
     state = json.loads(project.run("stack", "export", "--show-secrets").stdout)
-    for row in state["deployment"]["resources"]:
-        for properties in (row.get("inputs", {}), row.get("outputs", {})):
+    for resource in state["deployment"]["resources"]:
+        for properties in (resource.get("inputs", {}), resource.get("outputs", {})):
             if "__provider" in properties:
                 properties["__provider"] = stored
     project.write("adopted.json", json.dumps(state))
@@ -231,7 +237,7 @@ def test_code_in_an_adopted_state_is_never_run(project: Project, secret: bool) -
     project.run("stack", "import", "--file", "adopted.json")
 
     assert "another tool's serialised code" in project.failing("preview")
-    kept = rows_of(project.run("stack", "export", "--for-pulumi", "--show-secrets").stdout)
+    kept = resources_of(project.run("stack", "export", "--for-pulumi", "--show-secrets").stdout)
     assert kept["plain"]["inputs"]["__provider"] == stored
     assert kept["tagged"]["inputs"]["__provider"] != stored
     project.failing("refresh", "--yes", "--skip-preview")

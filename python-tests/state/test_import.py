@@ -86,9 +86,9 @@ class Notes:
         found: dict[str, str] = json.loads((self.project.directory / "world.json").read_text())
         return found
 
-    def row(self, name: str) -> dict[str, Any]:
-        rows = json.loads(self.project.state())["checkpoint"]["latest"]["resources"]
-        found = [row for row in rows if row["urn"].endswith("::" + name)]
+    def resource(self, name: str) -> dict[str, Any]:
+        states = json.loads(self.project.state())["checkpoint"]["latest"]["resources"]
+        found = [resource for resource in states if resource["urn"].endswith("::" + name)]
         assert len(found) == 1, found
         return dict(found[0])
 
@@ -106,8 +106,8 @@ def test_an_object_is_taken_over_by_the_option_import(notes: Notes) -> None:
     notes.wants(note("a", "hello", **{OPTION: "n1"}))
     assert "1 to import" in notes.project.run("preview").stdout
     notes.up()
-    row = notes.row("a")
-    assert (row["id"], row["importID"], row["outputs"]["url"]) == ("n1", "n1", "https://notes/n1")
+    resource = notes.resource("a")
+    assert (resource["id"], resource["importID"], resource["outputs"]["url"]) == ("n1", "n1", "https://notes/n1")
     notes.up("--expect-no-changes")
     notes.wants(note("a", "changed", **{OPTION: "n1"}))
     notes.up()
@@ -125,8 +125,8 @@ def test_an_import_that_does_not_match_is_shown_property_by_property_and_updated
         assert shown in said, said
     assert notes.world() == {"n1": "hello"}
     notes.up()
-    row = notes.row("a")
-    assert (row["id"], row["importID"], row["inputs"]["text"]) == ("n1", "n1", "other")
+    resource = notes.resource("a")
+    assert (resource["id"], resource["importID"], resource["inputs"]["text"]) == ("n1", "n1", "other")
     assert notes.world() == {"n1": "other"}
     notes.up("--expect-no-changes")
 
@@ -137,7 +137,7 @@ def test_an_import_that_needs_a_replacement_keeps_the_imported_object_and_refuse
     words = "previously-imported resources that still specify an ID may not be replaced"
     assert words in notes.project.run("preview").stdout
     assert words in notes.project.failing("up", "--yes", "--skip-preview")
-    assert notes.row("a")["inputs"]["text"] == "hello"
+    assert notes.resource("a")["inputs"]["text"] == "hello"
     assert notes.world() == {"n1": "hello"}
 
 
@@ -202,7 +202,7 @@ def test_an_import_over_another_object_replaces_it_and_deletes_the_old_one(notes
     assert "1 to replace" in notes.project.run("preview").stdout
     notes.up()
     assert notes.world() == {"n1": "hello"}
-    assert notes.row("a")["id"] == "n1"
+    assert notes.resource("a")["id"] == "n1"
 
 
 def test_the_command_import_takes_over_an_object_and_prints_its_code(notes: Notes) -> None:
@@ -212,9 +212,9 @@ def test_the_command_import_takes_over_an_object_and_prints_its_code(notes: Note
     done = notes.project.run("import", TYPE, "a", "n1", "--yes")
     assert 'a = Note("a", text="hello", opts=pulumi.ResourceOptions(protect=True))' in done.stdout
     assert "https://notes" not in done.stdout
-    row = notes.row("a")
-    assert (row["id"], row["protect"], row["inputs"]["text"]) == ("n1", True, "hello")
-    assert "importID" not in row
+    resource = notes.resource("a")
+    assert (resource["id"], resource["protect"], resource["inputs"]["text"]) == ("n1", True, "hello")
+    assert "importID" not in resource
     # The list may be worked through again; another object of that name may not.
     notes.project.run("import", TYPE, "a", "n1", "--yes")
     assert "with the id 'n1'" in notes.project.failing("import", TYPE, "a", "made-one", "--yes")
@@ -226,7 +226,7 @@ def test_the_command_import_is_told_the_provider_by_its_place(notes: Notes) -> N
     notes.has(n1="hello", n2="hi")
     assert "no provider is known for the type" in notes.project.failing("import", TYPE, "a", "n1", "--yes")
     notes.project.run("import", PLACE, "a", "n1", "--yes", "--properties", "text", "--protect=false")
-    assert notes.row("a").get("protect") is None
+    assert notes.resource("a").get("protect") is None
     notes.project.run(
         "import", TYPE, "b", "n2", "--yes", "--provider", PLACE, "--properties", "text", "--out", "code.txt"
     )
@@ -258,8 +258,8 @@ def test_five_hundred_objects_are_imported_from_one_list(notes: Notes) -> None:
     resources = [{"type": TYPE, "name": name, "id": name, "provider": PLACE, "properties": ["text"]} for name in names]
     notes.project.write("list.json", json.dumps({"resources": resources}))
     notes.project.run("import", "--file", "list.json", "--yes", "--skip-preview", "--generate-code=false")
-    rows = json.loads(notes.project.state())["checkpoint"]["latest"]["resources"]
-    assert {row["id"] for row in rows if row["type"] == TYPE} == set(names)
+    states = json.loads(notes.project.state())["checkpoint"]["latest"]["resources"]
+    assert {resource["id"] for resource in states if resource["type"] == TYPE} == set(names)
     notes.wants(*(note(name, "text of " + name, protect=True) for name in names))
     notes.up("--expect-no-changes")
 
@@ -270,7 +270,7 @@ def test_what_is_wrong_with_one_import_keeps_none_of_the_others_back(notes: Note
     notes.project.write("list.json", json.dumps({"resources": resources}))
     said = notes.project.failing("import", "--file", "list.json", "--skip-preview")
     assert "there is no object with the id 'n9'" in said
-    assert notes.row("b")["id"] == "n1"
+    assert notes.resource("b")["id"] == "n1"
 
 
 def test_a_list_of_imports_that_cannot_be_read_says_where(notes: Notes) -> None:
@@ -297,7 +297,7 @@ def test_an_interrupted_create_is_completed_with_the_id_of_its_object(notes: Not
     assert "is not followed by an id" in notes.project.failing(*asked)
     assert "there is no object with the id 'n9'" in notes.project.failing(*asked, "n9")
     notes.project.run(*asked, "--import-pending-creates", "made-half")
-    assert notes.row("a")["id"] == "made-half"
+    assert notes.resource("a")["id"] == "made-half"
     notes.up("--expect-no-changes")
 
 
@@ -314,13 +314,13 @@ def test_a_resource_that_is_looked_up_is_never_deleted_and_becomes_managed_and_b
     notes.has(n1="hello")
     notes.wants(note("a", "hello", id="n1"))
     notes.up()
-    assert notes.row("a")["external"] is True
+    assert notes.resource("a")["external"] is True
     notes.wants(note("a", "hello", **{OPTION: "n1"}))
     notes.up()
-    assert "external" not in notes.row("a")
+    assert "external" not in notes.resource("a")
     notes.wants(note("a", "hello", id="n1"))
     notes.up()
-    assert notes.row("a")["external"] is True
+    assert notes.resource("a")["external"] is True
     notes.wants()
     notes.up()
     assert notes.world() == {"n1": "hello"}

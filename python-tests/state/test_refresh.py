@@ -99,11 +99,11 @@ def edit(project: Project, name: str, **properties: Any) -> None:
     project.write("world.json", json.dumps(now))
 
 
-def row(project: Project, name: str) -> dict[str, Any]:
-    """The resource's row, with secrets in plain text."""
+def resource(project: Project, name: str) -> dict[str, Any]:
+    """The resource's state, with secrets in plain text."""
     text = project.run("stack", "export", "--show-secrets").stdout
-    rows = json.loads(text)["deployment"]["resources"]
-    return next(row for row in rows if row["urn"].endswith(f"::{name}"))
+    resources = json.loads(text)["deployment"]["resources"]
+    return next(resource for resource in resources if resource["urn"].endswith(f"::{name}"))
 
 
 def test_refresh_writes_what_read_returns_and_shows_each_property_that_drifted(project: Project) -> None:
@@ -115,12 +115,12 @@ def test_refresh_writes_what_read_returns_and_shows_each_property_that_drifted(p
     full = project.run("refresh", "--preview-only", "--diff").stdout
     assert "~ size: 1 => 7" in full.replace("  ", " "), full
     assert '"here" => "elsewhere"' in full, full
-    assert row(project, "left")["outputs"]["size"] == 1
+    assert resource(project, "left")["outputs"]["size"] == 1
 
     done = project.run("refresh", "--yes", "--skip-preview").stdout
     assert "1 updated" in done, done
-    assert row(project, "left")["outputs"]["size"] == 7
-    assert row(project, "left")["inputs"]["size"] == 1
+    assert resource(project, "left")["outputs"]["size"] == 7
+    assert resource(project, "left")["inputs"]["size"] == 1
     project.run("up", "--yes", "--skip-preview")
     assert world(project)["left"]["size"] == 1
 
@@ -163,7 +163,7 @@ def test_returned_inputs_become_the_new_inputs(project: Project) -> None:
     boxes(project, 'Box("left", 1, "red", tells=True)')
     edit(project, "left", color="green")
     project.run("refresh", "--yes", "--skip-preview")
-    assert row(project, "left")["inputs"] | {"__provider": 0} == {
+    assert resource(project, "left")["inputs"] | {"__provider": 0} == {
         "name": "left",
         "size": 1,
         "color": "green",
@@ -184,7 +184,7 @@ def test_what_was_read_is_written_also_where_changes_are_ignored(project: Projec
     boxes(project, 'Box("left", 1, "red", opts=pulumi.ResourceOptions(ignore_changes=["size"]))')
     edit(project, "left", size=7)
     project.run("refresh", "--yes", "--skip-preview")
-    assert row(project, "left")["outputs"]["size"] == 7
+    assert resource(project, "left")["outputs"]["size"] == 7
 
 
 @pytest.mark.parametrize("flag", ["--target", "--exclude"])
@@ -194,8 +194,8 @@ def test_a_refresh_reads_its_selection_only(project: Project, flag: str) -> None
     edit(project, "right", size=8)
     project.run("refresh", "--yes", "--skip-preview", flag, "**::left")
     read, unread = ("left", "right") if flag == "--target" else ("right", "left")
-    assert row(project, read)["outputs"]["size"] in (7, 8)
-    assert row(project, unread)["outputs"]["size"] in (1, 2)
+    assert resource(project, read)["outputs"]["size"] in (7, 8)
+    assert resource(project, unread)["outputs"]["size"] in (1, 2)
 
 
 def test_expect_no_changes_fails_where_something_drifted(project: Project) -> None:

@@ -31,13 +31,13 @@ def test_a_migration_rewrites_inputs_before_they_are_compared(stack: Stack) -> N
 
     def rename(args):
         seen.append(args.urn)
-        (row,) = args.old_state
-        if "size" not in row["inputs"]:
+        (resource,) = args.old_state
+        if "size" not in resource["inputs"]:
             return None
-        row["inputs"]["width"] = row["inputs"].pop("size")
-        row["outputs"]["width"] = row["outputs"].pop("size")
-        assert "s3cret" in json.dumps(row["inputs"]["token"])
-        return pulumi.StateMigrationResult(new_state=[row])
+        resource["inputs"]["width"] = resource["inputs"].pop("size")
+        resource["outputs"]["width"] = resource["outputs"].pop("size")
+        assert "s3cret" in json.dumps(resource["inputs"]["token"])
+        return pulumi.StateMigrationResult(new_state=[resource])
 
     def program(opts) -> None:
         Thing(Echo(), "a", {"width": 1, "token": pulumi.Output.secret("s3cret")}, opts)
@@ -62,14 +62,14 @@ def test_a_migration_moves_a_child_and_references_follow(stack: Stack) -> None:
     made = stack.resources()["child"]["id"]
 
     def rename(args):
-        rows = args.old_state
+        resources = args.old_state
         successors = {}
-        for row in rows:
-            if row["urn"].endswith("::child"):
-                renamed = row["urn"].removesuffix("child") + "renamed"
-                successors[row["urn"]] = renamed
-                row["urn"] = renamed
-        return pulumi.StateMigrationResult(new_state=rows, successors=successors) if successors else None
+        for resource in resources:
+            if resource["urn"].endswith("::child"):
+                renamed = resource["urn"].removesuffix("child") + "renamed"
+                successors[resource["urn"]] = renamed
+                resource["urn"] = renamed
+        return pulumi.StateMigrationResult(new_state=resources, successors=successors) if successors else None
 
     def program(opts) -> None:
         team = Group("team", opts)

@@ -56,7 +56,7 @@ def told(events: list[dict[str, Any]]) -> tuple[list[str], dict[str, int]]:
     return sorted(f"{step['op']} {step['urn'].split('::')[-1]}" for step in steps), counts
 
 
-def test_in_a_targeted_destroy_the_rows_that_stay_are_told_as_same_and_counted(things: Project) -> None:
+def test_in_a_targeted_destroy_the_resources_that_stay_are_told_as_same_and_counted(things: Project) -> None:
     preview = things.run("destroy", "--preview-only", "--target", urn("c")).stdout
     assert "1 to delete" in preview
     assert "3 unchanged" in preview

@@ -12,7 +12,7 @@ import struct
 import sys
 import termios
 
-ROWS, COLUMNS = 40, 120
+RESOURCES, COLUMNS = 40, 120
 
 
 def main(command: list[str]) -> int:
@@ -20,7 +20,7 @@ def main(command: list[str]) -> int:
     pid, terminal = pty.fork()
     if pid == 0:
         # The command must not begin before the terminal has its size.
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", RESOURCES, COLUMNS, 0, 0))
         os.execvp(command[0], command)
     typing = True
     while True:

@@ -72,7 +72,9 @@ def test_ids_of_stubs_are_the_same_in_every_run_and_differ_by_resource(maloko: K
     for _ in range(2):
         s = maloko.stack(program)
         s.up()
-        ids.append(sorted(row["id"] for row in s.export()["deployment"]["resources"] if row["type"] == PET))
+        ids.append(
+            sorted(resource["id"] for resource in s.export()["deployment"]["resources"] if resource["type"] == PET)
+        )
     assert ids[0] == ids[1]
     assert len(set(ids[0])) == 2
 

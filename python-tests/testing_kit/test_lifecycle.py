@@ -273,8 +273,10 @@ def test_an_edit_keeps_names_and_mostly_changes_one_property() -> None:
 
 
 def exported(path: Path, *resources: dict[str, Any]) -> Path:
-    rows = [{"urn": f"urn:pulumi:dev::shop::{it['type']}::{it.pop('name')}", "custom": True, **it} for it in resources]
-    path.write_text(json.dumps({"version": 3, "deployment": {"resources": rows}}))
+    states = [
+        {"urn": f"urn:pulumi:dev::shop::{it['type']}::{it.pop('name')}", "custom": True, **it} for it in resources
+    ]
+    path.write_text(json.dumps({"version": 3, "deployment": {"resources": states}}))
     return path
 
 

@@ -409,7 +409,7 @@ pub(crate) enum StateCommand {
     Edit,
     /// List the former states that are kept, or go back to one of them
     Restore(StateRestore),
-    /// Put rows into a sound order and drop references to resources that do not exist
+    /// Put resources into a sound order and drop references to resources that do not exist
     Repair {
         /// Do not ask
         #[arg(short, long)]

@@ -46,7 +46,7 @@ pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
             facts.push(("backend", format!("{} (from {})", workplace.backend.url(), workplace.place.origin.name())));
             if let Ok(Some(stack)) = workplace.named(None) {
                 let state = match workplace.read(&stack).await {
-                    Ok(snapshot) => crate::plain::count(snapshot.rows.len(), "resource"),
+                    Ok(snapshot) => crate::plain::count(snapshot.resources.len(), "resource"),
                     Err(failure) => failure.message.into(),
                 };
                 facts.push(("stack", format!("{} ({state})", workplace.shown(&stack))));

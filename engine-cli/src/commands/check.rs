@@ -112,7 +112,7 @@ async fn check_state(findings: &mut Findings, context: &Context) -> Vec<Need> {
                 findings.notes.push(format!("{} is unresolved: {}", unresolved.urn(), unresolved.summary()));
             }
             for pending in snapshot.pending.iter().filter(|pending| pending.kind != PendingKind::Creating) {
-                findings.notes.push(format!("{} was interrupted while {}", pending.row.urn, pending.kind.name()));
+                findings.notes.push(format!("{} was interrupted while {}", pending.resource.urn, pending.kind.name()));
             }
         }
     }

@@ -9,11 +9,11 @@ use serde_json::Value as Json;
 use crate::testing::World;
 
 fn deployment(stack: &str, names: &[&str]) -> String {
-    let rows: Vec<Json> = names
+    let resources: Vec<Json> = names
         .iter()
         .map(|name| serde_json::json!({ "urn": format!("urn:pulumi:{stack}::shop::a:b:C::{name}"), "custom": false, "type": "a:b:C" }))
         .collect();
-    serde_json::json!({ "version": 3, "deployment": { "manifest": {}, "resources": rows } }).to_string()
+    serde_json::json!({ "version": 3, "deployment": { "manifest": {}, "resources": resources } }).to_string()
 }
 
 /// The stacks `dev`, which changed three times, and `prod`.
@@ -39,11 +39,12 @@ fn json(world: &World, line: &str) -> Json {
 }
 
 fn names(world: &World) -> Vec<String> {
-    let rows = json(world, "stack export")["deployment"]["resources"].clone();
-    rows.as_array()
+    let resources = json(world, "stack export")["deployment"]["resources"].clone();
+    resources
+        .as_array()
         .unwrap()
         .iter()
-        .map(|row| row["urn"].as_str().unwrap().rsplit("::").next().unwrap().to_owned())
+        .map(|resource| resource["urn"].as_str().unwrap().rsplit("::").next().unwrap().to_owned())
         .collect()
 }
 

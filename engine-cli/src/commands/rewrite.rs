@@ -9,29 +9,29 @@ use maloko_core::{ResourceState, Urn, Value};
 /// Gives another URN in place of one.
 type Exchange<'a> = &'a dyn Fn(&Urn) -> Urn;
 
-/// Exchanges every URN of every row, pending operation and unresolved create, also those inside of properties.
+/// Exchanges every URN of every resource, pending operation and unresolved create, also those inside of properties.
 pub(crate) fn rewrite_urns(snapshot: &mut Snapshot, exchange: Exchange<'_>) {
-    for row in &mut snapshot.rows {
-        rewrite_row(Arc::make_mut(row), exchange);
+    for resource in &mut snapshot.resources {
+        rewrite_resource(Arc::make_mut(resource), exchange);
     }
     for pending in &mut snapshot.pending {
-        rewrite_row(Arc::make_mut(&mut pending.row), exchange);
+        rewrite_resource(Arc::make_mut(&mut pending.resource), exchange);
     }
     for unresolved in &mut snapshot.unresolved_creates {
-        rewrite_row(Arc::make_mut(&mut Arc::make_mut(unresolved).row), exchange);
+        rewrite_resource(Arc::make_mut(&mut Arc::make_mut(unresolved).resource), exchange);
     }
 }
 
-fn rewrite_row(row: &mut ResourceState, exchange: Exchange<'_>) {
-    row.urn = exchange(&row.urn);
-    for urn in row.references_mut() {
+fn rewrite_resource(resource: &mut ResourceState, exchange: Exchange<'_>) {
+    resource.urn = exchange(&resource.urn);
+    for urn in resource.references_mut() {
         *urn = exchange(urn);
     }
-    if let Some((urn, id)) = row.provider_parts() {
-        row.provider = format!("{}::{id}", exchange(&urn));
+    if let Some((urn, id)) = resource.provider_parts() {
+        resource.provider = format!("{}::{id}", exchange(&urn));
     }
-    rewrite_shared(&mut row.inputs, exchange);
-    if let Some(outputs) = &mut row.outputs {
+    rewrite_shared(&mut resource.inputs, exchange);
+    if let Some(outputs) = &mut resource.outputs {
         rewrite_shared(outputs, exchange);
     }
 }

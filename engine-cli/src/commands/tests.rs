@@ -87,8 +87,8 @@ fn a_lock_of_a_process_that_has_ended_is_not_taken_for_use() {
     let world = World::with_shared_state();
     world.output("stack init dev");
     let urn = "urn:pulumi:dev::shop::pulumi-python:dynamic:Resource::lamp";
-    let row = serde_json::json!({ "urn": urn, "custom": true, "type": "pulumi-python:dynamic:Resource" });
-    let open = serde_json::json!({ "resource": row, "type": "creating" });
+    let resource = serde_json::json!({ "urn": urn, "custom": true, "type": "pulumi-python:dynamic:Resource" });
+    let open = serde_json::json!({ "resource": resource, "type": "creating" });
     let deployment = serde_json::json!({ "manifest": {}, "resources": [], "pending_operations": [open] });
     world.write("open.json", &serde_json::json!({ "version": 3, "deployment": deployment }).to_string());
     world.output("stack import --file open.json");

@@ -1,4 +1,4 @@
-//! What differs between two rows, as a tree of changes to be shown. (What the engine decides on is its own diff.)
+//! What differs between two resources, as a tree of changes to be shown. (What the engine decides on is its own diff.)
 
 use indexmap::IndexMap;
 use maloko_core::event::{DetailedDiff, DiffKind, PropertyDiff};

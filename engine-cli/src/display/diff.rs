@@ -38,7 +38,8 @@ impl DiffText<'_> {
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         let head = format!("{} {} ({}{reason})", words.marker, names.title(&step.urn), words.plan);
         let mut lines = vec![self.paint.op(op, &head)];
-        let id = [&step.old, &step.new].into_iter().flatten().map(|row| row.id.as_str()).find(|id| !id.is_empty());
+        let id =
+            [&step.old, &step.new].into_iter().flatten().map(|resource| resource.id.as_str()).find(|id| !id.is_empty());
         if let Some(id) = id.filter(|id| !maloko_core::value::UNKNOWN_TEXTS.contains(id)) {
             lines.push(self.paint.dim(&format!("    [id={}]", clean(id))));
         }
@@ -182,9 +183,9 @@ fn part(segment: Segment, kind: Kind, value: &Value) -> Change<'_> {
 }
 
 fn hidden_paths(step: &StepMetadata) -> Vec<PathPattern> {
-    let rows = [&step.new, &step.old];
-    let row = rows.into_iter().flatten().next();
-    row.map_or_else(Vec::new, |row| row.hide_diff.iter().map(|path| parse_hidden(path)).collect())
+    let resources = [&step.new, &step.old];
+    let resource = resources.into_iter().flatten().next();
+    resource.map_or_else(Vec::new, |resource| resource.hide_diff.iter().map(|path| parse_hidden(path)).collect())
 }
 
 /// "~color, +size": which properties a step changes, in short.
@@ -290,9 +291,9 @@ fn add_unsaid(step: &StepMetadata, changes: &mut Vec<Change>) {
     }
 }
 
-fn outputs_of(row: &ResourceState) -> &PropertyMap {
+fn outputs_of(resource: &ResourceState) -> &PropertyMap {
     static NONE: PropertyMap = PropertyMap::new();
-    row.outputs.as_deref().unwrap_or(&NONE)
+    resource.outputs.as_deref().unwrap_or(&NONE)
 }
 
 /// Outputs that a step made or changed, apart from those that only repeat an input.

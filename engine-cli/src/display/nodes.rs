@@ -210,12 +210,12 @@ impl Nodes {
     /// A step begins.
     pub(super) fn started(&mut self, at: Duration, step: &StepMetadata) -> NodeId {
         let id = self.node(&step.urn);
-        let row = step.new.as_deref().or(step.old.as_deref());
-        if let Some(parent) = row.and_then(|row| row.parent.as_ref()) {
+        let resource = step.new.as_deref().or(step.old.as_deref());
+        if let Some(parent) = resource.and_then(|resource| resource.parent.as_ref()) {
             self.adopt(id, parent);
         }
         let node = &mut self.all[id];
-        node.lasting = row.is_some_and(|row| !row.custom);
+        node.lasting = resource.is_some_and(|resource| !resource.custom);
         node.phase = Phase::Running { op: step.op, since: at, called: false };
         node.op = combined(node.op, step.op);
         // What is unchanged is no sooner begun than done.

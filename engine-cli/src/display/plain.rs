@@ -87,13 +87,13 @@ impl Plain {
 
     fn started(&mut self, at: Duration, step: &StepMetadata) {
         self.names.learn(step.urn.own_type());
-        step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
-        let row = step.new.as_ref().or(step.old.as_ref());
-        let custom = row.is_none_or(|row| row.custom);
+        step.old.iter().chain(&step.new).for_each(|resource| self.redactor.learn_resource(resource));
+        let resource = step.new.as_ref().or(step.old.as_ref());
+        let custom = resource.is_none_or(|resource| resource.custom);
         self.reasons.note(step);
         self.refreshes |= drift::is_drift(self.options.kind, step.op);
         if self.options.is_preview {
-            let parent = row.and_then(|row| row.parent.as_ref());
+            let parent = resource.and_then(|resource| resource.parent.as_ref());
             self.held.place(&step.urn, parent);
             self.drift.place(&step.urn, parent);
         }
@@ -102,7 +102,7 @@ impl Plain {
     }
 
     fn done(&mut self, at: Duration, step: &StepMetadata, out: &mut dyn Write) -> io::Result<()> {
-        step.new.iter().for_each(|row| self.redactor.learn_row(row));
+        step.new.iter().for_each(|resource| self.redactor.learn_resource(resource));
         let active = self.active.remove(&step.urn);
         self.failures.done(&self.names.title(&step.urn));
         let refreshed = active.as_ref().is_some_and(|active| active.op == Op::Refresh);

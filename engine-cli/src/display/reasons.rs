@@ -24,9 +24,9 @@ impl Reasons {
 
     /// Because of which other replacement a resource is replaced; `None` where it is for a reason of its own.
     pub(crate) fn cause(&self, step: &StepMetadata) -> Option<ReplacementCause> {
-        let row = step.new.as_deref().filter(|_| is_replacement(step.op))?;
+        let resource = step.new.as_deref().filter(|_| is_replacement(step.op))?;
         let replaced = |urn: &&Urn| **urn != step.urn && self.replaced.contains(*urn);
-        let by_property = row
+        let by_property = resource
             .property_dependencies
             .iter()
             .filter(|(property, _)| step.keys.is_empty() || step.keys.iter().any(|key| top(key) == property.as_str()));
@@ -38,8 +38,9 @@ impl Reasons {
         if !step.keys.is_empty() {
             return None;
         }
-        let with = row.replace_with.iter().find(replaced).map(|other| (other, CauseKind::ReplaceWith));
-        let with = with.or_else(|| row.deleted_with.iter().find(replaced).map(|other| (other, CauseKind::DeletedWith)));
+        let with = resource.replace_with.iter().find(replaced).map(|other| (other, CauseKind::ReplaceWith));
+        let with =
+            with.or_else(|| resource.deleted_with.iter().find(replaced).map(|other| (other, CauseKind::DeletedWith)));
         with.map(|(other, kind)| ReplacementCause { urn: other.clone(), kind })
     }
 
@@ -86,7 +87,7 @@ fn top(path: &str) -> &str {
     path.split(['.', '[']).next().unwrap_or(path)
 }
 
-/// Whether an option of two rows differs.
+/// Whether an option of two resources differs.
 type Differs = fn(&ResourceState, &ResourceState) -> bool;
 
 /// What becomes another one in the state, without the object being touched.

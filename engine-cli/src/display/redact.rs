@@ -98,13 +98,13 @@ impl SecretDisplay {
         if self.show_secrets { Cow::Borrowed(text) } else { self.redactor.message(text) }
     }
 
-    /// Remembers the secrets of a row, so that no later message shows them.
-    pub(crate) fn learn_row(&self, row: &ResourceState) {
+    /// Remembers the secrets of a resource, so that no later message shows them.
+    pub(crate) fn learn_resource(&self, resource: &ResourceState) {
         if self.show_secrets {
             return;
         }
-        self.redactor.learn_properties(&row.inputs);
-        if let Some(outputs) = &row.outputs {
+        self.redactor.learn_properties(&resource.inputs);
+        if let Some(outputs) = &resource.outputs {
             self.redactor.learn_properties(outputs);
         }
     }

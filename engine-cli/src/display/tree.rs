@@ -89,14 +89,14 @@ impl Tree {
     }
 
     fn started(&mut self, at: Duration, step: &StepMetadata) {
-        step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
+        step.old.iter().chain(&step.new).for_each(|resource| self.redactor.learn_resource(resource));
         self.reasons.note(step);
         let id = self.nodes.started(at, step);
         self.describe(id, step);
     }
 
     fn ended(&mut self, at: Duration, step: &StepMetadata, failed: bool) {
-        step.new.iter().for_each(|row| self.redactor.learn_row(row));
+        step.new.iter().for_each(|resource| self.redactor.learn_resource(resource));
         let id = self.nodes.ended(at, step, failed);
         if failed {
             self.failures.step(self.nodes.names.title(&step.urn));

@@ -12,22 +12,22 @@ use crate::language_host::{Language, Parameter, ResourceClass};
 /// Names that parameters for the options of a resource have.
 const OPTIONS: [&str; 3] = ["opts", "options", "resource_options"];
 
-/// The statement that declares a row; `None` when the program's class is not known, or how it is made.
+/// The statement that declares a resource; `None` when the program's class is not known, or how it is made.
 pub(super) fn statement(
-    row: &ResourceState,
+    resource: &ResourceState,
     language: Language,
     known: &[ResourceClass],
     imports: &mut BTreeSet<String>,
 ) -> Option<String> {
-    let class = class_of(row, known)?;
-    let given = Given::new(row, class, language)?;
+    let class = class_of(resource, known)?;
+    let given = Given::new(resource, class, language)?;
     import(class, language, imports);
-    let variable = identifier(row.urn.name(), language);
+    let variable = identifier(resource.urn.name(), language);
     let mut arguments = Vec::new();
-    if let (true, StoredProvider::Reference(reference)) = (class.takes_provider, &row.stored_provider) {
+    if let (true, StoredProvider::Reference(reference)) = (class.takes_provider, &resource.stored_provider) {
         arguments.push(provider_expression(reference, language, imports));
     }
-    arguments.push(quoted(row.urn.name()));
+    arguments.push(quoted(resource.urn.name()));
     arguments.extend(given.arguments);
     let name = &class.name;
     let (call, mark) = match language {
@@ -39,11 +39,12 @@ pub(super) fn statement(
 }
 
 /// The one class whose resources have this provider, or this type.
-fn class_of<'c>(row: &ResourceState, known: &'c [ResourceClass]) -> Option<&'c ResourceClass> {
-    let StoredProvider::Reference(reference) = &row.stored_provider else { return None };
+fn class_of<'c>(resource: &ResourceState, known: &'c [ResourceClass]) -> Option<&'c ResourceClass> {
+    let StoredProvider::Reference(reference) = &resource.stored_provider else { return None };
     let serves =
         |class: &&ResourceClass| class.provider_module == reference.module && class.provider_name == reference.name;
-    let of_kind: Vec<&ResourceClass> = known.iter().filter(|class| class.kind == row.kind).filter(serves).collect();
+    let of_kind: Vec<&ResourceClass> =
+        known.iter().filter(|class| class.kind == resource.kind).filter(serves).collect();
     match of_kind.as_slice() {
         [class] => Some(class),
         _ => None,
@@ -75,21 +76,21 @@ struct Given {
 }
 
 impl Given {
-    fn new(row: &ResourceState, class: &ResourceClass, language: Language) -> Option<Self> {
+    fn new(resource: &ResourceState, class: &ResourceClass, language: Language) -> Option<Self> {
         let is_options = |parameter: &&Parameter| OPTIONS.contains(&parameter.name.as_str());
         let own: Vec<&Parameter> = class.parameters.iter().filter(|it| !is_options(it)).collect();
         let options_name = class.parameters.iter().find(is_options).map(|it| it.name.as_str());
-        let options = options(row, language);
+        let options = options(resource, language);
         let has_options = !matches!(options.as_str(), "{}" | "pulumi.ResourceOptions()");
         let mut notes = Vec::new();
         let mut arguments = match own.as_slice() {
             // One parameter for all inputs, unless it is named like one of them.
-            [one] if !one.name.starts_with("**") && input_of(one, &row.inputs).is_none() => {
-                vec![object(&row.inputs, language, 0)]
+            [one] if !one.name.starts_with("**") && input_of(one, &resource.inputs).is_none() => {
+                vec![object(&resource.inputs, language, 0)]
             }
-            [] if row.inputs.is_empty() => Vec::new(),
+            [] if resource.inputs.is_empty() => Vec::new(),
             several => {
-                let (taken, left) = divided(several, &row.inputs);
+                let (taken, left) = divided(several, &resource.inputs);
                 if taken.is_empty() {
                     return None;
                 }
@@ -97,8 +98,8 @@ impl Given {
                     notes.push(format!("{} takes no {}", class.name, left.join(", ")));
                 }
                 match language {
-                    Language::Python => keywords(several, &row.inputs, &taken),
-                    Language::NodeJs => positions(several, &row.inputs),
+                    Language::Python => keywords(several, &resource.inputs, &taken),
+                    Language::NodeJs => positions(several, &resource.inputs),
                 }
             }
         };

@@ -14,7 +14,7 @@ use crate::language_host::{Language, ResourceClass};
 use super::source_text::{capitalised, identifier, object, options, provider_expression, quoted};
 use super::{constructors, packages};
 
-/// Keeps the rows of the objects that an import took over.
+/// Keeps the resources of the objects that an import took over.
 #[derive(Default)]
 pub(super) struct Imported(Mutex<Vec<Arc<ResourceState>>>);
 
@@ -22,9 +22,9 @@ impl EventSink for Imported {
     fn emit(&self, event: Event) {
         if let Event::StepDone(step) = event
             && step.op == Op::Import
-            && let Some(row) = step.new
+            && let Some(resource) = step.new
         {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(resource);
         }
     }
 }
@@ -32,33 +32,33 @@ impl EventSink for Imported {
 impl Imported {
     /// The code; empty when nothing was imported. `classes` are those that the program made resources of.
     pub(super) fn code(&self, language: Language, classes: &[ResourceClass]) -> String {
-        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        rows.retain(|row| row.custom);
+        let mut resources = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        resources.retain(|resource| resource.custom);
         // Objects are read side by side: without an order the code would be another one each time.
-        rows.sort_by(|one, other| one.urn.cmp(&other.urn));
-        if rows.is_empty() { String::new() } else { code(&rows, language, classes) }
+        resources.sort_by(|one, other| one.urn.cmp(&other.urn));
+        if resources.is_empty() { String::new() } else { code(&resources, language, classes) }
     }
 }
 
-fn code(rows: &[Arc<ResourceState>], language: Language, known: &[ResourceClass]) -> String {
+fn code(resources: &[Arc<ResourceState>], language: Language, known: &[ResourceClass]) -> String {
     let mut imports = BTreeSet::new();
     let mut classes = BTreeSet::new();
     let mut body = String::new();
-    for row in rows {
-        if served_by(&row.kind) == ServedBy::Plugin {
-            body.push_str(&packages::statement(row, language, &mut imports));
+    for resource in resources {
+        if served_by(&resource.kind) == ServedBy::Plugin {
+            body.push_str(&packages::statement(resource, language, &mut imports));
             continue;
         }
-        if let Some(statement) = constructors::statement(row, language, known, &mut imports) {
+        if let Some(statement) = constructors::statement(resource, language, known, &mut imports) {
             body.push_str(&statement);
             continue;
         }
-        let (class, provider) = maker(row, language, &mut imports, &mut classes);
-        let variable = identifier(row.urn.name(), language);
-        let name = quoted(row.urn.name());
+        let (class, provider) = maker(resource, language, &mut imports, &mut classes);
+        let variable = identifier(resource.urn.name(), language);
+        let name = quoted(resource.urn.name());
         let first = if provider.is_empty() { String::new() } else { format!("{provider}, ") };
-        let inputs = object(&row.inputs, language, 0);
-        let options = options(row, language);
+        let inputs = object(&resource.inputs, language, 0);
+        let options = options(resource, language);
         // Writing into a text cannot fail.
         let _ = match language {
             Language::Python => writeln!(body, "{variable} = {class}({first}{name}, {inputs}, {options})"),
@@ -83,23 +83,23 @@ fn code(rows: &[Arc<ResourceState>], language: Language, known: &[ResourceClass]
     format!("{head}\n{body}")
 }
 
-/// The class that declares a row, and the provider that is its first argument, if it takes one.
+/// The class that declares a resource, and the provider that is its first argument, if it takes one.
 fn maker(
-    row: &ResourceState,
+    resource: &ResourceState,
     language: Language,
     imports: &mut BTreeSet<String>,
     classes: &mut BTreeSet<String>,
 ) -> (String, String) {
-    let reference = match &row.stored_provider {
+    let reference = match &resource.stored_provider {
         StoredProvider::Reference(reference) => Some(&**reference),
         _ => None,
     };
-    let class = row.kind.rsplit(':').next().unwrap_or("Resource");
+    let class = resource.kind.rsplit(':').next().unwrap_or("Resource");
     // The SDKs' own class cannot be used as it is (Python) or hardly ever is (TypeScript).
     let own = reference.map_or(class, |reference| reference.name.trim_end_matches("Provider"));
     let own = capitalised(&identifier(own, language));
     let own = if own.is_empty() || own == "Resource" { "Imported".to_owned() } else { own };
-    let module = row.kind.split(':').nth(1).unwrap_or_default();
+    let module = resource.kind.split(':').nth(1).unwrap_or_default();
     match language {
         Language::Python => {
             if let Some(module) = module.strip_prefix("dynamic/") {

@@ -13,7 +13,7 @@ use maloko_core::value::Value;
 use super::Imported;
 use crate::language_host::{Language, Parameter, ResourceClass};
 
-fn row(kind: &str, name: &str, module: &str, provider: &str) -> ResourceState {
+fn resource(kind: &str, name: &str, module: &str, provider: &str) -> ResourceState {
     let reference = ProviderReference {
         maloko: 1,
         language: "any".to_owned(),
@@ -43,28 +43,28 @@ fn row(kind: &str, name: &str, module: &str, provider: &str) -> ResourceState {
     }
 }
 
-fn code(rows: Vec<ResourceState>, language: Language) -> String {
+fn code(resources: Vec<ResourceState>, language: Language) -> String {
     let imported = Imported::default();
-    for row in rows {
-        let step = Step::new(Op::Import, &row.urn.clone(), None, None);
-        imported.emit(Event::StepDone(step.metadata(Some(Arc::new(row)))));
+    for resource in resources {
+        let step = Step::new(Op::Import, &resource.urn.clone(), None, None);
+        imported.emit(Event::StepDone(step.metadata(Some(Arc::new(resource)))));
     }
     imported.code(language, &[])
 }
 
 #[test]
 fn python_code_declares_what_was_imported() {
-    let mut plain = row("pulumi-python:dynamic:Resource", "docs-label", "labels", "LabelProvider");
+    let mut plain = resource("pulumi-python:dynamic:Resource", "docs-label", "labels", "LabelProvider");
     plain.inputs = Arc::default();
-    let own = row("pulumi-python:dynamic/shop.labels:Label", "bug", "shop.labels", "LabelProvider");
+    let own = resource("pulumi-python:dynamic/shop.labels:Label", "bug", "shop.labels", "LabelProvider");
     assert_snapshot!(code(vec![plain, own], Language::Python));
 }
 
 #[test]
 fn typescript_code_declares_what_was_imported() {
     let kind = "pulumi-nodejs:dynamic:Resource";
-    let by_class = row(kind, "bug", "labels.ts", "LabelProvider");
-    let mut by_constant = row(kind, "2nd label", "labels.ts", "githubLabels");
+    let by_class = resource(kind, "bug", "labels.ts", "LabelProvider");
+    let mut by_constant = resource(kind, "2nd label", "labels.ts", "githubLabels");
     by_constant.inputs = Arc::default();
     assert_snapshot!(code(vec![by_class, by_constant], Language::NodeJs));
 }
@@ -76,11 +76,12 @@ fn resources_of_packages_are_declared_with_the_classes_of_their_sdks() {
             [("fileName".to_owned(), Value::from("a")), ("__defaults".to_owned(), Value::Array(Vec::new()))].into(),
         ),
         stored_provider: StoredProvider::Absent,
-        ..row(kind, name, "", "")
+        ..resource(kind, name, "", "")
     };
-    let rows = || vec![of_package("aws:s3/bucket:Bucket", "my-bucket"), of_package("azure-native:index:Vault", "v")];
-    assert_snapshot!("packages_python", code(rows(), Language::Python));
-    assert_snapshot!("packages_typescript", code(rows(), Language::NodeJs));
+    let resources =
+        || vec![of_package("aws:s3/bucket:Bucket", "my-bucket"), of_package("azure-native:index:Vault", "v")];
+    assert_snapshot!("packages_python", code(resources(), Language::Python));
+    assert_snapshot!("packages_typescript", code(resources(), Language::NodeJs));
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn class(parameters: &[&str], takes_provider: bool, language: Language) -> Resou
 
 /// The code for one label, whose inputs are `bigSize` and `color`, without its first lines of imports.
 fn declared(classes: &[ResourceClass], language: Language) -> String {
-    let mut label = row(&format!("pulumi-{}:dynamic:Resource", language.name()), "bug", "labels", "LabelProvider");
+    let mut label = resource(&format!("pulumi-{}:dynamic:Resource", language.name()), "bug", "labels", "LabelProvider");
     label.inputs =
         Arc::new([("bigSize".to_owned(), Value::Number(2.0)), ("color".to_owned(), Value::from("red"))].into());
     let imported = Imported::default();

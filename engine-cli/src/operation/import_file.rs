@@ -124,9 +124,9 @@ impl EventSink for ListWriter {
             && step.op == Op::Create
             && !step.internal
             && !step.urn.is_root_stack()
-            && let Some(row) = step.new
+            && let Some(resource) = step.new
         {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(resource);
         }
     }
 }
@@ -134,8 +134,8 @@ impl EventSink for ListWriter {
 impl ListWriter {
     /// Writes the list, and gives the number of objects on it.
     pub(super) fn write(&self, context: &Context, file: &Path) -> Result<usize> {
-        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let list = list_of(&rows);
+        let resources = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = list_of(&resources);
         let file = context.directory.join(file);
         let text = serde_json::to_string_pretty(&list)
             .map_err(|error| Failure::new(format!("the list of imports cannot be written: {error}")))?;
@@ -147,19 +147,19 @@ impl ListWriter {
 }
 
 /// The list, parents first and then by name, whatever the order in which the preview came to them.
-fn list_of(rows: &[Arc<ResourceState>]) -> ImportFile {
-    let by_urn: HashMap<&Urn, &Arc<ResourceState>> = rows.iter().map(|row| (&row.urn, row)).collect();
-    let order = in_order(rows.iter().map(|row| (&row.urn, row.parent.as_ref())));
-    let rows: Vec<&Arc<ResourceState>> = order.iter().filter_map(|urn| by_urn.get(urn).copied()).collect();
+fn list_of(states: &[Arc<ResourceState>]) -> ImportFile {
+    let by_urn: HashMap<&Urn, &Arc<ResourceState>> = states.iter().map(|resource| (&resource.urn, resource)).collect();
+    let order = in_order(states.iter().map(|resource| (&resource.urn, resource.parent.as_ref())));
+    let states: Vec<&Arc<ResourceState>> = order.iter().filter_map(|urn| by_urn.get(urn).copied()).collect();
     let mut taken = BTreeSet::new();
     let mut names: BTreeMap<Urn, String> = BTreeMap::new();
-    for row in &rows {
-        names.insert(row.urn.clone(), free_name(&row.urn, &mut taken));
+    for resource in &states {
+        names.insert(resource.urn.clone(), free_name(&resource.urn, &mut taken));
     }
     let mut name_table = BTreeMap::new();
     let mut resources = Vec::new();
-    for row in rows {
-        let parent = row.parent.as_ref().filter(|parent| !parent.is_root_stack()).map(|parent| {
+    for resource in states {
+        let parent = resource.parent.as_ref().filter(|parent| !parent.is_root_stack()).map(|parent| {
             names.get(parent).cloned().unwrap_or_else(|| {
                 let name = free_name(parent, &mut taken);
                 name_table.insert(name.clone(), parent.to_string());
@@ -167,14 +167,14 @@ fn list_of(rows: &[Arc<ResourceState>]) -> ImportFile {
                 name
             })
         });
-        let name = names.get(&row.urn).cloned().unwrap_or_default();
+        let name = names.get(&resource.urn).cloned().unwrap_or_default();
         resources.push(Listed {
-            kind: row.kind.clone(),
-            logical_name: if name == row.urn.name() { String::new() } else { row.urn.name().to_owned() },
+            kind: resource.kind.clone(),
+            logical_name: if name == resource.urn.name() { String::new() } else { resource.urn.name().to_owned() },
             name,
-            id: if row.custom { PLACEHOLDER.to_owned() } else { String::new() },
+            id: if resource.custom { PLACEHOLDER.to_owned() } else { String::new() },
             parent: parent.unwrap_or_default(),
-            component: !row.custom,
+            component: !resource.custom,
             ..Listed::default()
         });
     }

@@ -12,28 +12,28 @@ use super::constructors::snake;
 use super::source_text::{identifier, object, options, quoted, value};
 use crate::language_host::Language;
 
-/// The statement that declares a row.
-pub(super) fn statement(row: &ResourceState, language: Language, imports: &mut BTreeSet<String>) -> String {
-    let package = package_of(&row.kind);
-    let variable = identifier(row.urn.name(), language);
+/// The statement that declares a resource.
+pub(super) fn statement(resource: &ResourceState, language: Language, imports: &mut BTreeSet<String>) -> String {
+    let package = package_of(&resource.kind);
+    let variable = identifier(resource.urn.name(), language);
     // What a bridged provider notes for itself is no input of its class.
-    let mut inputs: PropertyMap = (*row.inputs).clone();
+    let mut inputs: PropertyMap = (*resource.inputs).clone();
     inputs.retain(|key, _| !key.starts_with("__"));
-    let name = quoted(row.urn.name());
-    let options = options(row, language);
+    let name = quoted(resource.urn.name());
+    let options = options(resource, language);
     match language {
         Language::Python => {
             let sdk = package.replace('-', "_");
             imports.insert(format!("import pulumi_{sdk} as {sdk}"));
             let keywords = inputs.iter().map(|(key, input)| format!(", {}={}", snake(key), value(input, language, 0)));
             let keywords: String = keywords.collect();
-            format!("{variable} = {}({name}{keywords}, opts={options})\n", class(&sdk, &row.kind))
+            format!("{variable} = {}({name}{keywords}, opts={options})\n", class(&sdk, &resource.kind))
         }
         Language::NodeJs => {
             let sdk = identifier(package, language);
             imports.insert(format!("import * as {sdk} from \"@pulumi/{package}\";"));
             let inputs = object(&inputs, language, 0);
-            format!("const {variable} = new {}({name}, {inputs}, {options});\n", class(&sdk, &row.kind))
+            format!("const {variable} = new {}({name}, {inputs}, {options});\n", class(&sdk, &resource.kind))
         }
     }
 }

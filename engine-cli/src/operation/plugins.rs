@@ -27,17 +27,17 @@ pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsO
 }
 
 /// Can a `refresh`, `destroy` or `import` do without the program? It brings live objects and hooks; what plugins serve needs
-/// neither, nor does a stack that has nothing but its own row.
+/// neither, nor does a stack that has nothing but its own resource.
 pub(super) fn need_no_program(request: &Request, operation: &Operation, snapshot: &Snapshot) -> bool {
     if request.kind == OperationKind::Import {
         let of_plugin = |adoption: &Adoption| served_by(&adoption.kind) == ServedBy::Plugin;
         return !request.asks_for_program && operation.adoptions.iter().all(of_plugin);
     }
-    let without = |row: &ResourceState| row.served_by() != ServedBy::LiveObject && row.hooks.is_empty();
+    let without = |resource: &ResourceState| resource.served_by() != ServedBy::LiveObject && resource.hooks.is_empty();
     matches!(request.kind, OperationKind::Refresh | OperationKind::Destroy)
         && !request.asks_for_program
-        && !snapshot.rows.is_empty()
-        && snapshot.all_rows().all(without)
+        && !snapshot.resources.is_empty()
+        && snapshot.all_resources().all(without)
 }
 
 /// Where the plugins of a project are looked for, without a stack.

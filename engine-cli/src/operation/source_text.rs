@@ -35,19 +35,19 @@ pub(super) fn provider_expression(
     }
 }
 
-pub(super) fn options(row: &ResourceState, language: Language) -> String {
-    let parent = row.parent.as_ref().filter(|parent| !parent.is_root_stack());
+pub(super) fn options(resource: &ResourceState, language: Language) -> String {
+    let parent = resource.parent.as_ref().filter(|parent| !parent.is_root_stack());
     let parent = parent.map(|parent| identifier(parent.name(), language));
     match language {
         Language::Python => {
             let parent = parent.map(|parent| format!("parent={parent}"));
-            let protect = row.protect.then(|| "protect=True".to_owned());
+            let protect = resource.protect.then(|| "protect=True".to_owned());
             let list: Vec<String> = parent.into_iter().chain(protect).collect();
             format!("pulumi.ResourceOptions({})", list.join(", "))
         }
         Language::NodeJs => {
             let parent = parent.map(|parent| format!("parent: {parent}"));
-            let protect = row.protect.then(|| "protect: true".to_owned());
+            let protect = resource.protect.then(|| "protect: true".to_owned());
             let list: Vec<String> = parent.into_iter().chain(protect).collect();
             if list.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", list.join(", ")) }
         }

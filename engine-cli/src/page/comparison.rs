@@ -23,18 +23,18 @@ pub(crate) fn compare(
     redactor: Arc<Redactor>,
 ) {
     let shower = Shower::new(redactor);
-    former.rows.iter().for_each(|row| shower.secrets().learn_row(row));
+    former.resources.iter().for_each(|resource| shower.secrets().learn_resource(resource));
     let living = |snapshot: &Snapshot| -> BTreeMap<Urn, Arc<ResourceState>> {
-        let rows = snapshot.rows.iter().filter(|row| !row.delete);
-        rows.map(|row| (row.urn.clone(), Arc::clone(row))).collect()
+        let resources = snapshot.resources.iter().filter(|resource| !resource.delete);
+        resources.map(|resource| (resource.urn.clone(), Arc::clone(resource))).collect()
     };
     let (mut old, new) = (living(former), living(present));
     let mut steps = Vec::new();
-    for (place, row) in present.rows.iter().enumerate().filter(|(_, row)| !row.delete) {
-        steps.extend(step(&shower, place, old.remove(&row.urn), new.get(&row.urn).cloned()));
+    for (place, resource) in present.resources.iter().enumerate().filter(|(_, resource)| !resource.delete) {
+        steps.extend(step(&shower, place, old.remove(&resource.urn), new.get(&resource.urn).cloned()));
     }
-    for row in former.rows.iter().filter(|row| !row.delete) {
-        let Some(gone) = old.remove(&row.urn) else { continue };
+    for resource in former.resources.iter().filter(|resource| !resource.delete) {
+        let Some(gone) = old.remove(&resource.urn) else { continue };
         let place = data.resources.len();
         data.resources.push(shower.resource(&gone, true, &Places::default(), Detail::Whole));
         steps.extend(step(&shower, place, Some(gone), None));

@@ -11,7 +11,7 @@ use maloko_core::value::{PropertyMap, Value};
 use super::compare;
 use crate::page::of_stack;
 
-fn row(name: &str, inputs: &[(&str, Value)], outputs: &[(&str, Value)]) -> Arc<ResourceState> {
+fn resource(name: &str, inputs: &[(&str, Value)], outputs: &[(&str, Value)]) -> Arc<ResourceState> {
     let map = |pairs: &[(&str, Value)]| -> Arc<PropertyMap> {
         Arc::new(pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
     };
@@ -22,21 +22,21 @@ fn row(name: &str, inputs: &[(&str, Value)], outputs: &[(&str, Value)]) -> Arc<R
 
 #[test]
 fn each_resource_that_differs_is_a_step() {
-    let same = row("same", &[("size", 1.0.into())], &[]);
+    let same = resource("same", &[("size", 1.0.into())], &[]);
     let old = [
-        row("gone", &[("size", 1.0.into())], &[]),
-        row("moved", &[("size", 1.0.into()), ("key", Value::secret("hunter22".into()))], &[]),
-        row("drifted", &[("size", 1.0.into())], &[("address", "10.0.0.1".into())]),
+        resource("gone", &[("size", 1.0.into())], &[]),
+        resource("moved", &[("size", 1.0.into()), ("key", Value::secret("hunter22".into()))], &[]),
+        resource("drifted", &[("size", 1.0.into())], &[("address", "10.0.0.1".into())]),
         Arc::clone(&same),
     ];
     let new = [
-        row("moved", &[("size", 2.0.into()), ("key", Value::secret("hunter23".into()))], &[]),
-        row("drifted", &[("size", 1.0.into())], &[("address", "10.0.0.2".into())]),
+        resource("moved", &[("size", 2.0.into()), ("key", Value::secret("hunter23".into()))], &[]),
+        resource("drifted", &[("size", 1.0.into())], &[("address", "10.0.0.2".into())]),
         same,
-        row("new", &[("was", "hunter22".into())], &[]),
+        resource("new", &[("was", "hunter22".into())], &[]),
     ];
-    let former = Snapshot { rows: old.into(), ..Snapshot::default() };
-    let present = Snapshot { rows: new.into(), ..Snapshot::default() };
+    let former = Snapshot { resources: old.into(), ..Snapshot::default() };
+    let present = Snapshot { resources: new.into(), ..Snapshot::default() };
     let redactor = Arc::new(Redactor::new());
     let stack = StackName::new("proj", "dev").unwrap_or_else(|error| unreachable!("it is a name: {error}"));
     let mut data = of_stack(&stack, &present, Arc::clone(&redactor), None);

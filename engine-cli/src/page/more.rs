@@ -42,7 +42,7 @@ struct RunSoFar {
 impl Changed {
     /// `diagnostics`: how many there are by now.
     fn is_nothing(&self, diagnostics: usize) -> bool {
-        self.rows.is_empty()
+        self.resources.is_empty()
             && self.steps.is_empty()
             && self.activities.is_empty()
             && !self.outputs
@@ -67,23 +67,23 @@ impl Recorder {
         if !wanted || changed.is_nothing(diagnostics) {
             return None;
         }
-        for indices in [&mut changed.rows, &mut changed.steps, &mut changed.activities] {
+        for indices in [&mut changed.resources, &mut changed.steps, &mut changed.activities] {
             indices.sort_unstable();
             indices.dedup();
         }
         let shower = &self.shower;
-        for place in &changed.rows {
-            shower.secrets().learn_row(&recording.rows[*place].row);
+        for place in &changed.resources {
+            shower.secrets().learn_resource(&recording.resources[*place].resource);
         }
         let places: Places<'_> =
-            recording.rows.iter().enumerate().map(|(place, known)| (&known.row.urn, place)).collect();
+            recording.resources.iter().enumerate().map(|(place, known)| (&known.resource.urn, place)).collect();
         let resource = |place: usize| {
-            let known = &recording.rows[place];
-            (place, shower.resource(&known.row, known.gone, &places, Detail::Whole))
+            let known = &recording.resources[place];
+            (place, shower.resource(&known.resource, known.gone, &places, Detail::Whole))
         };
         let outputs = recording.outputs.as_deref().filter(|_| changed.outputs);
         let more = More {
-            resources: changed.rows.into_iter().map(resource).collect(),
+            resources: changed.resources.into_iter().map(resource).collect(),
             outputs: outputs.map(|outputs| shower.properties(outputs)),
             steps: changed
                 .steps
@@ -106,7 +106,7 @@ impl Recorder {
                 outcome: recording.outcome().to_owned(),
                 duration: milliseconds(recording.took.unwrap_or_else(|| self.started.elapsed())),
                 changes: changes(&recording),
-                plan: changed.has_new_rows.then(|| self.plan(&places)),
+                plan: changed.has_new_resources.then(|| self.plan(&places)),
                 critical_path: None,
             },
         };

@@ -65,7 +65,7 @@ pub(crate) struct Recorder {
 #[derive(Default)]
 pub(super) struct Recording {
     /// The resources in the order in which they came up, each once.
-    pub(super) rows: Vec<Known>,
+    pub(super) resources: Vec<Known>,
     places: HashMap<Urn, usize>,
     pub(super) steps: Vec<NotedStep>,
     /// Those that go on. A resource may have several former objects to delete.
@@ -89,9 +89,9 @@ pub(super) struct Recording {
 /// Indices of what is new or another.
 #[derive(Default)]
 pub(super) struct Changed {
-    pub(super) rows: Vec<usize>,
+    pub(super) resources: Vec<usize>,
     /// Are there resources that nobody knew before? The plan may name them.
-    pub(super) has_new_rows: bool,
+    pub(super) has_new_resources: bool,
     pub(super) steps: Vec<usize>,
     pub(super) activities: Vec<usize>,
     pub(super) outputs: bool,
@@ -111,7 +111,7 @@ struct Replacement {
 
 #[derive(Clone)]
 pub(super) struct Known {
-    pub(super) row: Arc<ResourceState>,
+    pub(super) resource: Arc<ResourceState>,
     pub(super) gone: bool,
 }
 
@@ -170,8 +170,13 @@ impl Recorder {
     pub(crate) fn new(beginning: Beginning, redactor: Arc<Redactor>, base: &Snapshot) -> Self {
         let shower = Shower::new(redactor);
         let mut recording = Recording::default();
-        for row in base.rows.iter().filter(|row| !row.delete).chain(base.rows.iter().filter(|row| row.delete)) {
-            recording.know(row);
+        for resource in base
+            .resources
+            .iter()
+            .filter(|resource| !resource.delete)
+            .chain(base.resources.iter().filter(|resource| resource.delete))
+        {
+            recording.know(resource);
         }
         recording.unresolved_creates = base.all_unresolved_creates();
         Self { beginning, shower, started: Instant::now(), recording: Mutex::new(recording) }
@@ -251,29 +256,29 @@ impl Recording {
     }
 
     /// Notes a resource as it is now; gives its place.
-    fn know(&mut self, row: &Arc<ResourceState>) -> usize {
-        if let Some(place) = self.places.get(&row.urn) {
+    fn know(&mut self, resource: &Arc<ResourceState>) -> usize {
+        if let Some(place) = self.places.get(&resource.urn) {
             return *place;
         }
-        let place = self.rows.len();
-        self.places.insert(row.urn.clone(), place);
-        self.rows.push(Known { row: Arc::clone(row), gone: false });
-        self.row_changed(place);
+        let place = self.resources.len();
+        self.places.insert(resource.urn.clone(), place);
+        self.resources.push(Known { resource: Arc::clone(resource), gone: false });
+        self.resource_changed(place);
         if let Some(changed) = &mut self.changed {
-            changed.has_new_rows = true;
+            changed.has_new_resources = true;
         }
         place
     }
 
-    fn row_changed(&mut self, place: usize) {
+    fn resource_changed(&mut self, place: usize) {
         if let Some(changed) = &mut self.changed {
-            changed.rows.push(place);
+            changed.resources.push(place);
         }
     }
 
     fn step_started(&mut self, step: StepMetadata, now: Duration) {
-        if let Some(row) = step.new.as_ref().or(step.old.as_ref()) {
-            self.know(row);
+        if let Some(resource) = step.new.as_ref().or(step.old.as_ref()) {
+            self.know(resource);
         }
         self.reasons.note(&step);
         if step.internal {
@@ -315,7 +320,7 @@ impl Recording {
 
     fn step_ended(&mut self, step: StepMetadata, now: Duration, failed: bool) {
         if !failed {
-            self.take_row(&step);
+            self.take_resource(&step);
         }
         let begun = self.begun.get_mut(&(step.op, step.urn.clone()));
         let Some(index) = begun.and_then(VecDeque::pop_front) else { return };
@@ -333,19 +338,19 @@ impl Recording {
     }
 
     /// What a resource is after a step.
-    fn take_row(&mut self, step: &StepMetadata) {
+    fn take_resource(&mut self, step: &StepMetadata) {
         let removed = matches!(step.op, Op::Delete | Op::Discard | Op::RemovePendingReplace);
         let vanished = step.op == Op::Refresh && step.new.is_none();
-        let Some(row) = step.new.as_ref().or(step.old.as_ref()) else { return };
-        let place = self.know(row);
+        let Some(resource) = step.new.as_ref().or(step.old.as_ref()) else { return };
+        let place = self.know(resource);
         if matches!(step.op, Op::DeleteReplaced | Op::DiscardReplaced) {
             return;
         }
         if let Some(new) = &step.new {
-            self.rows[place].row = Arc::clone(new);
+            self.resources[place].resource = Arc::clone(new);
         }
-        self.rows[place].gone = removed || vanished;
-        self.row_changed(place);
+        self.resources[place].gone = removed || vanished;
+        self.resource_changed(place);
     }
 
     fn activity_began(&mut self, number: u64, activity: Activity, now: Duration) {

@@ -15,48 +15,54 @@ use maloko_core::provider::StoredProvider;
 pub(super) type Places<'a> = HashMap<&'a Urn, usize>;
 
 impl Shower {
-    /// A row; `places` says where the resources are that it names.
-    pub(super) fn resource(&self, row: &ResourceState, gone: bool, places: &Places<'_>, detail: Detail) -> Resource {
+    /// A resource; `places` says where the resources are that it names.
+    pub(super) fn resource(
+        &self,
+        resource: &ResourceState,
+        gone: bool,
+        places: &Places<'_>,
+        detail: Detail,
+    ) -> Resource {
         let place = |urn: &Urn| places.get(urn).copied();
-        let dependencies = row.dependencies.iter().filter_map(|urn| {
-            let by = row.property_dependencies.iter().filter(|(_, urns)| urns.contains(urn));
+        let dependencies = resource.dependencies.iter().filter_map(|urn| {
+            let by = resource.property_dependencies.iter().filter(|(_, urns)| urns.contains(urn));
             Some(Dependency { on: place(urn)?, properties: by.map(|(property, _)| self.text(property)).collect() })
         });
         let outline = Resource {
-            urn: row.urn.as_str().to_owned(),
-            name: row.urn.name().to_owned(),
-            kind: row.kind.clone(),
-            custom: row.custom,
-            parent: row.parent.as_ref().and_then(place),
+            urn: resource.urn.as_str().to_owned(),
+            name: resource.urn.name().to_owned(),
+            kind: resource.kind.clone(),
+            custom: resource.custom,
+            parent: resource.parent.as_ref().and_then(place),
             dependencies: dependencies.collect(),
-            deleted_with: row.deleted_with.as_ref().and_then(place),
-            replace_with: row.replace_with.iter().filter_map(place).collect(),
-            provider: row.provider_parts().and_then(|(urn, _)| place(&urn)),
+            deleted_with: resource.deleted_with.as_ref().and_then(place),
+            replace_with: resource.replace_with.iter().filter_map(place).collect(),
+            provider: resource.provider_parts().and_then(|(urn, _)| place(&urn)),
             gone,
-            marks: marks(row),
+            marks: marks(resource),
             ..Resource::default()
         };
         if detail == Detail::Outline {
             return outline;
         }
         Resource {
-            id: self.text(&row.id),
-            provider_class: match &row.stored_provider {
+            id: self.text(&resource.id),
+            provider_class: match &resource.stored_provider {
                 StoredProvider::Reference(reference) => reference.place(),
                 _ => String::new(),
             },
-            inputs: self.properties(&row.inputs),
-            outputs: row.outputs.as_deref().map(|outputs| self.properties(outputs)).unwrap_or_default(),
-            options: self.options(row),
-            source: source(&row.source_position),
-            created: row.created.clone(),
-            modified: row.modified.clone(),
-            init_errors: row.init_errors.iter().map(|text| self.message(text)).collect(),
+            inputs: self.properties(&resource.inputs),
+            outputs: resource.outputs.as_deref().map(|outputs| self.properties(outputs)).unwrap_or_default(),
+            options: self.options(resource),
+            source: source(&resource.source_position),
+            created: resource.created.clone(),
+            modified: resource.modified.clone(),
+            init_errors: resource.init_errors.iter().map(|text| self.message(text)).collect(),
             ..outline
         }
     }
 
-    fn options(&self, row: &ResourceState) -> Vec<(String, String)> {
+    fn options(&self, resource: &ResourceState) -> Vec<(String, String)> {
         let mut options = Vec::new();
         let mut option = |name: &str, value: String| {
             if !value.is_empty() {
@@ -64,14 +70,14 @@ impl Shower {
             }
         };
         let flag = |set: bool| if set { "true".to_owned() } else { String::new() };
-        option("protect", flag(row.protect));
-        option("retainOnDelete", flag(row.retain_on_delete));
-        option("import", self.text(&row.import_id));
-        option("ignoreChanges", self.text(&row.ignore_changes.join(", ")));
-        option("replaceOnChanges", self.text(&row.replace_on_changes.join(", ")));
-        option("hideDiffs", self.text(&row.hide_diff.join(", ")));
-        option("additionalSecretOutputs", self.text(&row.additional_secret_outputs.join(", ")));
-        let times = &row.custom_timeouts;
+        option("protect", flag(resource.protect));
+        option("retainOnDelete", flag(resource.retain_on_delete));
+        option("import", self.text(&resource.import_id));
+        option("ignoreChanges", self.text(&resource.ignore_changes.join(", ")));
+        option("replaceOnChanges", self.text(&resource.replace_on_changes.join(", ")));
+        option("hideDiffs", self.text(&resource.hide_diff.join(", ")));
+        option("additionalSecretOutputs", self.text(&resource.additional_secret_outputs.join(", ")));
+        let times = &resource.custom_timeouts;
         let limits =
             [("create", times.create), ("update", times.update), ("delete", times.delete), ("read", times.read)];
         let limits = limits.iter().filter(|(_, seconds)| *seconds > 0.0);
@@ -79,7 +85,7 @@ impl Shower {
             "customTimeouts",
             limits.map(|(method, seconds)| format!("{method} {seconds} s")).collect::<Vec<_>>().join(", "),
         );
-        for (moment, names) in &row.hooks {
+        for (moment, names) in &resource.hooks {
             option(moment.name(), self.text(&names.join(", ")));
         }
         options
@@ -95,8 +101,8 @@ impl Shower {
         data::UnresolvedCreate {
             urn: create.urn().as_str().to_owned(),
             name: create.urn().name().to_owned(),
-            kind: create.row.kind.clone(),
-            inputs: self.properties(&create.row.inputs),
+            kind: create.resource.kind.clone(),
+            inputs: self.properties(&create.resource.inputs),
             reason: match create.error.as_str() {
                 "" => create.unknown_outcome.story().to_owned(),
                 error => format!("{}: {}", create.unknown_outcome.story(), self.message(error)),
@@ -115,14 +121,14 @@ fn source(position: &str) -> String {
     }
 }
 
-fn marks(row: &ResourceState) -> Vec<String> {
+fn marks(resource: &ResourceState) -> Vec<String> {
     let marks = [
-        (row.protect, "protected"),
-        (row.taint, "tainted"),
-        (row.external, "external"),
-        (row.delete, "pendingDelete"),
-        (row.pending_replacement, "pendingReplacement"),
-        (!row.init_errors.is_empty(), "unhealthy"),
+        (resource.protect, "protected"),
+        (resource.taint, "tainted"),
+        (resource.external, "external"),
+        (resource.delete, "pendingDelete"),
+        (resource.pending_replacement, "pendingReplacement"),
+        (!resource.init_errors.is_empty(), "unhealthy"),
     ];
     marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark.to_owned()).collect()
 }

@@ -44,10 +44,11 @@ impl Recorder {
         if detail == Detail::Whole {
             self.learn(&noted);
         }
-        let places: Places<'_> = noted.rows.iter().enumerate().map(|(place, known)| (&known.row.urn, place)).collect();
+        let places: Places<'_> =
+            noted.resources.iter().enumerate().map(|(place, known)| (&known.resource.urn, place)).collect();
         let shower = &self.shower;
         let resources: Vec<_> =
-            noted.rows.iter().map(|known| shower.resource(&known.row, known.gone, &places, detail)).collect();
+            noted.resources.iter().map(|known| shower.resource(&known.resource, known.gone, &places, detail)).collect();
         let duration = milliseconds(noted.took.unwrap_or_else(|| self.started.elapsed()));
         let activities: Vec<_> = noted.activities.iter().map(|it| activity(shower, it, &places)).collect();
         let run = Run {
@@ -88,12 +89,12 @@ impl Recorder {
         data.run.map(|run| slowest::lines(&data.resources, &run)).unwrap_or_default()
     }
 
-    /// Teaches what hides secrets those of the rows: the engine knows only of what it has met.
+    /// Teaches what hides secrets those of the resources: the engine knows only of what it has met.
     fn learn(&self, noted: &Noted) {
         let secrets = self.shower.secrets();
-        noted.rows.iter().for_each(|known| secrets.learn_row(&known.row));
+        noted.resources.iter().for_each(|known| secrets.learn_resource(&known.resource));
         for noted in &noted.steps {
-            noted.step.old.iter().chain(&noted.step.new).for_each(|row| secrets.learn_row(row));
+            noted.step.old.iter().chain(&noted.step.new).for_each(|resource| secrets.learn_resource(resource));
         }
         noted.outputs.iter().for_each(|outputs| secrets.learn(outputs));
     }
@@ -107,11 +108,11 @@ impl Recorder {
         .collect()
     }
 
-    /// A copy of what was noted, which shares the rows.
+    /// A copy of what was noted, which shares the resources.
     fn noted(&self) -> Noted {
         let recording = self.recording();
         Noted {
-            rows: recording.rows.iter().map(Known::clone).collect(),
+            resources: recording.resources.iter().map(Known::clone).collect(),
             steps: recording.steps.iter().map(NotedStep::clone).collect(),
             activities: recording.activities.iter().map(NotedActivity::clone).collect(),
             diagnostics: recording.diagnostics.clone(),
@@ -125,7 +126,7 @@ impl Recorder {
 }
 
 struct Noted {
-    rows: Vec<Known>,
+    resources: Vec<Known>,
     steps: Vec<NotedStep>,
     activities: Vec<NotedActivity>,
     diagnostics: Vec<(Diagnostic, Duration)>,

@@ -12,9 +12,9 @@ use super::resources::Places;
 use super::run_data::FORMAT;
 use super::shown::{Detail, Shower};
 
-/// The class of the live object that serves a row, where it can be read.
-fn provider_class(row: &ResourceState, crypter: Option<&Crypter>) -> String {
-    let ciphertext = match &row.stored_provider {
+/// The class of the live object that serves a resource, where it can be read.
+fn provider_class(resource: &ResourceState, crypter: Option<&Crypter>) -> String {
+    let ciphertext = match &resource.stored_provider {
         StoredProvider::Sealed(ciphertext) => ciphertext,
         StoredProvider::Reference(reference) => return reference.place(),
         StoredProvider::Absent | StoredProvider::Foreign(_) | StoredProvider::Code(_) => return String::new(),
@@ -34,22 +34,22 @@ pub(crate) fn of_stack(
     crypter: Option<&Crypter>,
 ) -> PageData {
     let shower = Shower::new(redactor);
-    snapshot.rows.iter().for_each(|row| shower.secrets().learn_row(row));
-    // Of two rows of one name the other one waits for its deletion.
-    let living = snapshot.rows.iter().enumerate().filter(|(_, row)| !row.delete);
-    let places: Places<'_> = living.map(|(place, row)| (&row.urn, place)).collect();
-    let root = snapshot.rows.iter().find(|row| row.urn.is_root_stack());
-    let outputs = root.and_then(|row| row.outputs.as_deref());
-    let resource = |row: &Arc<ResourceState>| Resource {
-        provider_class: provider_class(row, crypter),
-        ..shower.resource(row, false, &places, Detail::Whole)
+    snapshot.resources.iter().for_each(|state| shower.secrets().learn_resource(state));
+    // Of two resources of one name the other one waits for its deletion.
+    let living = snapshot.resources.iter().enumerate().filter(|(_, state)| !state.delete);
+    let places: Places<'_> = living.map(|(place, state)| (&state.urn, place)).collect();
+    let root = snapshot.resources.iter().find(|state| state.urn.is_root_stack());
+    let outputs = root.and_then(|state| state.outputs.as_deref());
+    let resource = |state: &Arc<ResourceState>| Resource {
+        provider_class: provider_class(state, crypter),
+        ..shower.resource(state, false, &places, Detail::Whole)
     };
     PageData {
         format: FORMAT,
         maloko: env!("CARGO_PKG_VERSION").to_owned(),
         project: stack.project().to_owned(),
         stack: stack.stack().to_owned(),
-        resources: snapshot.rows.iter().map(resource).collect(),
+        resources: snapshot.resources.iter().map(resource).collect(),
         outputs: outputs.map(|outputs| shower.properties(outputs)).unwrap_or_default(),
         unresolved_creates: shower.unresolved_creates(&snapshot.all_unresolved_creates()),
         ..PageData::default()

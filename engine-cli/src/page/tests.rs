@@ -21,14 +21,14 @@ pub(super) fn urn(name: &str) -> Urn {
     Urn::new("dev", "proj", "", "app:index:Thing", name)
 }
 
-fn row(name: &str, inputs: &[(&str, Value)]) -> Arc<ResourceState> {
+fn resource(name: &str, inputs: &[(&str, Value)]) -> Arc<ResourceState> {
     let inputs: PropertyMap = inputs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     let (urn, inputs) = (urn(name), Arc::new(inputs));
     Arc::new(ResourceState { urn, custom: true, kind: "app:index:Thing".into(), inputs, ..ResourceState::default() })
 }
 
 fn step(op: Op, old: Option<Arc<ResourceState>>, new: Option<Arc<ResourceState>>) -> StepMetadata {
-    let urn = new.as_ref().or(old.as_ref()).expect("a row").urn.clone();
+    let urn = new.as_ref().or(old.as_ref()).expect("a resource").urn.clone();
     let (keys, diffs) = (Vec::new(), Vec::new());
     StepMetadata { op, urn, old, new, keys, diffs, detailed_diff: None, internal: false, note: "" }
 }
@@ -43,7 +43,7 @@ fn recorder(base: Vec<Arc<ResourceState>>) -> Recorder {
         message: String::new(),
         plan: vec![(urn("web").to_string(), "replace".into())],
     };
-    Recorder::new(beginning, Arc::new(Redactor::new()), &Snapshot { rows: base, ..Snapshot::default() })
+    Recorder::new(beginning, Arc::new(Redactor::new()), &Snapshot { resources: base, ..Snapshot::default() })
 }
 
 fn ended(recorder: &Recorder, outcome: Outcome) -> data::Run {
@@ -59,9 +59,9 @@ fn ended(recorder: &Recorder, outcome: Outcome) -> data::Run {
 
 #[test]
 fn a_replacement_names_the_one_that_led_to_it() {
-    let old = row("db", &[("size", 1.0.into())]);
-    let new = row("db", &[("size", 2.0.into())]);
-    let mut web = (*row("web", &[("host", "db".into())])).clone();
+    let old = resource("db", &[("size", 1.0.into())]);
+    let new = resource("db", &[("size", 2.0.into())]);
+    let mut web = (*resource("web", &[("host", "db".into())])).clone();
     web.dependencies = vec![urn("db")];
     web.property_dependencies = [("host".to_owned(), vec![urn("db")])].into();
     let web = Arc::new(web);
@@ -87,7 +87,7 @@ fn a_replacement_names_the_one_that_led_to_it() {
 
 #[test]
 fn a_deletion_that_comes_before_its_replacement_says_why() {
-    let (old, new) = (row("db", &[("size", 1.0.into())]), row("db", &[("size", 2.0.into())]));
+    let (old, new) = (resource("db", &[("size", 1.0.into())]), resource("db", &[("size", 2.0.into())]));
     let recorder = recorder(vec![Arc::clone(&old)]);
     recorder.note_changes();
     let delete = step(Op::DeleteReplaced, Some(Arc::clone(&old)), None);
@@ -114,7 +114,7 @@ fn a_deletion_that_comes_before_its_replacement_says_why() {
 #[test]
 fn calls_have_their_attempts_errors_and_ends() {
     let recorder = recorder(Vec::new());
-    let create = step(Op::Create, None, Some(row("web", &[("password", Value::secret("hunter22".into()))])));
+    let create = step(Op::Create, None, Some(resource("web", &[("password", Value::secret("hunter22".into()))])));
     recorder.emit(Event::StepStarted(create.clone()));
     let call = |attempt| Activity { attempt, ..Activity::new(ActivityKind::Call, "create", Some(urn("web"))) };
     recorder.began(1, &call(1));
@@ -151,8 +151,8 @@ fn values_that_json_cannot_say_are_marked() {
         // A value that is secret elsewhere.
         ("url", "https://me:hunter22@host".into()),
     ];
-    let recorder = recorder(vec![row("web", &values)]);
-    let new = row("web", &values);
+    let recorder = recorder(vec![resource("web", &values)]);
+    let new = resource("web", &values);
     recorder.emit(Event::StepStarted(step(Op::Update, Some(Arc::clone(&new)), Some(new))));
     let inputs = recorder.data().resources[0].inputs.clone();
     let expected = serde_json::json!({
@@ -168,7 +168,7 @@ fn values_that_json_cannot_say_are_marked() {
 
 #[test]
 fn a_resource_that_was_deleted_is_gone_and_stays_on_the_page() {
-    let old = row("web", &[]);
+    let old = resource("web", &[]);
     let recorder = recorder(vec![Arc::clone(&old)]);
     let delete = step(Op::Delete, Some(old), None);
     recorder.emit(Event::StepStarted(delete.clone()));
@@ -190,7 +190,7 @@ fn a_resource_that_was_deleted_is_gone_and_stays_on_the_page() {
 fn those_who_follow_a_run_are_told_what_was_planned_of_a_resource_that_comes_up() {
     let recorder = recorder(Vec::new());
     recorder.note_changes();
-    recorder.emit(Event::StepStarted(step(Op::Create, None, Some(row("web", &[])))));
+    recorder.emit(Event::StepStarted(step(Op::Create, None, Some(resource("web", &[])))));
     let more = serde_json::to_value(recorder.more(true).expect("a step is new")).expect("it is JSON");
     assert_eq!(more["run"]["plan"], serde_json::json!([{ "resource": 0, "op": "replace" }]));
 }
@@ -209,7 +209,7 @@ fn those_who_follow_a_run_are_told_of_its_end() {
 fn of_a_large_run_a_library_keeps_the_outline() {
     let recorder = recorder(Vec::new());
     for number in 0..=MANY {
-        let create = step(Op::Create, None, Some(row(&format!("web-{number}"), &[("size", 1.0.into())])));
+        let create = step(Op::Create, None, Some(resource(&format!("web-{number}"), &[("size", 1.0.into())])));
         recorder.emit(Event::StepStarted(create.clone()));
         recorder.emit(Event::StepDone(create));
     }

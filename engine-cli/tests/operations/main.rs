@@ -148,8 +148,8 @@ impl Shop {
     fn resources(&self) -> usize {
         let export = self.run("stack export", &Script::default());
         let deployment: serde_json::Value = serde_json::from_str(&export.out).unwrap();
-        let rows = deployment["deployment"]["resources"].as_array().cloned().unwrap_or_default();
-        rows.iter().filter(|row| row["type"] == "pulumi-python:dynamic:Resource").count()
+        let resources = deployment["deployment"]["resources"].as_array().cloned().unwrap_or_default();
+        resources.iter().filter(|resource| resource["type"] == "pulumi-python:dynamic:Resource").count()
     }
 }
 

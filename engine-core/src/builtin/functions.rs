@@ -23,8 +23,8 @@ pub(crate) fn resource_wanted(token: &str, arguments: &PropertyMap) -> Option<Ur
     }
 }
 
-/// Calls a function. `find` gives the row of a resource that this run has registered or read. `None`: there is no such
-/// function; the error is for the program's author.
+/// Calls a function. `find` gives the state of a resource that this run has registered or read. `None`: there is no
+/// such function; the error is for the program's author.
 pub async fn call(
     token: &str,
     arguments: &PropertyMap,
@@ -50,24 +50,24 @@ pub async fn call(
 }
 
 fn get_resource(urn: &Urn, find: impl FnOnce(&Urn) -> Option<Arc<ResourceState>>) -> Result<PropertyMap, String> {
-    let row = find(urn).ok_or_else(|| format!("getResource: no resource '{urn}' was registered in this run"))?;
+    let resource = find(urn).ok_or_else(|| format!("getResource: no resource '{urn}' was registered in this run"))?;
     Ok(PropertyMap::from([
         ("urn".to_owned(), Value::String(urn.to_string())),
-        ("id".to_owned(), Value::String(row.id.clone())),
-        ("provider".to_owned(), Value::String(row.provider.clone())),
-        ("state".to_owned(), Value::Object((*row.outputs_or_empty()).clone())),
+        ("id".to_owned(), Value::String(resource.id.clone())),
+        ("provider".to_owned(), Value::String(resource.provider.clone())),
+        ("state".to_owned(), Value::Object((*resource.outputs_or_empty()).clone())),
     ]))
 }
 
 async fn resource_outputs(name: String, stacks: &OtherStacks) -> Result<PropertyMap, String> {
     let stack = stacks.read(&name).await?;
-    let rows = stack.rows.iter().filter(|row| !row.delete);
-    let resources = rows.map(|row| {
+    let states = stack.resources.iter().filter(|state| !state.delete);
+    let resources = states.map(|state| {
         let resource = PropertyMap::from([
-            ("type".to_owned(), Value::String(row.kind.clone())),
-            ("outputs".to_owned(), Value::Object((*row.outputs_or_empty()).clone())),
+            ("type".to_owned(), Value::String(state.kind.clone())),
+            ("outputs".to_owned(), Value::Object((*state.outputs_or_empty()).clone())),
         ]);
-        (row.urn.to_string(), Value::Object(resource))
+        (state.urn.to_string(), Value::Object(resource))
     });
     Ok(PropertyMap::from([
         ("outputs".to_owned(), Value::Object(resources.collect())),

@@ -15,8 +15,8 @@ use crate::value::{PropertyMap, Value};
 /// Another stack as it was left by its last operation.
 #[derive(Clone, Debug, Default)]
 pub struct OtherStack {
-    /// Its rows; what is secret in them is decrypted.
-    pub rows: Vec<Arc<ResourceState>>,
+    /// Its resources; what is secret in them is decrypted.
+    pub resources: Vec<Arc<ResourceState>>,
     /// Is something secret left out, because it cannot be decrypted with the passphrase of this run?
     pub elided: bool,
 }
@@ -25,8 +25,8 @@ impl OtherStack {
     /// What the stack gives out; empty for one that was never deployed.
     #[must_use]
     pub fn outputs(&self) -> PropertyMap {
-        let root = self.rows.iter().find(|row| row.urn.is_root_stack() && !row.delete);
-        root.map(|row| (*row.outputs_or_empty()).clone()).unwrap_or_default()
+        let root = self.resources.iter().find(|resource| resource.urn.is_root_stack() && !resource.delete);
+        root.map(|resource| (*resource.outputs_or_empty()).clone()).unwrap_or_default()
     }
 }
 
@@ -108,14 +108,14 @@ impl StackReader for BackendStacks {
         let mut snapshot = read.map_err(|error| self.explain(error, &stack))?.snapshot;
         let elided = snapshot.unseal(&self.crypter).is_err();
         if elided {
-            for row in &mut snapshot.rows {
-                let row = Arc::make_mut(row);
-                if let Some(outputs) = &mut row.outputs {
+            for resource in &mut snapshot.resources {
+                let resource = Arc::make_mut(resource);
+                if let Some(outputs) = &mut resource.outputs {
                     Arc::make_mut(outputs).retain(|_, value| !value.any(&|inner| matches!(inner, Value::Sealed(_))));
                 }
             }
         }
-        Ok(OtherStack { rows: snapshot.rows, elided })
+        Ok(OtherStack { resources: snapshot.resources, elided })
     }
 }
 

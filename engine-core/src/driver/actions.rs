@@ -30,7 +30,7 @@ pub type Ticket = u64;
 pub struct Moment {
     /// The time by which calls are spaced.
     pub instant: Instant,
-    /// The time of day, as rows keep it.
+    /// The time of day, as resources keep it.
     pub time: Timestamp,
     /// Since the operation began.
     pub elapsed: Duration,
@@ -171,9 +171,9 @@ pub enum Work {
         /// Its request, as protobuf bytes.
         request: Vec<u8>,
     },
-    /// Looks among the program's live providers for the one that a row names.
+    /// Looks among the program's live providers for the one that a resource names.
     Find(Arc<ProviderReference>),
-    /// Has the provider that a row names found or made again.
+    /// Has the provider that a resource names found or made again.
     Rebuild(Arc<ProviderReference>),
     /// Finds what a user named as a provider.
     Named(Arc<ProviderReference>),
@@ -183,13 +183,13 @@ pub enum Work {
     Serialize(ObjectId),
     /// What a resource of the built-in package is asked.
     BuiltIn(Arc<str>, Method),
-    /// A function of the built-in package; `found` is the row of this run that its arguments name.
+    /// A function of the built-in package; `found` is the resource of this run that its arguments name.
     Function {
         /// The function's name.
         token: String,
         /// Its arguments.
         arguments: PropertyMap,
-        /// The row.
+        /// The resource.
         found: Option<Arc<ResourceState>>,
     },
     /// Starts the plugin of a package for a provider resource.

@@ -36,10 +36,10 @@ fn learn_secrets(operation: &Operation, snapshot: &Snapshot) {
     for entry in operation.config.values().filter(|entry| entry.secret) {
         redactor.learn(&entry.value);
     }
-    let pending = snapshot.pending.iter().map(|pending| &pending.row);
-    let unresolved_creates = snapshot.unresolved_creates.iter().map(|unresolved| &unresolved.row);
-    for row in snapshot.rows.iter().chain(pending).chain(unresolved_creates) {
-        for properties in std::iter::once(&row.inputs).chain(&row.outputs) {
+    let pending = snapshot.pending.iter().map(|pending| &pending.resource);
+    let unresolved_creates = snapshot.unresolved_creates.iter().map(|unresolved| &unresolved.resource);
+    for resource in snapshot.resources.iter().chain(pending).chain(unresolved_creates) {
+        for properties in std::iter::once(&resource.inputs).chain(&resource.outputs) {
             redactor.learn_properties(properties);
         }
     }

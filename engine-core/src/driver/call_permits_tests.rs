@@ -27,7 +27,7 @@ fn calls_of_a_class_are_spaced_whatever_their_objects_and_methods() {
     assert_eq!(first.report.summary.outcome, Ended::Succeeded);
     let calls = ["a.configure", "a.check", "a.create", "b.configure", "b.check", "waited 2s", "b.create"];
     assert_eq!(first.calls, calls);
-    let gone = run(&host, OperationKind::Update, false, first.rows, &[]);
+    let gone = run(&host, OperationKind::Update, false, first.resources, &[]);
     assert_eq!(gone.calls.iter().filter(|call| *call == "waited 2s").count(), 1, "{:?}", gone.calls);
 }
 
@@ -36,7 +36,7 @@ fn check_and_diff_do_not_wait_for_their_class() {
     let host = Arc::new(ScriptedHost { limits: Some(spaced(2)), ..ScriptedHost::default() });
     let program = [wanted("a", "x"), wanted("b", "x")];
     let first = run(&host, OperationKind::Update, false, Vec::new(), &program);
-    let again = run(&host, OperationKind::Update, false, first.rows, &program);
+    let again = run(&host, OperationKind::Update, false, first.resources, &program);
     assert!(!again.calls.iter().any(|call| call.starts_with("waited")), "{:?}", again.calls);
 }
 

@@ -155,10 +155,17 @@ impl Context {
             (run_state.root.clone(), run_state.stack_outputs.take())
         };
         let Some(root) = root else { return };
-        let Some((number, row)) = self.run_state().row(&root).map(|(number, row)| (number, Arc::clone(row))) else {
+        let Some((number, resource)) =
+            self.run_state().resource(&root).map(|(number, resource)| (number, Arc::clone(resource)))
+        else {
             return;
         };
-        let old = self.run_state().planner.old_row(&root).map(|(_, row)| row.outputs_or_empty()).unwrap_or_default();
+        let old = self
+            .run_state()
+            .planner
+            .old_state(&root)
+            .map(|(_, resource)| resource.outputs_or_empty())
+            .unwrap_or_default();
         let succeeded = self.stop.outcome() == Outcome::Succeeded;
         let new: Arc<PropertyMap> = match given {
             Some(given) if succeeded => Arc::new(given),
@@ -166,16 +173,17 @@ impl Context {
             None if succeeded => Arc::default(),
             None => Arc::clone(&old),
         };
-        let row = Arc::new(ResourceState { outputs: (!new.is_empty()).then(|| Arc::clone(&new)), ..(*row).clone() });
+        let resource =
+            Arc::new(ResourceState { outputs: (!new.is_empty()).then(|| Arc::clone(&new)), ..(*resource).clone() });
         let (change, metadata) = {
             let mut run_state = self.run_state();
-            (run_state.set(number, Arc::clone(&row)), run_state.open.remove(&root))
+            (run_state.set(number, Arc::clone(&resource)), run_state.open.remove(&root))
         };
         if !self.operation.dry_run && new != old {
             self.exchange.append_unawaited(vec![change]);
         }
         if let Some(mut metadata) = metadata {
-            metadata.new = Some(row);
+            metadata.new = Some(resource);
             self.exchange.tell(Event::StepDone(metadata));
         }
         self.exchange.tell(Event::StackOutputs { old, new });
@@ -184,15 +192,15 @@ impl Context {
     /// The state as the run has made it so far, for hosts that keep it in memory.
     pub(in crate::driver) fn snapshot(&self) -> Snapshot {
         let snapshot = self.final_snapshot();
-        Snapshot { rows: canonical(&snapshot.rows), ..snapshot }
+        Snapshot { resources: canonical(&snapshot.resources), ..snapshot }
     }
 
-    /// The state as it would be written now, its rows in no order.
+    /// The state as it would be written now, its resources in no order.
     pub(super) fn final_snapshot(&self) -> Snapshot {
         let base = &self.base;
         let run_state = self.run_state();
         Snapshot {
-            rows: run_state.ledger.finished_rows(),
+            resources: run_state.ledger.finished_resources(),
             pending: run_state.ledger.pending().cloned().collect(),
             unresolved_creates: run_state.ledger.recorded_unresolved_creates(),
             secrets_provider: base.secrets_provider.clone(),

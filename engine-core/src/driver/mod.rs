@@ -34,5 +34,5 @@ mod closing_tests;
 mod tests;
 
 pub use answers::{NotSerialized, ProgramEnd, Report, RpcError};
-pub use calls::plugins::package_of_row;
+pub use calls::plugins::package_of_resource;
 pub use outside::Engine;

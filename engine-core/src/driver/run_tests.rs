@@ -203,7 +203,11 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
         }
         run.make_durable(actions);
         let snapshot = run.0.context().snapshot();
-        assert_eq!(snapshot.rows.iter().filter(|row| row.id == "i-1").count(), 1, "late first: {late_first}");
+        assert_eq!(
+            snapshot.resources.iter().filter(|resource| resource.id == "i-1").count(),
+            1,
+            "late first: {late_first}"
+        );
         assert!(snapshot.pending.is_empty());
     }
 }

@@ -18,7 +18,7 @@ impl Context {
         let refusals: Vec<RegistrationError> = {
             let run_state = self.run_state();
             let refusal = |(option, text): (&str, &str)| {
-                let several = bearers(text, run_state.planner.base().iter().map(|row| &row.urn));
+                let several = bearers(text, run_state.planner.base().iter().map(|resource| &resource.urn));
                 (several.len() > 1).then(|| RegistrationError::ambiguous_target(option, text, &several))
             };
             self.selected_texts().filter_map(refusal).collect()
@@ -32,7 +32,8 @@ impl Context {
     pub(super) fn refuse_unknown_targets(&self) -> bool {
         let missing: Vec<RegistrationError> = {
             let run_state = self.run_state();
-            let known = || run_state.planner.base().iter().map(|row| &row.urn).chain(run_state.planner.all_seen());
+            let known =
+                || run_state.planner.base().iter().map(|resource| &resource.urn).chain(run_state.planner.all_seen());
             let unknown = self.selected_texts().filter(|(_, text)| is_unmatched(text, known()));
             unknown.map(|(option, text)| RegistrationError::unknown_target(option, text, known())).collect()
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::testing::{GROUP, KIND, begin, component, goal, group, old, old_component, planner, row, urn};
+use super::testing::{GROUP, KIND, begin, component, goal, group, old, old_component, planner, resource, urn};
 use super::{Alias, Goal, Planner};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
@@ -16,7 +16,7 @@ fn named(former: &str) -> Alias {
 }
 
 fn found(planner: &mut Planner, goal: Goal) -> Option<Urn> {
-    begin(planner, goal).old.map(|(_, row)| row.urn.clone())
+    begin(planner, goal).old.map(|(_, resource)| resource.urn.clone())
 }
 
 #[test]
@@ -64,22 +64,22 @@ fn what_an_alias_leaves_out_is_as_it_is_now() {
 fn aliases_are_tried_in_order_and_urns_first() {
     let aliases = vec![Alias::Urn(urn("first")), named("second"), named("third")];
     let renamed = || Goal { aliases: aliases.clone(), ..goal("new", 1.0) };
-    for (rows, expected) in
+    for (resources, expected) in
         [(vec!["third", "second", "first"], "first"), (vec!["third", "second"], "second"), (vec!["third"], "third")]
     {
-        let mut planner = planner(rows.into_iter().map(row).collect());
+        let mut planner = planner(resources.into_iter().map(resource).collect());
         assert_eq!(found(&mut planner, renamed()), Some(urn(expected)));
     }
 }
 
 #[test]
 fn the_own_urn_is_tried_before_any_alias() {
-    let mut planner = planner(vec![row("former"), row("a")]);
+    let mut planner = planner(vec![resource("former"), resource("a")]);
     assert_eq!(found(&mut planner, Goal { aliases: vec![named("former")], ..goal("a", 1.0) }), Some(urn("a")));
 }
 
 #[test]
-fn rows_that_wait_for_deletion_are_nobodys_past() {
+fn resources_that_wait_for_deletion_are_nobodys_past() {
     let waiting = |name| Arc::new(ResourceState { delete: true, ..old(name) });
     let mut planner = planner(vec![waiting("a"), waiting("former")]);
     assert_eq!(found(&mut planner, Goal { aliases: vec![named("former")], ..goal("a", 1.0) }), None);

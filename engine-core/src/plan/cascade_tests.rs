@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::testing::{decide_by, goal, inputs, old, planner, replaces, row, said, urn};
+use super::testing::{decide_by, goal, inputs, old, planner, replaces, resource, said, urn};
 use super::{Planner, Question};
 use crate::provider::{DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::value::Value;
 
-/// A row that takes its size from another one.
+/// A resource that takes its size from another one.
 fn user(name: &str, of: &str) -> ResourceState {
     ResourceState {
         dependencies: vec![urn(of)],
@@ -26,7 +26,7 @@ fn replaced_but<'a>(only_changed: &'a [&str]) -> impl Fn(&Question) -> DiffAnswe
 fn only_those_go_first_that_would_be_replaced() {
     let dependent = ResourceState { dependencies: vec![urn("a")], ..old("depends-on") };
     let external = ResourceState { external: true, ..user("external", "a") };
-    let rows = vec![
+    let resources = vec![
         old("a"),
         user("b", "a"),
         user("below-b", "b"),
@@ -35,7 +35,7 @@ fn only_those_go_first_that_would_be_replaced() {
         dependent,
         external,
     ];
-    let mut planner = planner(rows.into_iter().map(Arc::new).collect());
+    let mut planner = planner(resources.into_iter().map(Arc::new).collect());
     let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&["updated"]));
     assert_eq!(
         decided.named_ops(),
@@ -49,7 +49,7 @@ fn only_those_go_first_that_would_be_replaced() {
 fn the_question_has_unknown_values_in_place_of_what_goes() {
     let mut b = user("b", "a");
     b.outputs = Some(Arc::new(inputs(7.0)));
-    let mut planner = planner(vec![row("a"), Arc::new(b)]);
+    let mut planner = planner(vec![resource("a"), Arc::new(b)]);
     let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&[]));
     let asked = decided.asked.iter().find_map(|question| match &question.method {
         Method::Diff { id, olds, news } if id == "id-b" => Some((olds.clone(), news.clone())),
@@ -61,7 +61,7 @@ fn the_question_has_unknown_values_in_place_of_what_goes() {
 #[test]
 fn stored_replace_on_changes_count() {
     let b = ResourceState { replace_on_changes: vec!["size".to_owned()], ..user("b", "a") };
-    let mut planner = planner(vec![row("a"), Arc::new(b)]);
+    let mut planner = planner(vec![resource("a"), Arc::new(b)]);
     let decided =
         decide_by(
             &mut planner,
@@ -77,7 +77,7 @@ fn stored_replace_on_changes_count() {
 fn what_is_deleted_or_replaced_with_it_goes_too() {
     let with = ResourceState { deleted_with: Some(urn("a")), ..old("with") };
     let along = ResourceState { replace_with: vec![urn("a")], ..old("along") };
-    let mut planner = planner(vec![row("a"), Arc::new(with), Arc::new(along)]);
+    let mut planner = planner(vec![resource("a"), Arc::new(with), Arc::new(along)]);
     let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&[]));
     assert_eq!(decided.named_ops()[..3], ["delete-replaced along", "delete-replaced with", "delete-replaced a"]);
     let notes: Vec<_> = decided.steps[..3].iter().map(|step| step.note).collect();
@@ -86,7 +86,7 @@ fn what_is_deleted_or_replaced_with_it_goes_too() {
 
 #[test]
 fn what_was_registered_before_is_left_alone() {
-    let mut planner: Planner = planner(vec![row("a"), Arc::new(user("b", "a"))]);
+    let mut planner: Planner = planner(vec![resource("a"), Arc::new(user("b", "a"))]);
     decide_by(&mut planner, goal("b", 1.0), |_| said(Some(false)));
     let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&[]));
     assert_eq!(decided.named_ops()[0], "delete-replaced a");

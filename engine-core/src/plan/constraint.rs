@@ -77,7 +77,7 @@ fn is_within(op: Op, planned: Op) -> bool {
 }
 
 impl PlannedGoal {
-    /// What a row is to become, compared with what it was.
+    /// What a resource is to become, compared with what it was.
     #[must_use]
     pub fn of(new: &ResourceState, old: Option<&ResourceState>) -> Self {
         let before = old.map(|old| (*old.inputs).clone()).unwrap_or_default();

@@ -12,7 +12,7 @@ fn urn() -> Urn {
     Urn::new("dev", "proj", "", "pulumi-python:dynamic:Thing", "a")
 }
 
-fn row(inputs: &[(&str, Value)]) -> ResourceState {
+fn resource(inputs: &[(&str, Value)]) -> ResourceState {
     let inputs: PropertyMap = inputs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     ResourceState { urn: urn(), custom: true, inputs: Arc::new(inputs), ..ResourceState::default() }
 }
@@ -22,7 +22,7 @@ fn text(text: &str) -> Value {
 }
 
 fn step(op: Op, old: Option<&ResourceState>, new: Option<&ResourceState>) -> Step {
-    let shared = |row: &ResourceState| Arc::new(row.clone());
+    let shared = |resource: &ResourceState| Arc::new(resource.clone());
     Step::new(op, &urn(), old.map(|old| (0, shared(old))), new.map(shared))
 }
 
@@ -35,7 +35,7 @@ fn judged(planned: (Op, Option<&ResourceState>, &ResourceState), actual: (Op, &R
 
 #[test]
 fn a_run_may_do_less_than_planned_and_nothing_else() {
-    let (old, new) = (row(&[("n", text("1"))]), row(&[("n", text("2"))]));
+    let (old, new) = (resource(&[("n", text("1"))]), resource(&[("n", text("2"))]));
     assert!(judged((Op::Update, Some(&old), &new), (Op::Update, &new)).is_empty());
     assert!(judged((Op::Update, Some(&old), &new), (Op::Same, &new)).is_empty());
     assert!(judged((Op::Replace, Some(&old), &new), (Op::Update, &new)).is_empty());
@@ -48,26 +48,30 @@ fn a_run_may_do_less_than_planned_and_nothing_else() {
 
 #[test]
 fn an_import_and_the_update_that_follows_it_keep_to_their_plan() {
-    let (found, wanted) = (row(&[("n", text("1"))]), row(&[("n", text("2"))]));
+    let (found, wanted) = (resource(&[("n", text("1"))]), resource(&[("n", text("2"))]));
     let mut plan = UpdatePlan::default();
     plan.note(Op::Import, &urn(), None, Some(&found));
     plan.note(Op::Update, &urn(), Some(&found), Some(&wanted));
     assert_eq!(plan.violations(&step(Op::Import, None, Some(&found))), Vec::<String>::new());
     assert_eq!(plan.violations(&step(Op::Update, Some(&found), Some(&wanted))), Vec::<String>::new());
-    let other = row(&[("n", text("3"))]);
+    let other = resource(&[("n", text("3"))]);
     let refused = plan.violations(&step(Op::Update, Some(&found), Some(&other)));
     assert_eq!(refused, ["its input 'n' was planned to be \"2\", and is \"3\""]);
 }
 
 #[test]
 fn each_input_that_is_another_one_is_named() {
-    let old = row(&[("kept", text("k")), ("gone", text("g")), ("n", text("1"))]);
+    let old = resource(&[("kept", text("k")), ("gone", text("g")), ("n", text("1"))]);
     let planned =
-        row(&[("kept", text("k")), ("n", text("2")), ("new", Value::Unknown), ("key", Value::secret(text("s")))]);
-    let as_planned =
-        row(&[("kept", text("k")), ("n", text("2")), ("new", text("known now")), ("key", Value::secret(text("s")))]);
+        resource(&[("kept", text("k")), ("n", text("2")), ("new", Value::Unknown), ("key", Value::secret(text("s")))]);
+    let as_planned = resource(&[
+        ("kept", text("k")),
+        ("n", text("2")),
+        ("new", text("known now")),
+        ("key", Value::secret(text("s"))),
+    ]);
     assert_eq!(judged((Op::Update, Some(&old), &planned), (Op::Update, &as_planned)), Vec::<String>::new());
-    let other = row(&[
+    let other = resource(&[
         ("kept", text("changed")),
         ("gone", text("g")),
         ("n", text("3")),
@@ -88,7 +92,7 @@ fn each_input_that_is_another_one_is_named() {
 
 #[test]
 fn options_are_part_of_a_plan() {
-    let new = row(&[]);
+    let new = resource(&[]);
     let other = ResourceState {
         protect: true,
         parent: Some(urn()),
@@ -105,7 +109,7 @@ fn options_are_part_of_a_plan() {
 fn unknowns_at_any_depth_allow_everything() {
     let deep = |inner: Value| {
         let object = Value::Object(PropertyMap::from([("key".to_owned(), Value::secret(inner))]));
-        row(&[("list", Value::Array(vec![text("x"), object]))])
+        resource(&[("list", Value::Array(vec![text("x"), object]))])
     };
     assert!(judged((Op::Create, None, &deep(Value::Unknown)), (Op::Create, &deep(text("y")))).is_empty());
     assert_eq!(judged((Op::Create, None, &deep(text("y"))), (Op::Create, &deep(text("z")))).len(), 1);
@@ -114,9 +118,9 @@ fn unknowns_at_any_depth_allow_everything() {
 #[test]
 fn planned_steps_that_did_not_happen_are_missing() {
     let mut plan = UpdatePlan::default();
-    plan.note(Op::Update, &urn(), None, Some(&row(&[])));
+    plan.note(Op::Update, &urn(), None, Some(&resource(&[])));
     let gone = urn().renamed("gone");
-    plan.note(Op::Delete, &gone, Some(&row(&[])), None);
+    plan.note(Op::Delete, &gone, Some(&resource(&[])), None);
     let missing: Vec<_> = plan.missing(|_| false, |_| false).collect();
     assert_eq!(missing, [(&urn(), "[update]".to_owned())]);
     assert_eq!(plan.missing(|_| false, |_| true).count(), 2);

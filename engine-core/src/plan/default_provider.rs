@@ -1,4 +1,4 @@
-//! Which provider resource a row refers to: the program's own, or the one of its package that the engine keeps
+//! Which provider resource a resource refers to: the program's own, or the one of its package that the engine keeps
 //! (docs/rules 1.4).
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::refusals::registration::RegistrationError;
 use super::step::Step;
 
 impl Planner {
-    /// The reference to the provider resource that a registration's row will have, with the steps that make it.
+    /// The reference to the provider resource that a registration's resource will have, with the steps that make it.
     pub(super) fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), RegistrationError> {
         let package = package_of(&goal.kind);
         if let Some(package) = goal.package_of_provider() {
@@ -53,8 +53,8 @@ impl Planner {
         Ok((reference, step.into_iter().collect()))
     }
 
-    /// The reference to the provider resource of a type for a row that no registration leads to, with the step that makes
-    /// it where the state has none.
+    /// The reference to the provider resource of a type for a state that no registration leads to, with the step that
+    /// makes it where the state has none.
     pub fn engine_provider(&mut self, urn: &Urn, kind: &str) -> Result<(String, Option<Step>), RegistrationError> {
         let package = package_of(kind);
         if !DYNAMIC_PACKAGES.contains(&package) {
@@ -64,8 +64,8 @@ impl Planner {
         Ok((reference, step.filter(|step| step.op == Op::Create)))
     }
 
-    /// The reference to the engine's own row for a package, whose inputs are the configuration; with the step that leads
-    /// to it when it is asked for first.
+    /// The reference to the engine's own provider resource for a package, whose inputs are the configuration; with the
+    /// step that leads to it when it is asked for first.
     fn default_provider(&mut self, package: &str) -> (String, Option<Step>) {
         if let Some(reference) = self.default_providers.get(package) {
             return (reference.clone(), None);
@@ -74,30 +74,30 @@ impl Planner {
         let urn = Urn::new(&self.operation.stack, &self.operation.project, "", &kind, "default");
         // Dynamic packages get the whole configuration, others what is theirs.
         let inputs = Arc::new(self.operation.provider_inputs(package, DYNAMIC_PACKAGES.contains(&package)));
-        let old = self.old_row(&urn);
+        let old = self.old_state(&urn);
         if let Some((number, _)) = &old {
             self.handled.insert(*number);
         }
         self.seen.insert(urn.clone(), Seen::default());
-        let id = old.as_ref().map_or_else(|| (self.new_id)(), |(_, row)| row.id.clone());
+        let id = old.as_ref().map_or_else(|| (self.new_id)(), |(_, resource)| resource.id.clone());
         let reference = format!("{urn}::{id}");
-        let row = ResourceState {
+        let resource = ResourceState {
             urn: urn.clone(),
             custom: true,
             id,
             kind,
             outputs: Some(Arc::clone(&inputs)),
             inputs,
-            created: old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
-            modified: old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
+            created: old.as_ref().map(|(_, resource)| resource.created.clone()).unwrap_or_default(),
+            modified: old.as_ref().map(|(_, resource)| resource.modified.clone()).unwrap_or_default(),
             ..ResourceState::default()
         };
         let op = match &old {
             None => Op::Create,
-            Some((_, old)) if old.outputs_or_empty() == row.outputs_or_empty() => Op::Same,
+            Some((_, old)) if old.outputs_or_empty() == resource.outputs_or_empty() => Op::Same,
             Some(_) => Op::Update,
         };
         self.default_providers.insert(package.to_owned(), reference.clone());
-        (reference, Some(Step::new(op, &urn, old, Some(Arc::new(row)))))
+        (reference, Some(Step::new(op, &urn, old, Some(Arc::new(resource)))))
     }
 }

@@ -1,4 +1,4 @@
-//! The engine's own rows for packages (docs/rules 1.4).
+//! The engine's own provider resources for packages (docs/rules 1.4).
 
 use std::sync::Arc;
 
@@ -34,10 +34,10 @@ fn it_is_made_once_by_the_first_resource_that_needs_it() {
 }
 
 #[test]
-fn the_row_keeps_its_id_when_the_configuration_changes() {
+fn the_resource_keeps_its_id_when_the_configuration_changes() {
     let made = begin(&mut planner_of(configured("1"), Vec::new()), goal("a", 1.0)).before.remove(0);
-    let row: Arc<ResourceState> = made.new.unwrap_or_default();
-    let stored = Arc::new(ResourceState { id: "first".to_owned(), ..(*row).clone() });
+    let resource: Arc<ResourceState> = made.new.unwrap_or_default();
+    let stored = Arc::new(ResourceState { id: "first".to_owned(), ..(*resource).clone() });
     for (size, op) in [("1", Op::Same), ("2", Op::Update)] {
         let registration = begin(&mut planner_of(configured(size), vec![Arc::clone(&stored)]), goal("a", 1.0));
         assert_eq!(registration.before[0].op, op);
@@ -49,10 +49,11 @@ fn the_row_keeps_its_id_when_the_configuration_changes() {
 fn dynamic_packages_get_the_whole_configuration_and_others_what_is_theirs() {
     let inputs = |kind: &str| {
         let wanted = super::Goal { kind: kind.to_owned(), ..goal("a", 1.0) };
-        let row = begin(&mut planner_of(configured("1"), Vec::new()), wanted).before.remove(0).new.unwrap_or_default();
-        assert_eq!(row.outputs_or_empty(), row.inputs);
-        assert_eq!(row.urn, Urn::new("dev", "proj", "", &row.kind, "default"));
-        (*row.inputs).clone()
+        let resource =
+            begin(&mut planner_of(configured("1"), Vec::new()), wanted).before.remove(0).new.unwrap_or_default();
+        assert_eq!(resource.outputs_or_empty(), resource.inputs);
+        assert_eq!(resource.urn, Urn::new("dev", "proj", "", &resource.kind, "default"));
+        (*resource.inputs).clone()
     };
     let whole = map([
         ("proj:size", "1".into()),

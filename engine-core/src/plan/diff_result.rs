@@ -30,7 +30,7 @@ pub struct DiffResult {
 
 /// The inputs and options that a verdict rests on.
 pub struct Compared<'a> {
-    /// Inputs of the old row.
+    /// Inputs of the old state.
     pub old_inputs: &'a PropertyMap,
     /// Checked inputs.
     pub new_inputs: &'a PropertyMap,

@@ -219,7 +219,7 @@ impl Goal {
     }
 }
 
-/// Checksums as rows keep them.
+/// Checksums as resources keep them.
 pub(crate) fn hex_checksums(checksums: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, String> {
     checksums.iter().map(|(platform, digest)| (platform.clone(), crate::digest::hex(digest))).collect()
 }

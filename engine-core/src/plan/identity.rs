@@ -1,4 +1,4 @@
-//! Which row of the state a registration is about: URNs and aliases (docs/rules 1.1, 2.3).
+//! Which resource of the state a registration is about: URNs and aliases (docs/rules 1.1, 2.3).
 
 use std::sync::Arc;
 
@@ -24,27 +24,28 @@ impl Planner {
         Urn::new(&self.operation.stack, &self.operation.project, parent_type, kind, name)
     }
 
-    /// The URN of a registration and its old row, without planning anything: for runs in which the program only brings
-    /// its live providers.
+    /// The URN of a registration and its old state, without planning anything: for runs in which the program only
+    /// brings its live providers.
     #[must_use]
     pub fn locate(&self, goal: &Goal) -> (Urn, Option<(ResourceNumber, Arc<ResourceState>)>) {
         let urn = self.urn_of(goal);
-        let old = self.old_row(&urn);
-        let old = old.or_else(|| self.former_urns(&urn, goal).iter().find_map(|former| self.old_row(former)));
+        let old = self.old_state(&urn);
+        let old = old.or_else(|| self.former_urns(&urn, goal).iter().find_map(|former| self.old_state(former)));
         (urn, old)
     }
 
-    /// The row that a registration goes on from; where it is that of a former URN, no other registration may take it.
+    /// The resource that a registration goes on from; where it is that of a former URN, no other registration may take
+    /// it.
     pub(super) fn find_old(
         &mut self,
         urn: &Urn,
         goal: &Goal,
     ) -> Result<Option<(ResourceNumber, Arc<ResourceState>)>, RegistrationError> {
-        if let Some(old) = self.old_row(urn) {
+        if let Some(old) = self.old_state(urn) {
             return Ok(Some(old));
         }
         for former in self.former_urns(urn, goal) {
-            if let Some(old) = self.old_row(&former) {
+            if let Some(old) = self.old_state(&former) {
                 self.claim(&former, urn)?;
                 return Ok(Some(old));
             }
@@ -98,7 +99,7 @@ impl Planner {
         }
     }
 
-    /// Notes that a registration took over the row of a former URN; refuses what two resources claim.
+    /// Notes that a registration took over the resource of a former URN; refuses what two resources claim.
     pub(super) fn claim(&mut self, former: &Urn, urn: &Urn) -> Result<(), RegistrationError> {
         if self.seen.contains_key(former) {
             return Err(RegistrationError::alias_of_present(urn, former));

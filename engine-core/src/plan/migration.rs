@@ -1,5 +1,5 @@
 //! State that a function of the program rewrites before its resource is planned (the SDKs' `stateMigrations`): what of
-//! it is allowed, and which rows it leads to.
+//! it is allowed, and which resources it leads to.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,38 +11,38 @@ use crate::urn::Urn;
 use super::goal::Goal;
 use super::planner::Planner;
 
-/// A resource of the state and what is below it, with their row numbers; parents come before their children.
+/// A resource of the state and what is below it, with their numbers; parents come before their children.
 pub type Subtree = Vec<(ResourceNumber, Arc<ResourceState>)>;
 
 /// What a migration does to a subtree.
 #[derive(Debug, Default)]
 pub struct Migration {
-    /// Rows that take the place of those with these numbers.
+    /// Resources that take the place of those with these numbers.
     pub set: Vec<(ResourceNumber, ResourceState)>,
-    /// Rows of components that were merged into another.
+    /// Resources of components that were merged into another.
     pub removed: Vec<ResourceNumber>,
     /// What became of URNs that are gone.
     pub successors: HashMap<Urn, Urn>,
 }
 
 impl Planner {
-    /// The row that a registration goes on from and all living rows below it; empty when there is none.
+    /// The resource that a registration goes on from and all living resources below it; empty when there is none.
     #[must_use]
     pub fn subtree(&self, goal: &Goal) -> Subtree {
-        let Some((root, row)) = self.locate(goal).1 else { return Vec::new() };
-        let mut above = HashSet::from([row.urn.clone()]);
-        let mut found = vec![(root, row)];
-        for (number, row) in (0..).zip(self.base()).skip(root as usize + 1) {
-            let is_below = row.parent.as_ref().is_some_and(|parent| above.contains(parent));
-            if is_below && !row.delete && !self.is_handled(number) {
-                above.insert(row.urn.clone());
-                found.push((number, Arc::clone(row)));
+        let Some((root, resource)) = self.locate(goal).1 else { return Vec::new() };
+        let mut above = HashSet::from([resource.urn.clone()]);
+        let mut found = vec![(root, resource)];
+        for (number, resource) in (0..).zip(self.base()).skip(root as usize + 1) {
+            let is_below = resource.parent.as_ref().is_some_and(|parent| above.contains(parent));
+            if is_below && !resource.delete && !self.is_handled(number) {
+                above.insert(resource.urn.clone());
+                found.push((number, Arc::clone(resource)));
             }
         }
         found
     }
 
-    /// The rows outside of a migrated subtree that name something which is gone, as they are from now on.
+    /// The resources outside of a migrated subtree that name something which is gone, as they are from now on.
     #[must_use]
     pub fn followers(&self, migration: &Migration) -> Vec<(ResourceNumber, ResourceState)> {
         if migration.successors.is_empty() {
@@ -53,11 +53,11 @@ impl Planner {
         (0..)
             .zip(self.base())
             .filter(|(number, _)| !inside.contains(number) && !self.is_handled(*number))
-            .filter(|(_, row)| row.references().any(|urn| migration.successors.contains_key(&urn)))
-            .map(|(number, row)| {
-                let mut row = (**row).clone();
-                follow(&mut row, &migration.successors);
-                (number, row)
+            .filter(|(_, resource)| resource.references().any(|urn| migration.successors.contains_key(&urn)))
+            .map(|(number, resource)| {
+                let mut resource = (**resource).clone();
+                follow(&mut resource, &migration.successors);
+                (number, resource)
             })
             .collect()
     }
@@ -74,26 +74,26 @@ pub fn migrate(
     let mut taken = HashSet::new();
     let outside = given.first().and_then(|(_, root)| root.parent.clone());
     let mut placed: HashMap<Urn, ResourceNumber> = HashMap::new();
-    for mut row in returned {
-        let (number, old) = predecessor(given, &row, &migration.successors, &taken)?;
-        guard(&old, &row)?;
+    for mut resource in returned {
+        let (number, old) = predecessor(given, &resource, &migration.successors, &taken)?;
+        guard(&old, &resource)?;
         taken.insert(number);
-        follow(&mut row, &migration.successors);
-        if let Some(parent) = row.parent.as_ref().filter(|parent| Some(*parent) != outside.as_ref())
+        follow(&mut resource, &migration.successors);
+        if let Some(parent) = resource.parent.as_ref().filter(|parent| Some(*parent) != outside.as_ref())
             && placed.get(parent).is_none_or(|above| *above >= number)
         {
-            return Err(format!("'{}' has the parent '{parent}', which does not stand before it", row.urn));
+            return Err(format!("'{}' has the parent '{parent}', which does not stand before it", resource.urn));
         }
-        placed.insert(row.urn.clone(), number);
-        if row != *old {
-            migration.set.push((number, row));
+        placed.insert(resource.urn.clone(), number);
+        if resource != *old {
+            migration.set.push((number, resource));
         }
     }
-    for (number, row) in given.iter().filter(|(number, _)| !taken.contains(number)) {
-        if row.custom {
+    for (number, resource) in given.iter().filter(|(number, _)| !taken.contains(number)) {
+        if resource.custom {
             return Err(format!(
                 "'{}' stands for an object, which would be forgotten: what succeeds it must have its id",
-                row.urn
+                resource.urn
             ));
         }
         migration.removed.push(*number);
@@ -101,14 +101,14 @@ pub fn migrate(
     Ok(migration)
 }
 
-fn names_of(rows: &[ResourceState]) -> Result<HashSet<Urn>, String> {
+fn names_of(resources: &[ResourceState]) -> Result<HashSet<Urn>, String> {
     let mut names = HashSet::new();
-    for row in rows {
-        if Urn::parse(row.urn.as_str()).is_none() || row.urn.own_type() != row.kind {
-            return Err(format!("'{}' is not the URN of a resource of the type '{}'", row.urn, row.kind));
+    for resource in resources {
+        if Urn::parse(resource.urn.as_str()).is_none() || resource.urn.own_type() != resource.kind {
+            return Err(format!("'{}' is not the URN of a resource of the type '{}'", resource.urn, resource.kind));
         }
-        if !names.insert(row.urn.clone()) {
-            return Err(format!("'{}' is returned twice", row.urn));
+        if !names.insert(resource.urn.clone()) {
+            return Err(format!("'{}' is returned twice", resource.urn));
         }
     }
     Ok(names)
@@ -120,19 +120,22 @@ fn read_successors(
     mut successors: BTreeMap<String, String>,
 ) -> Result<HashMap<Urn, Urn>, String> {
     let mut read = HashMap::new();
-    for (_, row) in given {
-        match (names.contains(&row.urn), successors.remove(row.urn.as_str())) {
+    for (_, resource) in given {
+        match (names.contains(&resource.urn), successors.remove(resource.urn.as_str())) {
             (true, None) => {}
-            (true, Some(_)) => return Err(format!("'{}' is returned and has a successor as well", row.urn)),
+            (true, Some(_)) => return Err(format!("'{}' is returned and has a successor as well", resource.urn)),
             (false, None) => {
-                return Err(format!("'{}' is left out: return it, or name what succeeds it in `successors`", row.urn));
+                return Err(format!(
+                    "'{}' is left out: return it, or name what succeeds it in `successors`",
+                    resource.urn
+                ));
             }
             (false, Some(successor)) => {
                 let successor = Urn::unchecked(&successor);
                 if !names.contains(&successor) {
-                    return Err(format!("the successor '{successor}' of '{}' is not returned", row.urn));
+                    return Err(format!("the successor '{successor}' of '{}' is not returned", resource.urn));
                 }
-                read.insert(row.urn.clone(), successor);
+                read.insert(resource.urn.clone(), successor);
             }
         }
     }
@@ -142,51 +145,54 @@ fn read_successors(
     }
 }
 
-/// The row whose place a returned one takes: that of its URN, else one that it succeeds, best the one with its id.
+/// The resource whose place a returned one takes: that of its URN, else one that it succeeds, best the one with its id.
 fn predecessor(
     given: &[(ResourceNumber, Arc<ResourceState>)],
-    row: &ResourceState,
+    resource: &ResourceState,
     successors: &HashMap<Urn, Urn>,
     taken: &HashSet<ResourceNumber>,
 ) -> Result<(ResourceNumber, Arc<ResourceState>), String> {
-    if let Some((number, old)) = given.iter().find(|(_, old)| old.urn == row.urn) {
+    if let Some((number, old)) = given.iter().find(|(_, old)| old.urn == resource.urn) {
         return Ok((*number, Arc::clone(old)));
     }
     let mut candidates =
-        given.iter().filter(|(number, old)| !taken.contains(number) && successors.get(&old.urn) == Some(&row.urn));
-    let exact = candidates.clone().find(|(_, old)| old.custom == row.custom && old.id == row.id);
+        given.iter().filter(|(number, old)| !taken.contains(number) && successors.get(&old.urn) == Some(&resource.urn));
+    let exact = candidates.clone().find(|(_, old)| old.custom == resource.custom && old.id == resource.id);
     exact.or_else(|| candidates.next()).map(|(number, old)| (*number, Arc::clone(old))).ok_or_else(|| {
-        format!("'{}' succeeds nothing that was given: a migration changes and renames rows, it adds none", row.urn)
+        format!(
+            "'{}' succeeds nothing that was given: a migration changes and renames resources, it adds none",
+            resource.urn
+        )
     })
 }
 
 /// A migration rewrites state; what objects are and how they are kept safe is not its business.
-fn guard(old: &ResourceState, row: &ResourceState) -> Result<(), String> {
-    if old.urn.provider_package().is_some() && old != row {
+fn guard(old: &ResourceState, resource: &ResourceState) -> Result<(), String> {
+    if old.urn.provider_package().is_some() && old != resource {
         return Err(format!("'{}' is a provider, which must stay as it is", old.urn));
     }
     let changes = [
-        ("custom", old.custom != row.custom),
-        ("id", old.id != row.id),
-        ("provider", old.provider != row.provider),
-        ("external", old.external != row.external),
-        ("protect", old.protect != row.protect),
-        ("retainOnDelete", old.retain_on_delete != row.retain_on_delete),
-        ("delete", old.delete != row.delete),
-        ("pendingReplacement", old.pending_replacement != row.pending_replacement),
-        ("taint", old.taint != row.taint),
+        ("custom", old.custom != resource.custom),
+        ("id", old.id != resource.id),
+        ("provider", old.provider != resource.provider),
+        ("external", old.external != resource.external),
+        ("protect", old.protect != resource.protect),
+        ("retainOnDelete", old.retain_on_delete != resource.retain_on_delete),
+        ("delete", old.delete != resource.delete),
+        ("pendingReplacement", old.pending_replacement != resource.pending_replacement),
+        ("taint", old.taint != resource.taint),
     ];
     match changes.into_iter().find(|(_, changed)| *changed) {
         Some((member, _)) => {
-            Err(format!("'{}' has another `{member}` than '{}' had; it must keep it", row.urn, old.urn))
+            Err(format!("'{}' has another `{member}` than '{}' had; it must keep it", resource.urn, old.urn))
         }
         None => Ok(()),
     }
 }
 
 /// Rewrites references to what is gone.
-fn follow(row: &mut ResourceState, successors: &HashMap<Urn, Urn>) {
-    for urn in row.references_mut() {
+fn follow(resource: &mut ResourceState, successors: &HashMap<Urn, Urn>) {
+    for urn in resource.references_mut() {
         if let Some(successor) = successors.get(urn) {
             urn.clone_from(successor);
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Goal;
 use super::testing::{
-    GROUP, begin, component, decide, goal, group, inputs, old, old_component, planner, planner_of, replaces, row, said,
-    update, urn,
+    GROUP, begin, component, decide, goal, group, inputs, old, old_component, planner, planner_of, replaces, resource,
+    said, update, urn,
 };
 use crate::event::Op;
 use crate::provider::Method;
@@ -26,13 +26,19 @@ fn children_take_options_from_their_parent_unless_they_say_themselves() {
     begin(&mut planner, parent());
     let below = |name: &str| Goal { parent: Some(group("g")), ..goal(name, 1.0) };
     let silent = decide(&mut planner, below("silent"), &said(None));
-    let row = silent.row();
-    assert_eq!((row.protect, row.retain_on_delete, row.deleted_with.clone()), (true, true, Some(urn("owner"))));
+    let resource = silent.resource();
+    assert_eq!(
+        (resource.protect, resource.retain_on_delete, resource.deleted_with.clone()),
+        (true, true, Some(urn("owner")))
+    );
     let own =
         Goal { protect: Some(false), retain_on_delete: Some(false), deleted_with: Some(urn("other")), ..below("own") };
     let own = decide(&mut planner, own, &said(None));
-    let row = own.row();
-    assert_eq!((row.protect, row.retain_on_delete, row.deleted_with.clone()), (false, false, Some(urn("other"))));
+    let resource = own.resource();
+    assert_eq!(
+        (resource.protect, resource.retain_on_delete, resource.deleted_with.clone()),
+        (false, false, Some(urn("other")))
+    );
 }
 
 #[test]
@@ -41,13 +47,13 @@ fn delete_before_replace_of_the_program_overrides_the_providers() {
         [(None, false, false), (None, true, true), (Some(false), true, false), (Some(true), false, true)]
     {
         let wanted = Goal { delete_before_replace: option, ..goal("a", 2.0) };
-        let decided = decide(&mut planner(vec![row("a")]), wanted, &replaces(provider));
+        let decided = decide(&mut planner(vec![resource("a")]), wanted, &replaces(provider));
         assert_eq!(decided.ops()[0] == Op::DeleteReplaced, deletes_first, "{option:?}, {provider}");
     }
 }
 
 #[test]
-fn a_row_takes_every_option_of_the_program_and_its_history_from_the_old_one() {
+fn a_resource_takes_every_option_of_the_program_and_its_history_from_the_old_one() {
     let before = ResourceState {
         import_id: "imported".to_owned(),
         created: "2026-01-01T00:00:00Z".to_owned(),
@@ -69,9 +75,9 @@ fn a_row_takes_every_option_of_the_program_and_its_history_from_the_old_one() {
     let untainted = ResourceState { taint: false, ..before.clone() };
     let decided = decide(&mut planner(vec![Arc::new(untainted)]), wanted, &said(Some(false)));
     assert_eq!(decided.ops(), [Op::Same]);
-    let row = decided.row();
+    let resource = decided.resource();
     assert_eq!(
-        *row,
+        *resource,
         ResourceState {
             id: "id-a".to_owned(),
             provider: "urn:pulumi:dev::proj::pulumi:providers:pulumi-python::default::uuid".to_owned(),
@@ -95,24 +101,24 @@ fn a_marked_resource_is_replaced_once() {
     let decided = decide(&mut planner(vec![marked]), goal("a", 1.0), &said(Some(false)));
     assert_eq!(decided.ops(), [Op::CreateReplacement, Op::Replace]);
     assert_eq!(decided.steps[0].keys, ["id"]);
-    assert!(!decided.row().taint);
+    assert!(!decided.resource().taint);
 }
 
 #[test]
 fn ignored_inputs_reach_check_with_their_old_values() {
     let wanted = Goal { ignore_changes: vec!["size".to_owned()], ..goal("a", 2.0) };
-    let decided = decide(&mut planner(vec![row("a")]), wanted, &said(Some(true)));
+    let decided = decide(&mut planner(vec![resource("a")]), wanted, &said(Some(true)));
     assert!(matches!(&decided.asked[0].method, Method::Check { news, .. } if *news == inputs(1.0)));
 }
 
 #[test]
 fn a_replacement_gets_the_programs_inputs_as_they_are() {
     let wanted = Goal { ignore_changes: vec!["size".to_owned()], ..goal("a", 2.0) };
-    let decided = decide(&mut planner(vec![row("a")]), wanted, &replaces(false));
+    let decided = decide(&mut planner(vec![resource("a")]), wanted, &replaces(false));
     assert!(
         matches!(&decided.asked[2].method, Method::Check { news, olds } if *news == inputs(2.0) && olds.is_empty())
     );
-    assert_eq!(*decided.row().inputs, inputs(2.0));
+    assert_eq!(*decided.resource().inputs, inputs(2.0));
 }
 
 #[test]
@@ -124,7 +130,7 @@ fn a_component_that_becomes_custom_is_replaced() {
     assert_eq!(decided.steps[0].keys, ["provider"]);
 
     let now_component = Goal { kind: kind.to_owned(), ..component("a") };
-    let decided = decide(&mut planner(vec![row("a")]), now_component, &said(None));
+    let decided = decide(&mut planner(vec![resource("a")]), now_component, &said(None));
     assert_eq!(decided.ops(), [Op::CreateReplacement, Op::Replace]);
     assert_eq!(decided.steps[0].keys, ["provider"]);
 }
@@ -135,7 +141,7 @@ fn components_are_compared_by_their_inputs() {
         let wanted = Goal { inputs: inputs(size), ..component("g") };
         let decided = decide(&mut planner(vec![Arc::new(old_component("g"))]), wanted, &said(None));
         assert_eq!((decided.ops(), decided.asked.len()), (vec![op], 0));
-        assert_eq!(decided.row().kind, GROUP);
+        assert_eq!(decided.resource().kind, GROUP);
     }
 }
 
@@ -149,8 +155,8 @@ fn protection_that_is_taken_away_or_ignored_does_not_count() {
     let still = Goal { protect: Some(true), ..goal("a", 2.0) };
     let ignored = decide(&mut planner_of(operation, vec![protected()]), still, &replaces(false));
     assert!(ignored.ops().contains(&Op::Replace));
-    assert!(ignored.row().protect);
-    assert_eq!(ignored.row().outputs, None::<Arc<PropertyMap>>);
+    assert!(ignored.resource().protect);
+    assert_eq!(ignored.resource().outputs, None::<Arc<PropertyMap>>);
 }
 
 #[test]
@@ -166,9 +172,9 @@ fn a_trigger_replaces_when_its_value_is_another_one() {
         (number(1.0), None, false),
         (number(1.0), Some(Value::Unknown), true),
     ] {
-        let row = Arc::new(ResourceState { replacement_trigger: before.clone(), ..old("a") });
+        let resource = Arc::new(ResourceState { replacement_trigger: before.clone(), ..old("a") });
         let wanted = Goal { replacement_trigger: now.clone(), ..goal("a", 1.0) };
-        let decided = decide(&mut planner_of(preview.clone(), vec![row]), wanted, &said(Some(false)));
+        let decided = decide(&mut planner_of(preview.clone(), vec![resource]), wanted, &said(Some(false)));
         assert_eq!(decided.ops().contains(&Op::Replace), replaced, "{before:?} {now:?}");
         assert_eq!(decided.methods().contains(&"diff"), !replaced);
     }

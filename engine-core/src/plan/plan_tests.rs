@@ -1,7 +1,7 @@
 //! Decisions on registrations, without a driver.
 #![expect(clippy::panic, reason = "a decision of another kind than expected is a failed test")]
 
-use super::testing::{begin, goal, planner, row, said, urn};
+use super::testing::{begin, goal, planner, resource, said, urn};
 use super::{Alias, Goal, Planner, RegistrationError};
 use crate::event::Op;
 use crate::provider::DiffAnswer;
@@ -17,7 +17,7 @@ fn the_providers_word_counts_and_its_silence_leads_to_a_comparison() {
     for (size, changes, op) in
         [(1.0, None, Op::Same), (2.0, None, Op::Update), (2.0, Some(false), Op::Same), (1.0, Some(true), Op::Update)]
     {
-        let (ops, asked) = decide(&mut planner(vec![row("a")]), goal("a", size), &said(changes));
+        let (ops, asked) = decide(&mut planner(vec![resource("a")]), goal("a", size), &said(changes));
         assert_eq!((ops, asked), (vec![op], vec!["check", "diff"]), "size {size}, changes {changes:?}");
     }
 }
@@ -26,28 +26,28 @@ fn the_providers_word_counts_and_its_silence_leads_to_a_comparison() {
 fn replaces_count_only_with_a_change() {
     let replaces = vec!["size".to_owned()];
     let changed = DiffAnswer { changes: Some(true), replaces: replaces.clone(), ..DiffAnswer::default() };
-    let (ops, asked) = decide(&mut planner(vec![row("a")]), goal("a", 2.0), &changed);
+    let (ops, asked) = decide(&mut planner(vec![resource("a")]), goal("a", 2.0), &changed);
     assert_eq!(ops, [Op::CreateReplacement, Op::Replace]);
     assert_eq!(asked, ["check", "diff", "check"]);
     let unchanged = DiffAnswer { changes: Some(false), replaces, ..DiffAnswer::default() };
-    assert_eq!(decide(&mut planner(vec![row("a")]), goal("a", 2.0), &unchanged).0, [Op::Same]);
+    assert_eq!(decide(&mut planner(vec![resource("a")]), goal("a", 2.0), &unchanged).0, [Op::Same]);
 }
 
 #[test]
 fn replace_on_changes_counts_also_when_diff_only_says_true() {
     let wanted = Goal { replace_on_changes: vec!["size".to_owned()], ..goal("a", 2.0) };
-    let (ops, _) = decide(&mut planner(vec![row("a")]), wanted, &said(Some(true)));
+    let (ops, _) = decide(&mut planner(vec![resource("a")]), wanted, &said(Some(true)));
     assert_eq!(ops, [Op::CreateReplacement, Op::Replace]);
 }
 
 #[test]
 fn ignored_changes_are_not_seen() {
     let wanted = Goal { ignore_changes: vec!["size".to_owned()], ..goal("a", 2.0) };
-    assert_eq!(decide(&mut planner(vec![row("a")]), wanted, &said(None)).0, [Op::Same]);
+    assert_eq!(decide(&mut planner(vec![resource("a")]), wanted, &said(None)).0, [Op::Same]);
 }
 
 #[test]
-fn an_alias_takes_over_the_former_row_once() {
+fn an_alias_takes_over_the_former_resource_once() {
     let renamed = |name: &str| Goal {
         aliases: vec![Alias::Spec {
             name: Some("old".to_owned()),
@@ -58,7 +58,7 @@ fn an_alias_takes_over_the_former_row_once() {
         }],
         ..goal(name, 1.0)
     };
-    let mut planner = planner(vec![row("old")]);
+    let mut planner = planner(vec![resource("old")]);
     let registration = begin(&mut planner, renamed("new"));
     assert_eq!(registration.old.map(|(number, _)| number), Some(0));
     let second = planner.begin(renamed("other"));
@@ -71,7 +71,7 @@ fn a_replacement_takes_those_along_that_are_replaced_or_deleted_with_it() {
         Goal { replace_with: vec![urn("a")], ..goal("b", 1.0) },
         Goal { deleted_with: Some(urn("a")), ..goal("b", 1.0) },
     ] {
-        let mut planner = planner(vec![row("a"), row("b")]);
+        let mut planner = planner(vec![resource("a"), resource("b")]);
         let replaced = DiffAnswer { changes: Some(true), replaces: vec!["size".to_owned()], ..DiffAnswer::default() };
         decide(&mut planner, goal("a", 2.0), &replaced);
         let (ops, asked) = decide(&mut planner, follower, &said(Some(false)));

@@ -1,4 +1,4 @@
-//! What the planner knows of a run: the old rows, what was registered, replaced and deleted so far.
+//! What the planner knows of a run: the old resources, what was registered, replaced and deleted so far.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ pub(super) struct Seen {
     pub(super) provider: String,
     /// Of a component: the provider resources for its children, by package.
     pub(super) providers: BTreeMap<String, String>,
-    /// The URN of its old row, where that is another one.
+    /// The URN of its old state, where that is another one.
     pub(super) formerly: Option<Urn>,
-    /// What its row will refer to; kept only in runs that select resources.
+    /// What its state will refer to; kept only in runs that select resources.
     pub(super) needs: Vec<Urn>,
 }
 
@@ -42,7 +42,7 @@ pub struct Inherited {
     pub deleted_with: Option<Urn>,
 }
 
-/// Where the rows of a URN stand: nearly always it is one.
+/// Where the resources of a URN stand: nearly always it is one.
 pub(super) type Numbers = SmallVec<[ResourceNumber; 1]>;
 
 /// The decisions of one run.
@@ -52,9 +52,9 @@ pub struct Planner {
     pub(super) by_urn: UrnMap<Numbers>,
     pub(super) handled: FixedSet<ResourceNumber>,
     pub(super) deleted_first: FixedSet<ResourceNumber>,
-    /// Rows of objects that this run found, beside those that it began with.
+    /// Resources of objects that this run found, beside those that it began with.
     taken_in: UrnMap<(ResourceNumber, Arc<ResourceState>)>,
-    /// Rows that are no targets and stay as they were.
+    /// Resources that are no targets and stay as they were.
     pub(super) carried: FixedSet<ResourceNumber>,
     pub(super) seen: UrnMap<Seen>,
     pub(super) claimed: UrnMap<Urn>,
@@ -62,24 +62,24 @@ pub struct Planner {
     pub(super) targets: Targets,
     /// How names are made; an error is told to those who need one.
     pub(super) naming: Result<NamingConfig, String>,
-    /// By package: the reference to the engine's own provider row.
+    /// By package: the reference to the engine's own provider resource.
     pub(super) default_providers: HashMap<String, String>,
     pub(super) new_id: Box<dyn Fn() -> String + Send + Sync>,
 }
 
 impl Planner {
-    /// A planner for a run that begins with these rows. `new_id` makes ids of provider rows (random UUIDs).
+    /// A planner for a run that begins with these resources. `new_id` makes ids of provider resources (random UUIDs).
     #[must_use]
     pub fn new(
         operation: Arc<Operation>,
         base: Vec<Arc<ResourceState>>,
         new_id: Box<dyn Fn() -> String + Send + Sync>,
     ) -> Self {
-        let rows = base.len();
+        let resources = base.len();
         let hasher = foldhash::fast::FixedState::default;
-        let mut by_urn: UrnMap<Numbers> = UrnMap::with_capacity_and_hasher(rows, hasher());
-        for (number, row) in (0..).zip(&base) {
-            by_urn.entry(row.urn.clone()).or_default().push(number);
+        let mut by_urn: UrnMap<Numbers> = UrnMap::with_capacity_and_hasher(resources, hasher());
+        for (number, resource) in (0..).zip(&base) {
+            by_urn.entry(resource.urn.clone()).or_default().push(number);
         }
         let facts = StackFacts {
             organization: &operation.organization,
@@ -93,11 +93,11 @@ impl Planner {
             operation,
             base,
             by_urn,
-            handled: FixedSet::with_capacity_and_hasher(rows, hasher()),
+            handled: FixedSet::with_capacity_and_hasher(resources, hasher()),
             deleted_first: FixedSet::default(),
             taken_in: UrnMap::default(),
             carried: FixedSet::default(),
-            seen: UrnMap::with_capacity_and_hasher(rows, hasher()),
+            seen: UrnMap::with_capacity_and_hasher(resources, hasher()),
             claimed: UrnMap::default(),
             replaced: UrnSet::default(),
             default_providers: HashMap::new(),
@@ -105,29 +105,31 @@ impl Planner {
         }
     }
 
-    /// The row that a URN stands for, among the rows that the run began with; rows that wait for deletion do not count.
+    /// The resource that a URN stands for, among the resources that the run began with; resources that wait for
+    /// deletion do not count.
     #[must_use]
-    pub fn old_row(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
-        if let Some((number, row)) = self.taken_in.get(urn) {
-            return Some((*number, Arc::clone(row)));
+    pub fn old_state(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
+        if let Some((number, resource)) = self.taken_in.get(urn) {
+            return Some((*number, Arc::clone(resource)));
         }
         let numbers = self.by_urn.get(urn)?;
         numbers.iter().find_map(|number| {
-            let row = self.base.get(*number as usize)?;
-            (!row.delete).then(|| (*number, Arc::clone(row)))
+            let resource = self.base.get(*number as usize)?;
+            (!resource.delete).then(|| (*number, Arc::clone(resource)))
         })
     }
 
-    /// The rows that the run began with.
+    /// The resources that the run began with.
     #[must_use]
     pub fn base(&self) -> &[Arc<ResourceState>] {
         &self.base
     }
 
-    /// Goes on from another row: a refresh found that its object is not as it was stored, or a migration rewrote it.
-    pub fn renew(&mut self, number: ResourceNumber, row: Arc<ResourceState>) {
+    /// Goes on from another resource: a refresh found that its object is not as it was stored, or a migration rewrote
+    /// it.
+    pub fn renew(&mut self, number: ResourceNumber, resource: Arc<ResourceState>) {
         let Some(place) = self.base.get_mut(number as usize) else { return };
-        let former = std::mem::replace(place, row);
+        let former = std::mem::replace(place, resource);
         if former.urn != place.urn {
             let urn = place.urn.clone();
             if let Some(numbers) = self.by_urn.get_mut(&former.urn) {
@@ -137,22 +139,22 @@ impl Planner {
         }
     }
 
-    /// Goes on without a row: a refresh found that its object is gone.
+    /// Goes on without a resource: a refresh found that its object is gone.
     pub fn forget(&mut self, number: ResourceNumber) {
         self.handled.insert(number);
-        if let Some(row) = self.base.get(number as usize)
-            && let Some(numbers) = self.by_urn.get_mut(&row.urn)
+        if let Some(resource) = self.base.get(number as usize)
+            && let Some(numbers) = self.by_urn.get_mut(&resource.urn)
         {
             numbers.retain(|other| *other != number);
         }
     }
 
-    /// Goes on with the row of an object that was found, beside the rows that the run began with.
-    pub fn take_in(&mut self, number: ResourceNumber, row: Arc<ResourceState>) {
-        self.taken_in.insert(row.urn.clone(), (number, row));
+    /// Goes on with the resource of an object that was found, beside the resources that the run began with.
+    pub fn take_in(&mut self, number: ResourceNumber, resource: Arc<ResourceState>) {
+        self.taken_in.insert(resource.urn.clone(), (number, resource));
     }
 
-    /// Was the row dealt with by this run?
+    /// Was the resource dealt with by this run?
     #[must_use]
     pub fn is_handled(&self, number: ResourceNumber) -> bool {
         self.handled.contains(&number)
@@ -185,7 +187,7 @@ impl Planner {
         }
     }
 
-    /// The URN of the row that a registration of this run went on from, where that is another one.
+    /// The URN of the resource that a registration of this run went on from, where that is another one.
     #[must_use]
     pub fn formerly(&self, urn: &Urn) -> Option<&Urn> {
         self.seen.get(urn)?.formerly.as_ref()
@@ -219,7 +221,7 @@ impl Planner {
         })
     }
 
-    /// Does the run replace the resource, because it is asked to or because the row is marked?
+    /// Does the run replace the resource, because it is asked to or because the resource is marked?
     pub(super) fn is_forced(&self, urn: &Urn, old: &ResourceState) -> Option<&'static str> {
         if old.taint {
             return Some("taint");
@@ -227,8 +229,8 @@ impl Planner {
         matches_any(&self.operation.replace, urn).then_some("")
     }
 
-    /// The rows that the program no longer has, with those that wait for their deletion, in state order; or why
-    /// they may not be deleted. `current` is the row of a number as it is now.
+    /// The resources that the program no longer has, with those that wait for their deletion, in state order; or why
+    /// they may not be deleted. `current` is the resource of a number as it is now.
     pub fn leftovers<'a>(
         &self,
         current: impl Fn(ResourceNumber) -> Option<&'a Arc<ResourceState>>,
@@ -238,22 +240,24 @@ impl Planner {
         let taken_in = self.taken_in.values().map(|(number, _)| *number);
         let leftovers = numbers
             .chain(taken_in.filter(|number| *number as usize >= self.base.len()))
-            .filter_map(|number| current(number).map(|row| (number, Arc::clone(row))))
-            .filter(|(number, row)| row.delete || row.pending_replacement || !self.handled.contains(number))
-            .filter(|(_, row)| row.delete || !needed.contains(&row.urn))
+            .filter_map(|number| current(number).map(|resource| (number, Arc::clone(resource))))
+            .filter(|(number, resource)| {
+                resource.delete || resource.pending_replacement || !self.handled.contains(number)
+            })
+            .filter(|(_, resource)| resource.delete || !needed.contains(&resource.urn))
             .collect();
         self.targets.deletable(leftovers, &self.base)
     }
 
-    /// What a carried row refers to is carried along with it, and so is what that refers to, as far as the program does
-    /// not have it (docs/rules 4.7).
+    /// What a carried resource refers to is carried along with it, and so is what that refers to, as far as the program
+    /// does not have it (docs/rules 4.7).
     fn needed_by_carried(&self) -> UrnSet {
         let mut needed = UrnSet::default();
         let mut open: Vec<ResourceNumber> = self.carried.iter().copied().collect();
         open.sort_unstable();
         while let Some(number) = open.pop() {
-            for urn in self.base.get(number as usize).into_iter().flat_map(|row| row.references()) {
-                let old = self.old_row(&urn).filter(|(number, _)| !self.handled.contains(number));
+            for urn in self.base.get(number as usize).into_iter().flat_map(|resource| resource.references()) {
+                let old = self.old_state(&urn).filter(|(number, _)| !self.handled.contains(number));
                 if needed.insert(urn) {
                     open.extend(old.map(|(number, _)| number));
                 }
@@ -262,8 +266,8 @@ impl Planner {
         needed
     }
 
-    /// May a refresh touch the row? Rows are to be asked about in state order.
-    pub fn selects(&mut self, row: &ResourceState) -> bool {
-        self.targets.selects(row)
+    /// May a refresh touch the resource? Resources are to be asked about in state order.
+    pub fn selects(&mut self, resource: &ResourceState) -> bool {
+        self.targets.selects(resource)
     }
 }

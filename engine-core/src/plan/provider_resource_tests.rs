@@ -15,7 +15,7 @@ fn provider(size: f64) -> Goal {
 }
 
 fn made(planner: &mut Planner, goal: Goal) -> ResourceState {
-    decide(planner, goal, &said(Some(true))).row().clone()
+    decide(planner, goal, &said(Some(true))).resource().clone()
 }
 
 #[test]
@@ -24,10 +24,10 @@ fn it_is_made_without_asking_anyone_and_others_may_refer_to_it() {
     let decided = decide(&mut planner, provider(1.0), &said(None));
     assert_eq!(decided.named_ops(), ["create p"]);
     assert!(decided.asked.is_empty());
-    let row = decided.row();
-    assert_eq!((row.id.as_str(), row.provider.as_str()), ("uuid", ""));
-    assert_eq!(*row.outputs_or_empty(), inputs(1.0));
-    let reference = format!("{}::uuid", row.urn);
+    let resource = decided.resource();
+    assert_eq!((resource.id.as_str(), resource.provider.as_str()), ("uuid", ""));
+    assert_eq!(*resource.outputs_or_empty(), inputs(1.0));
+    let reference = format!("{}::uuid", resource.urn);
     let user = made(&mut planner, Goal { provider: reference.clone(), ..goal("a", 1.0) });
     assert_eq!(user.provider, reference);
 }
@@ -41,13 +41,13 @@ fn its_id_is_not_known_in_a_preview() {
 #[test]
 fn other_inputs_update_it_and_its_id_stays() {
     let old = made(&mut planner(Vec::new()), provider(1.0));
-    let rows = || vec![Arc::new(ResourceState { id: "first".to_owned(), ..old.clone() })];
-    assert_eq!(decide(&mut planner(rows()), provider(1.0), &said(None)).named_ops(), ["same p"]);
+    let resources = || vec![Arc::new(ResourceState { id: "first".to_owned(), ..old.clone() })];
+    assert_eq!(decide(&mut planner(resources()), provider(1.0), &said(None)).named_ops(), ["same p"]);
     // Nothing replaces it, for what refers to it would go with it.
     let operation = Operation { replace: vec![old.urn.to_string()], ..update() };
-    let decided = decide(&mut planner_of(operation, rows()), provider(2.0), &said(None));
+    let decided = decide(&mut planner_of(operation, resources()), provider(2.0), &said(None));
     assert_eq!(decided.named_ops(), ["update p"]);
-    assert_eq!(decided.row().id, "first");
+    assert_eq!(decided.resource().id, "first");
 }
 
 #[test]

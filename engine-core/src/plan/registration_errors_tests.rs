@@ -7,7 +7,8 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 
 use super::testing::{
-    begin, component, decide, goal, group, map, old, planner, planner_of, replaces, row, said, try_decide, update, urn,
+    begin, component, decide, goal, group, map, old, planner, planner_of, replaces, resource, said, try_decide, update,
+    urn,
 };
 use super::{Alias, Goal, Planner, RegistrationError, not_a_path};
 use crate::property_path::PathPattern;
@@ -103,12 +104,12 @@ fn formerly(name: &str, former: &str) -> Goal {
 
 #[test]
 fn aliases_that_two_resources_claim_are_refused() {
-    let mut twice = planner(vec![row("former")]);
+    let mut twice = planner(vec![resource("former")]);
     begin(&mut twice, formerly("a", "former"));
     assert_snapshot!("alias_in_use", refused_by(&mut twice, formerly("b", "former"), &said(None)));
     assert_snapshot!("taken_over", refused_by(&mut twice, goal("former", 1.0), &said(None)));
 
-    let mut present = planner(vec![row("former")]);
+    let mut present = planner(vec![resource("former")]);
     begin(&mut present, goal("former", 1.0));
     assert_snapshot!("alias_of_present", refused_by(&mut present, formerly("a", "former"), &said(None)));
 }
@@ -147,7 +148,7 @@ fn a_protected_dependent_stops_a_deletion_that_comes_first() {
         dependencies: vec![urn("a")],
         ..old("b")
     };
-    let mut planner = planner(vec![row("a"), Arc::new(user)]);
+    let mut planner = planner(vec![resource("a"), Arc::new(user)]);
     assert_snapshot!(refused_by(&mut planner, goal("a", 2.0), &replaces(true)));
 }
 
@@ -169,11 +170,11 @@ fn a_target_that_needs_a_new_resource_is_refused() {
 }
 
 #[test]
-fn a_target_that_closes_a_circle_with_a_carried_row_is_refused() {
+fn a_target_that_closes_a_circle_with_a_carried_resource_is_refused() {
     let mut operation = update();
     operation.targets = vec![urn("b").to_string()];
     let carried = ResourceState { dependencies: vec![urn("b")], ..old("a") };
-    let mut planner = planner_of(operation, vec![row("b"), Arc::new(carried)]);
+    let mut planner = planner_of(operation, vec![resource("b"), Arc::new(carried)]);
     begin(&mut planner, goal("a", 1.0));
     let turned = Goal { dependencies: vec![urn("a")], ..goal("b", 1.0) };
     assert_snapshot!(refused_by(&mut planner, turned, &said(None)));
@@ -184,9 +185,9 @@ fn a_deletion_of_a_target_waits_for_no_other() {
     let mut operation = update();
     operation.targets = vec![urn("a").to_string()];
     let user = ResourceState { dependencies: vec![urn("a")], ..old("b") };
-    let rows = vec![row("a"), Arc::new(user)];
-    let planner = planner_of(operation, rows.clone());
-    let refusals = match planner.leftovers(|number| rows.get(number as usize)) {
+    let resources = vec![resource("a"), Arc::new(user)];
+    let planner = planner_of(operation, resources.clone());
+    let refusals = match planner.leftovers(|number| resources.get(number as usize)) {
         Err(refusals) => refusals,
         Ok(leftovers) => panic!("{} may be deleted", leftovers.len()),
     };
@@ -198,12 +199,12 @@ fn who_depends_on_a_target_that_stays_goes_with_its_dependents_only() {
     let mut operation = update();
     operation.targets = vec![urn("a").to_string()];
     let user = ResourceState { dependencies: vec![urn("a")], ..old("b") };
-    let rows = vec![row("a"), Arc::new(user)];
+    let resources = vec![resource("a"), Arc::new(user)];
     for with_dependents in [false, true] {
         operation.target_dependents = with_dependents;
-        let mut planner = planner_of(operation.clone(), rows.clone());
+        let mut planner = planner_of(operation.clone(), resources.clone());
         begin(&mut planner, goal("a", 1.0));
-        let going = planner.leftovers(|number| rows.get(number as usize)).ok();
+        let going = planner.leftovers(|number| resources.get(number as usize)).ok();
         let going = going.map(|going| going.into_keys().collect::<Vec<_>>());
         assert_eq!(going, with_dependents.then(|| vec![1]));
     }

@@ -60,26 +60,26 @@ fn copy_secret(given: &Value, returned: &mut Value) {
     }
 }
 
-/// Has the row outputs that [`mark_outputs`] would mark?
+/// Has the resource outputs that [`mark_outputs`] would mark?
 #[must_use]
-pub fn needs_marks(row: &ResourceState) -> bool {
-    row.outputs.as_ref().is_some_and(|outputs| secret_outputs(row, outputs).next().is_some())
+pub fn needs_marks(resource: &ResourceState) -> bool {
+    resource.outputs.as_ref().is_some_and(|outputs| secret_outputs(resource, outputs).next().is_some())
 }
 
 /// Outputs that are secret whatever the provider said and are not marked so yet: those that the program listed, and
 /// those whose input of the same name is a secret.
-fn secret_outputs<'a>(row: &'a ResourceState, outputs: &'a PropertyMap) -> impl Iterator<Item = &'a String> {
+fn secret_outputs<'a>(resource: &'a ResourceState, outputs: &'a PropertyMap) -> impl Iterator<Item = &'a String> {
     // A plugin says itself what is secret.
-    let by_inputs = !row.served_by().is_plugin();
-    let inputs = row.inputs.iter().filter(move |(_, value)| by_inputs && value.is_secret()).map(|(key, _)| key);
-    let listed = row.additional_secret_outputs.iter();
+    let by_inputs = !resource.served_by().is_plugin();
+    let inputs = resource.inputs.iter().filter(move |(_, value)| by_inputs && value.is_secret()).map(|(key, _)| key);
+    let listed = resource.additional_secret_outputs.iter();
     listed.chain(inputs).filter(|key| outputs.get(*key).is_some_and(|value| !value.is_secret()))
 }
 
-/// Marks the outputs of a row that are secret whatever the provider said.
-pub fn mark_outputs(row: &mut ResourceState) {
-    let Some(outputs) = &row.outputs else { return };
-    let wanted: Vec<String> = secret_outputs(row, outputs).cloned().collect();
+/// Marks the outputs of a resource that are secret whatever the provider said.
+pub fn mark_outputs(resource: &mut ResourceState) {
+    let Some(outputs) = &resource.outputs else { return };
+    let wanted: Vec<String> = secret_outputs(resource, outputs).cloned().collect();
     if wanted.is_empty() {
         return;
     }
@@ -89,5 +89,5 @@ pub fn mark_outputs(row: &mut ResourceState) {
             *value = Value::secret(std::mem::replace(value, Value::Null));
         }
     }
-    row.outputs = Some(marked.into());
+    resource.outputs = Some(marked.into());
 }

@@ -66,7 +66,7 @@ fn what_comes_back_is_secret_where_what_was_given_is() {
 
 #[test]
 fn listed_outputs_and_those_of_secret_inputs_are_secret() {
-    let mut row = ResourceState {
+    let mut resource = ResourceState {
         inputs: Arc::new(map([("token", secret("t")), ("deep", Value::Array(vec![secret("d")]))])),
         outputs: Some(Arc::new(map([
             ("token", "t".into()),
@@ -77,8 +77,8 @@ fn listed_outputs_and_those_of_secret_inputs_are_secret() {
         additional_secret_outputs: vec!["listed".to_owned(), "missing".to_owned()],
         ..old("a")
     };
-    mark_outputs(&mut row);
-    let outputs = row.outputs_or_empty();
+    mark_outputs(&mut resource);
+    let outputs = resource.outputs_or_empty();
     let secrets: Vec<_> = outputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key.as_str()).collect();
     assert_eq!(secrets, ["listed", "token"]);
 }

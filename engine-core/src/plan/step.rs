@@ -20,9 +20,9 @@ pub struct Step {
     pub op: Op,
     /// To which resource.
     pub urn: Urn,
-    /// The row that it starts from.
+    /// The state that it starts from.
     pub old: Option<(ResourceNumber, Arc<ResourceState>)>,
-    /// The row that it leads to; outputs and id are filled in by the driver.
+    /// The state that it leads to; outputs and id are filled in by the driver.
     pub new: Option<Arc<ResourceState>>,
     /// Keys that are the reason of a replacement.
     pub keys: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Step {
     pub diffs: Vec<String>,
     /// How the properties differ, where the engine compared.
     pub detailed_diff: Option<DetailedDiff>,
-    /// For `delete-replaced` before the replacement is made: keep the row, marked, until it is.
+    /// For `delete-replaced` before the replacement is made: keep the resource, marked, until it is.
     pub keep_until_replaced: bool,
     /// Outputs that an update leaves alone.
     pub stables: Vec<String>,
@@ -61,13 +61,13 @@ impl Step {
         }
     }
 
-    /// The step as watchers see it, with the row that it led to so far.
+    /// The step as watchers see it, with the state that it led to so far.
     #[must_use]
     pub fn metadata(&self, new: Option<Arc<ResourceState>>) -> StepMetadata {
         StepMetadata {
             op: self.op,
             urn: self.urn.clone(),
-            old: self.old.as_ref().map(|(_, row)| Arc::clone(row)),
+            old: self.old.as_ref().map(|(_, resource)| Arc::clone(resource)),
             new,
             keys: self.keys.clone(),
             diffs: self.diffs.clone(),

@@ -11,7 +11,7 @@ use crate::urn::{Urn, UrnSet};
 use super::names::bears;
 use super::refusals::registration::RegistrationError;
 
-/// Rows by their numbers, which are in state order.
+/// Resources by their numbers, which are in state order.
 pub type Leftovers = BTreeMap<ResourceNumber, Arc<ResourceState>>;
 
 /// The selection of one run.
@@ -61,18 +61,19 @@ impl Targets {
         marked != self.include.is_empty()
     }
 
-    /// May a refresh ask about the row? The stack and providers have no object: they are told of unless targets are named
-    /// and they are none.
-    pub(super) fn selects(&mut self, row: &ResourceState) -> bool {
-        let has_no_object = row.urn.is_root_stack() || row.urn.provider_package().is_some();
+    /// May a refresh ask about the resource? The stack and providers have no object: they are told of unless targets
+    /// are named and they are none.
+    pub(super) fn selects(&mut self, resource: &ResourceState) -> bool {
+        let has_no_object = resource.urn.is_root_stack() || resource.urn.provider_package().is_some();
         if has_no_object && !self.include.is_empty() {
-            return matches_any(&self.include, &row.urn);
+            return matches_any(&self.include, &resource.urn);
         }
-        self.includes(&row.urn, row.references())
+        self.includes(&resource.urn, resource.references())
     }
 
-    /// Which of the rows that the program no longer has may be deleted, or why none may. `base` are the rows that the run
-    /// began with: who depends on a target there goes with the target's dependents, whether or not the target itself goes.
+    /// Which of the resources that the program no longer has may be deleted, or why none may. `base` are the resources
+    /// that the run began with: who depends on a target there goes with the target's dependents, whether or not the
+    /// target itself goes.
     pub(super) fn deletable(
         &self,
         leftovers: Leftovers,
@@ -85,46 +86,50 @@ impl Targets {
             return Ok(self.without_excluded(leftovers));
         }
         let selected = matching(&self.include, true, base.iter().chain(leftovers.values()));
-        let allowed = |row: &ResourceState| {
-            if self.include_dependents { selected.contains(&row.urn) } else { matches_any(&self.include, &row.urn) }
+        let allowed = |resource: &ResourceState| {
+            if self.include_dependents {
+                selected.contains(&resource.urn)
+            } else {
+                matches_any(&self.include, &resource.urn)
+            }
         };
         // An old object stands on what bears the URN, also when that is a newer object.
-        let living = leftovers.values().filter(|row| !row.delete && allowed(row));
-        let living: UrnSet = living.map(|row| row.urn.clone()).collect();
+        let living = leftovers.values().filter(|resource| !resource.delete && allowed(resource));
+        let living: UrnSet = living.map(|resource| resource.urn.clone()).collect();
         let refused: Vec<_> = leftovers
             .values()
-            .filter(|row| !allowed(row))
-            .filter_map(|row| {
-                let kept = if row.delete { &living } else { &selected };
-                let needed = row.references().find(|urn| kept.contains(urn))?;
-                Some(RegistrationError::untargeted_dependent(&row.urn, &needed))
+            .filter(|resource| !allowed(resource))
+            .filter_map(|resource| {
+                let kept = if resource.delete { &living } else { &selected };
+                let needed = resource.references().find(|urn| kept.contains(urn))?;
+                Some(RegistrationError::untargeted_dependent(&resource.urn, &needed))
             })
             .collect();
         if !refused.is_empty() {
             return Err(refused);
         }
-        Ok(leftovers.into_iter().filter(|(_, row)| allowed(row)).collect())
+        Ok(leftovers.into_iter().filter(|(_, resource)| allowed(resource)).collect())
     }
 
     fn without_excluded(&self, leftovers: Leftovers) -> Leftovers {
         let mut kept = matching(&self.exclude, self.exclude_dependents, leftovers.values());
-        // What a kept row refers to stays as well.
-        for row in leftovers.values().rev() {
-            if kept.contains(&row.urn) {
-                kept.extend(row.references());
+        // What a kept resource refers to stays as well.
+        for resource in leftovers.values().rev() {
+            if kept.contains(&resource.urn) {
+                kept.extend(resource.references());
             }
         }
-        leftovers.into_iter().filter(|(_, row)| !kept.contains(&row.urn)).collect()
+        leftovers.into_iter().filter(|(_, resource)| !kept.contains(&resource.urn)).collect()
     }
 }
 
-/// What matches among these rows, which come in state order; `follow`: and who depends on it.
-fn matching<'a>(patterns: &[String], follow: bool, rows: impl Iterator<Item = &'a Arc<ResourceState>>) -> UrnSet {
+/// What matches among these resources, which come in state order; `follow`: and who depends on it.
+fn matching<'a>(patterns: &[String], follow: bool, resources: impl Iterator<Item = &'a Arc<ResourceState>>) -> UrnSet {
     let mut matching = UrnSet::default();
-    for row in rows {
-        let follows = || follow && row.references().any(|urn| matching.contains(&urn));
-        if matches_any(patterns, &row.urn) || follows() {
-            matching.insert(row.urn.clone());
+    for resource in resources {
+        let follows = || follow && resource.references().any(|urn| matching.contains(&urn));
+        if matches_any(patterns, &resource.urn) || follows() {
+            matching.insert(resource.urn.clone());
         }
     }
     matching
@@ -164,16 +169,21 @@ mod tests {
     use crate::urn::Urn;
     use std::sync::Arc;
 
-    fn row(kind: &str, name: &str) -> Arc<ResourceState> {
+    fn resource(kind: &str, name: &str) -> Arc<ResourceState> {
         Arc::new(ResourceState { urn: Urn::new("dev", "p", "", kind, name), ..ResourceState::default() })
     }
 
     #[test]
     fn a_name_selects_the_resource_that_bears_it() {
-        let rows = [row("a:b:C", "web"), row("a:b:C", "db"), row("a:b:D", "db"), row("pulumi:providers:a", "default")];
-        assert!(matches("web", &rows[0].urn) && !matches("we", &rows[0].urn));
-        assert!(!matches("default", &rows[3].urn), "a provider is nobody's target by its name");
-        let known = || rows.iter().map(|row| &row.urn);
+        let resources = [
+            resource("a:b:C", "web"),
+            resource("a:b:C", "db"),
+            resource("a:b:D", "db"),
+            resource("pulumi:providers:a", "default"),
+        ];
+        assert!(matches("web", &resources[0].urn) && !matches("we", &resources[0].urn));
+        assert!(!matches("default", &resources[3].urn), "a provider is nobody's target by its name");
+        let known = || resources.iter().map(|resource| &resource.urn);
         let unmatched = ["web", "nobody", "*", "urn:pulumi:dev::p::a:b:C::web"].map(|text| is_unmatched(text, known()));
         assert_eq!(unmatched, [false, true, false, false]);
         let registered = Urn::new("dev", "p", "", "x:y:Z", "nobody");

@@ -1,4 +1,4 @@
-//! Rows, registrations and providers' answers for tests of the planner.
+//! Resources, registrations and providers' answers for tests of the planner.
 #![expect(clippy::panic, reason = "a decision of another kind than expected is a failed test")]
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) fn inputs(size: f64) -> PropertyMap {
     map([("size", Value::Number(size))])
 }
 
-/// The row of a resource with the size 1.
+/// The state of a resource with the size 1.
 pub(super) fn old(name: &str) -> ResourceState {
     ResourceState {
         urn: urn(name),
@@ -44,7 +44,7 @@ pub(super) fn old(name: &str) -> ResourceState {
     }
 }
 
-pub(super) fn row(name: &str) -> Arc<ResourceState> {
+pub(super) fn resource(name: &str) -> Arc<ResourceState> {
     Arc::new(old(name))
 }
 
@@ -76,12 +76,12 @@ pub(super) fn update() -> Operation {
     Operation::new(OperationKind::Update, "proj", "dev")
 }
 
-pub(super) fn planner(rows: Vec<Arc<ResourceState>>) -> Planner {
-    planner_of(update(), rows)
+pub(super) fn planner(resources: Vec<Arc<ResourceState>>) -> Planner {
+    planner_of(update(), resources)
 }
 
-pub(super) fn planner_of(operation: Operation, rows: Vec<Arc<ResourceState>>) -> Planner {
-    Planner::new(Arc::new(operation), rows, Box::new(|| "uuid".to_owned()))
+pub(super) fn planner_of(operation: Operation, resources: Vec<Arc<ResourceState>>) -> Planner {
+    Planner::new(Arc::new(operation), resources, Box::new(|| "uuid".to_owned()))
 }
 
 pub(super) fn begin(planner: &mut Planner, goal: Goal) -> Registration {
@@ -123,10 +123,10 @@ impl Decided {
         self.asked.iter().map(|question| question.method.name()).collect()
     }
 
-    /// The row that the last step leads to.
-    pub(super) fn row(&self) -> &ResourceState {
-        let row = self.steps.last().and_then(|step| step.new.as_ref());
-        row.unwrap_or_else(|| panic!("the last step leads to no row"))
+    /// The state that the last step leads to.
+    pub(super) fn resource(&self) -> &ResourceState {
+        let resource = self.steps.last().and_then(|step| step.new.as_ref());
+        resource.unwrap_or_else(|| panic!("the last step leads to no resource state"))
     }
 }
 

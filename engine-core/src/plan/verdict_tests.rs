@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Goal;
-use super::testing::{decide, goal, old, planner, replaces, row, said};
+use super::testing::{decide, goal, old, planner, replaces, resource, said};
 use crate::event::Op;
 use crate::provider::DiffAnswer;
 use crate::resource_state::ResourceState;
@@ -11,14 +11,14 @@ use crate::resource_state::ResourceState;
 #[test]
 fn an_undecided_provider_is_helped_by_a_comparison() {
     let undecided = DiffAnswer { changes: None, ..replaces(false) };
-    let same = decide(&mut planner(vec![row("a")]), goal("a", 1.0), &undecided);
+    let same = decide(&mut planner(vec![resource("a")]), goal("a", 1.0), &undecided);
     assert_eq!(same.ops(), [Op::Same]);
-    let replaced = decide(&mut planner(vec![row("a")]), goal("a", 2.0), &undecided);
+    let replaced = decide(&mut planner(vec![resource("a")]), goal("a", 2.0), &undecided);
     assert_eq!(replaced.ops(), [Op::CreateReplacement, Op::Replace]);
 }
 
 #[test]
-fn a_row_that_waits_for_its_replacement_is_replaced_without_another_delete() {
+fn a_resource_that_waits_for_its_replacement_is_replaced_without_another_delete() {
     let waiting = || Arc::new(ResourceState { pending_replacement: true, ..old("a") });
     let decided = decide(&mut planner(vec![waiting()]), goal("a", 1.0), &said(Some(false)));
     assert_eq!(decided.ops(), [Op::CreateReplacement, Op::Replace]);
@@ -34,7 +34,7 @@ fn an_object_that_did_not_start_is_updated_or_replaced_where_that_is_asked_for()
     for wanted in [goal("a", 1.0), ignoring] {
         let decided = decide(&mut planner(vec![unhealthy()]), wanted, &said(Some(false)));
         assert_eq!(decided.ops(), [Op::Update]);
-        assert!(decided.row().init_errors.is_empty());
+        assert!(decided.resource().init_errors.is_empty());
     }
     for path in ["#initerror", "*"] {
         let wanted = Goal { replace_on_changes: vec![path.to_owned()], ..goal("a", 1.0) };

@@ -85,7 +85,7 @@ pub struct ProviderCall {
 /// What plugins are told of a call beside its method's arguments; live objects see nothing of it.
 #[derive(Clone, Debug, Default)]
 pub struct PluginArguments {
-    /// The inputs of the resource's row; `None` where there is none, as in the look-up of an object that is imported.
+    /// The inputs of the resource's state; `None` where there is none, as in the look-up of an object that is imported.
     pub old_inputs: Option<Arc<PropertyMap>>,
     /// Paths whose changes are ignored.
     pub ignore_changes: Vec<String>,

@@ -30,7 +30,7 @@ pub enum ProviderErrorKind {
     Raised,
     /// The method returned something that cannot be used; after `create` the object may exist all the same.
     BadReturn,
-    /// `create` returned something of which no row can be made: the object is most likely there.
+    /// `create` returned something of which no resource state can be made: the object is most likely there.
     Unreadable {
         /// What it returned, in words; may hold secrets.
         returned: String,

@@ -86,10 +86,10 @@ impl ProviderReference {
     }
 }
 
-/// The `__provider` of a row.
+/// The `__provider` of a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum StoredProvider {
-    /// The row has none: a component, a provider, a resource of another package.
+    /// The resource has none: a component, a provider, a resource of another package.
     #[default]
     Absent,
     /// Ciphertext as read from the state; may hold one of our references or another tool's code.

@@ -1,4 +1,4 @@
-//! Stack files and exported deployments: Pulumi's JSON around the rows (docs/rules 10.1).
+//! Stack files and exported deployments: Pulumi's JSON around the resources (docs/rules 10.1).
 
 use serde_json::Map;
 
@@ -167,13 +167,14 @@ fn damaged(what: &str, place: &str, problem: &str) -> Error {
 }
 
 fn capacity(snapshot: &Snapshot) -> usize {
-    // Few rows are larger, and memory that is not touched costs nothing. URNs of deep components are thousands of letters
-    // long: a text that grows to its size is copied on its way, and held twice meanwhile.
-    let urns = |row: &ResourceState| {
-        let others = row.property_dependencies.values().flatten().chain(&row.dependencies).chain(&row.parent);
-        row.urn.as_str().len() + others.map(|urn| urn.as_str().len()).sum::<usize>()
+    // Few resources are larger, and memory that is not touched costs nothing. URNs of deep components are thousands of
+    // letters long: a text that grows to its size is copied on its way, and held twice meanwhile.
+    let urns = |resource: &ResourceState| {
+        let others =
+            resource.property_dependencies.values().flatten().chain(&resource.dependencies).chain(&resource.parent);
+        resource.urn.as_str().len() + others.map(|urn| urn.as_str().len()).sum::<usize>()
     };
-    2048 * (snapshot.rows.len() + 1) + snapshot.rows.iter().map(|row| urns(row)).sum::<usize>()
+    2048 * (snapshot.resources.len() + 1) + snapshot.resources.iter().map(|resource| urns(resource)).sum::<usize>()
 }
 
 fn write_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot) -> Result<()> {
@@ -189,35 +190,36 @@ fn write_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot) -> Result<()> {
 /// The features that the content needs, sorted.
 fn features(snapshot: &Snapshot) -> Vec<&'static str> {
     let has = |test: &dyn Fn(&ResourceState) -> bool| {
-        snapshot.rows.iter().any(|row| test(row)) || snapshot.pending.iter().any(|pending| test(&pending.row))
+        snapshot.resources.iter().any(|resource| test(resource))
+            || snapshot.pending.iter().any(|pending| test(&pending.resource))
     };
-    let member = |row: &ResourceState, name: &str| {
-        !row.unknown_members.is_empty()
-            && row.unknown_members.get(name).is_some_and(|value| {
+    let member = |resource: &ResourceState, name: &str| {
+        !resource.unknown_members.is_empty()
+            && resource.unknown_members.get(name).is_some_and(|value| {
                 !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false)) && value != ""
             })
     };
     let other = |name: &str| snapshot.other.get(name).is_some_and(|value| !value.is_null());
     let mut found = Vec::new();
-    if other("extensions") || has(&|row| member(row, "extensionRef")) {
+    if other("extensions") || has(&|resource| member(resource, "extensionRef")) {
         found.push("extensionParameterization");
     }
-    if has(&|row| !row.hooks.is_empty() || member(row, "resourceHooks")) {
+    if has(&|resource| !resource.hooks.is_empty() || member(resource, "resourceHooks")) {
         found.push("hooks");
     }
-    if has(&|row| row.refresh_before_update) {
+    if has(&|resource| resource.refresh_before_update) {
         found.push("refreshBeforeUpdate");
     }
-    if has(&|row| !row.replace_with.is_empty()) {
+    if has(&|resource| !resource.replace_with.is_empty()) {
         found.push("replaceWith");
     }
-    if other("snippets") || has(&|row| member(row, "snippetID")) {
+    if other("snippets") || has(&|resource| member(resource, "snippetID")) {
         found.push("snippets-prototype");
     }
-    if has(&|row| row.taint) {
+    if has(&|resource| resource.taint) {
         found.push("taint");
     }
-    if has(&|row| member(row, "viewOf")) {
+    if has(&|resource| member(resource, "viewOf")) {
         found.push("views");
     }
     found
@@ -234,13 +236,13 @@ fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<
         encoder.out().extend_from_slice(b",\"secrets_providers\":");
         write_json(encoder.out(), &record)?;
     }
-    if !snapshot.rows.is_empty() {
+    if !snapshot.resources.is_empty() {
         encoder.out().extend_from_slice(b",\"resources\":[");
-        for (index, row) in snapshot.rows.iter().enumerate() {
+        for (index, resource) in snapshot.resources.iter().enumerate() {
             if index > 0 {
                 encoder.out().push(b',');
             }
-            encoder.row(row)?;
+            encoder.resource_state(resource)?;
         }
         encoder.out().push(b']');
     }

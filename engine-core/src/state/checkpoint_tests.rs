@@ -8,7 +8,7 @@ use super::*;
 use crate::provider::{ProviderReference, Revision, StoredProvider};
 use crate::resource_state::HookMoment;
 use crate::state::fixtures::{
-    PULUMI_NODEJS, PULUMI_PYTHON, meaning, nodejs_crypter, provider_row, python_crypter, row,
+    PULUMI_NODEJS, PULUMI_PYTHON, meaning, nodejs_crypter, provider_resource, python_crypter, resource,
 };
 use crate::value::Value;
 
@@ -42,8 +42,11 @@ fn members_come_in_pulumis_order() {
     let written = read.encode(&python_crypter()).unwrap();
     let order = |bytes: &[u8]| {
         let json: Json = serde_json::from_slice(bytes).unwrap();
-        let rows = json["checkpoint"]["latest"]["resources"].as_array().unwrap().clone();
-        rows.iter().map(|row| row.as_object().unwrap().keys().cloned().collect::<Vec<_>>()).collect::<Vec<_>>()
+        let resources = json["checkpoint"]["latest"]["resources"].as_array().unwrap().clone();
+        resources
+            .iter()
+            .map(|resource| resource.as_object().unwrap().keys().cloned().collect::<Vec<_>>())
+            .collect::<Vec<_>>()
     };
     assert_eq!(order(&written), order(PULUMI_PYTHON));
 }
@@ -52,14 +55,19 @@ fn members_come_in_pulumis_order() {
 fn recorded_secrets_are_read() {
     let mut read = Checkpoint::decode(PULUMI_PYTHON, "dev.json").unwrap();
     read.snapshot.unseal(&python_crypter()).unwrap();
-    let outputs = read.snapshot.rows[0].outputs_or_empty();
+    let outputs = read.snapshot.resources[0].outputs_or_empty();
     assert_eq!(outputs["secret"], Value::Secret(Box::new("exported".into())));
-    let with_code = read.snapshot.rows.iter().filter(|row| matches!(row.stored_provider, StoredProvider::Sealed(_)));
+    let with_code =
+        read.snapshot.resources.iter().filter(|resource| matches!(resource.stored_provider, StoredProvider::Sealed(_)));
     assert_eq!(with_code.count(), 4);
-    assert!(read.snapshot.rows.iter().all(|row| !row.inputs.contains_key("__provider")));
+    assert!(read.snapshot.resources.iter().all(|resource| !resource.inputs.contains_key("__provider")));
 
     let node = Checkpoint::decode(PULUMI_NODEJS, "dev.json").unwrap();
-    let foreign = node.snapshot.rows.iter().filter(|row| matches!(row.stored_provider, StoredProvider::Foreign(_)));
+    let foreign = node
+        .snapshot
+        .resources
+        .iter()
+        .filter(|resource| matches!(resource.stored_provider, StoredProvider::Foreign(_)));
     assert_eq!(foreign.count(), 4);
 }
 
@@ -79,18 +87,18 @@ fn members_that_we_do_not_know_are_kept() {
 }
 
 #[test]
-fn features_come_and_go_with_their_rows() {
+fn features_come_and_go_with_their_resources() {
     let crypter = python_crypter();
     let mut checkpoint = Checkpoint { stack: "organization/shop/dev".into(), ..Checkpoint::default() };
-    let mut changed = row("a", 1.0);
+    let mut changed = resource("a", 1.0);
     changed.taint = true;
     changed.refresh_before_update = true;
     changed.hooks = [(HookMoment::AfterCreate, vec!["h".to_owned()])].into();
-    checkpoint.snapshot.rows = vec![provider_row(), Arc::new(changed)];
+    checkpoint.snapshot.resources = vec![provider_resource(), Arc::new(changed)];
     let json: Json = serde_json::from_slice(&checkpoint.encode(&crypter).unwrap()).unwrap();
     assert_eq!((&json["version"], &json["features"]), (&json!(4), &json!(["hooks", "refreshBeforeUpdate", "taint"])));
 
-    checkpoint.snapshot.rows[1] = Arc::new(row("a", 1.0));
+    checkpoint.snapshot.resources[1] = Arc::new(resource("a", 1.0));
     let json: Json = serde_json::from_slice(&checkpoint.encode(&crypter).unwrap()).unwrap();
     assert_eq!((&json["version"], json.get("features")), (&json!(3), None));
 }
@@ -98,7 +106,7 @@ fn features_come_and_go_with_their_rows() {
 #[test]
 fn a_new_stack_is_empty() {
     let read = Checkpoint::decode(br#"{"version":0,"checkpoint":{"stack":"organization/p/s"}}"#, "s.json").unwrap();
-    assert_eq!((read.stack.as_str(), read.snapshot.rows.len()), ("organization/p/s", 0));
+    assert_eq!((read.stack.as_str(), read.snapshot.resources.len()), ("organization/p/s", 0));
 }
 
 #[test]
@@ -146,15 +154,15 @@ fn exports_hide_or_show_secrets_and_come_back() {
 
     let mut again = import_deployment(shown.as_bytes(), "export.json").unwrap();
     again.unseal(&crypter).unwrap();
-    assert_eq!(again.rows.len(), snapshot.rows.len());
-    for (one, other) in again.rows.iter().zip(&snapshot.rows) {
+    assert_eq!(again.resources.len(), snapshot.resources.len());
+    for (one, other) in again.resources.iter().zip(&snapshot.resources) {
         assert_eq!((&one.inputs, &one.outputs), (&other.inputs, &other.outputs));
     }
     let encrypted = Checkpoint { snapshot: again, ..Checkpoint::default() }.encode(&crypter).unwrap();
     assert!(!String::from_utf8(encrypted).unwrap().contains("plaintext"));
 
     let from_backup = import_deployment(PULUMI_PYTHON, "dev.json.bak").unwrap();
-    assert_eq!(from_backup.rows.len(), snapshot.rows.len());
+    assert_eq!(from_backup.resources.len(), snapshot.resources.len());
 }
 
 #[test]
@@ -169,9 +177,9 @@ fn our_references_are_written_encrypted_into_inputs_and_outputs() {
         incomplete: None,
         revision: Revision::default(),
     });
-    let mut with_reference = row("a", 1.0);
+    let mut with_reference = resource("a", 1.0);
     with_reference.stored_provider = StoredProvider::Reference(Arc::clone(&reference));
-    let snapshot = Snapshot { rows: vec![provider_row(), Arc::new(with_reference)], ..Snapshot::default() };
+    let snapshot = Snapshot { resources: vec![provider_resource(), Arc::new(with_reference)], ..Snapshot::default() };
     let checkpoint = Checkpoint { snapshot, ..Checkpoint::default() };
     let bytes = checkpoint.encode(&crypter).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains("canary"));
@@ -179,21 +187,23 @@ fn our_references_are_written_encrypted_into_inputs_and_outputs() {
     let text = json["checkpoint"]["latest"]["resources"][1]["inputs"]["__provider"]["ciphertext"].as_str().unwrap();
     let inner: String = serde_json::from_str(text).unwrap();
     assert_eq!(serde_json::from_str::<ProviderReference>(&inner).unwrap(), *reference);
-    let row = &json["checkpoint"]["latest"]["resources"][1];
-    assert_eq!(row["inputs"]["__provider"], row["outputs"]["__provider"]);
-    let keys: Vec<&String> = row["inputs"].as_object().unwrap().keys().collect();
+    let resource = &json["checkpoint"]["latest"]["resources"][1];
+    assert_eq!(resource["inputs"]["__provider"], resource["outputs"]["__provider"]);
+    let keys: Vec<&String> = resource["inputs"].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["__provider", "name", "size"]);
 
     let shown = export_deployment(&checkpoint.snapshot, Some(&crypter), true).unwrap();
     let again = import_deployment(shown.as_bytes(), "export.json").unwrap();
-    assert_eq!(again.rows[1].stored_provider, StoredProvider::Reference(reference));
+    assert_eq!(again.resources[1].stored_provider, StoredProvider::Reference(reference));
 }
 
 #[test]
 fn pending_operations_are_kept() {
     let crypter = python_crypter();
-    let pending =
-        crate::state::PendingOperation { row: Arc::new(row("half", 1.0)), kind: crate::state::PendingKind::Creating };
+    let pending = crate::state::PendingOperation {
+        resource: Arc::new(resource("half", 1.0)),
+        kind: crate::state::PendingKind::Creating,
+    };
     let snapshot = Snapshot { pending: vec![pending.clone()], ..Snapshot::default() };
     let bytes = Checkpoint { snapshot, ..Checkpoint::default() }.encode(&crypter).unwrap();
     let read = Checkpoint::decode(&bytes, "dev.json").unwrap();

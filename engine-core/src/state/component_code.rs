@@ -19,43 +19,43 @@ impl Snapshot {
     /// needed.
     pub(super) fn recognise_code(&mut self, crypter: &Crypter) -> Result<()> {
         let is_dynamic = |package: &str| DYNAMIC_PACKAGES.contains(&package);
-        let served = self.rows.iter().filter_map(|row| row.urn.provider_package());
+        let served = self.resources.iter().filter_map(|resource| resource.urn.provider_package());
         let packages: HashSet<String> = served.filter(|package| !is_dynamic(package)).map(str::to_owned).collect();
-        let may_be_code = |row: &ResourceState| {
-            row.custom
-                && is_dynamic(package_of(&row.kind))
-                && row.urn.packages_above().any(|above| packages.contains(above))
+        let may_be_code = |resource: &ResourceState| {
+            resource.custom
+                && is_dynamic(package_of(&resource.kind))
+                && resource.urn.packages_above().any(|above| packages.contains(above))
         };
-        if packages.is_empty() || !self.all_rows().any(may_be_code) {
+        if packages.is_empty() || !self.all_resources().any(may_be_code) {
             return Ok(());
         }
         let crypter = &self.own_crypter(crypter)?;
         // Many resources have the same code, which may be long.
         let mut known: HashMap<SerializedProvider, Arc<SerializedProvider>> = HashMap::new();
-        self.each_row(&mut |row| {
-            if may_be_code(row)
-                && let Some(code) = code_of(row, crypter)?
+        self.each_resource(&mut |resource| {
+            if may_be_code(resource)
+                && let Some(code) = code_of(resource, crypter)?
             {
                 let shared = known.entry(code.clone()).or_insert_with(|| Arc::new(code));
-                Arc::make_mut(row).stored_provider = StoredProvider::Code(Arc::clone(shared));
+                Arc::make_mut(resource).stored_provider = StoredProvider::Code(Arc::clone(shared));
             }
             Ok(())
         })
     }
 }
 
-/// Takes what is readable in the row's `__provider` for the code that it was before a migration.
-pub(crate) fn recognise_migrated(row: &mut ResourceState) {
-    if let StoredProvider::Foreign(json) = &row.stored_provider
+/// Takes what is readable in the resource's `__provider` for the code that it was before a migration.
+pub(crate) fn recognise_migrated(resource: &mut ResourceState) {
+    if let StoredProvider::Foreign(json) = &resource.stored_provider
         && let Some(code) = readable(json)
     {
-        row.stored_provider = StoredProvider::Code(Arc::new(code));
+        resource.stored_provider = StoredProvider::Code(Arc::new(code));
     }
 }
 
-/// The code in a row; `None` where it holds one of our references, or what is no code.
-fn code_of(row: &ResourceState, crypter: &Crypter) -> Result<Option<SerializedProvider>> {
-    Ok(match &row.stored_provider {
+/// The code in a resource; `None` where it holds one of our references, or what is no code.
+fn code_of(resource: &ResourceState, crypter: &Crypter) -> Result<Option<SerializedProvider>> {
+    Ok(match &resource.stored_provider {
         StoredProvider::Sealed(ciphertext) => code(&crypter.decrypt(ciphertext)?, true),
         StoredProvider::Foreign(json) => readable(json),
         StoredProvider::Absent | StoredProvider::Reference(_) | StoredProvider::Code(_) => None,

@@ -1,4 +1,4 @@
-//! Which rows are taken for code of a component's plugin, and that they are written as they were read.
+//! Which resources are taken for code of a component's plugin, and that they are written as they were read.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::provider::{ProviderReference, Revision, SerializedProvider, StoredPro
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::state::Snapshot;
-use crate::state::fixtures::{meaning, python_crypter, row};
+use crate::state::fixtures::{meaning, python_crypter, resource};
 use crate::state::format::{Encoder, SecretText};
 use crate::urn::Urn;
 use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
@@ -18,7 +18,7 @@ const COMPONENT: &str = "rack:index:Rack";
 
 fn below(parent_type: &str, stored_provider: StoredProvider) -> Arc<ResourceState> {
     let urn = Urn::new("dev", "shop", parent_type, "pulumi-python:dynamic:Resource", "child");
-    Arc::new(ResourceState { urn, stored_provider, ..row("child", 1.0) })
+    Arc::new(ResourceState { urn, stored_provider, ..resource("child", 1.0) })
 }
 
 fn provider_of(package: &str) -> Arc<ResourceState> {
@@ -35,11 +35,11 @@ fn code(text: &str, secret: bool) -> StoredProvider {
     StoredProvider::Code(Arc::new(SerializedProvider { text: text.to_owned(), secret }))
 }
 
-/// What is kept of a row's provider once the state is unsealed.
-fn recognised(package: &str, row: Arc<ResourceState>) -> StoredProvider {
-    let mut snapshot = Snapshot { rows: vec![provider_of(package), row], ..Snapshot::default() };
+/// What is kept of a resource's provider once the state is unsealed.
+fn recognised(package: &str, resource: Arc<ResourceState>) -> StoredProvider {
+    let mut snapshot = Snapshot { resources: vec![provider_of(package), resource], ..Snapshot::default() };
     snapshot.unseal(&python_crypter()).unwrap();
-    snapshot.rows[1].stored_provider.clone()
+    snapshot.resources[1].stored_provider.clone()
 }
 
 #[test]
@@ -52,8 +52,8 @@ fn code_below_a_component_of_a_package_with_a_provider_is_that_of_its_plugin() {
         let shown = json!({ SIGNATURE_KEY: SECRET_SIGNATURE, "plaintext": "\"gASV\"" });
         assert_eq!(recognised("rack", below(parent, StoredProvider::Foreign(Arc::new(shown)))), code("gASV", true));
     }
-    let row = below(COMPONENT, code("gASV", true));
-    assert_eq!((row.served_by(), provider_of("rack").lends_environment_to(&row)), (ServedBy::Plugin, true));
+    let resource = below(COMPONENT, code("gASV", true));
+    assert_eq!((resource.served_by(), provider_of("rack").lends_environment_to(&resource)), (ServedBy::Plugin, true));
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn references_and_the_code_of_programs_stay_what_they_are() {
 #[test]
 fn code_is_written_as_it_was_read() {
     let crypter = python_crypter();
-    let written = |row: &ResourceState, secrets| {
+    let written = |resource: &ResourceState, secrets| {
         let mut encoder = Encoder::new(Vec::new(), Some(&crypter), secrets);
-        encoder.row(row).unwrap();
+        encoder.resource_state(resource).unwrap();
         encoder.into_bytes()
     };
     let plain = StoredProvider::Foreign(Arc::new(json!("exports.handler")));
@@ -90,7 +90,7 @@ fn code_is_written_as_it_was_read() {
         let after = ResourceState { stored_provider: recognised("rack", Arc::clone(&before)), ..(*before).clone() };
         assert!(after.code().is_some());
         assert_eq!(written(&after, SecretText::Plain), written(&before, SecretText::Plain));
-        let cipher = |row| meaning(&written(row, SecretText::Cipher), &crypter);
+        let cipher = |resource| meaning(&written(resource, SecretText::Cipher), &crypter);
         assert_eq!(cipher(&after), cipher(&before));
     }
     let secret = written(&below(COMPONENT, code("gASV", true)), SecretText::Cipher);

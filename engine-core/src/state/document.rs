@@ -1,4 +1,4 @@
-//! The objects around the rows, read member by member without building a tree of them.
+//! The objects around the resources, read member by member without building a tree of them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -36,7 +36,7 @@ pub(super) struct CheckpointBody {
 
 #[derive(Default)]
 struct Pending {
-    row: ResourceState,
+    resource: ResourceState,
     kind: Option<PendingKind>,
 }
 
@@ -122,14 +122,14 @@ impl Members for Snapshot {
     fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         match key.as_str() {
             "resources" => {
-                let rows: Vec<SharedResource> = map.next_value::<Option<_>>()?.unwrap_or_default();
-                self.rows = rows.into_iter().map(|row| row.0).collect();
+                let resources: Vec<SharedResource> = map.next_value::<Option<_>>()?.unwrap_or_default();
+                self.resources = resources.into_iter().map(|resource| resource.0).collect();
             }
             "pending_operations" => {
                 let pending: Vec<Pending> = map.next_value::<Option<_>>()?.unwrap_or_default();
-                for Pending { row, kind } in pending {
+                for Pending { resource, kind } in pending {
                     let kind = kind.ok_or_else(|| de::Error::custom("an entry of pending_operations has no 'type'"))?;
-                    self.pending.push(PendingOperation { row: Arc::new(row), kind });
+                    self.pending.push(PendingOperation { resource: Arc::new(resource), kind });
                 }
             }
             SUSPECTS_KEY => {
@@ -152,7 +152,7 @@ impl Members for Pending {
 
     fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         match key.as_str() {
-            "resource" => self.row = map.next_value::<StoredResource>()?.0,
+            "resource" => self.resource = map.next_value::<StoredResource>()?.0,
             "type" => {
                 let name: String = map.next_value()?;
                 let kind = PendingKind::from_name(&name)
@@ -190,11 +190,11 @@ impl<'de> Deserialize<'de> for Pending {
     }
 }
 
-/// A row behind its pointer from the start: rows are large, and a list of them is not moved while it grows.
+/// A resource behind its pointer from the start: resources are large, and a list of them is not moved while it grows.
 struct SharedResource(Arc<ResourceState>);
 
 impl<'de> Deserialize<'de> for SharedResource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        StoredResource::deserialize(deserializer).map(|row| Self(Arc::new(row.0)))
+        StoredResource::deserialize(deserializer).map(|resource| Self(Arc::new(resource.0)))
     }
 }

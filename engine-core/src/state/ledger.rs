@@ -1,4 +1,5 @@
-//! The rows of a running operation: what was there, what was done, and in which order it is written (docs/rules 10.3).
+//! The resources of a running operation: what was there, what was done, and in which order it is written (docs/rules
+//! 10.3).
 //!
 //! The engine changes its ledger and the journal with the same [`Change`]s; replaying a journal over the snapshot that
 //! it was begun on therefore gives the ledger as it was.
@@ -16,8 +17,8 @@ use super::rename::{self, Renamed};
 use super::snapshot::Snapshot;
 use super::unresolved_create::{Attempt, UnresolvedCreate};
 
-/// The number of a row within one operation: rows of the starting snapshot come first, in their order; rows made by
-/// the operation follow.
+/// The number of a resource within one operation: resources of the starting snapshot come first, in their order;
+/// resources made by the operation follow.
 pub type ResourceNumber = u32;
 
 /// One change of the ledger. Changes that belong together are appended to the journal as one record.
@@ -38,25 +39,25 @@ pub enum Change {
         /// The number given by `Begin`.
         operation: u32,
     },
-    /// A row that was finished by this run.
+    /// A resource that was finished by this run.
     Put {
         /// Its number, new in this operation.
         number: ResourceNumber,
-        /// The row.
-        row: Arc<ResourceState>,
-        /// The row whose place it takes, if any.
+        /// The resource.
+        resource: Arc<ResourceState>,
+        /// The resource whose place it takes, if any.
         in_place_of: Option<ResourceNumber>,
     },
-    /// A row that stays where it is, with other content (a flag, outputs).
+    /// A resource that stays where it is, with other content (a flag, outputs).
     Set {
-        /// Which row.
+        /// Which resource.
         number: ResourceNumber,
         /// Its new content.
-        row: Arc<ResourceState>,
+        resource: Arc<ResourceState>,
     },
-    /// A row that is no more.
+    /// A resource that is no more.
     Remove {
-        /// Which row.
+        /// Which resource.
         number: ResourceNumber,
     },
     /// What is known of an unresolved create, in place of what was.
@@ -65,18 +66,18 @@ pub enum Change {
     Cleared(Urn),
 }
 
-/// The rows and pending operations of a running operation.
+/// The resources and pending operations of a running operation.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     base_len: usize,
-    rows: Vec<Option<Arc<ResourceState>>>,
+    resources: Vec<Option<Arc<ResourceState>>>,
     pending: BTreeMap<u32, PendingOperation>,
     /// The pending creates of each resource: each outcome asks for them, and many may be under way.
     creating: UrnMap<SmallVec<[u32; 1]>>,
     /// Creates whose outcome is unknown, those under way included; one for each resource.
     unresolved_creates: UrnMap<Arc<UnresolvedCreate>>,
     next_operation: u32,
-    /// Resources that were finished under another URN than that of the row whose place they took.
+    /// Resources that were finished under another URN than that of the resource whose place they took.
     renamed: Renamed,
 }
 
@@ -89,7 +90,7 @@ impl Ledger {
             (0..).zip(base.pending.iter().filter(|p| p.kind == PendingKind::Creating).cloned()).collect();
         let mut creating: UrnMap<SmallVec<[u32; 1]>> = UrnMap::default();
         for (number, pending) in &pending {
-            creating.entry(pending.row.urn.clone()).or_default().push(*number);
+            creating.entry(pending.resource.urn.clone()).or_default().push(*number);
         }
         let unresolved_creates = base
             .all_unresolved_creates()
@@ -97,8 +98,8 @@ impl Ledger {
             .map(|unresolved| (unresolved.urn().clone(), unresolved))
             .collect();
         Self {
-            base_len: base.rows.len(),
-            rows: base.rows.iter().cloned().map(Some).collect(),
+            base_len: base.resources.len(),
+            resources: base.resources.iter().cloned().map(Some).collect(),
             next_operation: u32::try_from(pending.len()).unwrap_or(u32::MAX),
             pending,
             creating,
@@ -107,16 +108,16 @@ impl Ledger {
         }
     }
 
-    /// The row of that number, unless it was removed or replaced.
+    /// The resource of that number, unless it was removed or replaced.
     #[must_use]
     pub fn get(&self, number: ResourceNumber) -> Option<&Arc<ResourceState>> {
-        self.rows.get(number as usize)?.as_ref()
+        self.resources.get(number as usize)?.as_ref()
     }
 
     /// A number for the next `Put`.
     #[must_use]
     pub fn next_number(&self) -> ResourceNumber {
-        ResourceNumber::try_from(self.rows.len()).unwrap_or(ResourceNumber::MAX)
+        ResourceNumber::try_from(self.resources.len()).unwrap_or(ResourceNumber::MAX)
     }
 
     /// A number for the next `Begin`; each call gives another one.
@@ -131,37 +132,39 @@ impl Ledger {
             Change::Begin { operation, pending, attempt } => {
                 self.next_operation = self.next_operation.max(operation.saturating_add(1));
                 if let Some(attempt) = &attempt {
-                    let earlier = self.unresolved_creates.get(&pending.row.urn).map(|earlier| &**earlier);
-                    let unresolved = UnresolvedCreate::begun(&pending.row, attempt, earlier);
-                    self.unresolved_creates.insert(pending.row.urn.clone(), Arc::new(unresolved));
+                    let earlier = self.unresolved_creates.get(&pending.resource.urn).map(|earlier| &**earlier);
+                    let unresolved = UnresolvedCreate::begun(&pending.resource, attempt, earlier);
+                    self.unresolved_creates.insert(pending.resource.urn.clone(), Arc::new(unresolved));
                 }
                 if pending.kind == PendingKind::Creating {
-                    self.creating.entry(pending.row.urn.clone()).or_default().push(operation);
+                    self.creating.entry(pending.resource.urn.clone()).or_default().push(operation);
                 }
                 self.pending.insert(operation, pending);
             }
             Change::End { operation } => {
                 let ended = self.pending.remove(&operation).filter(|ended| ended.kind == PendingKind::Creating);
                 if let Some(ended) = ended {
-                    self.end_create(&ended.row.urn, operation);
+                    self.end_create(&ended.resource.urn, operation);
                 }
             }
-            Change::Put { number, row, in_place_of } => {
+            Change::Put { number, resource, in_place_of } => {
                 if let Some(old) = in_place_of {
-                    if let Some(former) = self.get(old).map(|former| former.urn.clone()).filter(|urn| *urn != row.urn) {
-                        self.renamed.insert(former, row.urn.clone());
+                    if let Some(former) =
+                        self.get(old).map(|former| former.urn.clone()).filter(|urn| *urn != resource.urn)
+                    {
+                        self.renamed.insert(former, resource.urn.clone());
                     }
                     self.clear(old);
                 }
                 let index = number as usize;
-                if self.rows.len() <= index {
-                    self.rows.resize(index + 1, None);
+                if self.resources.len() <= index {
+                    self.resources.resize(index + 1, None);
                 }
-                self.rows[index] = Some(row);
+                self.resources[index] = Some(resource);
             }
-            Change::Set { number, row } => {
-                if let Some(place) = self.rows.get_mut(number as usize) {
-                    *place = Some(row);
+            Change::Set { number, resource } => {
+                if let Some(place) = self.resources.get_mut(number as usize) {
+                    *place = Some(resource);
                 }
             }
             Change::Remove { number } => self.clear(number),
@@ -185,38 +188,39 @@ impl Ledger {
     }
 
     fn clear(&mut self, number: ResourceNumber) {
-        if let Some(place) = self.rows.get_mut(number as usize) {
+        if let Some(place) = self.resources.get_mut(number as usize) {
             *place = None;
         }
     }
 
-    /// The rows that are there, with their numbers: those of this run in the order in which they were finished, then
-    /// those that it did not touch, in their old order.
-    pub fn rows(&self) -> impl Iterator<Item = (ResourceNumber, &Arc<ResourceState>)> {
-        let numbered = |(index, row): (usize, &'_ Option<Arc<ResourceState>>)| {
-            row.as_ref().map(|_| ResourceNumber::try_from(index).unwrap_or(ResourceNumber::MAX))
+    /// The resources that are there, with their numbers: those of this run in the order in which they were finished,
+    /// then those that it did not touch, in their old order.
+    pub fn resources(&self) -> impl Iterator<Item = (ResourceNumber, &Arc<ResourceState>)> {
+        let numbered = |(index, resource): (usize, &'_ Option<Arc<ResourceState>>)| {
+            resource.as_ref().map(|_| ResourceNumber::try_from(index).unwrap_or(ResourceNumber::MAX))
         };
-        let fresh = self.rows.iter().enumerate().skip(self.base_len).filter_map(numbered);
-        let base = self.rows.iter().enumerate().take(self.base_len).filter_map(numbered);
-        fresh.chain(base).filter_map(|number| self.get(number).map(|row| (number, row)))
+        let fresh = self.resources.iter().enumerate().skip(self.base_len).filter_map(numbered);
+        let base = self.resources.iter().enumerate().take(self.base_len).filter_map(numbered);
+        fresh.chain(base).filter_map(|number| self.get(number).map(|resource| (number, resource)))
     }
 
-    /// The rows as they are to be stored: like [`Ledger::rows`], and those that the run did not touch refer to what was
-    /// renamed by its new URN.
+    /// The resources as they are to be stored: like [`Ledger::resources`], and those that the run did not touch refer
+    /// to what was renamed by its new URN.
     #[must_use]
-    pub fn finished_rows(&self) -> Vec<Arc<ResourceState>> {
-        let mut rows: Vec<_> = self.rows().map(|(_, row)| Arc::clone(row)).collect();
+    pub fn finished_resources(&self) -> Vec<Arc<ResourceState>> {
+        let mut resources: Vec<_> = self.resources().map(|(_, resource)| Arc::clone(resource)).collect();
         if !self.renamed.is_empty() {
-            let fresh = self.rows.iter().skip(self.base_len).flatten().count();
-            let taken: std::collections::HashSet<_> = rows[..fresh].iter().map(|row| row.urn.clone()).collect();
-            let mut gone = rename::follow(&mut rows[fresh..], &taken, &self.renamed);
-            rename::refer_to_providers(&mut rows, &gone);
-            // Rows that are no targets were put back as they were: they too refer to what was renamed, but not to what
-            // this run gave a former URN to.
+            let fresh = self.resources.iter().skip(self.base_len).flatten().count();
+            let taken: std::collections::HashSet<_> =
+                resources[..fresh].iter().map(|resource| resource.urn.clone()).collect();
+            let mut gone = rename::follow(&mut resources[fresh..], &taken, &self.renamed);
+            rename::refer_to_providers(&mut resources, &gone);
+            // Resources that are no targets were put back as they were: they too refer to what was renamed, but not to
+            // what this run gave a former URN to.
             gone.retain(|former, _| !taken.contains(former));
-            rename::refer(&mut rows[..fresh], &gone);
+            rename::refer(&mut resources[..fresh], &gone);
         }
-        rows
+        resources
     }
 
     /// The create of a resource whose outcome is unknown.

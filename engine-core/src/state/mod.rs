@@ -1,4 +1,4 @@
-//! The state of a stack: rows, the journal that keeps every change, and the places where both are stored.
+//! The state of a stack: resources, the journal that keeps every change, and the places where both are stored.
 
 pub mod backend;
 pub mod checkpoint;
@@ -40,7 +40,7 @@ pub use journal::unfinished::Unfinished;
 pub use ledger::{Change, Ledger, ResourceNumber};
 pub use local::LocalBackend;
 pub use memory::MemoryBackend;
-pub use migrated::{rows_from_json, rows_to_json};
+pub use migrated::{resources_from_json, resources_to_json};
 pub use name::{ORGANIZATION, StackName};
 pub use pending_operation::{PendingKind, PendingOperation};
 pub use secrets::Crypter;

@@ -1,9 +1,10 @@
-//! The one order in which the rows of a state are written: it depends on the rows alone, not on the run that made them.
+//! The one order in which the resources of a state are written: it depends on the resources alone, not on the run that
+//! made them.
 //!
-//! Each row stands after everything that it refers to, and what depends on a component also after the component's
+//! Each resource stands after everything that it refers to, and what depends on a component also after the component's
 //! children, by which deletions find their order. Old objects of replacements stand behind, in the same way. Where that
-//! leaves a choice, the stack's own row comes first, providers that no row names (those of remote components) last, and for
-//! the rest the URNs decide.
+//! leaves a choice, the stack's own resource comes first, providers that no resource names (those of remote components)
+//! last, and for the rest the URNs decide.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -16,17 +17,17 @@ use crate::resource_state::ResourceState;
 
 use super::references::references;
 
-/// Puts rows into their canonical order. What cannot stand after all that it refers to, for they refer to one another,
-/// comes as early as its URN says.
+/// Puts resources into their canonical order. What cannot stand after all that it refers to, for they refer to one
+/// another, comes as early as its URN says.
 #[must_use]
-pub fn canonical(rows: &[Arc<ResourceState>]) -> Vec<Arc<ResourceState>> {
-    let order = Sorting::of(rows).run();
-    order.into_iter().map(|index| Arc::clone(&rows[index])).collect()
+pub fn canonical(resources: &[Arc<ResourceState>]) -> Vec<Arc<ResourceState>> {
+    let order = Sorting::of(resources).run();
+    order.into_iter().map(|index| Arc::clone(&resources[index])).collect()
 }
 
-/// Where rows of a name are.
+/// Where resources of a name are.
 struct Places<'r> {
-    /// Of several rows with one URN the living one, else the first.
+    /// Of several resources with one URN the living one, else the first.
     by_urn: FixedMap<&'r str, usize>,
     /// The old objects of each URN.
     halves: FixedMap<&'r str, Vec<usize>>,
@@ -34,81 +35,85 @@ struct Places<'r> {
 }
 
 impl<'r> Places<'r> {
-    fn of(rows: &'r [Arc<ResourceState>]) -> Self {
-        let mut by_urn: FixedMap<&str, usize> = FixedMap::with_capacity_and_hasher(rows.len(), FixedState::default());
+    fn of(resources: &'r [Arc<ResourceState>]) -> Self {
+        let mut by_urn: FixedMap<&str, usize> =
+            FixedMap::with_capacity_and_hasher(resources.len(), FixedState::default());
         let mut halves: FixedMap<&str, Vec<usize>> = FixedMap::default();
         let mut by_provider = FixedMap::default();
-        for (index, row) in rows.iter().enumerate() {
-            let place = by_urn.entry(row.urn.as_str()).or_insert(index);
-            if rows[*place].delete && !row.delete {
+        for (index, resource) in resources.iter().enumerate() {
+            let place = by_urn.entry(resource.urn.as_str()).or_insert(index);
+            if resources[*place].delete && !resource.delete {
                 *place = index;
             }
-            if row.delete {
-                halves.entry(row.urn.as_str()).or_default().push(index);
+            if resource.delete {
+                halves.entry(resource.urn.as_str()).or_default().push(index);
             }
-            if row.urn.provider_package().is_some() {
-                by_provider.entry((row.urn.as_str(), row.id.as_str())).or_insert(index);
+            if resource.urn.provider_package().is_some() {
+                by_provider.entry((resource.urn.as_str(), resource.id.as_str())).or_insert(index);
             }
         }
         Self { by_urn, halves, by_provider }
     }
 
-    /// The place of each row's provider. Most rows have the same one as the row before them.
-    fn providers(&self, rows: &'r [Arc<ResourceState>]) -> Vec<Option<usize>> {
+    /// The place of each resource's provider. Most resources have the same one as the resource before them.
+    fn providers(&self, resources: &'r [Arc<ResourceState>]) -> Vec<Option<usize>> {
         let mut last: (&str, Option<usize>) = ("", None);
-        let place = |row: &'r Arc<ResourceState>| {
-            if row.provider != last.0 {
-                let parts = row.provider.rsplit_once("::");
-                last = (&row.provider, parts.and_then(|parts| self.by_provider.get(&parts).copied()));
+        let place = |resource: &'r Arc<ResourceState>| {
+            if resource.provider != last.0 {
+                let parts = resource.provider.rsplit_once("::");
+                last = (&resource.provider, parts.and_then(|parts| self.by_provider.get(&parts).copied()));
             }
             last.1
         };
-        rows.iter().map(place).collect()
+        resources.iter().map(place).collect()
     }
 
-    fn parent(&self, row: &ResourceState) -> Option<usize> {
-        self.by_urn.get(row.parent.as_ref()?.as_str()).copied()
+    fn parent(&self, resource: &ResourceState) -> Option<usize> {
+        self.by_urn.get(resource.parent.as_ref()?.as_str()).copied()
     }
 }
 
-/// The components and what is below them, among the rows that are no old objects.
+/// The components and what is below them, among the resources that are no old objects.
 struct Family {
     parent: Vec<Option<usize>>,
-    /// Is a row one of its parent's children? Old objects are nobody's.
+    /// Is a resource one of its parent's children? Old objects are nobody's.
     is_child: Vec<bool>,
-    /// How many children of a row are not complete, that is, placed with all that is below them.
+    /// How many children of a resource are not complete, that is, placed with all that is below them.
     open_children: Vec<usize>,
-    /// When a walk over the family enters a row and when it leaves it, by which ancestors are known. Zeroes for rows that
-    /// are their own ancestors, as only a broken state has them.
+    /// When a walk over the family enters a resource and when it leaves it, by which ancestors are known. Zeroes for
+    /// resources that are their own ancestors, as only a broken state has them.
     span: Vec<(usize, usize)>,
 }
 
 impl Family {
-    fn of(rows: &[Arc<ResourceState>], places: &Places<'_>) -> Self {
-        let parent: Vec<Option<usize>> =
-            rows.iter().enumerate().map(|(index, row)| places.parent(row).filter(|parent| *parent != index)).collect();
+    fn of(resources: &[Arc<ResourceState>], places: &Places<'_>) -> Self {
+        let parent: Vec<Option<usize>> = resources
+            .iter()
+            .enumerate()
+            .map(|(index, resource)| places.parent(resource).filter(|parent| *parent != index))
+            .collect();
         let is_child: Vec<bool> =
-            rows.iter().zip(&parent).map(|(row, parent)| parent.is_some() && !row.delete).collect();
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+            resources.iter().zip(&parent).map(|(resource, parent)| parent.is_some() && !resource.delete).collect();
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); resources.len()];
         for (index, parent) in parent.iter().enumerate().filter(|(index, _)| is_child[*index]) {
             if let Some(parent) = parent {
                 children[*parent].push(index);
             }
         }
-        let mut span = vec![(0, 0); rows.len()];
+        let mut span = vec![(0, 0); resources.len()];
         let mut clock = 0;
-        for root in (0..rows.len()).filter(|index| parent[*index].is_none()) {
+        for root in (0..resources.len()).filter(|index| parent[*index].is_none()) {
             let mut open = vec![(root, 0)];
             clock += 1;
             span[root].0 = clock;
-            while let Some((row, next)) = open.last_mut() {
+            while let Some((resource, next)) = open.last_mut() {
                 clock += 1;
-                if let Some(child) = children[*row].get(*next) {
+                if let Some(child) = children[*resource].get(*next) {
                     *next += 1;
                     span[*child].0 = clock;
                     open.push((*child, 0));
                 } else {
-                    span[*row].1 = clock;
+                    span[*resource].1 = clock;
                     open.pop();
                 }
             }
@@ -117,54 +122,61 @@ impl Family {
         Self { parent, is_child, open_children, span }
     }
 
-    /// Is it the row itself or above it?
-    fn is_above(&self, above: usize, row: usize) -> bool {
-        let (outer, inner) = (self.span[above], self.span[row]);
+    /// Is it the resource itself or above it?
+    fn is_above(&self, above: usize, resource: usize) -> bool {
+        let (outer, inner) = (self.span[above], self.span[resource]);
         outer.0 <= inner.0 && inner.1 <= outer.1
     }
 }
 
-/// What a row still waits for.
+/// What a resource still waits for.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// Rows that have to stand before it.
+    /// Resources that have to stand before it.
     needed: usize,
-    /// Rows, and all below a component, that should stand before it.
+    /// Resources, and all below a component, that should stand before it.
     wished: usize,
 }
 
 struct Sorting {
     family: Family,
-    /// The place of each row in the order of names, and the other way round.
+    /// The place of each resource in the order of names, and the other way round.
     rank: Vec<usize>,
     by_rank: Vec<usize>,
     waiting: Vec<Waiting>,
     needed_by: Vec<Vec<usize>>,
     wished_by: Vec<Vec<usize>>,
-    /// Who waits for all that is below a row.
+    /// Who waits for all that is below a resource.
     completed_for: Vec<Vec<usize>>,
     placed: Vec<bool>,
-    /// Ranks of rows that wait for nothing.
+    /// Ranks of resources that wait for nothing.
     ready: BinaryHeap<Reverse<usize>>,
-    /// Ranks of rows that may stand here, and should not yet.
+    /// Ranks of resources that may stand here, and should not yet.
     possible: BTreeSet<usize>,
     order: Vec<usize>,
 }
 
 impl Sorting {
-    fn of(rows: &[Arc<ResourceState>]) -> Self {
-        let places = Places::of(rows);
-        let family = Family::of(rows, &places);
-        let providers = places.providers(rows);
+    fn of(resources: &[Arc<ResourceState>]) -> Self {
+        let places = Places::of(resources);
+        let family = Family::of(resources, &places);
+        let providers = places.providers(resources);
         let used: FixedSet<usize> = providers.iter().flatten().copied().collect();
-        let mut by_rank: Vec<usize> = (0..rows.len()).collect();
+        let mut by_rank: Vec<usize> = (0..resources.len()).collect();
         by_rank.sort_by_cached_key(|index| {
-            let row = &rows[*index];
-            let name = (row.urn.as_str(), row.pending_replacement, row.id.as_str());
-            let idle = row.urn.provider_package().is_some() && !used.contains(index);
-            (!row.urn.is_root_stack(), row.delete, idle, name, row.created.as_str(), row.modified.as_str())
+            let resource = &resources[*index];
+            let name = (resource.urn.as_str(), resource.pending_replacement, resource.id.as_str());
+            let idle = resource.urn.provider_package().is_some() && !used.contains(index);
+            (
+                !resource.urn.is_root_stack(),
+                resource.delete,
+                idle,
+                name,
+                resource.created.as_str(),
+                resource.modified.as_str(),
+            )
         });
-        let mut rank = vec![0; rows.len()];
+        let mut rank = vec![0; resources.len()];
         for (place, index) in by_rank.iter().enumerate() {
             rank[*index] = place;
         }
@@ -172,31 +184,31 @@ impl Sorting {
             family,
             rank,
             by_rank,
-            waiting: vec![Waiting::default(); rows.len()],
-            needed_by: vec![Vec::new(); rows.len()],
-            wished_by: vec![Vec::new(); rows.len()],
-            completed_for: vec![Vec::new(); rows.len()],
-            placed: vec![false; rows.len()],
+            waiting: vec![Waiting::default(); resources.len()],
+            needed_by: vec![Vec::new(); resources.len()],
+            wished_by: vec![Vec::new(); resources.len()],
+            completed_for: vec![Vec::new(); resources.len()],
+            placed: vec![false; resources.len()],
             ready: BinaryHeap::new(),
             possible: BTreeSet::new(),
-            order: Vec::with_capacity(rows.len()),
+            order: Vec::with_capacity(resources.len()),
         };
-        for (index, row) in rows.iter().enumerate() {
-            sorting.note(index, row, providers[index], &places);
+        for (index, resource) in resources.iter().enumerate() {
+            sorting.note(index, resource, providers[index], &places);
         }
-        for index in 0..rows.len() {
+        for index in 0..resources.len() {
             sorting.release(index);
         }
         sorting
     }
 
-    /// Notes what a row waits for.
-    fn note(&mut self, index: usize, row: &ResourceState, provider: Option<usize>, places: &Places<'_>) {
+    /// Notes what a resource waits for.
+    fn note(&mut self, index: usize, resource: &ResourceState, provider: Option<usize>, places: &Places<'_>) {
         if let Some(provider) = provider.filter(|provider| *provider != index) {
             self.needed_by[provider].push(index);
             self.waiting[index].needed += 1;
         }
-        for (_, urn) in references(row) {
+        for (_, urn) in references(resource) {
             if let Some(needed) = places.by_urn.get(urn.as_str()).copied().filter(|needed| *needed != index) {
                 self.needed_by[needed].push(index);
                 self.waiting[index].needed += 1;
@@ -207,7 +219,7 @@ impl Sorting {
                 }
             }
             // The objects that it was made with may be those of old objects as well.
-            for half in places.halves.get(urn.as_str()).into_iter().flatten().filter(|_| row.delete) {
+            for half in places.halves.get(urn.as_str()).into_iter().flatten().filter(|_| resource.delete) {
                 if *half != index {
                     self.wished_by[*half].push(index);
                     self.waiting[index].wished += 1;
@@ -221,7 +233,7 @@ impl Sorting {
         while self.order.len() < self.placed.len() {
             let next = self.ready.pop().map(|Reverse(rank)| rank).or_else(|| self.possible.pop_first());
             let next = next.unwrap_or_else(|| {
-                // Rows that refer to one another.
+                // Resources that refer to one another.
                 while self.placed[self.by_rank[first_left]] {
                     first_left += 1;
                 }
@@ -244,11 +256,11 @@ impl Sorting {
         let wishes = std::mem::take(&mut self.wished_by[index]);
         self.grant(wishes);
         let mut complete = Some(index).filter(|index| self.family.open_children[*index] == 0);
-        while let Some(row) = complete {
-            let wishes = std::mem::take(&mut self.completed_for[row]);
+        while let Some(resource) = complete {
+            let wishes = std::mem::take(&mut self.completed_for[resource]);
             self.grant(wishes);
             complete = None;
-            if let Some(parent) = self.family.parent[row].filter(|_| self.family.is_child[row]) {
+            if let Some(parent) = self.family.parent[resource].filter(|_| self.family.is_child[resource]) {
                 let open = &mut self.family.open_children[parent];
                 *open -= 1;
                 complete = Some(parent).filter(|parent| *open == 0 && self.placed[*parent]);
@@ -256,14 +268,14 @@ impl Sorting {
         }
     }
 
-    fn grant(&mut self, rows: Vec<usize>) {
-        for row in rows {
-            self.waiting[row].wished -= 1;
-            self.release(row);
+    fn grant(&mut self, resources: Vec<usize>) {
+        for resource in resources {
+            self.waiting[resource].wished -= 1;
+            self.release(resource);
         }
     }
 
-    /// Takes a row among those that may be placed, if it may.
+    /// Takes a resource among those that may be placed, if it may.
     fn release(&mut self, index: usize) {
         let Waiting { needed, wished } = self.waiting[index];
         if needed > 0 || self.placed[index] {

@@ -44,8 +44,8 @@ impl PendingKind {
 /// An operation whose end is not known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingOperation {
-    /// The row as it will be (or, for a deletion, as it was).
-    pub row: Arc<ResourceState>,
+    /// The resource's state as it will be (or, for a deletion, as it was).
+    pub resource: Arc<ResourceState>,
     /// What was begun.
     pub kind: PendingKind,
 }

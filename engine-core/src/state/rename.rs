@@ -1,4 +1,5 @@
-//! Carrying a resource's new URN, which it got by an alias, into the rows that the run did not come to (docs/rules 2.3).
+//! Carrying a resource's new URN, which it got by an alias, into the resources that the run did not come to (docs/rules
+//! 2.3).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,61 +19,64 @@ fn below(child: &Urn, former: &Urn, parent: &Urn) -> Urn {
     Urn::new(parent.stack(), parent.project(), parent.qualified_type(), child.own_type(), &name)
 }
 
-/// Rewrites the references of `untouched` rows, which come in state order, and the URNs of children of what was
-/// renamed; gives what was renamed, these children included. `taken` are the URNs of the rows that the run did finish.
+/// Rewrites the references of `untouched` resources, which come in state order, and the URNs of children of what was
+/// renamed; gives what was renamed, these children included. `taken` are the URNs of the resources that the run did
+/// finish.
 pub(super) fn follow(untouched: &mut [Arc<ResourceState>], taken: &HashSet<Urn>, renamed: &Renamed) -> Renamed {
     let mut renamed = renamed.clone();
-    for row in untouched {
-        if !refers(row, |urn| renamed.contains_key(urn)) {
+    for resource in untouched {
+        if !refers(resource, |urn| renamed.contains_key(urn)) {
             continue;
         }
-        let mut copy = (**row).clone();
-        if let Some(former) = &row.parent
+        let mut copy = (**resource).clone();
+        if let Some(former) = &resource.parent
             && let Some(parent) = renamed.get(former)
         {
-            let urn = below(&row.urn, former, parent);
+            let urn = below(&resource.urn, former, parent);
             if !taken.contains(&urn) {
                 copy.urn = urn;
             }
         }
         rewrite(&mut copy, |urn| renamed.get(urn));
-        if copy.urn != row.urn {
-            renamed.insert(row.urn.clone(), copy.urn.clone());
+        if copy.urn != resource.urn {
+            renamed.insert(resource.urn.clone(), copy.urn.clone());
         }
-        *row = Arc::new(copy);
+        *resource = Arc::new(copy);
     }
     renamed
 }
 
-/// Rewrites the references of rows that the run did finish. They have their URNs from the program, whatever became of
-/// their parents.
+/// Rewrites the references of resources that the run did finish. They have their URNs from the program, whatever became
+/// of their parents.
 pub(super) fn refer(finished: &mut [Arc<ResourceState>], renamed: &Renamed) {
-    for row in finished.iter_mut().filter(|row| refers(row, |urn| renamed.contains_key(urn))) {
-        rewrite(Arc::make_mut(row), |urn| renamed.get(urn));
+    for resource in finished.iter_mut().filter(|resource| refers(resource, |urn| renamed.contains_key(urn))) {
+        rewrite(Arc::make_mut(resource), |urn| renamed.get(urn));
     }
 }
 
-/// Has the rows name their providers by these ones' new URNs. One that was replaced under its new URN left an old row under the
-/// former one: who was not moved to the new provider still names that.
-pub(super) fn refer_to_providers(rows: &mut [Arc<ResourceState>], renamed: &Renamed) {
-    let providers = rows.iter().filter(|row| row.urn.provider_package().is_some());
-    let there: HashSet<String> = providers.map(|row| row.as_provider_reference()).collect();
-    for row in rows.iter_mut().filter(|row| !row.provider.is_empty() && !there.contains(&row.provider)) {
-        let Some((former, id)) = row.provider_parts() else { continue };
+/// Has the resources name their providers by these ones' new URNs. One that was replaced under its new URN left an old
+/// resource under the former one: who was not moved to the new provider still names that.
+pub(super) fn refer_to_providers(resources: &mut [Arc<ResourceState>], renamed: &Renamed) {
+    let providers = resources.iter().filter(|resource| resource.urn.provider_package().is_some());
+    let there: HashSet<String> = providers.map(|resource| resource.as_provider_reference()).collect();
+    for resource in
+        resources.iter_mut().filter(|resource| !resource.provider.is_empty() && !there.contains(&resource.provider))
+    {
+        let Some((former, id)) = resource.provider_parts() else { continue };
         if let Some(reference) = renamed.get(&former).map(|urn| format!("{urn}::{id}"))
             && there.contains(&reference)
         {
-            Arc::make_mut(row).provider = reference;
+            Arc::make_mut(resource).provider = reference;
         }
     }
 }
 
-fn refers(row: &ResourceState, is: impl Fn(&Urn) -> bool) -> bool {
-    row.references().any(|urn| is(&urn))
+fn refers(resource: &ResourceState, is: impl Fn(&Urn) -> bool) -> bool {
+    resource.references().any(|urn| is(&urn))
 }
 
-fn rewrite<'a>(row: &mut ResourceState, now: impl Fn(&Urn) -> Option<&'a Urn>) {
-    for urn in row.references_mut() {
+fn rewrite<'a>(resource: &mut ResourceState, now: impl Fn(&Urn) -> Option<&'a Urn>) {
+    for urn in resource.references_mut() {
         if let Some(new) = now(urn) {
             *urn = new.clone();
         }

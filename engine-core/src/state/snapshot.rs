@@ -23,8 +23,8 @@ pub(super) const OWN_MARK: &str = "+maloko";
 /// The content of a checkpoint (`latest`) or of an exported deployment.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// The rows, each after everything that it refers to.
-    pub rows: Vec<Arc<ResourceState>>,
+    /// The resources, each after everything that it refers to.
+    pub resources: Vec<Arc<ResourceState>>,
     /// Operations that were begun and whose end is not known.
     pub pending: Vec<PendingOperation>,
     /// Creates whose outcome is unknown; some of them are pending operations as well.
@@ -47,21 +47,21 @@ impl Snapshot {
         }
         let crypter = self.own_crypter(crypter)?;
         self.unseal_returned(&crypter)?;
-        self.each_row(&mut |row| unseal_row(row, &crypter))
+        self.each_resource(&mut |resource| unseal_resource(resource, &crypter))
     }
 
     /// Like [`Snapshot::unseal`], and `__provider` too, so that everything can be written under another key.
     pub fn unseal_all(&mut self, crypter: &Crypter) -> Result<()> {
         let crypter = &self.own_crypter(crypter)?;
         self.unseal_returned(crypter)?;
-        self.each_row(&mut |row| {
-            unseal_row(row, crypter)?;
-            if let StoredProvider::Sealed(ciphertext) = &row.stored_provider {
+        self.each_resource(&mut |resource| {
+            unseal_resource(resource, crypter)?;
+            if let StoredProvider::Sealed(ciphertext) = &resource.stored_provider {
                 let text = crypter.decrypt(ciphertext)?;
                 let secret = json!({ SIGNATURE_KEY: SECRET_SIGNATURE, "plaintext": &*text });
-                Arc::make_mut(row).stored_provider = StoredProvider::Foreign(Arc::new(secret));
+                Arc::make_mut(resource).stored_provider = StoredProvider::Foreign(Arc::new(secret));
             }
-            unseal_unknown_members(row, crypter)
+            unseal_unknown_members(resource, crypter)
         })
     }
 
@@ -90,23 +90,23 @@ impl Snapshot {
     /// Is any value still sealed (`__provider` aside)?
     #[must_use]
     pub fn has_sealed_values(&self) -> bool {
-        let sealed = |row: &ResourceState| {
-            is_sealed(&row.inputs)
-                || row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs))
-                || row.replacement_trigger.as_ref().is_some_and(holds_sealed)
+        let sealed = |resource: &ResourceState| {
+            is_sealed(&resource.inputs)
+                || resource.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs))
+                || resource.replacement_trigger.as_ref().is_some_and(holds_sealed)
         };
         let returned = |unresolved: &Arc<UnresolvedCreate>| holds_sealed(&unresolved.returned);
-        self.all_rows().any(sealed) || self.unresolved_creates.iter().any(returned)
+        self.all_resources().any(sealed) || self.unresolved_creates.iter().any(returned)
     }
 
-    /// Every row, those of pending operations and unresolved creates included.
-    pub fn all_rows(&self) -> impl Iterator<Item = &ResourceState> {
-        let pending = self.pending.iter().map(|pending| &*pending.row);
-        self.rows
+    /// Every resource, those of pending operations and unresolved creates included.
+    pub fn all_resources(&self) -> impl Iterator<Item = &ResourceState> {
+        let pending = self.pending.iter().map(|pending| &*pending.resource);
+        self.resources
             .iter()
-            .map(|row| &**row)
+            .map(|resource| &**resource)
             .chain(pending)
-            .chain(self.unresolved_creates.iter().map(|unresolved| &*unresolved.row))
+            .chain(self.unresolved_creates.iter().map(|unresolved| &*unresolved.resource))
     }
 
     /// The creates whose outcome is unknown: those with a record, and those that only a
@@ -116,8 +116,8 @@ impl Snapshot {
         let mut all = self.unresolved_creates.clone();
         let mut known: UrnSet = all.iter().map(|unresolved| unresolved.urn().clone()).collect();
         for pending in self.pending.iter().filter(|pending| pending.kind == PendingKind::Creating) {
-            if known.insert(pending.row.urn.clone()) {
-                all.push(Arc::new(UnresolvedCreate::of_pending(&pending.row)));
+            if known.insert(pending.resource.urn.clone()) {
+                all.push(Arc::new(UnresolvedCreate::of_pending(&pending.resource)));
             }
         }
         all
@@ -131,8 +131,8 @@ impl Snapshot {
 
     /// Is anything still encrypted, `__provider` included?
     pub(super) fn has_ciphertexts(&self) -> bool {
-        let sealed = |row: &ResourceState| matches!(row.stored_provider, StoredProvider::Sealed(_));
-        self.has_sealed_values() || self.all_rows().any(sealed)
+        let sealed = |resource: &ResourceState| matches!(resource.stored_provider, StoredProvider::Sealed(_));
+        self.has_sealed_values() || self.all_resources().any(sealed)
     }
 
     /// The crypter of the snapshot as it was read: the same passphrase, with its own salt.
@@ -169,26 +169,29 @@ impl Snapshot {
         sealed.into_iter().try_for_each(|unresolved| unseal_value(&mut Arc::make_mut(unresolved).returned, crypter))
     }
 
-    pub(super) fn each_row(&mut self, change: &mut dyn FnMut(&mut Arc<ResourceState>) -> Result<()>) -> Result<()> {
-        self.rows.iter_mut().try_for_each(&mut *change)?;
-        self.pending.iter_mut().try_for_each(|pending| change(&mut pending.row))?;
-        self.unresolved_creates.iter_mut().try_for_each(|unresolved| change(&mut Arc::make_mut(unresolved).row))
+    pub(super) fn each_resource(
+        &mut self,
+        change: &mut dyn FnMut(&mut Arc<ResourceState>) -> Result<()>,
+    ) -> Result<()> {
+        self.resources.iter_mut().try_for_each(&mut *change)?;
+        self.pending.iter_mut().try_for_each(|pending| change(&mut pending.resource))?;
+        self.unresolved_creates.iter_mut().try_for_each(|unresolved| change(&mut Arc::make_mut(unresolved).resource))
     }
 }
 
-/// Decrypts what is sealed in a row's inputs and outputs.
-pub(super) fn unseal_row(row: &mut Arc<ResourceState>, crypter: &Crypter) -> Result<()> {
-    if is_sealed(&row.inputs) {
-        let inputs = &mut Arc::make_mut(row).inputs;
+/// Decrypts what is sealed in a resource's inputs and outputs.
+pub(super) fn unseal_resource(resource: &mut Arc<ResourceState>, crypter: &Crypter) -> Result<()> {
+    if is_sealed(&resource.inputs) {
+        let inputs = &mut Arc::make_mut(resource).inputs;
         unseal_map(Arc::make_mut(inputs), crypter)?;
     }
-    if row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs))
-        && let Some(outputs) = &mut Arc::make_mut(row).outputs
+    if resource.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs))
+        && let Some(outputs) = &mut Arc::make_mut(resource).outputs
     {
         unseal_map(Arc::make_mut(outputs), crypter)?;
     }
-    if row.replacement_trigger.as_ref().is_some_and(holds_sealed)
-        && let Some(trigger) = &mut Arc::make_mut(row).replacement_trigger
+    if resource.replacement_trigger.as_ref().is_some_and(holds_sealed)
+        && let Some(trigger) = &mut Arc::make_mut(resource).replacement_trigger
     {
         unseal_value(trigger, crypter)?;
     }
@@ -228,11 +231,11 @@ fn unseal_value(value: &mut Value, crypter: &Crypter) -> Result<()> {
 }
 
 /// Members that we do not know may hold secrets too.
-fn unseal_unknown_members(row: &mut Arc<ResourceState>, crypter: &Crypter) -> Result<()> {
-    if row.unknown_members.is_empty() {
+fn unseal_unknown_members(resource: &mut Arc<ResourceState>, crypter: &Crypter) -> Result<()> {
+    if resource.unknown_members.is_empty() {
         return Ok(());
     }
-    Arc::make_mut(row).unknown_members.values_mut().try_for_each(|member| unseal_json(member, crypter))
+    Arc::make_mut(resource).unknown_members.values_mut().try_for_each(|member| unseal_json(member, crypter))
 }
 
 fn unseal_json(json: &mut Json, crypter: &Crypter) -> Result<()> {

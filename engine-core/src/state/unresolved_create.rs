@@ -31,7 +31,7 @@ pub enum UnknownOutcome {
     TimedOut,
     /// The call was cancelled with the run.
     Cancelled,
-    /// The method returned, but nothing that a row can be made of.
+    /// The method returned, but nothing that a resource state can be made of.
     Unreadable,
 }
 
@@ -73,7 +73,7 @@ impl UnknownOutcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnresolvedCreate {
     /// The resource as it was to be. It has an id only if what `create` returned tells one.
-    pub row: Arc<ResourceState>,
+    pub resource: Arc<ResourceState>,
     /// The operation key; empty where another tool, or an older version, began the create.
     pub key: String,
     /// Why nothing is known.
@@ -96,9 +96,9 @@ pub struct UnresolvedCreate {
 impl UnresolvedCreate {
     /// The record of a create that is about to begin, after `earlier` ones.
     #[must_use]
-    pub fn begun(row: &Arc<ResourceState>, attempt: &Attempt, earlier: Option<&UnresolvedCreate>) -> Self {
+    pub fn begun(resource: &Arc<ResourceState>, attempt: &Attempt, earlier: Option<&UnresolvedCreate>) -> Self {
         Self {
-            row: Arc::clone(row),
+            resource: Arc::clone(resource),
             key: attempt.key.clone(),
             unknown_outcome: UnknownOutcome::Died,
             error: String::new(),
@@ -114,21 +114,21 @@ impl UnresolvedCreate {
 
     /// The record of a pending operation that another tool, or an older version, left behind.
     #[must_use]
-    pub fn of_pending(row: &Arc<ResourceState>) -> Self {
+    pub fn of_pending(resource: &Arc<ResourceState>) -> Self {
         let attempt = Attempt { key: String::new(), since: String::new() };
-        Self::begun(row, &attempt, None)
+        Self::begun(resource, &attempt, None)
     }
 
     /// The resource.
     #[must_use]
     pub fn urn(&self) -> &Urn {
-        &self.row.urn
+        &self.resource.urn
     }
 
     /// Does a plugin serve the resource? Then nothing can look for its object.
     #[must_use]
     pub fn is_by_plugin(&self) -> bool {
-        self.row.served_by().is_plugin()
+        self.resource.served_by().is_plugin()
     }
 
     /// One line on what is known: why, since when, how often.

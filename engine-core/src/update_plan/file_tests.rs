@@ -19,7 +19,7 @@ fn plan() -> UpdatePlan {
         ("later".to_owned(), Value::Unknown),
         ("token".to_owned(), Value::secret(value("hush-hush"))),
     ]);
-    let row = |inputs: &PropertyMap| ResourceState {
+    let resource = |inputs: &PropertyMap| ResourceState {
         urn: urn.clone(),
         parent: Some(urn.renamed("p")),
         protect: true,
@@ -29,8 +29,8 @@ fn plan() -> UpdatePlan {
     let mut plan = UpdatePlan { seed: Some([7; 32]), ..UpdatePlan::default() };
     plan.config.insert("proj:token".to_owned(), ("hush-hush".to_owned(), true));
     plan.config.insert("proj:size".to_owned(), ("3".to_owned(), false));
-    plan.note(Op::Update, &urn, Some(&row(&old)), Some(&row(&new)));
-    plan.note(Op::Delete, &urn.renamed("b"), Some(&row(&old)), None);
+    plan.note(Op::Update, &urn, Some(&resource(&old)), Some(&resource(&new)));
+    plan.note(Op::Delete, &urn.renamed("b"), Some(&resource(&old)), None);
     plan.note_outputs(&urn.renamed("c"), &old, &new);
     plan
 }

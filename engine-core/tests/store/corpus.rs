@@ -43,13 +43,14 @@ fn crypter_of(stored: &StoredStack) -> Crypter {
     Crypter::new(Passphrase::given(PASSPHRASE), &salt, Environment::system()).unwrap()
 }
 
-/// The rows and the pending operations. Earlier versions wrote the rows in an order of their own, which says nothing.
+/// The resources and the pending operations. Earlier versions wrote the resources in an order of their own, which says
+/// nothing.
 fn told(deployment: &Json) -> [Json; 2] {
-    let mut rows = deployment["resources"].clone();
-    if let Some(rows) = rows.as_array_mut() {
-        rows.sort_by_key(|row| ["urn", "delete", "id"].map(|member| row[member].to_string()));
+    let mut resources = deployment["resources"].clone();
+    if let Some(resources) = resources.as_array_mut() {
+        resources.sort_by_key(|resource| ["urn", "delete", "id"].map(|member| resource[member].to_string()));
     }
-    [rows, deployment["pending_operations"].clone()]
+    [resources, deployment["pending_operations"].clone()]
 }
 
 fn content(backend: &MemoryBackend, crypter: &Crypter) -> [Json; 2] {
@@ -91,7 +92,7 @@ fn the_corpus_holds_every_condition_of_this_version() {
 
 /// A state with one member more wherever a newer tool may put one.
 fn from_the_future() -> Json {
-    let row = |name: &str| {
+    let resource = |name: &str| {
         json!({
             "urn": format!("urn:pulumi:dev::shop::acme:index:Group::{name}"), "custom": false, "type": "acme:index:Group",
             "futureRow": {"a": [1, null, "x"]},
@@ -107,7 +108,7 @@ fn from_the_future() -> Json {
                 "manifest": {"time": "2026-01-01T00:00:00Z", "futureManifest": 1},
                 "metadata": {"futureMetadata": {"x": 1}},
                 "futureLatest": {"y": [{}]},
-                "resources": [row("a"), row("b")],
+                "resources": [resource("a"), resource("b")],
             },
         },
     })
@@ -125,7 +126,7 @@ pub(crate) fn members_that_this_version_does_not_know_are_kept_on_write() {
     let backend = with(from_the_future().to_string().into_bytes());
     let session = block_on(Session::open(&backend, &stack(), stories::options(&crypter))).unwrap();
     let mut snapshot = session.snapshot().clone();
-    snapshot.rows.truncate(1);
+    snapshot.resources.truncate(1);
     block_on(session.fold(snapshot)).unwrap();
     let now: Json = serde_json::from_slice(&backend.stored(&stack()).unwrap().checkpoint).unwrap();
     let before = from_the_future();

@@ -34,8 +34,8 @@ struct Outcome {
     errors: Vec<String>,
 }
 
-pub(crate) fn put(number: u32, row: Arc<ResourceState>) -> Change {
-    Change::Put { number, row, in_place_of: None }
+pub(crate) fn put(number: u32, resource: Arc<ResourceState>) -> Change {
+    Change::Put { number, resource, in_place_of: None }
 }
 
 /// What a run does: for each resource it journals the intent, "calls the provider", and journals the outcome; after a
@@ -51,19 +51,19 @@ fn run(backend: &LocalBackend, environment: Environment, crypter: &Crypter) -> O
         }
     };
     let mut snapshot = session.snapshot().clone();
-    let first = u32::try_from(snapshot.rows.len()).unwrap();
+    let first = u32::try_from(snapshot.resources.len()).unwrap();
     for number in first..first + RESOURCES {
-        let row = Arc::new(resource(&format!("r{number}"), 1.0));
-        let pending = PendingOperation { row: Arc::clone(&row), kind: PendingKind::Creating };
+        let state = Arc::new(resource(&format!("r{number}"), 1.0));
+        let pending = PendingOperation { resource: Arc::clone(&state), kind: PendingKind::Creating };
         if let Err(error) = block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }])) {
             outcome.errors.push(error.to_string());
-            outcome.refused = Some(row.urn.name().to_owned());
+            outcome.refused = Some(state.urn.name().to_owned());
             break;
         }
-        outcome.called.insert(row.urn.name().to_owned());
-        snapshot.rows.push(Arc::clone(&row));
-        match block_on(session.append(&[Change::End { operation: number }, put(number, Arc::clone(&row))])) {
-            Ok(()) => drop(outcome.done.insert(row.urn.name().to_owned())),
+        outcome.called.insert(state.urn.name().to_owned());
+        snapshot.resources.push(Arc::clone(&state));
+        match block_on(session.append(&[Change::End { operation: number }, put(number, Arc::clone(&state))])) {
+            Ok(()) => drop(outcome.done.insert(state.urn.name().to_owned())),
             Err(error) => {
                 outcome.errors.push(error.to_string());
                 break;
@@ -88,32 +88,34 @@ fn with_stack() -> (tempfile::TempDir, Crypter) {
         block_on(create_stack(&backend, &name, &crypter, &Environment::system())).unwrap();
     }
     let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
-    block_on(session.fold(Snapshot { rows: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }))
-        .unwrap();
+    block_on(
+        session.fold(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
+    )
+    .unwrap();
     (directory, crypter)
 }
 
-/// What is known after the disk is well again: names of rows, and of calls whose end nobody knows.
+/// What is known after the disk is well again: names of resources, and of calls whose end nobody knows.
 pub(crate) fn known(directory: &Path, crypter: &Crypter) -> (BTreeSet<String>, BTreeSet<String>) {
     let backend = open(directory, Environment::system());
     let other = block_on(read_stack(&backend, &StackName::new("shop", "other").unwrap(), true)).unwrap();
-    assert!(other.snapshot.rows.is_empty());
+    assert!(other.snapshot.resources.is_empty());
     let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
     let snapshot = session.snapshot();
-    let rows = snapshot.rows.iter().map(|row| row.urn.name().to_owned()).collect();
-    let pending = snapshot.pending.iter().map(|pending| pending.row.urn.name().to_owned()).collect();
+    let resources = snapshot.resources.iter().map(|resource| resource.urn.name().to_owned()).collect();
+    let pending = snapshot.pending.iter().map(|pending| pending.resource.urn.name().to_owned()).collect();
     block_on(session.fold(snapshot.clone())).unwrap();
-    (rows, pending)
+    (resources, pending)
 }
 
 fn check(outcome: &Outcome, directory: &Path, crypter: &Crypter, what: &str) {
-    let (rows, pending) = known(directory, crypter);
-    assert!(rows.contains("old"), "{what}: what was there is gone");
+    let (resources, pending) = known(directory, crypter);
+    assert!(resources.contains("old"), "{what}: what was there is gone");
     for name in &outcome.done {
-        assert!(rows.contains(name), "{what}: {name} was reported as done, and is not in the state");
+        assert!(resources.contains(name), "{what}: {name} was reported as done, and is not in the state");
     }
     for name in &outcome.called {
-        assert!(rows.contains(name) || pending.contains(name), "{what}: nothing is known of {name}");
+        assert!(resources.contains(name) || pending.contains(name), "{what}: nothing is known of {name}");
     }
     for name in &pending {
         // A record that a failing disk reported as failed may be there all the same.
@@ -158,10 +160,10 @@ pub(crate) fn whichever_operation_of_the_disk_fails_nothing_is_lost() {
 #[test]
 pub(crate) fn on_a_full_disk_every_outcome_of_a_call_that_was_begun_is_recorded() {
     let begin = |number: u32| {
-        let row = Arc::new(resource(&format!("r{number}"), 1.0));
+        let state = Arc::new(resource(&format!("r{number}"), 1.0));
         Change::Begin {
             operation: number,
-            pending: PendingOperation { row, kind: PendingKind::Creating },
+            pending: PendingOperation { resource: state, kind: PendingKind::Creating },
             attempt: None,
         }
     };
@@ -186,16 +188,16 @@ pub(crate) fn on_a_full_disk_every_outcome_of_a_call_that_was_begun_is_recorded(
         };
         for number in 2..2 + calls {
             let urn = resource(&format!("r{number}"), 1.0).urn;
-            let row = Arc::new(ResourceState { urn, ..large.clone() });
-            block_on(session.append(&[Change::End { operation: number }, put(number, row)])).unwrap();
+            let state = Arc::new(ResourceState { urn, ..large.clone() });
+            block_on(session.append(&[Change::End { operation: number }, put(number, state)])).unwrap();
         }
         let error = block_on(session.fold(Snapshot::default())).unwrap_err();
         assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("free some space"), "{error}");
         assert!(error.to_string().contains("journal"), "it says that nothing is lost: {error}");
         drop(session);
         disk.leave(None);
-        let (rows, pending) = known(directory.path(), &crypter);
-        assert_eq!(rows.len(), 2 + calls as usize, "{rows:?}");
+        let (resources, pending) = known(directory.path(), &crypter);
+        assert_eq!(resources.len(), 2 + calls as usize, "{resources:?}");
         assert!(pending.is_empty(), "{pending:?}");
     }
 }

@@ -61,13 +61,15 @@ fn prepare(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
         block_on(create_stack(&backend, &name, crypter, &Environment::system()))?;
     }
     let session = block_on(Session::open(&backend, &stack(), options(crypter)))?;
-    block_on(session.fold(Snapshot { rows: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }))?;
+    block_on(
+        session.fold(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
+    )?;
     Ok(())
 }
 
 fn begin(session: &Session, number: u32) -> maloko_core::Result<()> {
-    let row = Arc::new(resource(&format!("r{number}"), 1.0));
-    let pending = PendingOperation { row, kind: PendingKind::Creating };
+    let state = Arc::new(resource(&format!("r{number}"), 1.0));
+    let pending = PendingOperation { resource: state, kind: PendingKind::Creating };
     block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }]))
 }
 
@@ -102,12 +104,12 @@ fn fill(directory: &Path, cure: Cure) -> usize {
         }
         for number in under_way {
             let text = "x".repeat(OUTCOME).as_str().into();
-            let row = ResourceState {
+            let state = ResourceState {
                 outputs: Some(Arc::new([("text".to_owned(), text)].into())),
                 ..resource(&format!("r{number}"), 1.0)
             };
-            made.insert(row.urn.name().to_owned());
-            let outcome = [Change::End { operation: number }, put(number, row.into())];
+            made.insert(state.urn.name().to_owned());
+            let outcome = [Change::End { operation: number }, put(number, state.into())];
             block_on(session.append(&outcome)).unwrap();
         }
         if refused.is_some() {
@@ -120,10 +122,10 @@ fn fill(directory: &Path, cure: Cure) -> usize {
     // Whether the state fits depends on the disk; the journal holds all of it.
     drop(session);
     cure.apply(directory);
-    let mut rows = known(directory, &crypter);
-    rows.0.retain(|name| name.starts_with('r') || name == "old");
+    let mut resources = known(directory, &crypter);
+    resources.0.retain(|name| name.starts_with('r') || name == "old");
     let number = made.len() - 1;
-    assert_eq!(rows, (made, BTreeSet::new()));
+    assert_eq!(resources, (made, BTreeSet::new()));
     number
 }
 

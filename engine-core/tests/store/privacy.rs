@@ -24,14 +24,14 @@ fn everything(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
     block_on(read_stack(&backend, &stack(), true))?;
     for number in 0..5 {
         let session = block_on(Session::open(&backend, &stack(), options(crypter)))?;
-        let next = u32::try_from(session.snapshot().rows.len()).unwrap();
-        // The newest generation has another number each time, which the rows have not.
+        let next = u32::try_from(session.snapshot().resources.len()).unwrap();
+        // The newest generation has another number each time, which the resources have not.
         let newest = block_on(backend.generations(&stack()))?.first().map_or(0, |newest| newest.number);
-        let row = std::sync::Arc::new(resource(&format!("r{newest}"), 1.0));
-        block_on(session.append(&[Change::Put { number: next, row: row.clone(), in_place_of: None }]))?;
-        let mut rows = session.snapshot().rows.clone();
-        rows.push(row);
-        block_on(session.fold(Snapshot { rows, ..Snapshot::default() }))?;
+        let state = std::sync::Arc::new(resource(&format!("r{newest}"), 1.0));
+        block_on(session.append(&[Change::Put { number: next, resource: state.clone(), in_place_of: None }]))?;
+        let mut resources = session.snapshot().resources.clone();
+        resources.push(state);
+        block_on(session.fold(Snapshot { resources, ..Snapshot::default() }))?;
         block_on(backend.add_history(&stack(), number, b"{}", 50))?;
     }
     block_on(read_generations(&backend, &stack()))?;
@@ -52,8 +52,10 @@ fn with_stack() -> (tempfile::TempDir, PathBuf, Crypter) {
     let backend = open(&store);
     block_on(create_stack(&backend, &stack(), &crypter, &Environment::system())).unwrap();
     let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
-    block_on(session.fold(Snapshot { rows: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }))
-        .unwrap();
+    block_on(
+        session.fold(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
+    )
+    .unwrap();
     (directory, store, crypter)
 }
 
@@ -154,7 +156,8 @@ pub(crate) fn a_directory_that_is_swapped_for_a_link_in_the_middle_of_a_run_lead
         let (directory, store, crypter) = with_stack();
         let backend = open(&store);
         let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
-        let put = |number| Change::Put { number, row: resource(&format!("r{number}"), 1.0).into(), in_place_of: None };
+        let put =
+            |number| Change::Put { number, resource: resource(&format!("r{number}"), 1.0).into(), in_place_of: None };
         block_on(session.append(&[put(2)])).unwrap();
         let (path, outside, aside) =
             (store.join(name), directory.path().join("outside"), directory.path().join("aside"));
@@ -163,7 +166,10 @@ pub(crate) fn a_directory_that_is_swapped_for_a_link_in_the_middle_of_a_run_lead
         symlink(&outside, &path).unwrap();
         // It may say that the lease is lost, or that there is a link; it must not write.
         drop(block_on(session.append(&[put(3)])));
-        assert!(block_on(session.fold(Snapshot { rows: vec![provider()], ..Snapshot::default() })).is_err(), "{name}");
+        assert!(
+            block_on(session.fold(Snapshot { resources: vec![provider()], ..Snapshot::default() })).is_err(),
+            "{name}"
+        );
         drop(session);
         assert_eq!(below(&outside), Vec::<PathBuf>::new(), "{name}");
     }

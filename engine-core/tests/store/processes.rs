@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use crate::random::{Random, setting};
 use crate::stories::{self, PASSPHRASE, options, provider, resource, stack};
 
-/// One who was overtaken makes fewer rows than that before it notices, beyond those that it had made.
+/// One who was overtaken makes fewer resources than that before it notices, beyond those that it had made.
 const ENOUGH: usize = 100;
 const PART: &str = "STORE_PROCESS_PART";
 const DIRECTORY: &str = "STORE_PROCESS_DIRECTORY";
@@ -109,18 +109,18 @@ fn with_stack() -> (tempfile::TempDir, LocalBackend, Crypter) {
     (directory, backend, crypter)
 }
 
-/// Makes rows for ever, and says which are durable; the last word is why it had to stop.
+/// Makes resources for ever, and says which are durable; the last word is why it had to stop.
 fn write_for_ever(backend: &LocalBackend, crypter: &Crypter) {
     let session = block_on(Session::open(backend, &stack(), options(crypter))).unwrap();
-    let put = |number, row: Arc<ResourceState>| Change::Put { number, row, in_place_of: None };
+    let put = |number, state: Arc<ResourceState>| Change::Put { number, resource: state, in_place_of: None };
     block_on(session.append(&[put(0, provider())])).unwrap();
     say("open");
     for number in 1.. {
-        let row = Arc::new(resource(&format!("r{number}"), 1.0));
-        let pending = PendingOperation { row: Arc::clone(&row), kind: PendingKind::Creating };
+        let state = Arc::new(resource(&format!("r{number}"), 1.0));
+        let pending = PendingOperation { resource: Arc::clone(&state), kind: PendingKind::Creating };
         let begun = block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }]));
         let done =
-            begun.and_then(|()| block_on(session.append(&[Change::End { operation: number }, put(number, row)])));
+            begun.and_then(|()| block_on(session.append(&[Change::End { operation: number }, put(number, state)])));
         match done {
             Ok(()) => say(&number.to_string()),
             Err(error) => {
@@ -133,9 +133,9 @@ fn write_for_ever(backend: &LocalBackend, crypter: &Crypter) {
     }
 }
 
-fn rows(backend: &LocalBackend) -> Vec<String> {
-    let rows = block_on(read_stack(backend, &stack(), true)).unwrap().snapshot.rows;
-    rows.iter().skip(1).map(|row| row.urn.name().to_owned()).collect()
+fn resources(backend: &LocalBackend) -> Vec<String> {
+    let resources = block_on(read_stack(backend, &stack(), true)).unwrap().snapshot.resources;
+    resources.iter().skip(1).map(|resource| resource.urn.name().to_owned()).collect()
 }
 
 /// A writer is stopped at some moment, its stack is taken over and worked on, and then it is woken.
@@ -168,10 +168,10 @@ fn take_over(test: &str, lines: usize) {
     assert_eq!(gone.iter().map(|holder| holder.pid).collect::<Vec<_>>(), [pid]);
     // The heir begins at once, and finds all that the other was told is durable.
     let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
-    assert!(session.snapshot().rows.len() >= lines, "{} of {lines}", session.snapshot().rows.len());
-    let made = session.snapshot().rows.len();
+    assert!(session.snapshot().resources.len() >= lines, "{} of {lines}", session.snapshot().resources.len());
+    let made = session.snapshot().resources.len();
     let number = u32::try_from(made).unwrap();
-    let heirs = Change::Put { number, row: Arc::new(resource("heirs", 1.0)), in_place_of: None };
+    let heirs = Change::Put { number, resource: Arc::new(resource("heirs", 1.0)), in_place_of: None };
     block_on(session.append(&[heirs])).unwrap();
     let before = files(directory.path());
     writer.signal(Signal::CONT);
@@ -189,7 +189,7 @@ fn take_over(test: &str, lines: usize) {
     let here = format!("process {}", std::process::id());
     assert!(last[0].starts_with("stopped: ") && last[0].contains("taken over") && last[0].contains(&here), "{last:?}");
     assert!(last[1].starts_with("fold: ") && last[1].contains("taken over"), "{last:?}");
-    let ours = rows(&backend);
+    let ours = resources(&backend);
     for number in acknowledged.iter().filter(|said| *said != "open") {
         assert!(ours.contains(&format!("r{number}")), "{number} was acknowledged, and is lost: {ours:?}");
     }
@@ -276,7 +276,9 @@ fn a_killed_holder_is_no_holder_any_more() {
         writer.child.kill().unwrap();
         writer.child.wait().unwrap();
         let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
-        block_on(session.fold(maloko_core::state::Snapshot { rows: vec![provider()], ..session.snapshot().clone() }))
-            .unwrap();
+        block_on(
+            session.fold(maloko_core::state::Snapshot { resources: vec![provider()], ..session.snapshot().clone() }),
+        )
+        .unwrap();
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn options(crypter: &Crypter) -> SessionOptions {
     }
 }
 
-/// The default provider's row.
+/// The default provider's resource.
 pub(crate) fn provider() -> Arc<ResourceState> {
     Arc::new(ResourceState {
         urn: Urn::unchecked(PROVIDER),
@@ -79,8 +79,8 @@ pub(crate) fn resource(name: &str, size: f64) -> ResourceState {
     }
 }
 
-/// Rows with something of everything that a row can hold.
-pub(crate) fn rich_rows() -> Vec<Arc<ResourceState>> {
+/// Resources with something of everything that a resource can hold.
+pub(crate) fn rich_resources() -> Vec<Arc<ResourceState>> {
     let group = ResourceState {
         urn: Urn::new("dev", "shop", "", "acme:index:Group", "group"),
         kind: "acme:index:Group".into(),
@@ -115,12 +115,12 @@ pub(crate) fn rich_rows() -> Vec<Arc<ResourceState>> {
     [provider(), group.into(), secretive.into(), child.into(), pending_delete.into()].into()
 }
 
-fn begin(operation: u32, kind: PendingKind, row: ResourceState) -> Change {
-    Change::Begin { operation, pending: PendingOperation { row: row.into(), kind }, attempt: None }
+fn begin(operation: u32, kind: PendingKind, resource: ResourceState) -> Change {
+    Change::Begin { operation, pending: PendingOperation { resource: resource.into(), kind }, attempt: None }
 }
 
-fn put(number: u32, row: ResourceState) -> Change {
-    Change::Put { number, row: row.into(), in_place_of: None }
+fn put(number: u32, resource: ResourceState) -> Change {
+    Change::Put { number, resource: resource.into(), in_place_of: None }
 }
 
 /// A stack of `snapshot`, after a run that made these records and was then killed.
@@ -128,7 +128,7 @@ fn after(crypter: &Crypter, snapshot: &Snapshot, records: &[Vec<Change>]) -> Sto
     let backend = MemoryBackend::default();
     block_on(create_stack(&backend, &stack(), crypter, &Environment::system())).unwrap();
     let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
-    if !snapshot.rows.is_empty() || !snapshot.pending.is_empty() {
+    if !snapshot.resources.is_empty() || !snapshot.pending.is_empty() {
         block_on(session.fold(snapshot.clone())).unwrap();
     } else {
         block_on(session.abandon()).unwrap();
@@ -153,7 +153,7 @@ fn while_compacting(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack;
         let backend = LocalBackend::open(&directory.path().join(at.to_string()), disk.environment()).unwrap();
         block_on(create_stack(&backend, &stack(), crypter, &disk.environment())).unwrap();
         let options = || SessionOptions { environment: disk.environment(), ..options(crypter) };
-        let rich = Snapshot { rows: rich_rows(), ..Snapshot::default() };
+        let rich = Snapshot { resources: rich_resources(), ..Snapshot::default() };
         let session = block_on(Session::open(&backend, &stack(), options())).unwrap();
         block_on(session.fold(rich.clone())).unwrap();
         let old = block_on(backend.load(&stack())).unwrap().checkpoint;
@@ -161,10 +161,10 @@ fn while_compacting(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack;
         for record in records {
             block_on(session.append(record)).unwrap();
         }
-        let mut rows = rich.rows.clone();
-        rows.push(resource("new", 3.0).into());
+        let mut resources = rich.resources.clone();
+        resources.push(resource("new", 3.0).into());
         disk.plan(Some(FaultSchedule { at, for_good: true, errno: rustix::io::Errno::IO.raw_os_error() }));
-        drop(block_on(session.fold(Snapshot { rows, ..Snapshot::default() })));
+        drop(block_on(session.fold(Snapshot { resources, ..Snapshot::default() })));
         drop(session);
         disk.plan(None);
         let stored = block_on(backend.load(&stack())).unwrap();
@@ -184,7 +184,7 @@ fn while_compacting(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack;
 
 /// All stories.
 pub(crate) fn stories(crypter: &Crypter) -> Vec<Story> {
-    let rich = Snapshot { rows: rich_rows(), ..Snapshot::default() };
+    let rich = Snapshot { resources: rich_resources(), ..Snapshot::default() };
     let records = vec![
         vec![begin(0, PendingKind::Creating, resource("new", 3.0))],
         vec![begin(1, PendingKind::Updating, resource("secretive", 9.0))],
@@ -193,8 +193,8 @@ pub(crate) fn stories(crypter: &Crypter) -> Vec<Story> {
     ];
     let unresolved_creates = Snapshot {
         pending: vec![
-            PendingOperation { row: resource("lost", 1.0).into(), kind: PendingKind::Creating },
-            PendingOperation { row: resource("child", 1.0).into(), kind: PendingKind::Importing },
+            PendingOperation { resource: resource("lost", 1.0).into(), kind: PendingKind::Creating },
+            PendingOperation { resource: resource("child", 1.0).into(), kind: PendingKind::Importing },
         ],
         ..rich.clone()
     };

@@ -44,7 +44,7 @@ impl TestStack {
         snapshot.unresolved_creates.retain(|create| !forgotten(create.urn().as_str()));
         snapshot
             .pending
-            .retain(|pending| pending.kind != PendingKind::Creating || !forgotten(pending.row.urn.as_str()));
+            .retain(|pending| pending.kind != PendingKind::Creating || !forgotten(pending.resource.urn.as_str()));
         self.replace(snapshot).await
     }
 }
@@ -75,7 +75,8 @@ const ALL: &str = "all";
 const KEYS: &str = "{keys}";
 
 /// Judges the unresolved creates after a teardown. One that the provider was asked for is not left: what its `find` or `read`
-/// found is a row by then. `settled` has keys, lists of them with commas, or `all`; `command` has `{keys}` where they go.
+/// found is in the state by then. `settled` has keys, lists of them with commas, or `all`; `command` has `{keys}` where
+/// they go.
 pub(crate) fn left(creates: Vec<Unresolved>, calls: &[Asked], settled: &[String], command: &str) -> Left {
     let was_found = |create: &Unresolved| {
         calls
@@ -103,11 +104,11 @@ pub(crate) fn left(creates: Vec<Unresolved>, calls: &[Asked], settled: &[String]
 /// Knows every secret of a state.
 fn redactor_of(snapshot: &Snapshot) -> Redactor {
     let redactor = Redactor::new();
-    let unresolved = snapshot.unresolved_creates.iter().map(|create| &create.row);
-    let pending = snapshot.pending.iter().map(|pending| &pending.row);
-    for row in snapshot.rows.iter().chain(unresolved).chain(pending) {
-        redactor.learn_properties(&row.inputs);
-        redactor.learn_properties(&row.outputs_or_empty());
+    let unresolved = snapshot.unresolved_creates.iter().map(|create| &create.resource);
+    let pending = snapshot.pending.iter().map(|pending| &pending.resource);
+    for resource in snapshot.resources.iter().chain(unresolved).chain(pending) {
+        redactor.learn_properties(&resource.inputs);
+        redactor.learn_properties(&resource.outputs_or_empty());
     }
     redactor
 }
@@ -122,8 +123,8 @@ fn told(create: &UnresolvedCreate, redactor: &Redactor) -> Unresolved {
     if create.attempts > 1 {
         let _ = write!(text, ", {} attempts", create.attempts);
     }
-    if !create.row.id.is_empty() {
-        let _ = write!(text, ", id '{}'", create.row.id);
+    if !create.resource.id.is_empty() {
+        let _ = write!(text, ", id '{}'", create.resource.id);
     }
     if !create.error.is_empty() {
         let words: Vec<&str> = create.error.split_whitespace().collect();

@@ -11,7 +11,7 @@ fn urn(name: &str) -> String {
     format!("urn:pulumi:dev::project::pulumi-python:dynamic:Resource::{name}")
 }
 
-fn row(name: &str) -> Value {
+fn resource(name: &str) -> Value {
     let secret = json!({ "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "plaintext": format!("\"{SECRET}\"") });
     json!({
         "urn": urn(name), "custom": true, "type": "pulumi-python:dynamic:Resource", "inputs": { "key": secret }, "outputs": {},
@@ -23,11 +23,11 @@ fn stack() -> Result<TestStack> {
     let told = format!("no\n  answer for {SECRET}");
     let deployment = json!({ "version": 3, "deployment": {
         "resources": [],
-        "pending_operations": [{ "resource": row("old"), "type": "creating" }, { "resource": row("gone"), "type": "deleting" }],
+        "pending_operations": [{ "resource": resource("old"), "type": "creating" }, { "resource": resource("gone"), "type": "deleting" }],
         "maloko_suspects": [
-            { "resource": row("raised"), "key": "k1", "doubt": "raised", "attempts": 1 },
+            { "resource": resource("raised"), "key": "k1", "doubt": "raised", "attempts": 1 },
             {
-                "resource": row("late"), "key": "k2", "doubt": "timed-out", "since": "2026-01-01T00:00:00Z", "attempts": 2,
+                "resource": resource("late"), "key": "k2", "doubt": "timed-out", "since": "2026-01-01T00:00:00Z", "attempts": 2,
                 "error": told,
             },
         ],

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::exchange::{Asked, Held, LifeCrash, LifeOperation, LifeRan, LifeRequest, LifeRun, Row, Taken};
+use super::exchange::{Asked, Held, LifeCrash, LifeOperation, LifeRan, LifeRequest, LifeResource, LifeRun, Taken};
 use super::finding;
 use super::model::Model;
 use super::step::{Inputs, Moment, Step};
@@ -94,13 +94,13 @@ impl Course {
             ends.push((name.clone(), Arc::clone(inputs), made.clone()));
         }
         for (name, inputs) in self.model.state.iter().filter(|_| self.model.settled) {
-            let Some(row) = self.model.row(name) else { continue };
-            let made = row.made();
+            let Some(resource) = self.model.resource(name) else { continue };
+            let made = resource.made();
             if !ends.iter().any(|(_, other, it)| other.number == inputs.number && *it == made) {
                 ends.push((name.clone(), Arc::clone(inputs), made));
             }
         }
-        if self.model.rows.is_empty() && self.model.unresolved == 0 {
+        if self.model.resources.is_empty() && self.model.unresolved == 0 {
             self.holds("the end").await?;
         } else {
             self.destroy("the destroy at the end").await?;
@@ -132,7 +132,7 @@ impl Course {
     }
 
     async fn preview(&mut self) -> Held {
-        let rows = self.model.rows.clone();
+        let resources = self.model.resources.clone();
         let picture: serde_json::Value = self.host.ask(LifeRequest::Picture).await;
         let ran = self.run(self.planning()).await;
         if ran.error.is_some() && !ran.refused {
@@ -142,7 +142,7 @@ impl Course {
             finding::preview(&self.model, &ran)?;
         }
         let then: serde_json::Value = self.host.ask(LifeRequest::Picture).await;
-        finding::unchanged(&rows, &self.model.rows, &picture, &then)
+        finding::unchanged(&resources, &self.model.resources, &picture, &then)
     }
 
     async fn destroy(&mut self, what: &str) -> Held {
@@ -240,7 +240,7 @@ impl Course {
         }
         for name in updated {
             // A later step may hide it: a destroy, a refresh.
-            let made = self.model.row(&name).map(Row::made);
+            let made = self.model.resource(&name).map(LifeResource::made);
             if let (Some(inputs), Some(made)) = (self.model.program.get(&name), made) {
                 let inputs = Arc::clone(inputs);
                 self.model.updated.insert(name, (inputs, made));
@@ -302,7 +302,7 @@ impl Course {
     }
 
     fn id_of(&self, name: &str) -> Option<String> {
-        self.model.row(name).map(|row| row.id.clone())
+        self.model.resource(name).map(|resource| resource.id.clone())
     }
 
     async fn tell_program(&mut self) {

@@ -161,7 +161,8 @@ pub struct LifeRan {
     /// The labels of the points that it has passed.
     pub points: Vec<String>,
     /// The resources in the state that have a provider.
-    pub rows: Vec<Row>,
+    #[serde(rename = "rows")]
+    pub resources: Vec<LifeResource>,
     /// How many creates in the state have an outcome that is unknown.
     pub unresolved: usize,
 }
@@ -187,7 +188,7 @@ pub struct LifePlanned {
 
 /// A resource in the state.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Row {
+pub struct LifeResource {
     /// Its name.
     pub name: String,
     /// The id of its object.
@@ -199,7 +200,7 @@ pub struct Row {
     pub waiting: bool,
 }
 
-impl Row {
+impl LifeResource {
     pub(super) fn made(&self) -> Made {
         Made { id: self.id.clone(), outputs: self.outputs.clone(), secret: Vec::new() }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 
-use super::exchange::{Asked, Held, LifeEnd, LifeOperation, LifePlanned, LifeRan, Row};
+use super::exchange::{Asked, Held, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeResource};
 use super::model::Model;
 use crate::laws::{Made, Words, first_difference_of, is_listed, show, show_maybe};
 
@@ -65,15 +65,22 @@ pub(super) fn preview(model: &Model, ran: &LifeRan) -> Held {
 }
 
 /// A preview changes nothing.
-pub(super) fn unchanged(rows: &[Row], rows_then: &[Row], world: &Json, world_then: &Json) -> Held {
+pub(super) fn unchanged(
+    resources: &[LifeResource],
+    resources_then: &[LifeResource],
+    world: &Json,
+    world_then: &Json,
+) -> Held {
     if world != world_then {
         let expected = format!("the world to be as it was: {}", show(world));
         return Err(broken("preview", expected, show(world_then)));
     }
-    if rows != rows_then {
-        let ids = |rows: &[Row]| show(&rows.iter().map(|row| json!({ "name": row.name, "id": row.id })).collect());
-        let expected = format!("the state to be as it was: {}", ids(rows));
-        return Err(broken("preview", expected, format!("another one: {}", ids(rows_then))));
+    if resources != resources_then {
+        let ids = |resources: &[LifeResource]| {
+            show(&resources.iter().map(|resource| json!({ "name": resource.name, "id": resource.id })).collect())
+        };
+        let expected = format!("the state to be as it was: {}", ids(resources));
+        return Err(broken("preview", expected, format!("another one: {}", ids(resources_then))));
     }
     Ok(())
 }
@@ -118,12 +125,12 @@ pub(super) fn two_writers(ran: &LifeRan) -> Held {
 
 /// The state is as the steps say, and the world as the state says.
 pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> Held {
-    let label = |row: &Row| format!("{} ({})", row.name, row.id);
-    let waiting: Vec<String> = model.rows.iter().filter(|row| row.waiting).map(label).collect();
+    let label = |resource: &LifeResource| format!("{} ({})", resource.name, resource.id);
+    let waiting: Vec<String> = model.resources.iter().filter(|resource| resource.waiting).map(label).collect();
     if !waiting.is_empty() {
         return Err(broken(what, "nothing to wait for its deletion", waiting.join(", ")));
     }
-    let mut names: Vec<&str> = model.rows.iter().map(|row| row.name.as_str()).collect();
+    let mut names: Vec<&str> = model.resources.iter().map(|resource| resource.name.as_str()).collect();
     names.sort_unstable();
     let expected: Vec<&str> = model.state.keys().map(String::as_str).collect();
     let listed = |names: &[&str]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
@@ -134,20 +141,22 @@ pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> He
     let none = BTreeSet::new();
     let foreign = model.foreign.as_ref().unwrap_or(&none);
     let there: Vec<&str> = there.iter().filter(|id| !foreign.contains(*id)).map(String::as_str).collect();
-    let rows: Vec<&Row> = model.rows.iter().filter(|row| !model.lost.contains(&row.name)).collect();
-    let known = show(&rows.iter().map(|row| json!({ "name": row.name, "id": row.id })).collect());
-    let orphans: Vec<&str> = there.iter().filter(|id| rows.iter().all(|row| row.id != **id)).copied().collect();
+    let resources: Vec<&LifeResource> =
+        model.resources.iter().filter(|resource| !model.lost.contains(&resource.name)).collect();
+    let known = show(&resources.iter().map(|resource| json!({ "name": resource.name, "id": resource.id })).collect());
+    let orphans: Vec<&str> =
+        there.iter().filter(|id| resources.iter().all(|resource| resource.id != **id)).copied().collect();
     // What a create left whose answer was lost, and that the program no longer wants, is an unresolved create.
     if orphans.len() > model.unresolved {
         let found = format!("{} beside {known}", orphans.join(", "));
         return Err(broken(what, "no object that the stack does not know", found));
     }
-    if let Some(row) = rows.iter().find(|row| !there.contains(&row.id.as_str())) {
-        let expected = format!("the object {} of {} to be there", show(&json!(row.id)), row.name);
+    if let Some(resource) = resources.iter().find(|resource| !there.contains(&resource.id.as_str())) {
+        let expected = format!("the object {} of {} to be there", show(&json!(resource.id)), resource.name);
         return Err(broken(what, expected, show(&json!(there))));
     }
-    let ids: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    if ids.len() < rows.len() {
+    let ids: BTreeSet<&str> = resources.iter().map(|resource| resource.id.as_str()).collect();
+    if ids.len() < resources.len() {
         return Err(broken(what, "an object for each resource", known));
     }
     Ok(())
@@ -156,7 +165,8 @@ pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> He
 /// What creates left whose answers were lost: as many objects as there are such creates, at most.
 pub(super) fn strays(model: &Model, there: &[String]) -> Held<Vec<String>> {
     let is_known = |id: &String| {
-        model.foreign.as_ref().is_some_and(|foreign| foreign.contains(id)) || model.rows.iter().any(|row| row.id == *id)
+        model.foreign.as_ref().is_some_and(|foreign| foreign.contains(id))
+            || model.resources.iter().any(|resource| resource.id == *id)
     };
     let strays: Vec<String> = there.iter().filter(|id| !is_known(id)).cloned().collect();
     if strays.len() <= model.unresolved {

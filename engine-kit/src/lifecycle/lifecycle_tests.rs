@@ -106,15 +106,16 @@ impl Host {
             }
             _ => {}
         }
-        let rows: Vec<Json> = self.state.iter().map(|(name, (id, inputs))| self.row(name, id, *inputs)).collect();
+        let resources: Vec<Json> =
+            self.state.iter().map(|(name, (id, inputs))| self.resource(name, id, *inputs)).collect();
         let meanwhile = request["meanwhile"].is_number().then(|| json!({ "error": "the stack is locked by ann" }));
         json!({
-            "plan": plan, "rows": rows, "crashed": crashed, "lost": false, "unresolved": self.unresolved,
+            "plan": plan, "rows": resources, "crashed": crashed, "lost": false, "unresolved": self.unresolved,
             "points": ["before create of a"], "meanwhile": meanwhile,
         })
     }
 
-    fn row(&self, name: &str, id: &str, inputs: usize) -> Json {
+    fn resource(&self, name: &str, id: &str, inputs: usize) -> Json {
         let size = if self.forgets { self.world.get(id).copied().unwrap_or_default() } else { inputs };
         json!({ "name": name, "id": id, "outputs": { "size": size, "id": id } })
     }

@@ -22,7 +22,8 @@ use course::Course;
 pub(crate) use edits::Edit;
 use exchange::Held;
 pub use exchange::{
-    Asked, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, Meanwhile, Row, Taken,
+    Asked, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeResource, LifeRun, Meanwhile,
+    Taken,
 };
 pub use model::LifeSubject;
 use model::Model;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::exchange::{LifeRan, Row};
+use super::exchange::{LifeRan, LifeResource};
 use super::step::{Inputs, RESOURCES, RULES, Step};
 use crate::laws::{Made, World};
 
@@ -53,7 +53,7 @@ pub(super) struct Model {
     /// What was in the world before the first step; `None` before that was looked at.
     pub(super) foreign: Option<BTreeSet<String>>,
     /// The state after the last operation.
-    pub(super) rows: Vec<Row>,
+    pub(super) resources: Vec<LifeResource>,
     pub(super) unresolved: usize,
     /// The number of the writer who has the stack.
     pub(super) writer: usize,
@@ -193,7 +193,7 @@ impl Model {
 
     /// Notes what an operation left.
     pub(super) fn saw(&mut self, ran: &LifeRan) {
-        self.rows.clone_from(&ran.rows);
+        self.resources.clone_from(&ran.resources);
         self.unresolved = ran.unresolved;
         self.points.extend(ran.points.iter().cloned());
     }
@@ -209,9 +209,9 @@ impl Model {
         }
     }
 
-    /// The row of a resource.
-    pub(super) fn row(&self, name: &str) -> Option<&Row> {
-        self.rows.iter().find(|row| row.name == name && !row.waiting)
+    /// The state of a resource.
+    pub(super) fn resource(&self, name: &str) -> Option<&LifeResource> {
+        self.resources.iter().find(|resource| resource.name == name && !resource.waiting)
     }
 
     /// An `up` was cut off.

@@ -131,8 +131,8 @@ impl Runs {
             if report.outcome == "succeeded" {
                 continue;
             }
-            for (name, row) in resources(&placed.stack).await? {
-                left.push(format!("{name} ({})", row["id"].as_str().unwrap_or_default()));
+            for (name, resource) in resources(&placed.stack).await? {
+                left.push(format!("{name} ({})", resource["id"].as_str().unwrap_or_default()));
             }
         }
         Ok(left)
@@ -232,9 +232,10 @@ impl Runs {
     /// Takes the resource out of the state, and has the program import its object.
     async fn forget_to_import(&mut self) -> Result<()> {
         let placed = self.placed()?;
-        let rows = placed.stack.resources().await?;
-        let row = rows["rows"].as_array().into_iter().flatten().find(|row| row["name"] == NAME);
-        let text = |member: &str| row.and_then(|row| row[member].as_str()).unwrap_or_default().to_owned();
+        let resources = placed.stack.resources().await?;
+        let resource = resources["rows"].as_array().into_iter().flatten().find(|resource| resource["name"] == NAME);
+        let text =
+            |member: &str| resource.and_then(|resource| resource[member].as_str()).unwrap_or_default().to_owned();
         let (urn, id) = (text("urn"), text("id"));
         placed.stack = placed.stack.without(&[urn]).await?;
         placed.program.import = id;
@@ -305,12 +306,13 @@ impl Runs {
         let former = self.given.baseline.get(number).cloned().unwrap_or_default();
         let unreadable = |error: serde_json::Error| Error::Configuration(error.to_string().into());
         let mut exported: Json = serde_json::from_str(&self.saved).map_err(unreadable)?;
-        let rows = exported["deployment"]["resources"].as_array_mut().into_iter().flatten();
-        let is_it = |row: &&mut Json| row["urn"].as_str().is_some_and(|urn| urn.ends_with(&format!("::{NAME}")));
-        if let Some(row) = rows.into_iter().find(is_it) {
-            row["id"] = former["id"].clone();
-            row["inputs"] = former["inputs"].clone();
-            row["outputs"] = former["outputs"].clone();
+        let resources = exported["deployment"]["resources"].as_array_mut().into_iter().flatten();
+        let is_it =
+            |resource: &&mut Json| resource["urn"].as_str().is_some_and(|urn| urn.ends_with(&format!("::{NAME}")));
+        if let Some(resource) = resources.into_iter().find(is_it) {
+            resource["id"] = former["id"].clone();
+            resource["inputs"] = former["inputs"].clone();
+            resource["outputs"] = former["outputs"].clone();
         }
         let inputs = former["inputs"].as_object().map(read_map).unwrap_or_default();
         let placed = self.placed()?;
@@ -355,12 +357,13 @@ fn step_of(entry: &Entry) -> Json {
 
 /// The resources in a state, by name.
 async fn resources(stack: &TestStack) -> Result<Map<String, Json>> {
-    let rows = stack.resources().await?;
-    let rows = rows["rows"].as_array().into_iter().flatten();
-    let shown = rows.filter(|row| row["custom"] == true && row["delete"] == false).filter_map(|row| {
-        let name = row["name"].as_str()?.to_owned();
-        Some((name, json!({ "id": row["id"], "outputs": row["outputs"], "secret": row["secret"] })))
-    });
+    let resources = stack.resources().await?;
+    let resources = resources["rows"].as_array().into_iter().flatten();
+    let shown =
+        resources.filter(|resource| resource["custom"] == true && resource["delete"] == false).filter_map(|resource| {
+            let name = resource["name"].as_str()?.to_owned();
+            Some((name, json!({ "id": resource["id"], "outputs": resource["outputs"], "secret": resource["secret"] })))
+        });
     Ok(shown.collect())
 }
 

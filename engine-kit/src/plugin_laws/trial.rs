@@ -48,7 +48,7 @@ pub(crate) fn without_engine(urn: &Urn, method: Method) -> ProviderCall {
 
 impl PluginTrial {
     /// Begins an example of a law (`L5`). `subject` is what is known of the provider ([`Subject`]), with the members
-    /// `inputs` and `outputs` in each row of `baseline`.
+    /// `inputs` and `outputs` in each resource of `baseline`.
     ///
     /// # Errors
     /// A law that there is not, and a subject that cannot be read.

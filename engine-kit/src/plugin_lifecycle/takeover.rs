@@ -35,15 +35,19 @@ pub(super) async fn run(
 
 /// Has the stack forget a resource; what an import of its object is told.
 async fn forgotten(stack: &TestStack, name: &str) -> Result<Import> {
-    let rows = stack.resources().await?;
-    let row = rows["rows"].as_array().into_iter().flatten().find(|row| row["name"] == name && row["delete"] == false);
-    let text = |member: &str| row.and_then(|row| row[member].as_str()).map(str::to_owned);
+    let resources = stack.resources().await?;
+    let resource = resources["rows"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|resource| resource["name"] == name && resource["delete"] == false);
+    let text = |member: &str| resource.and_then(|resource| resource[member].as_str()).map(str::to_owned);
     let missing = || Error::Configuration(format!("the stack has no resource '{name}' to forget").into());
     let urn = text("urn").ok_or_else(missing)?;
     let unreadable = |error: serde_json::Error| Error::Configuration(error.to_string().into());
     let mut exported: Json = serde_json::from_str(&stack.export().await?).map_err(unreadable)?;
-    if let Some(rows) = exported["deployment"]["resources"].as_array_mut() {
-        rows.retain(|row| row["urn"] != urn.as_str());
+    if let Some(resources) = exported["deployment"]["resources"].as_array_mut() {
+        resources.retain(|resource| resource["urn"] != urn.as_str());
     }
     stack.import(exported.to_string().as_bytes(), "the state without a resource").await?;
     Ok(Import {

@@ -82,10 +82,10 @@ impl Writers {
         let (kept, order) = (Arc::clone(&self.shared.kept), self.order());
         let program = Program { resources: vec![(name, inputs)], ..self.program.clone() };
         let report = deploy(&stack, &order, &program, &kept).await?;
-        let made = rows_of(&stack).await?.into_iter().next().filter(|_| report.outcome == "succeeded");
+        let made = resources_of(&stack).await?.into_iter().next().filter(|_| report.outcome == "succeeded");
         let order = RunRequest { verb: Verb::Destroy, ..order };
         deploy(&stack, &order, &program, &kept).await?;
-        Ok(made.map_or(Json::Null, |row| json!({ "id": row["id"], "outputs": row["outputs"] })))
+        Ok(made.map_or(Json::Null, |resource| json!({ "id": resource["id"], "outputs": resource["outputs"] })))
     }
 
     /// Does an operation, and says what it came to ([`crate::LifeRan`]).
@@ -119,7 +119,7 @@ impl Writers {
         };
         let tried = tried.and_then(|tried| tried.lock().unwrap_or_else(PoisonError::into_inner).take());
         let mut answer = report.map_or_else(|| json!({ "crashed": true }), |report| told(&report, &kept, errors));
-        answer["rows"] = json!(rows_of(&stack).await?);
+        answer["rows"] = json!(resources_of(&stack).await?);
         answer["unresolved"] = json!(stack.resources().await?["suspects"].as_array().map_or(0, Vec::len));
         answer["meanwhile"] = tried.map_or(Json::Null, |error| json!({ "error": error }));
         Ok(answer)
@@ -194,14 +194,15 @@ fn told(report: &Report, kept: &KeptPlugin, errors: usize) -> Json {
     })
 }
 
-/// The resources in the state, as [`crate::Row`] has them.
-async fn rows_of(stack: &TestStack) -> Result<Vec<Json>> {
+/// The resources in the state, as [`crate::LifeResource`] has them.
+async fn resources_of(stack: &TestStack) -> Result<Vec<Json>> {
     let snapshot = stack.snapshot().await?;
-    let rows = snapshot.rows.iter().filter(|row| row.custom && row.urn.provider_package().is_none());
-    Ok(rows
-        .map(|row| {
-            let outputs = properties(&row.outputs_or_empty(), Secrets::Open);
-            json!({ "name": row.urn.name(), "id": row.id, "outputs": outputs, "waiting": row.delete })
+    let resources =
+        snapshot.resources.iter().filter(|resource| resource.custom && resource.urn.provider_package().is_none());
+    Ok(resources
+        .map(|resource| {
+            let outputs = properties(&resource.outputs_or_empty(), Secrets::Open);
+            json!({ "name": resource.urn.name(), "id": resource.id, "outputs": outputs, "waiting": resource.delete })
         })
         .collect())
 }

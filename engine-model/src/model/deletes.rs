@@ -77,7 +77,7 @@ impl Model<'_> {
         }
     }
 
-    /// Is the row no longer wanted? That of dynamic resources' provider goes last of all, and without a trace.
+    /// Is the resource no longer wanted? That of dynamic resources' provider goes last of all, and without a trace.
     fn is_left_over(&self, index: usize) -> bool {
         let slot = &self.slots[index];
         !slot.gone
@@ -132,7 +132,7 @@ impl Model<'_> {
         }
     }
 
-    /// Marks what a row that stays refers to.
+    /// Marks what a resource that stays refers to.
     pub(crate) fn keep_needed(&self, index: usize, condemned: &BTreeSet<usize>, kept: &mut BTreeSet<usize>) {
         let mut open = vec![index];
         while let Some(index) = open.pop() {
@@ -146,7 +146,7 @@ impl Model<'_> {
         }
     }
 
-    /// Groups in which the rows may go side by side, the first one first.
+    /// Groups in which the resources may go side by side, the first one first.
     fn levels(&self, condemned: &BTreeSet<usize>) -> Vec<Vec<usize>> {
         let mut depths: BTreeMap<usize, usize> = BTreeMap::new();
         // With the last of its resources their provider goes too, after them; it is never a target.
@@ -174,19 +174,19 @@ impl Model<'_> {
         levels
     }
 
-    /// Must `row` be deleted before `other`, which comes earlier in the state?
-    fn goes_before(&self, row: &Record, other: &Record) -> bool {
-        if row.references().any(|urn| urn == other.urn) {
+    /// Must `state` be deleted before `other`, which comes earlier in the state?
+    fn goes_before(&self, state: &Record, other: &Record) -> bool {
+        if state.references().any(|urn| urn == other.urn) {
             return true;
         }
         // Who depends on a component goes before the component's children.
         let mut above = other.parent.clone();
         while let Some(component) = above.filter(|urn| *urn != urns::stack()) {
-            let depends = row.references().any(|urn| urn == component) && row.parent.as_ref() != Some(&component);
-            if depends && row.urn != other.urn {
+            let depends = state.references().any(|urn| urn == component) && state.parent.as_ref() != Some(&component);
+            if depends && state.urn != other.urn {
                 return true;
             }
-            above = self.rows().find(|record| record.urn == component).and_then(|record| record.parent.clone());
+            above = self.resources().find(|record| record.urn == component).and_then(|record| record.parent.clone());
         }
         false
     }
@@ -228,7 +228,7 @@ impl Model<'_> {
                 self.failed = true;
                 continue;
             }
-            if !self.delete_row(index, going) {
+            if !self.delete_resource(index, going) {
                 self.keep_needed(index, condemned, kept);
             }
         }
@@ -238,9 +238,9 @@ impl Model<'_> {
         }
     }
 
-    /// Was the row an old object before this run?
+    /// Was the resource an old object before this run?
     fn was_pending_delete(&self, index: usize) -> bool {
-        self.before.rows.get(index).is_some_and(|row| row.delete)
+        self.before.resources.get(index).is_some_and(|record| record.delete)
     }
 
     /// Does the object go with its owner? One that was alive before this run goes with an owner that was, too.
@@ -265,7 +265,7 @@ impl Model<'_> {
         self.foreseen_failure(record).or_else(|| (!self.before.dry_run && fault()).then_some(DeleteFailure::Stops))
     }
 
-    /// Can the provider of a row not be asked? A preview knows that, too.
+    /// Can the provider of a resource not be asked? A preview knows that, too.
     pub(crate) fn foreseen_failure(&self, record: &Record) -> Option<DeleteFailure> {
         if record.provider.is_empty() {
             return None;
@@ -274,7 +274,7 @@ impl Model<'_> {
         ready.err().map(|error| DeleteFailure::of(&error))
     }
 
-    fn delete_row(&mut self, index: usize, going: &Going) -> bool {
+    fn delete_resource(&mut self, index: usize, going: &Going) -> bool {
         let record = self.slots[index].record.clone();
         let op = match (record.delete, record.external, record.pending) {
             (true, true, _) => "discard-replaced",
@@ -313,7 +313,7 @@ impl Model<'_> {
         let base = self.slots[index].base;
         let plain = op == "delete";
         let goes = |urn: &str| going.contains(&(true, urn.to_owned()));
-        let referenced = self.rows().any(|row| row.references().any(|urn| urn == record.urn));
+        let referenced = self.resources().any(|state| state.references().any(|urn| urn == record.urn));
         for (applies, rule) in [
             (plain && self.before.step.verb == Verb::Up, Rule::DeleteUnregistered),
             (record.references().any(goes), Rule::DeleteDependentsFirst),

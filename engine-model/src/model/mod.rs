@@ -34,7 +34,7 @@ pub const NEW_ID: &str = "(new)";
 /// Stands for an id that a preview does not know.
 pub(crate) const UNKNOWN_ID: &str = "?";
 
-/// A row, and what became of it in this operation.
+/// A resource, and what became of it in this operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) record: Record,
@@ -42,7 +42,7 @@ pub(crate) struct Slot {
     pub(crate) base: bool,
     /// Was it registered, or looked up?
     pub(crate) handled: bool,
-    /// Did the run give it a new row?
+    /// Did the run give it a new state?
     pub(crate) done: bool,
     /// Is it no longer there?
     pub(crate) gone: bool,
@@ -74,9 +74,9 @@ pub struct Before<'a> {
     pub step: &'a Step,
     /// Is it a preview?
     pub dry_run: bool,
-    /// The rows, in their order.
-    pub rows: Vec<Record>,
-    /// Whose provider each row names: those that no program brings are called on.
+    /// The resources, in their order.
+    pub resources: Vec<Record>,
+    /// Whose provider each resource names: those that no program brings are called on.
     pub served: BTreeMap<String, String>,
     /// What exists.
     pub cloud: Cloud,
@@ -84,8 +84,8 @@ pub struct Before<'a> {
     pub ids: &'a BTreeMap<String, String>,
     /// The outputs of the stack.
     pub outputs: BTreeMap<String, String>,
-    /// Is a row still in the state after the operation? Asked only where the rules leave it open: for rows that could be
-    /// deleted side by side with one whose deletion failed.
+    /// Is a resource still in the state after the operation? Asked only where the rules leave it open: for resources
+    /// that could be deleted side by side with one whose deletion failed.
     pub is_left: &'a dyn Fn(&Record) -> bool,
 }
 
@@ -104,7 +104,7 @@ pub struct Model<'a> {
     pub(crate) marked: BTreeSet<String>,
     pub(crate) skipped: BTreeSet<String>,
     pub(crate) failures: BTreeSet<String>,
-    /// The resources of the program whose providers serve rows of a refresh, by the rows' URNs.
+    /// The resources of the program whose providers serve resources of a refresh, by the URNs in the state.
     pub(crate) served: BTreeMap<String, String>,
     /// The references to the default providers that this run came to, by package and version.
     pub(crate) default_providers: BTreeMap<(String, Option<String>), String>,
@@ -112,9 +112,9 @@ pub struct Model<'a> {
     pub(crate) configurations: BTreeMap<String, Configuration>,
     /// The provider resources whose plugins died, by reference.
     pub(crate) gone: BTreeSet<String>,
-    /// Former and present URNs of the rows that were renamed.
+    /// Former and present URNs of the resources that were renamed.
     pub(crate) renames: Vec<(String, String)>,
-    /// Those of rows whose old object keeps the former URN.
+    /// Those of resources whose old object keeps the former URN.
     pub(crate) late_renames: Vec<(String, String)>,
     /// Did anything fail?
     pub failed: bool,
@@ -128,9 +128,9 @@ pub struct Model<'a> {
     pub late_steps: Vec<String>,
     /// Calls after the program's end, in no order.
     pub late_calls: Vec<String>,
-    /// Rows of which the rules do not say whether their deletion was begun.
+    /// Resources of which the rules do not say whether their deletion was begun.
     pub open: Vec<Record>,
-    /// Objects that stay although no row names them: retained, gone with their owner, or not known by their id.
+    /// Objects that stay although no resource names them: retained, gone with their owner, or not known by their id.
     pub let_go: BTreeSet<String>,
     /// Creates whose outcome is unknown.
     pub unresolved_creates: Vec<String>,
@@ -160,7 +160,7 @@ impl<'a> Model<'a> {
         let mut model = Self {
             providers: Providers::new(before.lifecycle, &before.step.faults),
             cloud: before.cloud.clone(),
-            slots: before.rows.iter().map(slot).collect(),
+            slots: before.resources.iter().map(slot).collect(),
             known: BTreeMap::new(),
             seen: BTreeMap::new(),
             claimed: BTreeSet::new(),
@@ -197,7 +197,7 @@ impl<'a> Model<'a> {
             Verb::Destroy => {
                 model.winding_up = true;
                 model.delete_leftovers();
-                if !model.rows().any(|row| row.urn == urns::stack()) {
+                if !model.resources().any(|state| state.urn == urns::stack()) {
                     model.outputs.clear();
                 }
             }
@@ -205,20 +205,20 @@ impl<'a> Model<'a> {
         model
     }
 
-    /// The rows that are left, in no particular order.
-    pub fn rows(&self) -> impl Iterator<Item = &Record> {
+    /// The resources that are left, in no particular order.
+    pub fn resources(&self) -> impl Iterator<Item = &Record> {
         self.slots.iter().filter(|slot| !slot.gone).map(|slot| &slot.record)
     }
 
     fn update(&mut self) {
         let stack = urns::stack();
-        let row = Record { urn: stack.clone(), ..Record::default() };
+        let record = Record { urn: stack.clone(), ..Record::default() };
         self.seen.insert(stack.clone(), Seen::default());
         let old = self.find(&stack);
         self.step(if old.is_some() { "same" } else { "create" }, &stack, None);
         match old {
             Some(slot) => self.slots[slot].handled = true,
-            None => self.append(row),
+            None => self.append(record),
         }
         let step = self.before.step;
         let mut ended = false;
@@ -245,7 +245,7 @@ impl<'a> Model<'a> {
             self.failed = true;
             self.halted = true;
             self.counts.hit(Rule::ProgramRaises);
-            if self.rows().any(|row| row.pending) {
+            if self.resources().any(|record| record.pending) {
                 self.counts.hit(Rule::ProgramRaisesPending);
             }
         }
@@ -294,9 +294,10 @@ impl<'a> Model<'a> {
         });
     }
 
-    /// The row of a URN, among those that were there, and alive, before.
+    /// The resource of a URN, among those that were there, and alive, before.
     pub(crate) fn find(&self, urn: &str) -> Option<usize> {
-        let lived = |index: usize| self.before.rows.get(index).is_some_and(|row| !row.delete && row.urn == urn);
+        let lived =
+            |index: usize| self.before.resources.get(index).is_some_and(|record| !record.delete && record.urn == urn);
         (0..self.slots.len()).find(|index| lived(*index) && !self.slots[*index].gone)
     }
 
@@ -309,21 +310,21 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Calls the provider of a row. What a dynamic one does not have is answered as the SDKs' base classes do; a plugin is
-    /// told the inputs that the row had.
+    /// Calls the provider of a resource. What a dynamic one does not have is answered as the SDKs' base classes do; a
+    /// plugin is told the inputs that the resource had.
     pub(crate) fn call(
         &mut self,
-        row: &Record,
+        record: &Record,
         method: &Method,
         old_inputs: Option<&PropertyMap>,
     ) -> Result<Answer, ProviderError> {
-        if !row.provider.is_empty() {
+        if !record.provider.is_empty() {
             let old_inputs = old_inputs.map(|inputs| inputs.clone().into());
             let told = PluginArguments { old_inputs, preview: self.before.dry_run, ..PluginArguments::default() };
-            return self.call_plugin(row, method, &told);
+            return self.call_plugin(record, method, &told);
         }
-        let name = show::name(&row.urn).to_owned();
-        let kind = self.providers.kind(self.served.get(&row.urn).unwrap_or(&name));
+        let name = show::name(&record.urn).to_owned();
+        let kind = self.providers.kind(self.served.get(&record.urn).unwrap_or(&name));
         match method {
             Method::Check { news, .. } if kind.check == CheckMode::Absent => {
                 return Ok(Answer::Checked { inputs: news.clone(), failures: Vec::new() });

@@ -114,8 +114,8 @@ impl Model<'_> {
 
     /// The id of the provider resource that was registered just now.
     pub(crate) fn id_of_provider(&self, urn: &str) -> String {
-        let row = self.rows().find(|row| row.urn == urn && !row.delete && !row.pending);
-        row.map(|row| row.id.clone()).filter(|id| !id.is_empty()).unwrap_or_else(|| UNKNOWN_ID.to_owned())
+        let record = self.resources().find(|record| record.urn == urn && !record.delete && !record.pending);
+        record.map(|record| record.id.clone()).filter(|id| !id.is_empty()).unwrap_or_else(|| UNKNOWN_ID.to_owned())
     }
 
     /// Does the plugin of a provider resource that is registered come up?
@@ -128,31 +128,31 @@ impl Model<'_> {
     }
 
     /// Takes note of what the plugin of a provider resource is configured with from now on.
-    pub(crate) fn configure(&mut self, row: &Record, inputs: &PropertyMap) {
+    pub(crate) fn configure(&mut self, record: &Record, inputs: &PropertyMap) {
         let unknown = self.before.dry_run && inputs.values().any(Value::contains_unknown);
-        let id = match (self.before.dry_run, row.id.is_empty()) {
+        let id = match (self.before.dry_run, record.id.is_empty()) {
             (true, true) => UNKNOWN_ID,
             (false, true) => NEW_ID,
-            _ => &row.id,
+            _ => &record.id,
         };
-        let reference = format!("{}::{id}", row.urn);
+        let reference = format!("{}::{id}", record.urn);
         self.gone.remove(&reference);
         let known = Configuration::Known(without_internal(inputs));
         self.configurations.insert(reference, if unknown { Configuration::Unknown } else { known });
     }
 
-    /// What the plugin of a provider resource is configured with: by this run, else by the row that it began with.
+    /// What the plugin of a provider resource is configured with: by this run, else by the resource that it began with.
     fn configuration(&self, reference: &str) -> Option<Configuration> {
-        let of_row = || {
-            let row = self.row_of_provider(reference)?;
-            Some(Configuration::Known(without_internal(&row.inputs)))
+        let of_resource = || {
+            let record = self.resource_of_provider(reference)?;
+            Some(Configuration::Known(without_internal(&record.inputs)))
         };
-        self.configurations.get(reference).cloned().or_else(of_row)
+        self.configurations.get(reference).cloned().or_else(of_resource)
     }
 
-    fn row_of_provider(&self, reference: &str) -> Option<&Record> {
+    fn resource_of_provider(&self, reference: &str) -> Option<&Record> {
         let (urn, id) = reference.rsplit_once("::")?;
-        self.before.rows.iter().find(|row| row.urn == urn && row.id == id)
+        self.before.resources.iter().find(|record| record.urn == urn && record.id == id)
     }
 
     /// Is there such a provider resource?
@@ -175,19 +175,19 @@ impl Model<'_> {
         if self.gone.contains(reference) { Err(is_gone(reference)) } else { Ok(()) }
     }
 
-    /// Calls the plugin that serves a row.
-    pub(crate) fn call_plugin(&mut self, row: &Record, method: &Method, told: &PluginArguments) -> Outcome {
-        let Some(by) = self.ready(&row.provider)? else {
+    /// Calls the plugin that serves a resource.
+    pub(crate) fn call_plugin(&mut self, record: &Record, method: &Method, told: &PluginArguments) -> Outcome {
+        let Some(by) = self.ready(&record.provider)? else {
             self.counts.hit(Rule::ProviderUnknown);
             return Ok(unconfigured(method));
         };
-        let name = show::name(&row.urn).to_owned();
+        let name = show::name(&record.urn).to_owned();
         self.note_call(shown_call(&name, method, Some(told), &by));
-        self.is_there(&row.provider)?;
+        self.is_there(&record.provider)?;
         let outcome = self.cloud.call_plugin(&self.providers, (&name, &by), method, told.preview);
         if has_died(&outcome) {
             self.counts.hit(Rule::PluginDies);
-            self.gone.insert(row.provider.clone());
+            self.gone.insert(record.provider.clone());
         }
         outcome
     }
@@ -218,7 +218,7 @@ impl Model<'_> {
 
     /// Does another provider resource serve it than before, and does that one say that the object has to be replaced?
     pub(crate) fn moves_to_another_provider(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<bool, Halt> {
-        let now = &wanted.row.provider;
+        let now = &wanted.record.provider;
         let Some(((new_urn, new_id), (old_urn, old_id))) = now.rsplit_once("::").zip(old.provider.rsplit_once("::"))
         else {
             return Ok(false);
@@ -231,7 +231,7 @@ impl Model<'_> {
             self.counts.hit(Rule::ProviderRenamed);
             return Ok(false);
         }
-        let Some(before) = self.row_of_provider(&old.provider).cloned() else { return Ok(false) };
+        let Some(before) = self.resource_of_provider(&old.provider).cloned() else { return Ok(false) };
         let Some(Configuration::Known(news)) = self.configuration(now) else { return Ok(false) };
         let (now, new_urn) = (now.clone(), new_urn.to_owned());
         self.ready(&now).map_err(|_| Halt)?;
@@ -242,14 +242,14 @@ impl Model<'_> {
         Ok(replaces)
     }
 
-    /// Does a row that cannot do without it name a provider resource?
+    /// Does a resource that cannot do without it name a provider resource?
     pub(crate) fn is_in_use(&self, slot: usize) -> bool {
         let record = &self.slots[slot].record;
         let reference = format!("{}::{}", record.urn, record.id);
-        self.rows().any(|row| !row.pending && row.provider == reference)
+        self.resources().any(|state| !state.pending && state.provider == reference)
     }
 
-    /// A provider that was replaced stays for as long as a row names it that stays.
+    /// A provider that was replaced stays for as long as a resource names it that stays.
     pub(crate) fn spare_providers_in_use(&mut self, condemned: &mut BTreeSet<usize>) {
         let stays = |index: &usize| {
             let slot = &self.slots[*index];
@@ -271,7 +271,7 @@ impl Model<'_> {
         condemned.retain(|index| !spared.contains(index));
     }
 
-    /// Is it the row of a provider whose plugin can be asked?
+    /// Is it the state of a provider whose plugin can be asked?
     pub(crate) fn is_provider_of_plugin(urn: &str) -> bool {
         urns::is_provider(urn) && !urns::is_dynamic_provider(urn)
     }

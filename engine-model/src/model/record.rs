@@ -1,4 +1,4 @@
-//! Rows as the model sees them.
+//! Resources in the state, as the model sees them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use maloko_core::{PropertyMap, ResourceState};
 
 use crate::show;
 
-/// What the model knows of a row.
+/// What the model knows of a resource in the state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
     /// Identity.
@@ -57,33 +57,33 @@ pub struct Record {
 }
 
 impl Record {
-    /// The model's view of a row of the state.
+    /// The model's view of a resource of the state.
     #[must_use]
-    pub fn of(row: &ResourceState) -> Self {
+    pub fn of(resource: &ResourceState) -> Self {
         let texts = |urns: &[maloko_core::Urn]| urns.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let outputs = row.outputs_or_empty();
+        let outputs = resource.outputs_or_empty();
         Self {
-            urn: row.urn.to_string(),
-            custom: row.custom,
-            id: row.id.clone(),
-            provider: if row.served_by() == ServedBy::Plugin { row.provider.clone() } else { String::new() },
-            delete: row.delete,
-            pending: row.pending_replacement,
-            external: row.external,
-            taint: row.taint,
-            inputs: maloko_core::value::plain_map(&row.inputs),
+            urn: resource.urn.to_string(),
+            custom: resource.custom,
+            id: resource.id.clone(),
+            provider: if resource.served_by() == ServedBy::Plugin { resource.provider.clone() } else { String::new() },
+            delete: resource.delete,
+            pending: resource.pending_replacement,
+            external: resource.external,
+            taint: resource.taint,
+            inputs: maloko_core::value::plain_map(&resource.inputs),
             outputs: maloko_core::value::plain_map(&outputs),
-            parent: row.parent.as_ref().map(ToString::to_string),
-            protect: row.protect,
-            retain: row.retain_on_delete,
-            dependencies: texts(&row.dependencies),
-            by_property: row.property_dependencies.iter().map(|(key, urns)| (key.clone(), texts(urns))).collect(),
-            deleted_with: row.deleted_with.as_ref().map(ToString::to_string),
-            replace_with: texts(&row.replace_with),
-            unhealthy: !row.init_errors.is_empty(),
-            ignore_changes: row.ignore_changes.clone(),
-            replace_on_changes: row.replace_on_changes.clone(),
-            trigger: row.replacement_trigger.as_ref().map(show::value),
+            parent: resource.parent.as_ref().map(ToString::to_string),
+            protect: resource.protect,
+            retain: resource.retain_on_delete,
+            dependencies: texts(&resource.dependencies),
+            by_property: resource.property_dependencies.iter().map(|(key, urns)| (key.clone(), texts(urns))).collect(),
+            deleted_with: resource.deleted_with.as_ref().map(ToString::to_string),
+            replace_with: texts(&resource.replace_with),
+            unhealthy: !resource.init_errors.is_empty(),
+            ignore_changes: resource.ignore_changes.clone(),
+            replace_on_changes: resource.replace_on_changes.clone(),
+            trigger: resource.replacement_trigger.as_ref().map(show::value),
             secret_outputs: outputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key.clone()).collect(),
         }
     }
@@ -101,7 +101,7 @@ impl Record {
         named.map(String::as_str).chain(self.provider_urn())
     }
 
-    /// One line that names the row among others.
+    /// One line that names the resource among others.
     #[must_use]
     pub fn label(&self) -> String {
         let mut label = format!("{} {}", show::name(&self.urn), self.id);

@@ -44,7 +44,7 @@ impl Model<'_> {
                 self.counts.hit(if record.pending { Rule::PendingRefresh } else { Rule::RefreshComponents });
                 continue;
             }
-            self.read_row(index, &record);
+            self.read_resource(index, &record);
         }
         self.repair();
     }
@@ -67,7 +67,7 @@ impl Model<'_> {
         self.known.clear();
     }
 
-    fn read_row(&mut self, index: usize, record: &Record) {
+    fn read_resource(&mut self, index: usize, record: &Record) {
         self.counts.hit(if record.delete { Rule::RefreshOldHalf } else { Rule::RefreshReads });
         let method = Method::Read { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
         let mut new = record.clone();
@@ -118,9 +118,9 @@ impl Model<'_> {
         self.slots[index].record = new;
     }
 
-    /// Takes references to rows that vanished out of the others.
+    /// Takes references to resources that vanished out of the others.
     fn repair(&mut self) {
-        let left: BTreeSet<String> = self.rows().map(|record| record.urn.clone()).collect();
+        let left: BTreeSet<String> = self.resources().map(|record| record.urn.clone()).collect();
         let parents: Vec<(String, Option<String>)> =
             self.slots.iter().map(|slot| (slot.record.urn.clone(), slot.record.parent.clone())).collect();
         for slot in self.slots.iter_mut().filter(|slot| !slot.gone) {
@@ -160,7 +160,7 @@ impl Model<'_> {
         let inputs = sdk::inputs(resource, &self.known, self.before.dry_run);
         let (dependencies, _) = sdk::dependencies(resource, &inputs, &self.known);
         let id = self.before.ids.get(of).cloned().unwrap_or_else(|| "missing".to_owned());
-        let mut row = Record {
+        let mut record = Record {
             urn: urn.clone(),
             custom: true,
             external: true,
@@ -171,22 +171,22 @@ impl Model<'_> {
             dependencies,
             ..Record::default()
         };
-        self.selects(&urn, row.references());
-        if row.references().any(|other| self.skipped.contains(other)) {
+        self.selects(&urn, record.references());
+        if record.references().any(|other| self.skipped.contains(other)) {
             self.counts.hit(Rule::TargetSkippedNeeded);
             return Err(Halt);
         }
-        if !self.has_provider(&row.provider) {
+        if !self.has_provider(&record.provider) {
             return Err(Halt);
         }
         let before = old.map(|slot| self.slots[slot].record.clone());
         let takes_over = before.as_ref().is_some_and(|old| !old.external && old.id != id);
         self.step(if takes_over { "read-replacement" } else { "read" }, &urn, None);
         let method = Method::Read { id, props: inputs.clone(), timeout: 0.0 };
-        let outputs = match self.call(&row, &method, Some(&inputs)) {
+        let outputs = match self.call(&record, &method, Some(&inputs)) {
             Ok(Answer::Read { id, outputs: Some(outputs), .. }) => {
                 if !id.is_empty() {
-                    row.id = id;
+                    record.id = id;
                 }
                 outputs
             }
@@ -195,21 +195,21 @@ impl Model<'_> {
                 return Err(Halt);
             }
         };
-        row.secret_outputs = secrets(resource, &outputs, &[]);
-        row.outputs = outputs;
-        if !row.provider.is_empty() {
+        record.secret_outputs = secrets(resource, &outputs, &[]);
+        record.outputs = outputs;
+        if !record.provider.is_empty() {
             // They were what the program knows of it, and are not kept.
-            row.inputs.clear();
+            record.inputs.clear();
         }
-        let known = self.put_read(old, before.as_ref(), row, takes_over);
+        let known = self.put_read(old, before.as_ref(), record, takes_over);
         if takes_over {
             self.step("replace", &urn, None);
         }
         Ok(known)
     }
 
-    fn put_read(&mut self, old: Option<usize>, before: Option<&Record>, row: Record, takes_over: bool) -> Known {
-        let known = Known { urn: row.urn.clone(), outputs: row.outputs.clone(), ..Known::default() };
+    fn put_read(&mut self, old: Option<usize>, before: Option<&Record>, record: Record, takes_over: bool) -> Known {
+        let known = Known { urn: record.urn.clone(), outputs: record.outputs.clone(), ..Known::default() };
         let rule = match before {
             None => Rule::ReadFirst,
             Some(_) if takes_over => Rule::ReadTakesOver,
@@ -222,16 +222,16 @@ impl Model<'_> {
                 self.slots[slot].record.delete = true;
                 self.slots[slot].handled = true;
                 let former = self.slots[slot].record.urn.clone();
-                if former != row.urn {
-                    self.late_renames.push((former, row.urn.clone()));
+                if former != record.urn {
+                    self.late_renames.push((former, record.urn.clone()));
                 }
-                self.append(row);
+                self.append(record);
             }
             Some(slot) => {
                 self.slots[slot].handled = true;
-                self.put(slot, row);
+                self.put(slot, record);
             }
-            None => self.append(row),
+            None => self.append(record),
         }
         known
     }

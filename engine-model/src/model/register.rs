@@ -34,7 +34,7 @@ impl Model<'_> {
         if !self.targeted(&wanted)? {
             return Ok(self.untouched(&wanted));
         }
-        if wanted.row.provider_urn().is_some_and(|urn| self.failures.contains(urn)) {
+        if wanted.record.provider_urn().is_some_and(|urn| self.failures.contains(urn)) {
             // There is nobody who could be asked.
             self.counts.hit(Rule::FailureSkipsByProvider);
             return Ok(self.skip(&wanted));
@@ -47,8 +47,10 @@ impl Model<'_> {
         let recreating = old.as_ref().is_some_and(|slot| slot.deleted_first);
         let external = old.as_ref().is_some_and(|slot| slot.record.external);
         let tainted = old.as_ref().is_some_and(|slot| slot.record.taint);
-        let forced =
-            old.is_some() && !external && !recreating && (tainted || names(&self.before.step.replace, &wanted.row.urn));
+        let forced = old.is_some()
+            && !external
+            && !recreating
+            && (tainted || names(&self.before.step.replace, &wanted.record.urn));
         let afresh = old.is_none() || recreating || external || forced;
         let (olds, news) = match &old {
             Some(slot) if !afresh => {
@@ -57,7 +59,7 @@ impl Model<'_> {
             }
             _ => (PropertyMap::new(), wanted.inputs.clone()),
         };
-        wanted.row.inputs = self.check(&wanted.row, olds, news)?;
+        wanted.record.inputs = self.check(&wanted.record, olds, news)?;
         let Some(slot) = old else { return self.create(wanted) };
         let old = slot.record;
         if recreating {
@@ -68,7 +70,7 @@ impl Model<'_> {
             self.counts.hit(Rule::FromExternal);
             return self.create_first(&wanted);
         }
-        let triggered = matches!((&old.trigger, &wanted.row.trigger), (Some(before), Some(now)) if before != now);
+        let triggered = matches!((&old.trigger, &wanted.record.trigger), (Some(before), Some(now)) if before != now);
         if forced && !triggered {
             self.counts.hit(if tainted { Rule::Tainted } else { Rule::Forced });
             self.guard(&old, &wanted)?;
@@ -76,9 +78,9 @@ impl Model<'_> {
         }
         let implied = if triggered {
             Some(Rule::Trigger)
-        } else if wanted.row.replace_with.iter().any(|urn| self.replaced.contains(urn)) {
+        } else if wanted.record.replace_with.iter().any(|urn| self.replaced.contains(urn)) {
             Some(Rule::ReplaceWith)
-        } else if wanted.row.deleted_with.as_ref().is_some_and(|urn| self.replaced.contains(urn)) {
+        } else if wanted.record.deleted_with.as_ref().is_some_and(|urn| self.replaced.contains(urn)) {
             Some(Rule::DeletedWithReplaced)
         } else {
             None
@@ -95,7 +97,7 @@ impl Model<'_> {
         };
         if verdict.replace {
             self.guard(&old, &wanted)?;
-            wanted.row.inputs = self.check(&wanted.row, PropertyMap::new(), wanted.inputs.clone())?;
+            wanted.record.inputs = self.check(&wanted.record, PropertyMap::new(), wanted.inputs.clone())?;
             return self.replace(wanted, verdict.delete_first);
         }
         if verdict.changed { self.change(wanted, &old, verdict) } else { Ok(self.keep(wanted, &old)) }
@@ -130,7 +132,7 @@ impl Model<'_> {
         let (dependencies, by_property) = sdk::dependencies(resource, &inputs, &self.known);
         keep_version(resource, &mut inputs);
         let urn_of = |name: &String| self.known.get(name).map(|known| known.urn.clone());
-        let row = Record {
+        let record = Record {
             urn: urn.clone(),
             custom: !resource.component,
             provider,
@@ -153,14 +155,14 @@ impl Model<'_> {
                 providers.entry(package).or_insert(reference);
             }
         }
-        let (protect, retain, deleted_with) = (row.protect, row.retain, row.deleted_with.clone());
+        let (protect, retain, deleted_with) = (record.protect, record.retain, record.deleted_with.clone());
         let seen = Seen { protect, retain, deleted_with, formerly, providers };
         self.seen.insert(urn, seen);
         if let Some(slot) = old {
             self.slots[slot].handled = true;
         }
-        let skipped = row.references().any(|urn| self.failures.contains(urn));
-        Ok(Wanted { resource, inputs, row, old, skipped })
+        let skipped = record.references().any(|urn| self.failures.contains(urn));
+        Ok(Wanted { resource, inputs, record, old, skipped })
     }
 
     /// The URNs of a resource's parent and of itself.
@@ -175,7 +177,7 @@ impl Model<'_> {
         (parent, urn)
     }
 
-    /// The row that the resource had, perhaps under a former URN.
+    /// The state that the resource had, perhaps under a former URN.
     pub(crate) fn find_old(
         &mut self,
         urn: &str,
@@ -231,9 +233,9 @@ impl Model<'_> {
 
     /// Is it a target? An error when it needs what was left out.
     fn targeted(&mut self, wanted: &Wanted<'_>) -> Result<bool, Halt> {
-        let urn = &wanted.row.urn;
-        if self.selects(urn, wanted.row.references()) {
-            if wanted.row.references().any(|other| self.skipped.contains(other)) {
+        let urn = &wanted.record.urn;
+        if self.selects(urn, wanted.record.references()) {
+            if wanted.record.references().any(|other| self.skipped.contains(other)) {
                 if !self.before.dry_run {
                     self.counts.hit(Rule::TargetSkippedNeeded);
                     return Err(Halt);
@@ -241,7 +243,7 @@ impl Model<'_> {
                 self.counts.hit(Rule::TargetSkippedPreview);
                 self.failed = true;
             }
-            // Who depends on a failure is skipped, so its row stays where it is.
+            // Who depends on a failure is skipped, so its state stays where it is.
             if !wanted.skipped && self.closes_circle(wanted) {
                 self.counts.hit(Rule::TargetCircle);
                 if !self.before.dry_run {
@@ -267,15 +269,15 @@ impl Model<'_> {
             return false;
         }
         let former = wanted.old.map(|slot| self.slots[slot].record.urn.clone());
-        let mut open: Vec<String> = wanted.row.references().map(str::to_owned).collect();
+        let mut open: Vec<String> = wanted.record.references().map(str::to_owned).collect();
         let mut known: BTreeSet<String> = BTreeSet::new();
         while let Some(urn) = open.pop() {
-            if urn == wanted.row.urn || Some(&urn) == former.as_ref() {
+            if urn == wanted.record.urn || Some(&urn) == former.as_ref() {
                 return true;
             }
             if known.insert(urn.clone()) {
-                let row = self.rows().find(|record| record.urn == urn && !record.delete);
-                open.extend(row.into_iter().flat_map(Record::references).map(str::to_owned));
+                let state = self.resources().find(|record| record.urn == urn && !record.delete);
+                open.extend(state.into_iter().flat_map(Record::references).map(str::to_owned));
             }
         }
         false
@@ -283,31 +285,31 @@ impl Model<'_> {
 
     /// What is no target stays as it was; a new one is not there, and unknown.
     fn untouched(&mut self, wanted: &Wanted<'_>) -> Known {
-        let urn = wanted.row.urn.clone();
+        let urn = wanted.record.urn.clone();
         if wanted.skipped {
             self.failures.insert(urn.clone());
             return Known { urn, unknown: true, ..Known::default() };
         }
         self.step("same", &urn, None);
         let Some(slot) = wanted.old else { return Known { urn, unknown: true, ..Known::default() } };
-        let outputs = if wanted.row.custom { self.slots[slot].record.outputs.clone() } else { PropertyMap::new() };
+        let outputs = if wanted.record.custom { self.slots[slot].record.outputs.clone() } else { PropertyMap::new() };
         self.slots[slot].carried = true;
-        let row = Record { urn: urn.clone(), ..self.slots[slot].record.clone() };
-        self.put(slot, row);
+        let record = Record { urn: urn.clone(), ..self.slots[slot].record.clone() };
+        self.put(slot, record);
         Known { urn, outputs, ..Known::default() }
     }
 
     fn component(&mut self, wanted: Wanted<'_>) -> Known {
-        let urn = wanted.row.urn.clone();
+        let urn = wanted.record.urn.clone();
         if wanted.skipped {
             return self.skip(&wanted);
         }
-        let mut row = wanted.row;
+        let mut record = wanted.record;
         match wanted.old {
             None => {
                 self.counts.hit(Rule::StepCreate);
                 self.step("create", &urn, None);
-                self.append(row);
+                self.append(record);
             }
             Some(slot) => {
                 let old = self.slots[slot].record.clone();
@@ -315,23 +317,23 @@ impl Model<'_> {
                 let equal = differences(&old.inputs, &news).is_empty();
                 self.counts.hit(if equal { Rule::ComponentSame } else { Rule::ComponentUpdate });
                 self.step(if equal { "same" } else { "update" }, &urn, None);
-                row.inputs = news;
-                row.outputs = old.outputs;
-                self.put(slot, row);
+                record.inputs = news;
+                record.outputs = old.outputs;
+                self.put(slot, record);
             }
         }
         Known { urn, ..Known::default() }
     }
 
-    fn check(&mut self, row: &Record, olds: PropertyMap, mut news: PropertyMap) -> Result<PropertyMap, Halt> {
+    fn check(&mut self, record: &Record, olds: PropertyMap, mut news: PropertyMap) -> Result<PropertyMap, Halt> {
         if !self.before.dry_run {
             // Only what depends on a failure is unknown in a real run; its provider does not see it.
             news.retain(|_, value| !value.contains_unknown());
         }
-        let answer = if Self::is_provider_of_plugin(&row.urn) {
-            self.check_provider(&row.urn, &olds, &news)
+        let answer = if Self::is_provider_of_plugin(&record.urn) {
+            self.check_provider(&record.urn, &olds, &news)
         } else {
-            self.call(row, &Method::Check { olds, news }, None)
+            self.call(record, &Method::Check { olds, news }, None)
         };
         match answer {
             Ok(Answer::Checked { inputs, failures }) if failures.is_empty() => Ok(inputs),

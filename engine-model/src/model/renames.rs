@@ -1,4 +1,4 @@
-//! Rows under new URNs (docs/rules 2.3).
+//! Resources under new URNs (docs/rules 2.3).
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use crate::urns;
 use super::{Model, Record};
 
 impl Model<'_> {
-    /// Puts a row in place of the one of before; whoever referred to a former URN now refers to the new one: from the end
-    /// on, if an old object still goes by the former one.
-    pub(crate) fn put(&mut self, slot: usize, row: Record) {
+    /// Puts a resource in place of the one of before; whoever referred to a former URN now refers to the new one: from
+    /// the end on, if an old object still goes by the former one.
+    pub(crate) fn put(&mut self, slot: usize, state: Record) {
         let former = self.slots[slot].record.urn.clone();
-        let urn = row.urn.clone();
-        self.slots[slot].record = row;
+        let urn = state.urn.clone();
+        self.slots[slot].record = state;
         self.slots[slot].done = true;
-        let has_pending_delete = self.rows().any(|record| record.delete && record.urn == former);
+        let has_pending_delete = self.resources().any(|record| record.delete && record.urn == former);
         match former != urn {
             true if has_pending_delete => self.late_renames.push((former, urn)),
             true => self.renamed(&former, &urn),
@@ -66,11 +66,11 @@ impl Model<'_> {
 
     /// At the end resources of packages follow their providers, too; until then they are served by what they named.
     pub(crate) fn rename_providers(&mut self) {
-        let providers = self.rows().filter(|row| urns::is_provider(&row.urn));
-        let there: BTreeSet<String> = providers.map(|row| format!("{}::{}", row.urn, row.id)).collect();
+        let providers = self.resources().filter(|state| urns::is_provider(&state.urn));
+        let there: BTreeSet<String> = providers.map(|state| format!("{}::{}", state.urn, state.id)).collect();
         for (former, urn) in &self.renames {
             for record in self.slots.iter_mut().map(|slot| &mut slot.record) {
-                // One that was replaced under its new URN left an old row under the former one, or none.
+                // One that was replaced under its new URN left an old resource under the former one, or none.
                 if let Some((provider, id)) = record.provider.rsplit_once("::")
                     && provider == former
                     && !there.contains(&record.provider)

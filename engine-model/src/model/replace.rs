@@ -19,7 +19,7 @@ impl Model<'_> {
         if !old.protect {
             return Ok(());
         }
-        if !wanted.row.protect {
+        if !wanted.record.protect {
             self.counts.hit(Rule::GuardUnprotected);
             return Ok(());
         }
@@ -57,15 +57,15 @@ impl Model<'_> {
         if wanted.skipped {
             return Ok(self.skip(wanted));
         }
-        let urn = wanted.row.urn.clone();
+        let urn = wanted.record.urn.clone();
         let Some(slot) = wanted.old else { return Err(Halt) };
         let old = self.slots[slot].record.clone();
         self.replaced.insert(urn.clone());
         self.step("create-replacement", &urn, None);
         let foreseen = self.before.dry_run;
-        let (row, healthy) = if foreseen {
+        let (record, healthy) = if foreseen {
             self.counts.hit(Rule::PreviewReplace);
-            (Record { outputs: self.outputs_foreseen(wanted, None), ..wanted.row.clone() }, true)
+            (Record { outputs: self.outputs_foreseen(wanted, None), ..wanted.record.clone() }, true)
         } else {
             match self.make(wanted) {
                 Ok(made) => made,
@@ -75,15 +75,15 @@ impl Model<'_> {
                 }
             }
         };
-        let outputs = row.outputs.clone();
+        let outputs = record.outputs.clone();
         if old.pending && !(wanted.resource.is_provider && self.is_in_use(slot)) {
             self.counts.hit(Rule::StepPendingCreateFirst);
-            self.put(slot, row);
+            self.put(slot, record);
         } else {
             self.slots[slot].record.pending = false;
             self.counts.hit(Rule::OldHalfMarked);
             self.counts.hit(Rule::StepReplace);
-            self.leave_old(slot, row);
+            self.leave_old(slot, record);
         }
         if healthy {
             self.step("replace", &urn, None);
@@ -93,16 +93,16 @@ impl Model<'_> {
         self.made(wanted, outputs, healthy)
     }
 
-    /// Puts down the new row beside the old one, which waits for its deletion.
-    pub(crate) fn leave_old(&mut self, slot: usize, row: Record) {
-        let (former, urn) = (self.slots[slot].record.urn.clone(), row.urn.clone());
+    /// Puts down the new resource beside the old one, which waits for its deletion.
+    pub(crate) fn leave_old(&mut self, slot: usize, record: Record) {
+        let (former, urn) = (self.slots[slot].record.urn.clone(), record.urn.clone());
         self.slots[slot].record.delete = true;
         self.slots[slot].handled = true;
         let piled = self.slots.iter().filter(|other| other.record.urn == former && other.record.delete).count();
         if piled > 1 {
             self.counts.hit(Rule::OldHalvesPile);
         }
-        self.append(row);
+        self.append(record);
         if former != urn {
             // Until the end its old object is what others still refer to.
             self.late_renames.push((former, urn));
@@ -134,7 +134,7 @@ impl Model<'_> {
                 continue;
             }
             if let Some(failure) = self.delete_for_replacement(member, &going) {
-                return self.fail_as(failure, &record.urn).and_then(|_| self.fail_as(failure, &wanted.row.urn));
+                return self.fail_as(failure, &record.urn).and_then(|_| self.fail_as(failure, &wanted.record.urn));
             }
             self.replaced.insert(record.urn.clone());
             self.slots[member].deleted_first = true;
@@ -143,13 +143,13 @@ impl Model<'_> {
             self.counts.hit(Rule::StepPendingDeleteFirst);
             self.counts.hit(Rule::PendingResumed);
         } else if let Some(failure) = self.delete_for_replacement(slot, &going) {
-            return self.fail_as(failure, &old.urn).and_then(|_| self.fail_as(failure, &wanted.row.urn));
+            return self.fail_as(failure, &old.urn).and_then(|_| self.fail_as(failure, &wanted.record.urn));
         }
         self.counts.hit(Rule::StepReplaceDeleteFirst);
         self.recreate(wanted)
     }
 
-    /// Deletes an object whose replacement follows; its row stays, marked.
+    /// Deletes an object whose replacement follows; its state stays, marked.
     fn delete_for_replacement(&mut self, slot: usize, going: &BTreeSet<String>) -> Option<DeleteFailure> {
         let record = self.slots[slot].record.clone();
         self.step(if record.delete { "delete" } else { "delete-replaced" }, &record.urn, None);
@@ -184,7 +184,7 @@ impl Model<'_> {
         if wanted.skipped {
             return Ok(self.skip(&wanted));
         }
-        let urn = wanted.row.urn.clone();
+        let urn = wanted.record.urn.clone();
         let Some(slot) = wanted.old else { return Err(Halt) };
         self.replaced.insert(urn.clone());
         self.step("replace", &urn, None);
@@ -194,14 +194,14 @@ impl Model<'_> {
             return Ok(self.foresee(wanted, None));
         }
         match self.make(&wanted) {
-            Ok((row, healthy)) => {
-                let outputs = row.outputs.clone();
+            Ok((record, healthy)) => {
+                let outputs = record.outputs.clone();
                 if wanted.resource.is_provider && self.is_in_use(slot) {
                     self.counts.hit(Rule::ProviderInUse);
                     self.slots[slot].record.pending = false;
-                    self.leave_old(slot, row);
+                    self.leave_old(slot, record);
                 } else {
-                    self.put(slot, row);
+                    self.put(slot, record);
                 }
                 self.made(&wanted, outputs, healthy)
             }
@@ -212,14 +212,14 @@ impl Model<'_> {
         }
     }
 
-    /// Who has to be deleted before the row, in state order.
+    /// Who has to be deleted before the resource, in state order.
     fn cascade(&mut self, root: usize) -> Result<Vec<usize>, Halt> {
         let mut going: BTreeSet<String> = BTreeSet::from([self.slots[root].record.urn.clone()]);
         let mut members = Vec::new();
         for index in 0..self.slots.len() {
             let slot = &self.slots[index];
             let record = slot.record.clone();
-            // A row that waits to be made again may stand before its provider, which it can do without.
+            // A resource that waits to be made again may stand before its provider, which it can do without.
             if !slot.base || slot.gone || index <= root || !record.custom || record.external {
                 continue;
             }

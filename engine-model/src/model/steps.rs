@@ -19,23 +19,24 @@ impl Model<'_> {
             return self.skip(&wanted);
         }
         self.counts.hit(Rule::StepSame);
-        if old.protect != wanted.row.protect {
+        if old.protect != wanted.record.protect {
             self.counts.hit(Rule::ProtectStored);
         }
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewSame);
         }
-        let (urn, outputs) = (wanted.row.urn.clone(), old.outputs.clone());
+        let (urn, outputs) = (wanted.record.urn.clone(), old.outputs.clone());
         self.step("same", &urn, None);
-        let mut row = Record { id: old.id.clone(), outputs: outputs.clone(), unhealthy: old.unhealthy, ..wanted.row };
+        let mut record =
+            Record { id: old.id.clone(), outputs: outputs.clone(), unhealthy: old.unhealthy, ..wanted.record };
         if wanted.resource.is_provider {
             // It goes on with what it was configured with.
             self.counts.hit(Rule::ProviderSame);
-            self.configure(&row, &old.inputs);
+            self.configure(&record, &old.inputs);
         }
-        row.secret_outputs = secrets(wanted.resource, &outputs, &old.secret_outputs);
+        record.secret_outputs = secrets(wanted.resource, &outputs, &old.secret_outputs);
         if let Some(slot) = wanted.old {
-            self.put(slot, row);
+            self.put(slot, record);
         }
         Known { urn, outputs, ..Known::default() }
     }
@@ -45,40 +46,40 @@ impl Model<'_> {
             return Ok(self.skip(&wanted));
         }
         self.counts.hit(Rule::StepCreate);
-        self.step("create", &wanted.row.urn, None);
+        self.step("create", &wanted.record.urn, None);
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewCreate);
             return Ok(self.foresee(wanted, None));
         }
         match self.make(&wanted) {
-            Ok((row, healthy)) => {
-                let outputs = row.outputs.clone();
-                self.append(row);
+            Ok((record, healthy)) => {
+                let outputs = record.outputs.clone();
+                self.append(record);
                 self.made(&wanted, outputs, healthy)
             }
             Err(()) => {
                 self.counts.hit(Rule::CreateFails);
-                self.fail(&wanted.row.urn)
+                self.fail(&wanted.record.urn)
             }
         }
     }
 
-    /// Calls `create`; the row, and whether the object started.
+    /// Calls `create`; the resource, and whether the object started.
     pub(crate) fn make(&mut self, wanted: &Wanted<'_>) -> Result<(Record, bool), ()> {
-        let urn = &wanted.row.urn;
-        let mut row = wanted.row.clone();
+        let urn = &wanted.record.urn;
+        let mut record = wanted.record.clone();
         if wanted.resource.is_provider {
             // Nobody is called for that.
-            self.configure(&row, &row.inputs);
-            NEW_ID.clone_into(&mut row.id);
-            row.outputs = without_internal(&row.inputs);
-            return Ok((row, true));
+            self.configure(&record, &record.inputs);
+            NEW_ID.clone_into(&mut record.id);
+            record.outputs = without_internal(&record.inputs);
+            return Ok((record, true));
         }
-        let method = Method::Create { inputs: row.inputs.clone(), key: String::new(), timeout: 0.0 };
+        let method = Method::Create { inputs: record.inputs.clone(), key: String::new(), timeout: 0.0 };
         let before = self.cloud.clone();
-        let (outputs, healthy) = match self.call(&row, &method, Some(&row.inputs)) {
+        let (outputs, healthy) = match self.call(&record, &method, Some(&record.inputs)) {
             Ok(Answer::Created { id, outputs, .. }) if !id.is_empty() => {
-                row.id = id;
+                record.id = id;
                 (outputs, true)
             }
             Ok(_) => {
@@ -91,7 +92,7 @@ impl Model<'_> {
             }
             Err(error) => match error.kind {
                 ProviderErrorKind::NotInitialized { id, properties, .. } => {
-                    row.id = id;
+                    record.id = id;
                     (properties, false)
                 }
                 ProviderErrorKind::Died => {
@@ -108,15 +109,15 @@ impl Model<'_> {
             },
         };
         self.resolved.push(urn.clone());
-        row.secret_outputs = secrets(wanted.resource, &outputs, &[]);
-        row.outputs = outputs;
-        row.unhealthy = !healthy;
-        Ok((row, healthy))
+        record.secret_outputs = secrets(wanted.resource, &outputs, &[]);
+        record.outputs = outputs;
+        record.unhealthy = !healthy;
+        Ok((record, healthy))
     }
 
-    /// The answer to a create that led to a row.
+    /// The answer to a create that led to a resource state.
     pub(crate) fn made(&mut self, wanted: &Wanted<'_>, outputs: PropertyMap, healthy: bool) -> Result<Known, Halt> {
-        let urn = wanted.row.urn.clone();
+        let urn = wanted.record.urn.clone();
         if healthy {
             if self.failed {
                 self.counts.hit(Rule::FailureIndependent);
@@ -131,29 +132,29 @@ impl Model<'_> {
         if wanted.skipped {
             return Ok(self.skip(&wanted));
         }
-        let urn = wanted.row.urn.clone();
+        let urn = wanted.record.urn.clone();
         self.counts.hit(Rule::StepUpdate);
         self.updated.insert(urn.clone());
         self.step("update", &urn, None);
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewUpdate);
-            let wanted = Wanted { row: Record { id: old.id.clone(), ..wanted.row }, ..wanted };
+            let wanted = Wanted { record: Record { id: old.id.clone(), ..wanted.record }, ..wanted };
             return Ok(self.foresee(wanted, Some((old, verdict))));
         }
-        let mut row = Record { id: old.id.clone(), ..wanted.row.clone() };
+        let mut record = Record { id: old.id.clone(), ..wanted.record.clone() };
         if wanted.resource.is_provider {
             self.counts.hit(Rule::ProviderUpdated);
-            row.outputs = without_internal(&row.inputs);
-            self.configure(&row, &row.inputs);
-            let outputs = row.outputs.clone();
+            record.outputs = without_internal(&record.inputs);
+            self.configure(&record, &record.inputs);
+            let outputs = record.outputs.clone();
             if let Some(slot) = wanted.old {
-                self.put(slot, row);
+                self.put(slot, record);
             }
             return Ok(Known { urn, outputs, ..Known::default() });
         }
         let method =
-            Method::Update { id: old.id.clone(), olds: old.outputs.clone(), news: row.inputs.clone(), timeout: 0.0 };
-        let (outputs, healthy) = match self.call(&row, &method, Some(&old.inputs)) {
+            Method::Update { id: old.id.clone(), olds: old.outputs.clone(), news: record.inputs.clone(), timeout: 0.0 };
+        let (outputs, healthy) = match self.call(&record, &method, Some(&old.inputs)) {
             Ok(Answer::Updated { outputs, .. }) => (outputs, true),
             Ok(_) => return self.fail(&urn),
             Err(error) => match error.kind {
@@ -164,40 +165,40 @@ impl Model<'_> {
                 }
             },
         };
-        row.secret_outputs = secrets(wanted.resource, &outputs, &[]);
-        row.outputs.clone_from(&outputs);
-        row.unhealthy = !healthy;
+        record.secret_outputs = secrets(wanted.resource, &outputs, &[]);
+        record.outputs.clone_from(&outputs);
+        record.unhealthy = !healthy;
         if healthy && old.unhealthy {
             self.counts.hit(Rule::InitErrorsCleared);
         }
         if !healthy {
             self.counts.hit(Rule::UpdatePartly);
-            row.inputs.clone_from(&old.inputs);
+            record.inputs.clone_from(&old.inputs);
         }
         if let Some(slot) = wanted.old {
-            self.put(slot, row);
+            self.put(slot, record);
         }
         if healthy { Ok(Known { urn, outputs, ..Known::default() }) } else { self.fail(&urn) }
     }
 
-    /// The outputs that a preview shows; of an update with the row that it is of, and what is asked for.
+    /// The outputs that a preview shows; of an update with the state that it is of, and what is asked for.
     pub(crate) fn outputs_foreseen(&mut self, wanted: &Wanted<'_>, of: Option<(&Record, ExpectedDiff)>) -> PropertyMap {
-        let row = &wanted.row;
-        let inputs = row.inputs.clone();
+        let record = &wanted.record;
+        let inputs = record.inputs.clone();
         if wanted.resource.is_provider {
-            self.configure(row, &inputs);
+            self.configure(record, &inputs);
             return without_internal(&inputs);
         }
-        if !row.provider.is_empty() {
+        if !record.provider.is_empty() {
             self.counts.hit(Rule::PreviewPlugin);
             let answer = match of {
                 Some((old, _)) => {
                     let (id, olds) = (old.id.clone(), old.outputs.clone());
-                    self.call(row, &Method::Update { id, olds, news: inputs, timeout: 0.0 }, Some(&old.inputs))
+                    self.call(record, &Method::Update { id, olds, news: inputs, timeout: 0.0 }, Some(&old.inputs))
                 }
                 None => {
                     let method = Method::Create { inputs, key: String::new(), timeout: 0.0 };
-                    self.call(row, &method, Some(&row.inputs))
+                    self.call(record, &method, Some(&record.inputs))
                 }
             };
             return match answer {
@@ -219,24 +220,24 @@ impl Model<'_> {
 
     /// What a preview answers.
     pub(crate) fn foresee(&mut self, wanted: Wanted<'_>, of: Option<(&Record, ExpectedDiff)>) -> Known {
-        let urn = wanted.row.urn.clone();
+        let urn = wanted.record.urn.clone();
         let outputs = self.outputs_foreseen(&wanted, of);
-        let row = Record { outputs: outputs.clone(), ..wanted.row };
+        let record = Record { outputs: outputs.clone(), ..wanted.record };
         match wanted.old {
             Some(slot) if of.is_none() && wanted.resource.is_provider && self.is_in_use(slot) => {
                 self.slots[slot].record.pending = false;
-                self.leave_old(slot, row);
+                self.leave_old(slot, record);
             }
-            Some(slot) => self.put(slot, row),
-            None => self.append(row),
+            Some(slot) => self.put(slot, record),
+            None => self.append(record),
         }
         Known { urn, outputs, ..Known::default() }
     }
 
     /// Who depends on a failure is skipped.
     pub(crate) fn skip(&mut self, wanted: &Wanted<'_>) -> Known {
-        let urn = wanted.row.urn.clone();
-        let transitively = wanted.row.references().any(|other| self.marked.contains(&format!("skipped {other}")));
+        let urn = wanted.record.urn.clone();
+        let transitively = wanted.record.references().any(|other| self.marked.contains(&format!("skipped {other}")));
         self.counts.hit(if transitively { Rule::FailureSkipsTransitively } else { Rule::FailureSkips });
         self.marked.insert(format!("skipped {urn}"));
         self.failures.insert(urn.clone());

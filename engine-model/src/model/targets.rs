@@ -51,19 +51,16 @@ impl Model<'_> {
     /// Is a whole URN selected that is neither in the state nor in the program?
     pub(crate) fn refuses_selection(&mut self) -> bool {
         let step = self.before.step;
-        let unknown = step
-            .targets
-            .iter()
-            .chain(&step.excludes)
-            .filter(|entry| !entry.starts_with("**"))
-            .any(|entry| !self.before.rows.iter().any(|row| row.urn == **entry) && !self.seen.contains_key(entry));
+        let unknown = step.targets.iter().chain(&step.excludes).filter(|entry| !entry.starts_with("**")).any(|entry| {
+            !self.before.resources.iter().any(|record| record.urn == **entry) && !self.seen.contains_key(entry)
+        });
         if unknown {
             self.counts.hit(Rule::TargetUnknown);
         }
         unknown
     }
 
-    /// Takes out of the condemned rows what the selection spares; `None`: nothing may be deleted at all.
+    /// Takes out of the condemned resources what the selection spares; `None`: nothing may be deleted at all.
     pub(crate) fn spare_unselected(&mut self, condemned: &mut BTreeSet<usize>) -> Option<()> {
         let step = self.before.step;
         let needed = self.needed_by_carried();
@@ -104,7 +101,7 @@ impl Model<'_> {
         Some(())
     }
 
-    /// What the carried rows refer to, and what that refers to: it is carried along.
+    /// What the carried resources refer to, and what that refers to: it is carried along.
     fn needed_by_carried(&self) -> BTreeSet<String> {
         let mut needed: BTreeSet<String> = BTreeSet::new();
         let mut open: Vec<&Slot> = self.slots.iter().filter(|slot| slot.carried).collect();
@@ -124,13 +121,13 @@ impl Model<'_> {
         let step = self.before.step;
         // Who depends on a target, whether or not that goes.
         let mut selected: BTreeSet<String> = BTreeSet::new();
-        for record in &self.before.rows {
+        for record in &self.before.resources {
             if names(&step.targets, &record.urn) || record.references().any(|urn| selected.contains(urn)) {
                 selected.insert(record.urn.clone());
             }
         }
-        // Rows that this run did not come to go by their former URNs. Old objects may be such since this run only.
-        let record = |index: usize| self.before.rows.get(index).unwrap_or(&self.slots[index].record);
+        // Resources that this run did not come to go by their former URNs. Old objects may be such since this run only.
+        let record = |index: usize| self.before.resources.get(index).unwrap_or(&self.slots[index].record);
         let is_pending_delete = |index: usize| self.slots[index].record.delete;
         let named = |index: usize| names(&step.targets, &record(index).urn);
         let goes = |index: usize| named(index) || step.target_dependents && selected.contains(&record(index).urn);

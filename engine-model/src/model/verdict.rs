@@ -21,12 +21,12 @@ pub(crate) struct ExpectedDiff {
 
 impl Model<'_> {
     pub(super) fn ask_diff(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<ExpectedDiff, Halt> {
-        let news = wanted.row.inputs.clone();
-        let answer = if Self::is_provider_of_plugin(&wanted.row.urn) {
-            self.diff_provider(&wanted.row.urn, old, &news)
+        let news = wanted.record.inputs.clone();
+        let answer = if Self::is_provider_of_plugin(&wanted.record.urn) {
+            self.diff_provider(&wanted.record.urn, old, &news)
         } else {
             let method = Method::Diff { id: old.id.clone(), olds: old.outputs.clone(), news: news.clone() };
-            self.call(&wanted.row, &method, Some(&old.inputs))
+            self.call(&wanted.record, &method, Some(&old.inputs))
         };
         let Ok(Answer::Diffed(answer)) = answer else {
             self.counts.hit(Rule::DiffRaises);

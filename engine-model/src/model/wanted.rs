@@ -10,7 +10,7 @@ use super::Record;
 pub(crate) struct Wanted<'r> {
     pub(crate) resource: &'r Resource,
     pub(crate) inputs: PropertyMap,
-    pub(crate) row: Record,
+    pub(crate) record: Record,
     pub(crate) old: Option<usize>,
     /// Does it depend on a failure?
     pub(crate) skipped: bool,

@@ -255,7 +255,8 @@ fn known_by_key(stage: &Stage, found: &Snapshot, left: &BTreeSet<String>) -> Res
     Err(Broken::new(Invariant::NoDuplicate, what))
 }
 
-/// Every call of a plugin was made of the one that the program or the row names, under the configuration of its provider.
+/// Every call of a plugin was made of the one that the program or the resource names, under the configuration of its
+/// provider.
 fn is_rightly_served(told: &Told) -> Result<(), Broken> {
     told.misled.first().map_or(Ok(()), |what| Err(Broken::new(Invariant::RightProvider, what.clone())))
 }
@@ -274,17 +275,19 @@ fn is_done(lived: &Lived, planned: bool) -> Result<bool, Broken> {
 pub(super) fn nothing_lost(told: &Told, state: &Snapshot) -> Result<(), Broken> {
     let lost = |what: String| Err(Broken::new(Invariant::Durable, what));
     for (id, version) in &told.existing {
-        let Some(row) = state.rows.iter().find(|row| row.id == *id && !row.pending_replacement) else {
-            return lost(format!("{id} was reported as made, and is in no row"));
+        let Some(resource) =
+            state.resources.iter().find(|resource| resource.id == *id && !resource.pending_replacement)
+        else {
+            return lost(format!("{id} was reported as made, and is not in the state"));
         };
-        let found = row.outputs_or_empty().get("ver").map_or_else(String::new, show::value);
+        let found = resource.outputs_or_empty().get("ver").map_or_else(String::new, show::value);
         if found != *version {
             return lost(format!("{id} was reported as {version}, and the state has {found}"));
         }
     }
     for id in &told.deleted {
-        if state.rows.iter().any(|row| row.id == *id && !row.pending_replacement) {
-            return lost(format!("{id} was reported as deleted, and is in a row"));
+        if state.resources.iter().any(|resource| resource.id == *id && !resource.pending_replacement) {
+            return lost(format!("{id} was reported as deleted, and is in the state"));
         }
     }
     Ok(())
@@ -298,16 +301,16 @@ pub(super) fn is_whole(
     creating: usize,
 ) -> Result<BTreeSet<String>, Broken> {
     let found = stage.snapshot(world)?;
-    check::state_valid(&found.rows)?;
+    check::state_valid(&found.resources)?;
     let mut left = BTreeSet::new();
     for (id, object) in stage.objects().objects {
-        if found.rows.iter().any(|row| row.id == id && !row.pending_replacement) {
+        if found.resources.iter().any(|resource| resource.id == id && !resource.pending_replacement) {
             continue;
         }
         let later = runs.iter().skip(1);
         let named = later.flat_map(|lived| &lived.told.messages).any(|(name, _)| *name == object.name);
         if !named {
-            let what = format!("{id}, made for {}, is in no row, and no later run named it", object.name);
+            let what = format!("{id}, made for {}, is not in the state, and no later run named it", object.name);
             return Err(Broken::new(Invariant::NoOrphan, what));
         }
         left.insert(id);

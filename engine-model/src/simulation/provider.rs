@@ -133,20 +133,24 @@ impl Reached {
     }
 
     fn done(&self, step: &StepMetadata) {
-        // Provider rows stand for nothing outside of the state; another run makes another one.
+        // Provider resources stand for nothing outside of the state; another run makes another one.
         if urns::is_provider(step.urn.as_str()) {
             return;
         }
         let mut told = self.told();
         match (step.op, &step.old, &step.new) {
-            (Op::Create | Op::CreateReplacement | Op::Update, _, Some(row)) if row.custom && !row.id.is_empty() => {
-                if let Some(index) = told.creating.iter().position(|name| name == row.urn.name()) {
+            (Op::Create | Op::CreateReplacement | Op::Update, _, Some(resource))
+                if resource.custom && !resource.id.is_empty() =>
+            {
+                if let Some(index) = told.creating.iter().position(|name| name == resource.urn.name()) {
                     told.creating.remove(index);
                 }
-                let version = row.outputs_or_empty().get("ver").map_or_else(String::new, text);
-                told.existing.insert(row.id.clone(), version);
+                let version = resource.outputs_or_empty().get("ver").map_or_else(String::new, text);
+                told.existing.insert(resource.id.clone(), version);
             }
-            (Op::Delete | Op::DeleteReplaced, Some(row), _) if row.custom => told.deleted.push(row.id.clone()),
+            (Op::Delete | Op::DeleteReplaced, Some(resource), _) if resource.custom => {
+                told.deleted.push(resource.id.clone());
+            }
             _ => {}
         }
     }

@@ -17,8 +17,8 @@ pub(super) struct Served {
     pub(super) plugins: Plugins,
     /// By the name of a resource: that of the provider resource that the program has for it.
     wanted: BTreeMap<String, String>,
-    /// By the id of an object: the name of the provider resource that its row names.
-    of_rows: BTreeMap<String, String>,
+    /// By the id of an object: the name of the provider resource that its state names.
+    of_resources: BTreeMap<String, String>,
     /// By the URN of a provider resource, with its id: what its plugin is to be configured with.
     configurations: BTreeMap<String, String>,
     /// The reference of each plugin's provider resource, once it is configured.
@@ -58,31 +58,31 @@ impl Served {
     /// Takes note of what the program wants, and of the state that the process begins with.
     pub(super) fn begin(&mut self, step: &Step, state: &Snapshot) {
         self.wanted = wanted(step);
-        for row in &state.rows {
-            self.note(row, &row.inputs);
+        for resource in &state.resources {
+            self.note(resource, &resource.inputs);
         }
     }
 
     /// Takes note of a step that was done.
     pub(super) fn done(&mut self, step: &StepMetadata) {
-        let Some(row) = &step.new else { return };
+        let Some(resource) = &step.new else { return };
         match (step.op, &step.old) {
             // An unchanged provider keeps what it was configured with.
-            (Op::Same, Some(old)) => self.note(row, &old.inputs),
-            _ => self.note(row, &row.inputs),
+            (Op::Same, Some(old)) => self.note(resource, &old.inputs),
+            _ => self.note(resource, &resource.inputs),
         }
     }
 
-    fn note(&mut self, row: &ResourceState, inputs: &PropertyMap) {
-        match row.served_by() {
-            ServedBy::Plugin => drop(self.of_rows.insert(row.id.clone(), name_in(&row.provider))),
+    fn note(&mut self, resource: &ResourceState, inputs: &PropertyMap) {
+        match resource.served_by() {
+            ServedBy::Plugin => drop(self.of_resources.insert(resource.id.clone(), name_in(&resource.provider))),
             ServedBy::ItsPlugin => {
                 let told: PropertyMap = inputs
                     .iter()
                     .filter(|(key, _)| *key != "__internal")
                     .map(|(key, value)| (key.clone(), value.clone()))
                     .collect();
-                self.configurations.insert(row.as_provider_reference(), label(row.urn.name(), &told));
+                self.configurations.insert(resource.as_provider_reference(), label(resource.urn.name(), &told));
             }
             ServedBy::LiveObject | ServedBy::Engine => {}
         }
@@ -94,7 +94,7 @@ impl Served {
         let reference = self.references.get(&plugin).cloned().unwrap_or_default();
         let provider = match method {
             Method::Create { .. } => self.wanted.get(name),
-            Method::Delete { id, .. } => self.of_rows.get(id),
+            Method::Delete { id, .. } => self.of_resources.get(id),
             _ => None,
         };
         let called = name_in(&reference);

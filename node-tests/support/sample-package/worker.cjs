@@ -11,7 +11,7 @@ async function main() {
     const stack = new EmbeddedStack({ directory });
     const provider = { create: async () => ({ id: "from the worker", outs: {} }) };
     await stack.up(() => void new pulumi.dynamic.Resource(provider, "a", {}));
-    const ids = Object.fromEntries(Object.entries(stack.resources()).map(([name, row]) => [name, row.id]));
+    const ids = Object.fromEntries(Object.entries(stack.resources()).map(([name, resource]) => [name, resource.id]));
     rmSync(directory, { recursive: true });
     parentPort.postMessage(ids);
 }

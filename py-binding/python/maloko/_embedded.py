@@ -80,12 +80,16 @@ class Stack:
         self.state.restore(json.dumps(deployment).encode(), "the exported state")
 
     def resources(self) -> dict[str, dict[str, Any]]:
-        """The rows of the state that are neither the stack nor a provider, by name."""
+        """The resources of the state that are neither the stack nor a provider, by name."""
         deployment = self.export()
         deployment = deployment.get("deployment", deployment)
-        rows = deployment.get("resources") or []
+        states = deployment.get("resources") or []
         hidden = ("pulumi:pulumi:Stack", "pulumi:providers:")
-        return {row["urn"].rsplit("::", 1)[1]: row for row in rows if not row["type"].startswith(hidden)}
+        return {
+            resource["urn"].rsplit("::", 1)[1]: resource
+            for resource in states
+            if not resource["type"].startswith(hidden)
+        }
 
     def _checked(
         self, kind: str, program: Program, *, dry_run: bool = False, update_changed_providers: bool = False

@@ -534,7 +534,7 @@ class TestStack:
         """
     def resources(self, /) -> str:
         """
-        The rows of the state as JSON: `{"rows": [...], "unresolved_creates": [urn, ...]}`.
+        The resources of the state as JSON: `{"rows": [...], "unresolved_creates": [urn, ...]}`.
         """
     def restore(self, /, deployment: bytes, place: str) -> None:
         """

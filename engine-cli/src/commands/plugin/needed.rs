@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use maloko_core::driver::package_of_row;
+use maloko_core::driver::package_of_resource;
 use maloko_core::plugin::PackageRequest;
 use maloko_core::served_by::ServedBy;
 use maloko_core::state::Snapshot;
@@ -49,8 +49,8 @@ pub(crate) fn of_file(project: &Project) -> Vec<Need> {
 
 /// Those of a state's provider resources.
 pub(crate) fn of_state(snapshot: &Snapshot, place: &str) -> Vec<Need> {
-    let rows = snapshot.rows.iter().filter(|row| row.served_by() == ServedBy::ItsPlugin);
-    let packages: BTreeSet<PackageRequest> = rows.map(|row| package_of_row(row)).collect();
+    let resources = snapshot.resources.iter().filter(|resource| resource.served_by() == ServedBy::ItsPlugin);
+    let packages: BTreeSet<PackageRequest> = resources.map(|resource| package_of_resource(resource)).collect();
     packages.into_iter().map(|package| Need { place: place.to_owned(), package }).collect()
 }
 

@@ -27,17 +27,22 @@ pub(super) async fn run(context: &Context, arguments: &StackGraph) -> Result<()>
 
 /// The graph: an edge goes from what comes first to what depends on it.
 fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
-    let numbers: BTreeMap<&Urn, usize> =
-        snapshot.rows.iter().filter(|row| !row.delete).enumerate().map(|(number, row)| (&row.urn, number)).collect();
+    let numbers: BTreeMap<&Urn, usize> = snapshot
+        .resources
+        .iter()
+        .filter(|resource| !resource.delete)
+        .enumerate()
+        .map(|(number, resource)| (&resource.urn, number))
+        .collect();
     let mut dot = vec!["strict digraph {".to_owned()];
-    for row in snapshot.rows.iter().filter(|row| !row.delete) {
-        if let Some(number) = numbers.get(&row.urn) {
-            let label = if arguments.short_node_name { row.urn.name() } else { row.urn.as_str() };
+    for resource in snapshot.resources.iter().filter(|resource| !resource.delete) {
+        if let Some(number) = numbers.get(&resource.urn) {
+            let label = if arguments.short_node_name { resource.urn.name() } else { resource.urn.as_str() };
             dot.push(format!("    Resource{number} [label=\"{}\"];", escaped(label)));
         }
     }
-    for row in snapshot.rows.iter().filter(|row| !row.delete) {
-        let Some(to) = numbers.get(&row.urn) else { continue };
+    for resource in snapshot.resources.iter().filter(|resource| !resource.delete) {
+        let Some(to) = numbers.get(&resource.urn) else { continue };
         let mut edge = |from: &Urn, color: &str, label: &str| {
             if let Some(from) = numbers.get(from) {
                 dot.push(format!(
@@ -47,8 +52,8 @@ fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
             }
         };
         if !arguments.ignore_dependency_edges {
-            for dependency in &row.dependencies {
-                let keys: Vec<&str> = row
+            for dependency in &resource.dependencies {
+                let keys: Vec<&str> = resource
                     .property_dependencies
                     .iter()
                     .filter(|(_, urns)| urns.contains(dependency))
@@ -58,7 +63,7 @@ fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
             }
         }
         if !arguments.ignore_parent_edges
-            && let Some(parent) = &row.parent
+            && let Some(parent) = &resource.parent
         {
             edge(parent, &arguments.parent_edge_color, "");
         }

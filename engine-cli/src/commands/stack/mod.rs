@@ -183,7 +183,7 @@ fn in_json(time: &str) -> String {
 
 /// How many resources there are, those that wait for their deletion included.
 fn resource_count(snapshot: &Snapshot) -> usize {
-    snapshot.rows.len()
+    snapshot.resources.len()
 }
 
 async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {

@@ -230,7 +230,7 @@ fn same_resources(one: &Checkpoint, other: &Checkpoint, crypter: &Crypter) -> Re
         let exported: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         Ok(exported["deployment"]["resources"].clone())
     };
-    Ok(!one.snapshot.rows.is_empty() && resources(one)? == resources(other)?)
+    Ok(!one.snapshot.resources.is_empty() && resources(one)? == resources(other)?)
 }
 
 /// The same resource in the other stack. The root stack's own name holds the stack's name, too.

@@ -28,7 +28,12 @@ async fn read(workplace: &Workplace<'_>, stack: &StackName, show_secrets: bool) 
 }
 
 fn outputs(snapshot: &Snapshot) -> Arc<PropertyMap> {
-    snapshot.rows.iter().find(|row| row.urn.is_root_stack()).map(|row| row.outputs_or_empty()).unwrap_or_default()
+    snapshot
+        .resources
+        .iter()
+        .find(|resource| resource.urn.is_root_stack())
+        .map(|resource| resource.outputs_or_empty())
+        .unwrap_or_default()
 }
 
 pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Result<()> {
@@ -71,7 +76,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
     }
     shown.push(format!("Current stack resources ({}):", resource_count(&snapshot)));
     shown.extend(tree(&snapshot, arguments));
-    if snapshot.rows.is_empty() {
+    if snapshot.resources.is_empty() {
         shown.push("    No resources currently in this stack".to_owned());
     }
     let outputs = outputs(&snapshot);
@@ -87,33 +92,33 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
 
 /// The resources, each indented below its parent.
 fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> Vec<String> {
-    let known: BTreeSet<&Urn> = snapshot.rows.iter().map(|row| &row.urn).collect();
+    let known: BTreeSet<&Urn> = snapshot.resources.iter().map(|resource| &resource.urn).collect();
     let mut children: BTreeMap<Option<&Urn>, Vec<&ResourceState>> = BTreeMap::new();
-    for row in &snapshot.rows {
-        let parent = row.parent.as_ref().filter(|parent| known.contains(parent) && **parent != row.urn);
-        children.entry(parent).or_default().push(row);
+    for resource in &snapshot.resources {
+        let parent = resource.parent.as_ref().filter(|parent| known.contains(parent) && **parent != resource.urn);
+        children.entry(parent).or_default().push(resource);
     }
     let mut shown = Vec::new();
     let mut open: Vec<(&ResourceState, usize)> =
-        children.remove(&None).into_iter().flatten().rev().map(|row| (row, 1)).collect();
-    while let Some((row, depth)) = open.pop() {
+        children.remove(&None).into_iter().flatten().rev().map(|resource| (resource, 1)).collect();
+    while let Some((resource, depth)) = open.pop() {
         let marks: String =
-            [(row.protect, " [protected]"), (row.taint, " [tainted]"), (row.delete, " [to be deleted]")]
+            [(resource.protect, " [protected]"), (resource.taint, " [tainted]"), (resource.delete, " [to be deleted]")]
                 .iter()
                 .filter_map(|(set, mark)| set.then_some(*mark))
                 .collect();
-        shown.push(format!("{:indent$}{} {}{marks}", "", row.kind, row.urn.name(), indent = depth * 4));
+        shown.push(format!("{:indent$}{} {}{marks}", "", resource.kind, resource.urn.name(), indent = depth * 4));
         let mut detail = |what: &str, text: &str| {
             shown.push(format!("{:indent$}{what}: {text}", "", indent = depth * 4 + 4));
         };
         if arguments.show_urns {
-            detail("URN", row.urn.as_str());
+            detail("URN", resource.urn.as_str());
         }
-        if arguments.show_ids && !row.id.is_empty() {
-            detail("ID", &row.id);
+        if arguments.show_ids && !resource.id.is_empty() {
+            detail("ID", &resource.id);
         }
-        let below = children.remove(&Some(&row.urn)).unwrap_or_default();
-        open.extend(below.into_iter().rev().map(|row| (row, depth + 1)));
+        let below = children.remove(&Some(&resource.urn)).unwrap_or_default();
+        open.extend(below.into_iter().rev().map(|resource| (resource, depth + 1)));
     }
     shown
 }

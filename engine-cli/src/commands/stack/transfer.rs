@@ -89,7 +89,7 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
         (None, _) => workplace.crypter(&stack, &mut settings).await?,
     };
     let beginning = Beginning::now(&workplace, "import");
-    let resources = snapshot.rows.len();
+    let resources = snapshot.resources.len();
     workplace.overwrite(&stack, snapshot, crypter, !arguments.force).await?;
     beginning.ended(&workplace, &stack, true, &BTreeMap::new(), None).await;
     context.console.line("Import complete.");
@@ -101,17 +101,19 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     Ok(())
 }
 
-/// Every row must be one of this stack.
+/// Every resource must be one of this stack.
 fn check_urns(snapshot: &Snapshot, stack: &StackName, place: &str) -> Result<()> {
-    let foreign =
-        snapshot.rows.iter().find(|row| row.urn.stack() != stack.stack() || row.urn.project() != stack.project());
+    let foreign = snapshot
+        .resources
+        .iter()
+        .find(|resource| resource.urn.stack() != stack.stack() || resource.urn.project() != stack.project());
     match foreign {
-        Some(row) => Err(Failure::new(format!(
+        Some(resource) => Err(Failure::new(format!(
             "{place}: the resource {} belongs to stack '{}' of project '{}', not to stack '{}' of project '{}'; import \
              it there, or import it here anyway with --force",
-            row.urn,
-            row.urn.stack(),
-            row.urn.project(),
+            resource.urn,
+            resource.urn.stack(),
+            resource.urn.project(),
             stack.stack(),
             stack.project()
         ))),

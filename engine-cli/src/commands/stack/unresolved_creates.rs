@@ -84,7 +84,7 @@ fn facts(unresolved: &UnresolvedCreate, show_secrets: bool) -> Vec<String> {
         fact("Begun", &since),
         fact("Attempts", &unresolved.attempts.to_string()).filter(|_| unresolved.attempts > 1),
         fact("Error", &unresolved.error.replace('\n', "\n            ")),
-        fact("ID", &unresolved.row.id),
+        fact("ID", &unresolved.resource.id),
         fact("Returned", &returned(unresolved, show_secrets).unwrap_or_default()),
         fact("Operation key", &unresolved.key),
     ];
@@ -97,8 +97,8 @@ pub(super) fn json(snapshot: &Snapshot, show_secrets: bool) -> (Json, Json) {
     let unresolved_creates = unresolved_creates.iter().map(|unresolved| {
         json!({
             "urn": unresolved.urn().as_str(),
-            "type": unresolved.row.kind,
-            "id": (!unresolved.row.id.is_empty()).then_some(&unresolved.row.id),
+            "type": unresolved.resource.kind,
+            "id": (!unresolved.resource.id.is_empty()).then_some(&unresolved.resource.id),
             "doubt": unresolved.unknown_outcome.name(),
             "since": unresolved.since,
             "attempts": unresolved.attempts,
@@ -120,5 +120,5 @@ fn returned(unresolved: &UnresolvedCreate, show_secrets: bool) -> Option<String>
 
 fn others(snapshot: &Snapshot) -> impl Iterator<Item = (String, &'static str)> + '_ {
     let others = snapshot.pending.iter().filter(|pending| pending.kind != PendingKind::Creating);
-    others.map(|pending| (pending.row.urn.to_string(), pending.kind.name()))
+    others.map(|pending| (pending.resource.urn.to_string(), pending.kind.name()))
 }

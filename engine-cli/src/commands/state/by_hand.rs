@@ -101,12 +101,14 @@ fn accept(text: &[u8], before: &Snapshot, stack: &maloko_core::state::StackName)
             Command::new("stack change-secrets-provider")
         ]));
     }
-    if let Some(row) =
-        snapshot.rows.iter().find(|row| row.urn.stack() != stack.stack() || row.urn.project() != stack.project())
+    if let Some(resource) = snapshot
+        .resources
+        .iter()
+        .find(|resource| resource.urn.stack() != stack.stack() || resource.urn.project() != stack.project())
     {
         return Err(Failure::new(format!(
             "the edited text has the resource {}, which is none of stack '{}' of project '{}'",
-            row.urn,
+            resource.urn,
             stack.stack(),
             stack.project()
         )));

@@ -1,4 +1,4 @@
-//! The edits themselves, on rows in memory.
+//! The edits themselves, on resources in memory.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
     }
     let advice = did_you_mean(
         urn.as_str(),
-        snapshot.rows.iter().map(|row| &row.urn),
+        snapshot.resources.iter().map(|resource| &resource.urn),
         message![Command::new("stack").with("--show-urns"), " lists them"],
     );
     Failure::new(format!("No such resource \"{urn}\" exists in the current state; {advice}"))
@@ -69,7 +69,7 @@ pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
 
 /// The resource that a command's argument means: by its URN, or by its name where one resource alone bears it.
 pub(super) fn meant(snapshot: &Snapshot, text: &str) -> Result<Urn> {
-    match bearers(text, snapshot.rows.iter().map(|row| &row.urn)).as_slice() {
+    match bearers(text, snapshot.resources.iter().map(|resource| &resource.urn)).as_slice() {
         [] if text.starts_with("urn:") => Ok(Urn::unchecked(text)),
         [] => Err(not_found(snapshot, &Urn::unchecked(text))),
         [urn] => Ok((*urn).clone()),
@@ -77,14 +77,14 @@ pub(super) fn meant(snapshot: &Snapshot, text: &str) -> Result<Urn> {
     }
 }
 
-/// Removes every row.
+/// Removes every resource.
 pub(super) fn delete_all(snapshot: &mut Snapshot, force: bool) -> Result<()> {
-    if let Some(row) = snapshot.rows.iter().find(|row| row.protect)
+    if let Some(resource) = snapshot.resources.iter().find(|resource| resource.protect)
         && !force
     {
-        return Err(protected(&row.urn));
+        return Err(protected(&resource.urn));
     }
-    snapshot.rows.clear();
+    snapshot.resources.clear();
     snapshot.pending.clear();
     snapshot.unresolved_creates.clear();
     Ok(())
@@ -100,8 +100,8 @@ fn protected(urn: &Urn) -> Failure {
     ])
 }
 
-/// Removes a row, and with `dependents` what depends on it; gives the number of removed rows. `choose` picks one of
-/// several rows with the same URN.
+/// Removes a resource, and with `dependents` what depends on it; gives the number of removed resources. `choose` picks
+/// one of several resources with the same URN.
 pub(super) fn delete(
     snapshot: &mut Snapshot,
     urn: &Urn,
@@ -109,17 +109,18 @@ pub(super) fn delete(
     dependents: bool,
     choose: &dyn Fn(&[String]) -> Result<usize>,
 ) -> Result<usize> {
-    let places: Vec<usize> = (0..snapshot.rows.len()).filter(|place| snapshot.rows[*place].urn == *urn).collect();
+    let places: Vec<usize> =
+        (0..snapshot.resources.len()).filter(|place| snapshot.resources[*place].urn == *urn).collect();
     let place = match places.as_slice() {
         [] => return Err(not_found(snapshot, urn)),
         [place] => *place,
         several => {
             let describe = |place: &usize| {
-                let row = &snapshot.rows[*place];
+                let resource = &snapshot.resources[*place];
                 format!(
                     "{} with id '{}'",
-                    if row.delete { "the old one, to be deleted," } else { "the live one" },
-                    row.id
+                    if resource.delete { "the old one, to be deleted," } else { "the live one" },
+                    resource.id
                 )
             };
             let choices: Vec<String> = several.iter().map(describe).collect();
@@ -127,15 +128,15 @@ pub(super) fn delete(
         }
     };
     let mut condemned = BTreeSet::from([place]);
-    // Nothing refers to a row that only waits for its deletion.
-    if !snapshot.rows[place].delete {
+    // Nothing refers to a resource that only waits for its deletion.
+    if !snapshot.resources[place].delete {
         let mut urns = BTreeSet::from([urn.clone()]);
-        // A row stands after everything that it refers to, so one pass finds all of them.
-        for (other, row) in snapshot.rows.iter().enumerate() {
-            if other != place && row.references().any(|reference| urns.contains(&reference)) {
+        // A resource stands after everything that it refers to, so one pass finds all of them.
+        for (other, resource) in snapshot.resources.iter().enumerate() {
+            if other != place && resource.references().any(|reference| urns.contains(&reference)) {
                 condemned.insert(other);
-                if !row.delete {
-                    urns.insert(row.urn.clone());
+                if !resource.delete {
+                    urns.insert(resource.urn.clone());
                 }
             }
         }
@@ -144,7 +145,7 @@ pub(super) fn delete(
         let others: Vec<String> = condemned
             .iter()
             .filter(|other| **other != place)
-            .map(|other| format!(" * {:?} ({})", snapshot.rows[*other].urn.name(), snapshot.rows[*other].urn))
+            .map(|other| format!(" * {:?} ({})", snapshot.resources[*other].urn.name(), snapshot.resources[*other].urn))
             .collect();
         return Err(Failure::new(format!(
             "{urn} can't be safely deleted because the following resources depend on it:\n{}\nDelete those resources first or pass \
@@ -152,19 +153,19 @@ pub(super) fn delete(
             others.join("\n")
         )));
     }
-    if let Some(row) = condemned.iter().map(|place| &snapshot.rows[*place]).find(|row| row.protect)
+    if let Some(resource) = condemned.iter().map(|place| &snapshot.resources[*place]).find(|resource| resource.protect)
         && !force
     {
-        return Err(protected(&row.urn));
+        return Err(protected(&resource.urn));
     }
     let mut number = 0..;
-    snapshot.rows.retain(|_| number.next().is_some_and(|number| !condemned.contains(&number)));
+    snapshot.resources.retain(|_| number.next().is_some_and(|number| !condemned.contains(&number)));
     Ok(condemned.len())
 }
 
 /// Gives a resource another name, everywhere.
 pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<()> {
-    if !snapshot.rows.iter().any(|row| row.urn == *urn) {
+    if !snapshot.resources.iter().any(|resource| resource.urn == *urn) {
         return Err(not_found(snapshot, urn));
     }
     if urn.is_root_stack() {
@@ -174,7 +175,7 @@ pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<(
         return Err(Failure::configuration("the new name is empty"));
     }
     let renamed = urn.renamed(name);
-    if snapshot.rows.iter().any(|row| row.urn == renamed) {
+    if snapshot.resources.iter().any(|resource| resource.urn == renamed) {
         return Err(Failure::new(format!("there is a resource {renamed} already; choose another name")));
     }
     let old = urn.clone();
@@ -184,21 +185,22 @@ pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<(
 
 /// Sets a flag or takes it away; gives the number of resources that have it so now.
 pub(super) fn set_flag(snapshot: &mut Snapshot, urns: &[Urn], all: bool, flag: Flag, on: bool) -> Result<usize> {
-    if let Some(urn) = urns.iter().find(|urn| !snapshot.rows.iter().any(|row| row.urn == **urn)) {
+    if let Some(urn) = urns.iter().find(|urn| !snapshot.resources.iter().any(|resource| resource.urn == **urn)) {
         return Err(not_found(snapshot, urn));
     }
     let mut changed = 0;
-    for row in &mut snapshot.rows {
-        if !urns.contains(&row.urn) && (!all || row.urn.is_root_stack() || row.urn.is_default_provider()) {
+    for resource in &mut snapshot.resources {
+        if !urns.contains(&resource.urn) && (!all || resource.urn.is_root_stack() || resource.urn.is_default_provider())
+        {
             continue;
         }
-        let row = Arc::make_mut(row);
+        let resource = Arc::make_mut(resource);
         let mark = match flag {
-            Flag::Protect => &mut row.protect,
-            Flag::Taint => &mut row.taint,
+            Flag::Protect => &mut resource.protect,
+            Flag::Taint => &mut resource.taint,
         };
         *mark = on;
-        changed += usize::from(!row.delete);
+        changed += usize::from(!resource.delete);
     }
     Ok(changed)
 }

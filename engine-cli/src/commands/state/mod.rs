@@ -68,7 +68,7 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
     prompt::permission(
         &context.console,
         yes,
-        "The state's rows will be put in order, and missing references dropped.",
+        "The state's resources will be put in order, and missing references dropped.",
     )?;
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None).await?;
@@ -99,8 +99,8 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
     Ok(())
 }
 
-/// Opens the stack, lets `edit` change its rows (its answer is what to print), and writes them back. Nothing is written
-/// when `edit` fails.
+/// Opens the stack, lets `edit` change its resources (its answer is what to print), and writes them back. Nothing is
+/// written when `edit` fails.
 async fn edited(context: &Context, command: &str, edit: impl FnOnce(&mut Snapshot) -> Result<String>) -> Result<()> {
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None).await?;
@@ -135,7 +135,7 @@ async fn delete(context: &Context, arguments: &StateDelete) -> Result<()> {
         let urn = edit::meant(snapshot, urn)?;
         let choose = |choices: &[String]| {
             if context.console.interactive {
-                prompt::choose("Several rows have this URN. Which one?", choices)
+                prompt::choose("Several resources have this URN. Which one?", choices)
             } else {
                 Err(Failure::new(format!(
                     "{urn} stands in the state {} times (one of them waits for its deletion); run this on a terminal to \

@@ -53,7 +53,7 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
     let is_begun = from.is_marked() || to.is_marked();
     if is_begun {
         // It may have been killed when they were gone from here, and only the mark was left.
-        wanted.retain(|urn| moved_from.rows.iter().any(|row| row.urn == *urn));
+        wanted.retain(|urn| moved_from.resources.iter().any(|resource| resource.urn == *urn));
     }
     let done = if wanted.is_empty() {
         Ok(Moved::default())

@@ -1,4 +1,4 @@
-//! Taking rows out of one state and into another, in memory.
+//! Taking resources out of one state and into another, in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,55 +37,63 @@ pub(super) fn relocate(
     let mut new_urns: BTreeMap<Urn, Urn> = BTreeMap::new();
     let mut urns = Vec::new();
     let mut arrived = BTreeSet::new();
-    for row in from.rows.iter().filter(|row| chosen.contains(&row.urn)) {
-        let parent = row.parent.as_ref().and_then(|parent| new_urns.get(parent)).unwrap_or(&root);
-        let new = Urn::new(name.stack(), name.project(), parent.qualified_type(), row.urn.own_type(), row.urn.name());
-        let there = to.rows.iter().find(|other| other.urn == new);
-        if again && there.is_some_and(|there| there.id == row.id) {
-            arrived.insert(row.urn.clone());
+    for resource in from.resources.iter().filter(|resource| chosen.contains(&resource.urn)) {
+        let parent = resource.parent.as_ref().and_then(|parent| new_urns.get(parent)).unwrap_or(&root);
+        let new = Urn::new(
+            name.stack(),
+            name.project(),
+            parent.qualified_type(),
+            resource.urn.own_type(),
+            resource.urn.name(),
+        );
+        let there = to.resources.iter().find(|other| other.urn == new);
+        if again && there.is_some_and(|there| there.id == resource.id) {
+            arrived.insert(resource.urn.clone());
         } else if there.is_some() || new_urns.values().any(|other| *other == new) {
             return Err(Failure::new(message![
                 format!(
                     "{} would be {new} in stack '{}', where there is such a resource already; rename one of them first \
                      with ",
-                    row.urn,
+                    resource.urn,
                     name.stack()
                 ),
                 Command::new("state rename")
             ]));
         }
-        urns.push((row.urn.clone(), new.clone()));
-        new_urns.insert(row.urn.clone(), new);
+        urns.push((resource.urn.clone(), new.clone()));
+        new_urns.insert(resource.urn.clone(), new);
     }
     let providers = copy_providers(from, to, name, &new_urns)?;
     let mut moved = Snapshot {
-        rows: from
-            .rows
+        resources: from
+            .resources
             .iter()
-            .filter(|row| new_urns.contains_key(&row.urn) && !arrived.contains(&row.urn))
+            .filter(|resource| new_urns.contains_key(&resource.urn) && !arrived.contains(&resource.urn))
             .cloned()
             .collect(),
         ..Snapshot::default()
     };
     let mut notes = Vec::new();
-    for row in &mut moved.rows {
-        let row = Arc::make_mut(row);
-        drop_references(row, &|urn| new_urns.contains_key(urn), &mut notes);
-        row.provider = match row.provider_parts() {
-            Some((urn, id)) => providers.get(&(urn, id.to_owned())).cloned().unwrap_or_else(|| row.provider.clone()),
+    for resource in &mut moved.resources {
+        let resource = Arc::make_mut(resource);
+        drop_references(resource, &|urn| new_urns.contains_key(urn), &mut notes);
+        resource.provider = match resource.provider_parts() {
+            Some((urn, id)) => {
+                providers.get(&(urn, id.to_owned())).cloned().unwrap_or_else(|| resource.provider.clone())
+            }
             None => String::new(),
         };
     }
     rewrite_urns(&mut moved, &|urn| new_urns.get(urn).unwrap_or(urn).clone());
-    for row in &mut moved.rows {
-        if row.parent.is_none() {
-            Arc::make_mut(row).parent = Some(root.clone());
+    for resource in &mut moved.resources {
+        if resource.parent.is_none() {
+            Arc::make_mut(resource).parent = Some(root.clone());
         }
     }
-    to.rows.extend(moved.rows);
-    from.rows.retain(|row| !new_urns.contains_key(&row.urn));
-    for row in &mut from.rows {
-        drop_references(Arc::make_mut(row), &|urn| !new_urns.contains_key(urn), &mut notes);
+    to.resources.extend(moved.resources);
+    from.resources.retain(|resource| !new_urns.contains_key(&resource.urn));
+    for resource in &mut from.resources {
+        drop_references(Arc::make_mut(resource), &|urn| !new_urns.contains_key(urn), &mut notes);
     }
     Ok(Moved { urns, notes })
 }
@@ -94,8 +102,8 @@ pub(super) fn relocate(
 fn choose(snapshot: &Snapshot, wanted: &[Urn], include_parents: bool) -> Result<BTreeSet<Urn>> {
     let mut chosen = BTreeSet::new();
     for urn in wanted {
-        let rows: Vec<_> = snapshot.rows.iter().filter(|row| row.urn == *urn).collect();
-        let row = rows.first().ok_or_else(|| super::edit::not_found(snapshot, urn))?;
+        let resources: Vec<_> = snapshot.resources.iter().filter(|resource| resource.urn == *urn).collect();
+        let resource = resources.first().ok_or_else(|| super::edit::not_found(snapshot, urn))?;
         if urn.is_root_stack() {
             return Err(Failure::new("the stack itself cannot be moved; name the resources in it"));
         }
@@ -105,31 +113,36 @@ fn choose(snapshot: &Snapshot, wanted: &[Urn], include_parents: bool) -> Result<
             )));
         }
         if include_parents {
-            let mut above = row.parent.clone();
+            let mut above = resource.parent.clone();
             while let Some(parent) = above.filter(|parent| !parent.is_root_stack()) {
-                above = snapshot.rows.iter().find(|row| row.urn == parent).and_then(|row| row.parent.clone());
+                above = snapshot
+                    .resources
+                    .iter()
+                    .find(|resource| resource.urn == parent)
+                    .and_then(|resource| resource.parent.clone());
                 chosen.insert(parent);
             }
         }
         chosen.insert(urn.clone());
     }
-    // A row stands after its parent, so one pass finds everything below. With --include-parents, the other children of
-    // a parent come along as well: they cannot stay without it.
-    for row in &snapshot.rows {
-        if row.parent.as_ref().is_some_and(|parent| chosen.contains(parent)) {
-            chosen.insert(row.urn.clone());
+    // A resource stands after its parent, so one pass finds everything below. With --include-parents, the other
+    // children of a parent come along as well: they cannot stay without it.
+    for resource in &snapshot.resources {
+        if resource.parent.as_ref().is_some_and(|parent| chosen.contains(parent)) {
+            chosen.insert(resource.urn.clone());
         }
     }
-    if let Some(row) = snapshot.rows.iter().find(|row| row.delete && chosen.contains(&row.urn)) {
+    if let Some(resource) = snapshot.resources.iter().find(|resource| resource.delete && chosen.contains(&resource.urn))
+    {
         return Err(Failure::new(message![
-            format!("an old object of {} still waits for its deletion; run ", row.urn),
+            format!("an old object of {} still waits for its deletion; run ", resource.urn),
             Command::new("up"),
             " first, which deletes it"
         ]));
     }
-    if let Some(pending) = snapshot.pending.iter().find(|pending| chosen.contains(&pending.row.urn)) {
+    if let Some(pending) = snapshot.pending.iter().find(|pending| chosen.contains(&pending.resource.urn)) {
         return Err(Failure::new(message![
-            format!("a run was interrupted while {} {}; run ", pending.kind.name(), pending.row.urn),
+            format!("a run was interrupted while {} {}; run ", pending.kind.name(), pending.resource.urn),
             Command::new("refresh"),
             " first, which settles that"
         ]));
@@ -146,15 +159,15 @@ fn choose(snapshot: &Snapshot, wanted: &[Urn], include_parents: bool) -> Result<
     Ok(chosen)
 }
 
-/// The row of the stack itself; made where there is none yet.
+/// The stack's own resource; made where there is none yet.
 fn root_of(stack: &StackName, snapshot: &mut Snapshot) -> Urn {
-    if let Some(row) = snapshot.rows.iter().find(|row| row.urn.is_root_stack()) {
-        return row.urn.clone();
+    if let Some(resource) = snapshot.resources.iter().find(|resource| resource.urn.is_root_stack()) {
+        return resource.urn.clone();
     }
     let name = format!("{}-{}", stack.project(), stack.stack());
     let urn = Urn::new(stack.stack(), stack.project(), "", STACK_TYPE, &name);
-    let row = ResourceState { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
-    snapshot.rows.insert(0, Arc::new(row));
+    let resource = ResourceState { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
+    snapshot.resources.insert(0, Arc::new(resource));
     urn
 }
 
@@ -167,15 +180,15 @@ fn copy_providers(
     moved: &BTreeMap<Urn, Urn>,
 ) -> Result<BTreeMap<(Urn, String), String>> {
     let mut references = BTreeMap::new();
-    for row in from.rows.iter().filter(|row| moved.contains_key(&row.urn)) {
-        let Some((urn, id)) = row.provider_parts() else { continue };
+    for resource in from.resources.iter().filter(|resource| moved.contains_key(&resource.urn)) {
+        let Some((urn, id)) = resource.provider_parts() else { continue };
         let key = (urn.clone(), id.to_owned());
         if references.contains_key(&key) {
             continue;
         }
         let new = Urn::new(name.stack(), name.project(), "", urn.own_type(), urn.name());
-        let provider = from.rows.iter().find(|row| row.urn == urn && row.id == id);
-        let known = to.rows.iter().find(|row| row.urn == new && !row.delete);
+        let provider = from.resources.iter().find(|resource| resource.urn == urn && resource.id == id);
+        let known = to.resources.iter().find(|resource| resource.urn == new && !resource.delete);
         let new_id = match (known, provider) {
             // The engine's own provider holds the stack's configuration, which is another one there.
             (Some(known), _) if urn.is_default_provider() => known.id.clone(),
@@ -185,7 +198,7 @@ fn copy_providers(
                     format!(
                         "{} is served by the provider {urn}, and stack '{}' has a provider of that name with other \
                          settings; make them alike, or rename one of them with ",
-                        row.urn,
+                        resource.urn,
                         name.stack()
                     ),
                     Command::new("state rename")
@@ -198,12 +211,12 @@ fn copy_providers(
                 copy.dependencies.clear();
                 copy.property_dependencies.clear();
                 let id = copy.id.clone();
-                to.rows.push(Arc::new(copy));
+                to.resources.push(Arc::new(copy));
                 id
             }
             (None, None) => {
                 return Err(Failure::new(message![
-                    format!("the provider {urn} of {} is not in the state; mend it with ", row.urn),
+                    format!("the provider {urn} of {} is not in the state; mend it with ", resource.urn),
                     Command::new("state repair"),
                     " first"
                 ]));
@@ -215,9 +228,9 @@ fn copy_providers(
 }
 
 /// Takes out references to what is on the other side from now on. The parent is dropped without a word: the caller
-/// gives the row another one.
-fn drop_references(row: &mut ResourceState, stays: &dyn Fn(&Urn) -> bool, notes: &mut Vec<String>) {
-    let urn = row.urn.clone();
+/// gives the resource another one.
+fn drop_references(resource: &mut ResourceState, stays: &dyn Fn(&Urn) -> bool, notes: &mut Vec<String>) {
+    let urn = resource.urn.clone();
     let mut keep = |what: &str, other: &Urn| {
         let stays = stays(other);
         if !stays {
@@ -225,11 +238,11 @@ fn drop_references(row: &mut ResourceState, stays: &dyn Fn(&Urn) -> bool, notes:
         }
         stays
     };
-    row.dependencies.retain(|other| keep("dependency", other));
-    row.replace_with.retain(|other| keep("replaceWith", other));
-    row.deleted_with.take_if(|other| !keep("deletedWith", other));
-    row.parent.take_if(|other| !stays(other));
-    for urns in row.property_dependencies.values_mut() {
+    resource.dependencies.retain(|other| keep("dependency", other));
+    resource.replace_with.retain(|other| keep("replaceWith", other));
+    resource.deleted_with.take_if(|other| !keep("deletedWith", other));
+    resource.parent.take_if(|other| !stays(other));
+    for urns in resource.property_dependencies.values_mut() {
         urns.retain(|other| stays(other));
     }
 }

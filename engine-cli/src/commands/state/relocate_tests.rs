@@ -38,7 +38,7 @@ fn source() -> Snapshot {
     };
     let group = "dev::shop::x:y:Group::group";
     let (a, b, c) = ("dev::shop::x:y:Group$x:y:T::a", "dev::shop::x:y:Group$x:y:T::b", "dev::shop::x:y:T::c");
-    let mut rows = vec![
+    let mut resources = vec![
         ResourceState { parent: None, ..component(root, root) },
         default,
         component(group, root),
@@ -46,8 +46,8 @@ fn source() -> Snapshot {
         ResourceState { dependencies: vec![urn(a)], ..custom(b, group, &provider) },
         ResourceState { dependencies: vec![urn(b)], ..custom(c, root, &provider) },
     ];
-    rows[5].property_dependencies.insert("key".to_owned(), vec![urn(b)]);
-    Snapshot { rows: rows.into_iter().map(Arc::new).collect(), ..Snapshot::default() }
+    resources[5].property_dependencies.insert("key".to_owned(), vec![urn(b)]);
+    Snapshot { resources: resources.into_iter().map(Arc::new).collect(), ..Snapshot::default() }
 }
 
 fn move_to(to: &mut Snapshot, from: &mut Snapshot, wanted: &[&str], include_parents: bool) -> Result<Moved> {
@@ -56,7 +56,7 @@ fn move_to(to: &mut Snapshot, from: &mut Snapshot, wanted: &[&str], include_pare
 }
 
 fn urns(snapshot: &Snapshot) -> Vec<String> {
-    snapshot.rows.iter().map(|row| row.urn.as_str().replace("urn:pulumi:", "")).collect()
+    snapshot.resources.iter().map(|resource| resource.urn.as_str().replace("urn:pulumi:", "")).collect()
 }
 
 #[test]
@@ -74,10 +74,10 @@ fn a_component_moves_with_what_is_below_it() {
         ]
     );
     assert_eq!(urns(&from).last().unwrap(), "dev::shop::x:y:T::c");
-    assert_eq!(from.rows.len(), 3);
+    assert_eq!(from.resources.len(), 3);
     integrity::check(&to).unwrap();
     integrity::check(&from).unwrap();
-    let b = to.rows.last().unwrap();
+    let b = to.resources.last().unwrap();
     assert_eq!(b.dependencies, [urn("prod::store::x:y:Group$x:y:T::a")]);
     assert_eq!(moved.urns.len(), 3);
     assert_eq!(moved.notes.len(), 1, "{:?}", moved.notes);
@@ -89,7 +89,7 @@ fn a_child_alone_becomes_a_child_of_the_other_stack() {
     let (mut from, mut to) = (source(), Snapshot::default());
     let moved = move_to(&mut to, &mut from, &["dev::shop::x:y:Group$x:y:T::b"], false).unwrap();
     assert_eq!(urns(&to).last().unwrap(), "prod::store::x:y:T::b");
-    assert_eq!(to.rows.last().unwrap().parent, Some(urn("prod::store::pulumi:pulumi:Stack::store-prod")));
+    assert_eq!(to.resources.last().unwrap().parent, Some(urn("prod::store::pulumi:pulumi:Stack::store-prod")));
     assert_eq!(moved.notes.len(), 2, "{:?}", moved.notes);
     integrity::check(&to).unwrap();
     integrity::check(&from).unwrap();
@@ -99,8 +99,8 @@ fn a_child_alone_becomes_a_child_of_the_other_stack() {
 fn parents_come_along_when_that_is_asked_for() {
     let (mut from, mut to) = (source(), Snapshot::default());
     move_to(&mut to, &mut from, &["dev::shop::x:y:Group$x:y:T::b"], true).unwrap();
-    assert_eq!(to.rows.len(), 5);
-    assert_eq!(from.rows.len(), 3);
+    assert_eq!(to.resources.len(), 5);
+    assert_eq!(from.resources.len(), 3);
 }
 
 #[test]
@@ -119,12 +119,12 @@ fn what_cannot_be_moved_is_said_and_nothing_happens() {
     move_to(&mut taken, &mut source(), &[b], false).unwrap();
     errors.push(refused(&mut source(), &mut taken, b));
     let mut interrupted = source();
-    let row = Arc::clone(&interrupted.rows[3]);
-    interrupted.pending.push(PendingOperation { row, kind: PendingKind::Updating });
+    let resource = Arc::clone(&interrupted.resources[3]);
+    interrupted.pending.push(PendingOperation { resource, kind: PendingKind::Updating });
     errors.push(refused(&mut interrupted, &mut Snapshot::default(), a));
     let mut replaced = source();
-    let old = ResourceState { delete: true, ..(*replaced.rows[3]).clone() };
-    replaced.rows.push(Arc::new(old));
+    let old = ResourceState { delete: true, ..(*replaced.resources[3]).clone() };
+    replaced.resources.push(Arc::new(old));
     errors.push(refused(&mut replaced, &mut Snapshot::default(), a));
     insta::assert_snapshot!(maloko_core::Message::join(&errors, "\n"), @r#"
     No such resource "urn:pulumi:dev::shop::x:y:T::none" exists in the current state; `maloko stack --show-urns` lists them
@@ -143,11 +143,11 @@ fn a_provider_of_ones_own_is_copied_once_and_must_be_alike() {
         let provider = ResourceState {
             urn: urn(&format!("dev::shop::{PROVIDER}::mine")),
             inputs: Arc::new(PropertyMap::from([("size".to_owned(), Value::from(size))])),
-            ..(*state.rows[1]).clone()
+            ..(*state.resources[1]).clone()
         };
-        state.rows.insert(2, Arc::new(provider));
-        for row in &mut state.rows[4..] {
-            Arc::make_mut(row).provider = format!("{}::p1", urn(&format!("dev::shop::{PROVIDER}::mine")));
+        state.resources.insert(2, Arc::new(provider));
+        for resource in &mut state.resources[4..] {
+            Arc::make_mut(resource).provider = format!("{}::p1", urn(&format!("dev::shop::{PROVIDER}::mine")));
         }
         state
     };

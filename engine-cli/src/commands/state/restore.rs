@@ -46,7 +46,7 @@ async fn list(
             .iter()
             .map(|GenerationReading { number, place, is_last, content }| match content {
                 Ok(content) => json!({
-                    "generation": number, "place": place, "written": content.written, "resourceCount": content.rows,
+                    "generation": number, "place": place, "written": content.written, "resourceCount": content.resources,
                     "pendingOperations": content.pending, "lastWritten": is_last,
                 }),
                 Err(problem) => {
@@ -70,7 +70,7 @@ async fn list(
             Ok(content) => [
                 number.to_string(),
                 readable_time(&content.written),
-                content.rows.to_string(),
+                content.resources.to_string(),
                 content.pending.to_string(),
             ],
             Err(_) => [number.to_string(), "cannot be read".to_owned(), "n/a".to_owned(), "n/a".to_owned()],
@@ -106,7 +106,7 @@ async fn generation(
     let question = format!(
         "The state of stack '{shown}' will be that of generation {number} again: {}, written {}. {missing} The state as it is \
          now is kept as a generation.",
-        count(content.rows, "resource"),
+        count(content.resources, "resource"),
         readable_time(&content.written)
     );
     prompt::permission(&workplace.context.console, yes, &question)?;

@@ -14,7 +14,7 @@ fn urn(name: &str) -> Urn {
     Urn::new("dev", "shop", "", "a:b:C", name)
 }
 
-fn row(name: &str) -> ResourceState {
+fn resource(name: &str) -> ResourceState {
     ResourceState {
         urn: urn(name),
         kind: "a:b:C".to_owned(),
@@ -24,12 +24,12 @@ fn row(name: &str) -> ResourceState {
     }
 }
 
-fn snapshot(rows: Vec<ResourceState>) -> Snapshot {
-    Snapshot { rows: rows.into_iter().map(Arc::new).collect(), ..Snapshot::default() }
+fn snapshot(resources: Vec<ResourceState>) -> Snapshot {
+    Snapshot { resources: resources.into_iter().map(Arc::new).collect(), ..Snapshot::default() }
 }
 
 fn names(snapshot: &Snapshot) -> Vec<String> {
-    snapshot.rows.iter().map(|row| row.urn.name().to_owned()).collect()
+    snapshot.resources.iter().map(|resource| resource.urn.name().to_owned()).collect()
 }
 
 fn nobody(_: &[String]) -> Result<usize, Failure> {
@@ -39,18 +39,18 @@ fn nobody(_: &[String]) -> Result<usize, Failure> {
 #[test]
 fn every_kind_of_reference_makes_a_dependent() {
     let refer: [fn(&mut ResourceState); 6] = [
-        |row| row.parent = Some(urn("a")),
-        |row| row.dependencies = vec![urn("a")],
-        |row| row.deleted_with = Some(urn("a")),
-        |row| row.replace_with = vec![urn("a")],
-        |row| row.provider = format!("{}::id-a", urn("a")),
-        |row| drop(row.property_dependencies.insert("key".to_owned(), vec![urn("a")])),
+        |resource| resource.parent = Some(urn("a")),
+        |resource| resource.dependencies = vec![urn("a")],
+        |resource| resource.deleted_with = Some(urn("a")),
+        |resource| resource.replace_with = vec![urn("a")],
+        |resource| resource.provider = format!("{}::id-a", urn("a")),
+        |resource| drop(resource.property_dependencies.insert("key".to_owned(), vec![urn("a")])),
     ];
     for (number, refer) in refer.iter().enumerate() {
-        let (mut b, mut c) = (row("b"), row("c"));
+        let (mut b, mut c) = (resource("b"), resource("c"));
         refer(&mut b);
         c.dependencies = vec![urn("b")];
-        let mut state = snapshot(vec![row("a"), b, c, row("d")]);
+        let mut state = snapshot(vec![resource("a"), b, c, resource("d")]);
         let refused = edit::delete(&mut state, &urn("a"), false, false, &nobody).unwrap_err();
         assert!(refused.message.contains("depend on it"), "{number}");
         assert_eq!(edit::delete(&mut state, &urn("a"), false, true, &nobody).unwrap(), 3, "{number}");
@@ -59,12 +59,12 @@ fn every_kind_of_reference_makes_a_dependent() {
 }
 
 #[test]
-fn one_of_two_rows_with_the_same_urn_is_chosen() {
-    let old = ResourceState { delete: true, id: "old".to_owned(), ..row("a") };
-    let dependent = ResourceState { dependencies: vec![urn("a")], ..row("b") };
-    let mut state = snapshot(vec![row("a"), dependent, old]);
+fn one_of_two_resources_with_the_same_urn_is_chosen() {
+    let old = ResourceState { delete: true, id: "old".to_owned(), ..resource("a") };
+    let dependent = ResourceState { dependencies: vec![urn("a")], ..resource("b") };
+    let mut state = snapshot(vec![resource("a"), dependent, old]);
     assert_eq!(edit::delete(&mut state, &urn("a"), false, false, &nobody).unwrap_err().message, "nobody to ask");
-    // The live row depends on nothing that waits for its deletion, so the old one goes without the dependents.
+    // The live resource depends on nothing that waits for its deletion, so the old one goes without the dependents.
     assert_eq!(edit::delete(&mut state, &urn("a"), false, false, &|_| Ok(1)).unwrap(), 1);
     assert_eq!(names(&state), ["a", "b"]);
 }
@@ -83,9 +83,9 @@ fn a_new_name_reaches_every_place() {
         provider: format!("{}::id-a", urn("a")),
         inputs: Arc::new(properties.clone()),
         outputs: Some(Arc::new(properties)),
-        ..row("b")
+        ..resource("b")
     };
-    let mut state = snapshot(vec![row("a"), b]);
+    let mut state = snapshot(vec![resource("a"), b]);
     edit::rename(&mut state, &urn("a"), "z").unwrap();
     let text = format!("{state:?}");
     assert!(!text.contains("C::a"), "{text}");
@@ -97,25 +97,25 @@ fn a_new_name_reaches_every_place() {
 #[test]
 fn values_without_urns_stay_shared() {
     let properties = Arc::new(PropertyMap::from([("text".to_owned(), Value::from("a"))]));
-    let mut state = snapshot(vec![ResourceState { inputs: Arc::clone(&properties), ..row("a") }]);
+    let mut state = snapshot(vec![ResourceState { inputs: Arc::clone(&properties), ..resource("a") }]);
     rewrite_urns(&mut state, &|urn| urn.renamed("z"));
-    assert!(Arc::ptr_eq(&state.rows[0].inputs, &properties));
+    assert!(Arc::ptr_eq(&state.resources[0].inputs, &properties));
     assert_eq!(names(&state), ["z"]);
 }
 
 #[test]
 fn all_resources_can_be_forgotten_unless_one_is_protected() {
-    let protected = ResourceState { protect: true, ..row("a") };
-    let mut state = snapshot(vec![protected, row("b")]);
+    let protected = ResourceState { protect: true, ..resource("a") };
+    let mut state = snapshot(vec![protected, resource("b")]);
     assert!(edit::delete_all(&mut state, false).unwrap_err().message.contains("is protected"));
     edit::delete_all(&mut state, true).unwrap();
-    assert!(state.rows.is_empty());
+    assert!(state.resources.is_empty());
 }
 
 #[test]
 fn of_an_unresolved_create_it_is_said_how_it_is_forgotten() {
-    let mut state = snapshot(vec![row("a")]);
-    state.pending.push(PendingOperation { row: Arc::new(row("b")), kind: PendingKind::Creating });
+    let mut state = snapshot(vec![resource("a")]);
+    state.pending.push(PendingOperation { resource: Arc::new(resource("b")), kind: PendingKind::Creating });
     let nobody: &dyn Fn(&[String]) -> _ = &|_: &[String]| Ok(0);
     let message = edit::delete(&mut state, &urn("b"), false, false, nobody).unwrap_err().message;
     assert!(message.contains("--clear-pending-creates"), "{message}");

@@ -46,7 +46,7 @@ impl Renderer for JsonLines {
             if step.internal && !self.internal {
                 return Ok(());
             }
-            step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
+            step.old.iter().chain(&step.new).for_each(|resource| self.redactor.learn_resource(resource));
         }
         let writing = Writing { redactor: &self.redactor, secrets: SecretForm::Signature };
         let Some(body) = body_of(&event, self.planning, writing) else { return Ok(()) };
@@ -131,18 +131,18 @@ struct Metadata<'a> {
 
 impl<'a> Metadata<'a> {
     fn new(step: &'a StepMetadata, writing: Writing<'a>) -> Self {
-        let row = step.new.as_deref().or(step.old.as_deref());
+        let resource = step.new.as_deref().or(step.old.as_deref());
         Self {
             op: result(step).name(),
             urn: step.urn.as_str(),
-            kind: row.map_or(step.urn.own_type(), |row| &row.kind),
-            old: step.old.as_deref().map(|row| State::new(row, writing)),
-            new: step.new.as_deref().map(|row| State::new(row, writing)),
+            kind: resource.map_or(step.urn.own_type(), |resource| &resource.kind),
+            old: step.old.as_deref().map(|resource| State::new(resource, writing)),
+            new: step.new.as_deref().map(|resource| State::new(resource, writing)),
             keys: &step.keys,
             diffs: &step.diffs,
             detailed_diff: step.detailed_diff.as_ref().map(Kinds),
             logical: step.op.is_logical(),
-            provider: row.map_or("", |row| &row.provider),
+            provider: resource.map_or("", |resource| &resource.provider),
         }
     }
 }
@@ -175,23 +175,23 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn new(row: &'a ResourceState, writing: Writing<'a>) -> Self {
+    fn new(resource: &'a ResourceState, writing: Writing<'a>) -> Self {
         static NONE: PropertyMap = PropertyMap::new();
         Self {
-            kind: &row.kind,
-            urn: row.urn.as_str(),
-            custom: row.custom,
-            delete: row.delete,
-            id: &row.id,
-            parent: row.parent.as_ref().map_or("", Urn::as_str),
-            protect: row.protect,
-            taint: row.taint,
-            retain_on_delete: row.retain_on_delete,
-            inputs: Properties(writing, &row.inputs),
-            outputs: Properties(writing, row.outputs.as_deref().unwrap_or(&NONE)),
-            provider: &row.provider,
-            init_errors: (!row.init_errors.is_empty()).then(|| Messages(writing.redactor, &row.init_errors)),
-            hide_diffs: &row.hide_diff,
+            kind: &resource.kind,
+            urn: resource.urn.as_str(),
+            custom: resource.custom,
+            delete: resource.delete,
+            id: &resource.id,
+            parent: resource.parent.as_ref().map_or("", Urn::as_str),
+            protect: resource.protect,
+            taint: resource.taint,
+            retain_on_delete: resource.retain_on_delete,
+            inputs: Properties(writing, &resource.inputs),
+            outputs: Properties(writing, resource.outputs.as_deref().unwrap_or(&NONE)),
+            provider: &resource.provider,
+            init_errors: (!resource.init_errors.is_empty()).then(|| Messages(writing.redactor, &resource.init_errors)),
+            hide_diffs: &resource.hide_diff,
         }
     }
 }

@@ -50,9 +50,9 @@ impl Renderer for PreviewDocument {
         self.began = true;
         match event {
             Event::Prelude(config) => self.config = config,
-            // The rows are wanted as they are before the step.
+            // The resources are wanted as they are before the step.
             Event::StepStarted(step) => {
-                step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
+                step.old.iter().chain(&step.new).for_each(|resource| self.redactor.learn_resource(resource));
                 if self.lists(&step) {
                     self.steps.push(step);
                 }
@@ -130,13 +130,13 @@ struct Step<'a> {
 
 impl<'a> Step<'a> {
     fn new(step: &'a StepMetadata, writing: Writing<'a>) -> Self {
-        let row = step.new.as_deref().or(step.old.as_deref());
+        let resource = step.new.as_deref().or(step.old.as_deref());
         Self {
             op: step.op.name(),
             urn: step.urn.as_str(),
-            provider: row.map_or("", |row| &row.provider),
-            old_state: step.old.as_deref().map(|row| FullResource(writing, row)),
-            new_state: step.new.as_deref().map(|row| FullResource(writing, row)),
+            provider: resource.map_or("", |resource| &resource.provider),
+            old_state: step.old.as_deref().map(|resource| FullResource(writing, resource)),
+            new_state: step.new.as_deref().map(|resource| FullResource(writing, resource)),
             diff_reasons: &step.diffs,
             replace_reasons: &step.keys,
             detailed_diff: step.detailed_diff.as_ref().map(Kinds),

@@ -70,7 +70,7 @@ fn parent(step: &StepMetadata) -> Option<&Urn> {
 impl Renderer for SummaryLine {
     fn event(&mut self, _at: Duration, event: Event, _out: &mut dyn Write) -> io::Result<()> {
         if let Event::StepStarted(step) | Event::StepDone(step) = &event {
-            step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
+            step.old.iter().chain(&step.new).for_each(|resource| self.redactor.learn_resource(resource));
         }
         match event {
             Event::StepStarted(step) if !step.internal => self.steps.push(Begun { step, failed: false }),

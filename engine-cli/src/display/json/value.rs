@@ -1,4 +1,4 @@
-//! Rows and values as JSON, redacted: shared by the event stream and the preview document.
+//! Resources and values as JSON, redacted: shared by the event stream and the preview document.
 
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{
@@ -127,7 +127,7 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     serializer.serialize_f64(number)
 }
 
-/// A row with all its members (docs/rules 10.2), as the preview document shows it.
+/// A resource with all its members (docs/rules 10.2), as the preview document shows it.
 pub(in crate::display) struct FullResource<'a>(
     pub(in crate::display) Writing<'a>,
     pub(in crate::display) &'a ResourceState,
@@ -135,45 +135,45 @@ pub(in crate::display) struct FullResource<'a>(
 
 impl Serialize for FullResource<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(writing, row) = self;
+        let Self(writing, resource) = self;
         let mut object = serializer.serialize_map(None)?;
-        object.serialize_entry("urn", row.urn.as_str())?;
-        object.serialize_entry("custom", &row.custom)?;
-        entry_if(&mut object, "delete", &row.delete, row.delete)?;
-        entry_if(&mut object, "id", &row.id, !row.id.is_empty())?;
-        object.serialize_entry("type", &row.kind)?;
-        entry_if(&mut object, "inputs", &Properties(*writing, &row.inputs), !row.inputs.is_empty())?;
-        if let Some(outputs) = row.outputs.as_ref().filter(|outputs| !outputs.is_empty()) {
+        object.serialize_entry("urn", resource.urn.as_str())?;
+        object.serialize_entry("custom", &resource.custom)?;
+        entry_if(&mut object, "delete", &resource.delete, resource.delete)?;
+        entry_if(&mut object, "id", &resource.id, !resource.id.is_empty())?;
+        object.serialize_entry("type", &resource.kind)?;
+        entry_if(&mut object, "inputs", &Properties(*writing, &resource.inputs), !resource.inputs.is_empty())?;
+        if let Some(outputs) = resource.outputs.as_ref().filter(|outputs| !outputs.is_empty()) {
             object.serialize_entry("outputs", &Properties(*writing, outputs))?;
         }
-        if let Some(parent) = &row.parent {
+        if let Some(parent) = &resource.parent {
             object.serialize_entry("parent", parent)?;
         }
-        entry_if(&mut object, "protect", &row.protect, row.protect)?;
-        entry_if(&mut object, "taint", &row.taint, row.taint)?;
-        entry_if(&mut object, "external", &row.external, row.external)?;
-        list_if(&mut object, "dependencies", &row.dependencies)?;
-        if !row.init_errors.is_empty() {
-            object.serialize_entry("initErrors", &Messages(writing.redactor, &row.init_errors))?;
+        entry_if(&mut object, "protect", &resource.protect, resource.protect)?;
+        entry_if(&mut object, "taint", &resource.taint, resource.taint)?;
+        entry_if(&mut object, "external", &resource.external, resource.external)?;
+        list_if(&mut object, "dependencies", &resource.dependencies)?;
+        if !resource.init_errors.is_empty() {
+            object.serialize_entry("initErrors", &Messages(writing.redactor, &resource.init_errors))?;
         }
-        entry_if(&mut object, "provider", &row.provider, !row.provider.is_empty())?;
-        let dependencies = &row.property_dependencies;
+        entry_if(&mut object, "provider", &resource.provider, !resource.provider.is_empty())?;
+        let dependencies = &resource.property_dependencies;
         entry_if(&mut object, "propertyDependencies", dependencies, !dependencies.is_empty())?;
-        entry_if(&mut object, "pendingReplacement", &row.pending_replacement, row.pending_replacement)?;
-        list_if(&mut object, "additionalSecretOutputs", &row.additional_secret_outputs)?;
-        entry_if(&mut object, "customTimeouts", &row.custom_timeouts, !row.custom_timeouts.is_empty())?;
-        entry_if(&mut object, "importID", &row.import_id, !row.import_id.is_empty())?;
-        entry_if(&mut object, "retainOnDelete", &row.retain_on_delete, row.retain_on_delete)?;
-        if let Some(with) = &row.deleted_with {
+        entry_if(&mut object, "pendingReplacement", &resource.pending_replacement, resource.pending_replacement)?;
+        list_if(&mut object, "additionalSecretOutputs", &resource.additional_secret_outputs)?;
+        entry_if(&mut object, "customTimeouts", &resource.custom_timeouts, !resource.custom_timeouts.is_empty())?;
+        entry_if(&mut object, "importID", &resource.import_id, !resource.import_id.is_empty())?;
+        entry_if(&mut object, "retainOnDelete", &resource.retain_on_delete, resource.retain_on_delete)?;
+        if let Some(with) = &resource.deleted_with {
             object.serialize_entry("deletedWith", with)?;
         }
-        list_if(&mut object, "replaceWith", &row.replace_with)?;
-        entry_if(&mut object, "created", &row.created, !row.created.is_empty())?;
-        entry_if(&mut object, "modified", &row.modified, !row.modified.is_empty())?;
-        entry_if(&mut object, "sourcePosition", &row.source_position, !row.source_position.is_empty())?;
-        list_if(&mut object, "ignoreChanges", &row.ignore_changes)?;
-        list_if(&mut object, "hideDiff", &row.hide_diff)?;
-        list_if(&mut object, "replaceOnChanges", &row.replace_on_changes)?;
+        list_if(&mut object, "replaceWith", &resource.replace_with)?;
+        entry_if(&mut object, "created", &resource.created, !resource.created.is_empty())?;
+        entry_if(&mut object, "modified", &resource.modified, !resource.modified.is_empty())?;
+        entry_if(&mut object, "sourcePosition", &resource.source_position, !resource.source_position.is_empty())?;
+        list_if(&mut object, "ignoreChanges", &resource.ignore_changes)?;
+        list_if(&mut object, "hideDiff", &resource.hide_diff)?;
+        list_if(&mut object, "replaceOnChanges", &resource.replace_on_changes)?;
         object.end()
     }
 }

@@ -4,7 +4,7 @@ use maloko_core::property_path::Segment;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 
-use super::story::{list, map, options, row, step, with_outputs};
+use super::story::{list, map, options, resource, step, with_outputs};
 use crate::display::diff::{DiffText, changed_keys};
 use crate::display::paint::Paint;
 use crate::display::path::{is_hidden, look_up, parse, parse_hidden};
@@ -16,7 +16,7 @@ fn text(step: &StepMetadata) -> String {
 }
 
 fn update<const N: usize, const M: usize>(old: [(&str, Value); N], new: [(&str, Value); M]) -> StepMetadata {
-    step(Op::Update, Some(row("a", "1", old)), Some(row("a", "1", new)))
+    step(Op::Update, Some(resource("a", "1", old)), Some(resource("a", "1", new)))
 }
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
@@ -56,8 +56,11 @@ fn nested_objects_and_lists_show_only_what_differs() {
 #[test]
 fn a_secret_that_is_not_known_yet_is_unknown() {
     let unknown = || Value::secret(Value::Unknown);
-    let step =
-        step(Op::Create, None, Some(row("a", "1", [("key", unknown()), ("parts", list([unknown(), "a".into()]))])));
+    let step = step(
+        Op::Create,
+        None,
+        Some(resource("a", "1", [("key", unknown()), ("parts", list([unknown(), "a".into()]))])),
+    );
     assert_snapshot!(text(&step), @r#"
       + key  : [unknown]
       + parts: [[unknown], "a"]
@@ -70,7 +73,7 @@ fn what_takes_several_lines_is_taken_apart() {
         ("description", "a text that is too long to stand on one line with the others of its object".into()),
         ("numbers", list([1.0.into(), 2.0.into()])),
     ]);
-    let step = step(Op::Create, None, Some(row("a", "", [("config", long), ("script", "one\ntwo\n".into())])));
+    let step = step(Op::Create, None, Some(resource("a", "", [("config", long), ("script", "one\ntwo\n".into())])));
     assert_snapshot!(text(&step), @r#"
       + config:
           + description: "a text that is too long to stand on one line with the others of its object"
@@ -146,11 +149,15 @@ fn detailed<const N: usize>(entries: [(&str, DiffKind, bool); N]) -> DetailedDif
 #[test]
 fn a_detailed_diff_says_what_is_shown() {
     let old = with_outputs(
-        row("a", "1", [("list", list([object([("x", 1.0.into())])])), ("odd key", 1.0.into()), ("size", 1.0.into())]),
+        resource(
+            "a",
+            "1",
+            [("list", list([object([("x", 1.0.into())])])), ("odd key", 1.0.into()), ("size", 1.0.into())],
+        ),
         [("size", 5.0.into())],
     );
     let new =
-        row("a", "1", [("list", list([object([("x", 2.0.into())])])), ("new", true.into()), ("size", 1.0.into())]);
+        resource("a", "1", [("list", list([object([("x", 2.0.into())])])), ("new", true.into()), ("size", 1.0.into())]);
     let mut step = step(Op::Replace, Some(old), Some(new));
     step.detailed_diff = Some(detailed([
         ("[\"odd key\"]", DiffKind::DeleteReplace, true),
@@ -188,9 +195,9 @@ fn a_secret_that_changes_shows_neither_side_and_a_value_that_becomes_secret_neit
 #[test]
 fn hidden_paths_show_that_there_is_a_change_but_not_which() {
     let hide = |step: &mut StepMetadata, paths: &[&str]| {
-        for row in [&mut step.old, &mut step.new].into_iter().flatten() {
+        for resource in [&mut step.old, &mut step.new].into_iter().flatten() {
             let hide_diff = paths.iter().map(|path| (*path).to_owned()).collect();
-            *row = std::sync::Arc::new(ResourceState { hide_diff, ..ResourceState::clone(row) });
+            *resource = std::sync::Arc::new(ResourceState { hide_diff, ..ResourceState::clone(resource) });
         }
     };
     let old = || object([("blob", "aaaa".into()), ("size", 1.0.into())]);
@@ -206,7 +213,7 @@ fn hidden_paths_show_that_there_is_a_change_but_not_which() {
               ~ blob: [hidden]
               ~ size: 1 => 2
     ");
-    let mut made = step(Op::Create, None, Some(row("a", "", [("data", list([new()]))])));
+    let mut made = step(Op::Create, None, Some(resource("a", "", [("data", list([new()]))])));
     hide(&mut made, &["data[*].blob"]);
     assert_snapshot!(text(&made), @r"
       + data:

@@ -5,7 +5,7 @@ use std::path::Path;
 use insta::assert_snapshot;
 use maloko_core::event::{Event, Op, Outcome, Severity};
 
-use super::story::{options, row, say, shown, step, summary};
+use super::story::{options, resource, say, shown, step, summary};
 use super::tree::final_text;
 use crate::display::failures::{ErrorText, Failures};
 use crate::display::paint::Paint;
@@ -35,7 +35,7 @@ fn shop(options: DisplayOptions) -> DisplayOptions {
 fn failing(creates: usize) -> Vec<Event> {
     let mut events = Vec::new();
     for number in 0..creates {
-        let label = row(&format!("label-{number}"), "", []);
+        let label = resource(&format!("label-{number}"), "", []);
         events.push(Event::StepStarted(step(Op::Create, None, Some(label.clone()))));
         events.push(say(Some(label.urn.clone()), Severity::Error, PYTHON));
         events.push(Event::StepFailed(step(Op::Create, None, Some(label))));

@@ -6,7 +6,7 @@ use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{Asset, AssetSource, OutputValue, Value};
 
-use super::story::{list, map, options, preview_options, row, say, shown, step, summary, with_outputs};
+use super::story::{list, map, options, preview_options, resource, say, shown, step, summary, with_outputs};
 use crate::display::{DisplayMode, DisplayOptions};
 
 const CANARY: &str = "c4n4ry-\"quoted\"-c4n4ry";
@@ -17,11 +17,15 @@ fn run() -> Vec<Event> {
     let secret = || Value::secret(canary());
     let asset = Asset { hash: "1234".to_owned(), source: AssetSource::Text(CANARY.to_owned()) };
     let old = with_outputs(
-        row("a", "1", [("moved", canary()), ("same", secret()), ("wrapped", Value::secret("other-canary".into()))]),
+        resource(
+            "a",
+            "1",
+            [("moved", canary()), ("same", secret()), ("wrapped", Value::secret("other-canary".into()))],
+        ),
         [("key", secret())],
     );
     let new = with_outputs(
-        row(
+        resource(
             "a",
             "1",
             [
@@ -112,8 +116,8 @@ fn who_asks_for_secrets_sees_them() {
 #[test]
 fn the_provider_reference_is_never_shown() {
     let reference = || Value::from("module and class of a provider");
-    let old = row("a", "1", [("__provider", reference()), ("x", 1.0.into())]);
-    let new = row("a", "1", [("__provider", "another".into()), ("x", 2.0.into())]);
+    let old = resource("a", "1", [("__provider", reference()), ("x", 1.0.into())]);
+    let new = resource("a", "1", [("__provider", "another".into()), ("x", 2.0.into())]);
     let mut update = step(Op::Update, Some(old), Some(with_outputs(new, [("__provider", reference())])));
     update.diffs = vec!["__provider".to_owned(), "x".to_owned()];
     let events = || vec![Event::StepStarted(update.clone()), Event::StepDone(update.clone()), Event::End];

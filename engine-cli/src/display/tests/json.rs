@@ -8,8 +8,8 @@ use maloko_core::value::{Asset, AssetSource, ResourceReference, SECRET_SIGNATURE
 use serde_json::{Value as Json, json};
 
 use super::story::{
-    changes, creation, failure, list, map, options, preview, preview_options, row, shown, stack_urn, step, summary,
-    urn, with_outputs,
+    changes, creation, failure, list, map, options, preview, preview_options, resource, shown, stack_urn, step,
+    summary, urn, with_outputs,
 };
 use crate::display::{DisplayMode, DisplayOptions};
 
@@ -132,7 +132,7 @@ fn special_values_have_their_wire_form() {
         ("unknown", Value::Unknown),
         ("whole", 3.0.into()),
     ];
-    let step = step(Op::Create, None, Some(row("special", "", inputs)));
+    let step = step(Op::Create, None, Some(resource("special", "", inputs)));
     let lines = lines(options(), vec![Event::StepStarted(step)]);
     let secret = json!({SIGNATURE_KEY: SECRET_SIGNATURE, "ciphertext": "[secret]"});
     assert_eq!(
@@ -179,7 +179,7 @@ fn name_of(step: &Json) -> &str {
 fn a_detailed_diff_has_the_names_of_its_form() {
     let mut diff = DetailedDiff::new();
     diff.insert("a.b[0]".to_owned(), PropertyDiff { kind: DiffKind::UpdateReplace, input_diff: true });
-    let mut update = step(Op::Update, Some(row("a", "1", [])), Some(row("a", "1", [])));
+    let mut update = step(Op::Update, Some(resource("a", "1", [])), Some(resource("a", "1", [])));
     update.detailed_diff = Some(diff);
     let events = || vec![Event::StepStarted(update.clone())];
     let line = &lines(options(), events())[0];
@@ -198,7 +198,7 @@ fn a_preview_that_broke_off_still_has_its_document_and_one_that_never_began_has_
 }
 
 #[test]
-fn a_row_in_the_document_has_its_members_in_the_order_of_the_state() {
+fn a_resource_in_the_document_has_its_members_in_the_order_of_the_state() {
     let full = ResourceState {
         dependencies: vec![stack_urn()],
         protect: true,
@@ -207,7 +207,7 @@ fn a_row_in_the_document_has_its_members_in_the_order_of_the_state() {
         property_dependencies: [("color".to_owned(), vec![])].into(),
         outputs: Some(Arc::new(map([("color", "x".into())]))),
         created: "2026-01-01T00:00:00Z".to_owned(),
-        ..row("full", "9", [("color", "x".into())])
+        ..resource("full", "9", [("color", "x".into())])
     };
     let events = vec![Event::StepStarted(step(Op::Delete, Some(full), None))];
     let document = document(preview_options(), events);
@@ -257,7 +257,7 @@ fn the_line_of_an_operation_has_why_and_with_diff_what_changes() {
     // The new object says it.
     assert!(of("delete-replaced").get("diff").is_none());
     // What a refresh found is known when it is done.
-    let seen = |size: f64| with_outputs(row("drifted", "1", []), [("size", size.into())]);
+    let seen = |size: f64| with_outputs(resource("drifted", "1", []), [("size", size.into())]);
     let refresh = |new| step(Op::Refresh, Some(seen(1.0)), Some(new));
     let summary = summary(Outcome::Succeeded, [("update", 1)]);
     let events =
@@ -289,7 +289,7 @@ fn the_line_of_an_operation_says_what_failed_and_why() {
 
 #[test]
 fn the_line_of_a_preview_has_one_order_and_what_a_refresh_found() {
-    let of = |name: &str| step(Op::Create, None, Some(row(name, "", [])));
+    let of = |name: &str| step(Op::Create, None, Some(resource(name, "", [])));
     let begun = ["queue-10", "queue-2", "a"].map(|name| Event::StepStarted(of(name)));
     let mut events: Vec<Event> = begun.into();
     events.push(Event::Summary(Summary { is_preview: true, ..summary(Outcome::Succeeded, [("create", 3)]) }));
@@ -297,7 +297,7 @@ fn the_line_of_a_preview_has_one_order_and_what_a_refresh_found() {
         resources(preview_options(), events).into_iter().map(|mut resource| resource["name"].take()).collect();
     assert_eq!(names, ["a", "queue-2", "queue-10"]);
 
-    let found = |name: &str, note| StepMetadata { note, ..step(Op::Refresh, Some(row(name, "1", [])), None) };
+    let found = |name: &str, note| StepMetadata { note, ..step(Op::Refresh, Some(resource(name, "1", [])), None) };
     let all = [("gone", "delete"), ("changed", "update"), ("same", "same")];
     let mut events: Vec<Event> = all.iter().map(|(name, _)| Event::StepStarted(found(name, ""))).collect();
     events.extend(all.iter().map(|(name, note)| Event::StepDone(found(name, note))));
@@ -316,8 +316,9 @@ fn what_is_secret_or_unknown_stands_as_a_word_in_the_line_of_an_operation() {
     assert_eq!(update["diff"]["from"], json!({ "kind": "update", "old": "arn:1", "new": "[unknown]" }));
     assert_eq!(update["diff"]["list"], json!({ "kind": "add", "new": ["x", "[unknown]"] }));
     // What becomes a secret is not shown as it was.
-    let row_with = |value: Value| row("a", "1", [("odd.key", value)]);
-    let hides = step(Op::Update, Some(row_with("plain".into())), Some(row_with(Value::secret("hidden-now".into()))));
+    let resource_with = |value: Value| resource("a", "1", [("odd.key", value)]);
+    let hides =
+        step(Op::Update, Some(resource_with("plain".into())), Some(resource_with(Value::secret("hidden-now".into()))));
     let summary = summary(Outcome::Succeeded, [("update", 1)]);
     let events = vec![Event::StepStarted(hides), Event::Summary(summary)];
     let found = resources(DisplayOptions { diff: true, ..options() }, events);

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use maloko_core::event::{Event, Op, Outcome, StepMetadata, Summary};
 use maloko_core::resource_state::ResourceState;
 
-use super::story::{component, preview_options, row, shown, stack_row, stack_urn, step, summary};
+use super::story::{component, preview_options, resource, shown, stack_resource, stack_urn, step, summary};
 use super::tree::final_text;
 use crate::display::DisplayMode;
 use crate::display::order::natural;
@@ -24,11 +24,12 @@ fn names_are_compared_as_people_count() {
 /// A preview of a stack, a component and what is inside, whose steps come in an order of their own.
 fn preview(order: &[usize]) -> Vec<Event> {
     let group = component("demo:Group", "group");
-    let inside = |name: &str| ResourceState { parent: Some(group.urn.clone()), ..row(name, "", []) };
-    let rows = [stack_row(), group.clone(), row("b2", "", []), row("b10", "", []), inside("z"), inside("a")];
-    let create = |row: &ResourceState| StepMetadata { ..step(Op::Create, None, Some(row.clone())) };
-    let mut events: Vec<Event> = order.iter().map(|place| Event::StepStarted(create(&rows[*place]))).collect();
-    events.extend(order.iter().rev().map(|place| Event::StepDone(create(&rows[*place]))));
+    let inside = |name: &str| ResourceState { parent: Some(group.urn.clone()), ..resource(name, "", []) };
+    let resources =
+        [stack_resource(), group.clone(), resource("b2", "", []), resource("b10", "", []), inside("z"), inside("a")];
+    let create = |resource: &ResourceState| StepMetadata { ..step(Op::Create, None, Some(resource.clone())) };
+    let mut events: Vec<Event> = order.iter().map(|place| Event::StepStarted(create(&resources[*place]))).collect();
+    events.extend(order.iter().rev().map(|place| Event::StepDone(create(&resources[*place]))));
     events.push(Event::Summary(Summary { is_preview: true, ..summary(Outcome::Succeeded, [("create", 6)]) }));
     events.push(Event::End);
     events
@@ -46,5 +47,5 @@ fn a_preview_lists_parents_first_and_then_by_name_whatever_came_first() {
             lines(&tree).iter().filter_map(|line| line.split_whitespace().rev().nth(1)).map(str::to_owned).collect();
         assert_eq!(names, ["demo-dev", "b2", "b10", "group", "a", "z"], "{order:?}");
     }
-    assert_eq!(stack_row().urn, stack_urn());
+    assert_eq!(stack_resource().urn, stack_urn());
 }

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use insta::assert_snapshot;
 use maloko_core::event::{Event, Op};
 
-use super::story::{changes, creation, failure, options, preview, preview_options, row, shown, step};
+use super::story::{changes, creation, failure, options, preview, preview_options, resource, shown, step};
 use crate::display::{DisplayMode, DisplayOptions, renderer};
 
 fn plain(options: DisplayOptions, events: Vec<Event>) -> String {
@@ -60,7 +60,7 @@ fn colours_are_used_where_they_are_wanted() {
 fn a_call_that_takes_long_is_mentioned_now_and_then_and_timed_from_its_beginning() {
     let mut plain = renderer(DisplayMode::Plain, options(), SystemTime::UNIX_EPOCH);
     let mut out = Vec::new();
-    let slow = step(Op::Create, None, Some(row("slow", "", [])));
+    let slow = step(Op::Create, None, Some(resource("slow", "", [])));
     plain.event(Duration::ZERO, Event::StepStarted(slow.clone()), &mut out).unwrap();
     plain.called(Duration::from_secs(100), &slow.urn);
     for second in 0..200 {
@@ -81,7 +81,7 @@ fn off_a_terminal_each_of_several_long_creates_is_reported_as_still_going() {
     let mut plain = renderer(DisplayMode::Plain, options, SystemTime::UNIX_EPOCH);
     let mut out = Vec::new();
     for (name, second) in [("one", 0), ("two", 1), ("three", 3)] {
-        let long = step(Op::Create, None, Some(row(name, "", [])));
+        let long = step(Op::Create, None, Some(resource(name, "", [])));
         plain.event(Duration::ZERO, Event::StepStarted(long.clone()), &mut out).unwrap();
         plain.called(Duration::from_secs(second), &long.urn);
     }

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use maloko_core::event::{Event, Op, Outcome, StepMetadata, Summary};
 use maloko_core::resource_state::ResourceState;
 
-use super::story::{options, preview_options, row, shown, step, summary, urn};
+use super::story::{options, preview_options, resource, shown, step, summary, urn};
 use super::tree::final_text;
 use crate::display::{DisplayMode, DisplayOptions};
 
@@ -24,7 +24,7 @@ fn ended(is_preview: bool, mut events: Vec<Event>) -> Vec<Event> {
 
 /// A refresh that finds one object changed, one gone, and one as it was, before an update of another one.
 fn refreshed(is_preview: bool) -> Vec<Event> {
-    let stored = |name: &str, color: &str| row(name, name, [("color", color.into())]);
+    let stored = |name: &str, color: &str| resource(name, name, [("color", color.into())]);
     let found = |note, name: &str, color: &str| {
         let new = (!color.is_empty()).then(|| stored(name, color));
         StepMetadata { note, ..step(Op::Refresh, Some(stored(name, "red")), new) }
@@ -56,7 +56,7 @@ fn on_a_terminal_drift_stands_above_the_plan() {
 
 #[test]
 fn where_a_refresh_finds_nothing_that_is_said() {
-    let calm = || row("calm", "1", []);
+    let calm = || resource("calm", "1", []);
     let refreshed = StepMetadata { note: "same", ..step(Op::Refresh, Some(calm()), Some(calm())) };
     for (options, plan) in [(preview_options(), "Drift: none\nPlan:\n"), (options(), "Drift: none\n")] {
         let mut events = Vec::from(both(refreshed.clone()));
@@ -70,20 +70,20 @@ fn where_a_refresh_finds_nothing_that_is_said() {
 /// A replacement of `db`, of `web` because of it, and of `own` for a reason of its own; and changes of the state alone.
 fn replaced(op: Op) -> Vec<Event> {
     let depending = |name: &str, property: &str| ResourceState {
-        property_dependencies: [(property.to_owned(), vec![row("db", "", []).urn])].into(),
-        ..row(name, "", [])
+        property_dependencies: [(property.to_owned(), vec![resource("db", "", []).urn])].into(),
+        ..resource(name, "", [])
     };
     let replacing = |new: ResourceState, key: &str| StepMetadata {
         keys: vec![key.to_owned()],
         ..step(op, Some(new.clone()), Some(new))
     };
-    let moved = ResourceState { urn: urn("a:b:Former", "old"), ..row("new", "2", []) };
-    let open = || row("kept", "3", []);
+    let moved = ResourceState { urn: urn("a:b:Former", "old"), ..resource("new", "2", []) };
+    let open = || resource("kept", "3", []);
     let mut events = Vec::new();
-    events.extend(both(replacing(row("db", "", []), "zone")));
+    events.extend(both(replacing(resource("db", "", []), "zone")));
     events.extend(both(replacing(depending("web", "from"), "from.id")));
     events.extend(both(replacing(depending("own", "from"), "color")));
-    events.extend(both(step(Op::Same, Some(moved), Some(row("new", "2", [])))));
+    events.extend(both(step(Op::Same, Some(moved), Some(resource("new", "2", [])))));
     events.extend(both(step(
         Op::Same,
         Some(open()),

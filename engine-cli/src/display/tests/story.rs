@@ -1,4 +1,4 @@
-//! Made-up runs: rows, steps and the events of whole operations.
+//! Made-up runs: resources, steps and the events of whole operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) fn list<const N: usize>(items: [Value; N]) -> Value {
     Value::Array(items.into())
 }
 
-pub(super) fn row<const N: usize>(name: &str, id: &str, inputs: [(&str, Value); N]) -> ResourceState {
+pub(super) fn resource<const N: usize>(name: &str, id: &str, inputs: [(&str, Value); N]) -> ResourceState {
     ResourceState {
         urn: urn(LABEL, name),
         custom: true,
@@ -44,23 +44,23 @@ pub(super) fn row<const N: usize>(name: &str, id: &str, inputs: [(&str, Value); 
     }
 }
 
-pub(super) fn with_outputs<const N: usize>(mut row: ResourceState, outputs: [(&str, Value); N]) -> ResourceState {
-    let mut all = PropertyMap::clone(&row.inputs);
+pub(super) fn with_outputs<const N: usize>(mut resource: ResourceState, outputs: [(&str, Value); N]) -> ResourceState {
+    let mut all = PropertyMap::clone(&resource.inputs);
     all.extend(map(outputs));
-    row.outputs = Some(Arc::new(all));
-    row
+    resource.outputs = Some(Arc::new(all));
+    resource
 }
 
 pub(super) fn component(kind: &str, name: &str) -> ResourceState {
     ResourceState { urn: urn(kind, name), kind: kind.to_owned(), parent: Some(stack_urn()), ..ResourceState::default() }
 }
 
-pub(super) fn stack_row() -> ResourceState {
+pub(super) fn stack_resource() -> ResourceState {
     ResourceState { urn: stack_urn(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() }
 }
 
 pub(super) fn step(op: Op, old: Option<ResourceState>, new: Option<ResourceState>) -> StepMetadata {
-    let urn = new.as_ref().or(old.as_ref()).map(|row| row.urn.clone()).unwrap_or_default();
+    let urn = new.as_ref().or(old.as_ref()).map(|resource| resource.urn.clone()).unwrap_or_default();
     StepMetadata {
         op,
         urn,
@@ -117,23 +117,23 @@ fn prelude() -> Event {
 
 /// A first `up`: a provider that talks, a warning, a secret, outputs.
 pub(super) fn creation() -> Vec<Event> {
-    let before = row(
+    let before = resource(
         "readme",
         "",
         [("color", "ff0000".into()), ("name", "readme".into()), ("token", Value::secret("hunter2-hunter2".into()))],
     );
     let after =
         with_outputs(ResourceState { id: "7".to_owned(), ..before.clone() }, [("url", "http://localhost/7".into())]);
-    let mut stack_after = stack_row();
+    let mut stack_after = stack_resource();
     let outputs = Arc::new(map([("url", "http://localhost/7".into()), ("count", 1.0.into())]));
     stack_after.outputs = Some(Arc::clone(&outputs));
     let readme = before.urn.clone();
     vec![
         prelude(),
-        Event::StepStarted(step(Op::Create, None, Some(stack_row()))),
+        Event::StepStarted(step(Op::Create, None, Some(stack_resource()))),
         say(None, Severity::Output, "deploying labels\n"),
-        Event::StepStarted(StepMetadata { internal: true, ..step(Op::Create, None, Some(provider_row())) }),
-        Event::StepDone(StepMetadata { internal: true, ..step(Op::Create, None, Some(provider_row())) }),
+        Event::StepStarted(StepMetadata { internal: true, ..step(Op::Create, None, Some(provider_resource())) }),
+        Event::StepDone(StepMetadata { internal: true, ..step(Op::Create, None, Some(provider_resource())) }),
         Event::StepStarted(step(Op::Create, None, Some(before))),
         say(Some(readme.clone()), Severity::Output, "POST /labels with hunter2-hunter2"),
         say(Some(readme), Severity::Warning, "the colour is deprecated\nuse another"),
@@ -145,20 +145,20 @@ pub(super) fn creation() -> Vec<Event> {
     ]
 }
 
-fn provider_row() -> ResourceState {
+fn provider_resource() -> ResourceState {
     ResourceState { custom: true, ..component("pulumi:providers:pulumi-python", "default") }
 }
 
 /// An `up` with an update, a replacement, a deletion and something unchanged.
 pub(super) fn changes() -> Vec<Event> {
-    let unchanged = with_outputs(row("same", "1", [("color", "aaaaaa".into())]), []);
-    let old = with_outputs(row("bug", "2", [("color", "ff0000".into()), ("tags", list(["a".into()]))]), []);
-    let new = row("bug", "2", [("color", "00ff00".into()), ("tags", list(["a".into(), "b".into()]))]);
+    let unchanged = with_outputs(resource("same", "1", [("color", "aaaaaa".into())]), []);
+    let old = with_outputs(resource("bug", "2", [("color", "ff0000".into()), ("tags", list(["a".into()]))]), []);
+    let new = resource("bug", "2", [("color", "00ff00".into()), ("tags", list(["a".into(), "b".into()]))]);
     let updated = with_outputs(new.clone(), [("rev", "r2".into())]);
-    let replaced_old = with_outputs(row("name", "3", [("name", "x".into())]), []);
-    let replaced_new = row("name", "", [("name", "y".into())]);
+    let replaced_old = with_outputs(resource("name", "3", [("name", "x".into())]), []);
+    let replaced_new = resource("name", "", [("name", "y".into())]);
     let made = with_outputs(ResourceState { id: "4".to_owned(), ..replaced_new.clone() }, []);
-    let gone = with_outputs(row("old", "5", [("color", "bbbbbb".into())]), []);
+    let gone = with_outputs(resource("old", "5", [("color", "bbbbbb".into())]), []);
     let replacement = |op, new: &ResourceState| StepMetadata {
         keys: vec!["name".to_owned()],
         diffs: vec!["name".to_owned()],
@@ -170,7 +170,7 @@ pub(super) fn changes() -> Vec<Event> {
     };
     vec![
         prelude(),
-        Event::StepStarted(step(Op::Same, Some(stack_row()), Some(stack_row()))),
+        Event::StepStarted(step(Op::Same, Some(stack_resource()), Some(stack_resource()))),
         Event::StepStarted(step(Op::Same, Some(unchanged.clone()), Some(unchanged.clone()))),
         Event::StepDone(step(Op::Same, Some(unchanged.clone()), Some(unchanged))),
         Event::StepStarted(update(&new)),
@@ -187,7 +187,7 @@ pub(super) fn changes() -> Vec<Event> {
             old: Arc::new(map([("count", 1.0.into()), ("gone", true.into()), ("url", "u".into())])),
             new: Arc::new(map([("count", 2.0.into()), ("key", Value::secret("k".into())), ("url", "u".into())])),
         },
-        Event::StepDone(step(Op::Same, Some(stack_row()), Some(stack_row()))),
+        Event::StepDone(step(Op::Same, Some(stack_resource()), Some(stack_resource()))),
         Event::Summary(summary(Outcome::Succeeded, [("delete", 1), ("replace", 1), ("same", 2), ("update", 1)])),
         Event::End,
     ]
@@ -195,11 +195,11 @@ pub(super) fn changes() -> Vec<Event> {
 
 /// An `up` in which a create fails, with a traceback, and the program ends with an error too.
 pub(super) fn failure() -> Vec<Event> {
-    let broken = row("broken", "", [("color", "zz".into())]);
+    let broken = resource("broken", "", [("color", "zz".into())]);
     let urn = broken.urn.clone();
     vec![
         prelude(),
-        Event::StepStarted(step(Op::Same, Some(stack_row()), Some(stack_row()))),
+        Event::StepStarted(step(Op::Same, Some(stack_resource()), Some(stack_resource()))),
         Event::StepStarted(step(Op::Create, None, Some(broken.clone()))),
         say(
             Some(urn),
@@ -208,7 +208,7 @@ pub(super) fn failure() -> Vec<Event> {
         ),
         Event::StepFailed(step(Op::Create, None, Some(broken))),
         say(None, Severity::Error, "the program raised an error\nTraceback (most recent call last):"),
-        Event::StepDone(step(Op::Same, Some(stack_row()), Some(stack_row()))),
+        Event::StepDone(step(Op::Same, Some(stack_resource()), Some(stack_resource()))),
         Event::Summary(summary(Outcome::Failed, [("same", 1)])),
         Event::End,
     ]
@@ -217,10 +217,14 @@ pub(super) fn failure() -> Vec<Event> {
 /// A preview with something unknown, a secret that changes, and a replacement.
 pub(super) fn preview() -> Vec<Event> {
     let old = with_outputs(
-        row("b", "2", [("from", "arn:1".into()), ("token", Value::secret("old-token-1".into())), ("zone", "x".into())]),
+        resource(
+            "b",
+            "2",
+            [("from", "arn:1".into()), ("token", Value::secret("old-token-1".into())), ("zone", "x".into())],
+        ),
         [],
     );
-    let new = row(
+    let new = resource(
         "b",
         "2",
         [
@@ -230,8 +234,8 @@ pub(super) fn preview() -> Vec<Event> {
             ("zone", "x".into()),
         ],
     );
-    let moved = row("a", "1", [("zone", "x".into())]);
-    let moved_new = row("a", "", [("zone", "y".into())]);
+    let moved = resource("a", "1", [("zone", "x".into())]);
+    let moved_new = resource("a", "", [("zone", "y".into())]);
     let replacement = |op| StepMetadata {
         keys: vec!["zone".to_owned()],
         diffs: vec!["zone".to_owned()],
@@ -240,7 +244,8 @@ pub(super) fn preview() -> Vec<Event> {
     let both = |step: StepMetadata| [Event::StepStarted(step.clone()), Event::StepDone(step)];
     let mut changes = BTreeMap::new();
     changes.extend([("replace", 1), ("same", 1), ("update", 1)]);
-    let mut events = vec![prelude(), Event::StepStarted(step(Op::Same, Some(stack_row()), Some(stack_row())))];
+    let mut events =
+        vec![prelude(), Event::StepStarted(step(Op::Same, Some(stack_resource()), Some(stack_resource())))];
     events.extend(both(replacement(Op::CreateReplacement)));
     events.extend(both(replacement(Op::Replace)));
     events.extend(both(replacement(Op::DeleteReplaced)));
@@ -250,7 +255,7 @@ pub(super) fn preview() -> Vec<Event> {
             old: Arc::new(map([("arn", "arn:1".into())])),
             new: Arc::new(map([("arn", Value::Unknown)])),
         },
-        Event::StepDone(step(Op::Same, Some(stack_row()), Some(stack_row()))),
+        Event::StepDone(step(Op::Same, Some(stack_resource()), Some(stack_resource()))),
         Event::Summary(Summary { is_preview: true, changes, ..summary(Outcome::Succeeded, []) }),
         Event::End,
     ]);

@@ -6,8 +6,8 @@ use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 
 use super::story::{
-    LABEL, changes, component, creation, failure, options, preview, preview_options, row, say, stack_row, step,
-    with_outputs,
+    LABEL, changes, component, creation, failure, options, preview, preview_options, resource, say, stack_resource,
+    step, with_outputs,
 };
 use super::terminal::Terminal;
 use crate::display::redact::SecretDisplay;
@@ -66,14 +66,14 @@ fn site() -> ResourceState {
 
 fn child(name: &str) -> ResourceState {
     let urn = Urn::new("dev", "demo", "my:web:Site", LABEL, name);
-    ResourceState { urn, parent: Some(site().urn), ..row(name, "", [("color", "ff0000".into())]) }
+    ResourceState { urn, parent: Some(site().urn), ..resource(name, "", [("color", "ff0000".into())]) }
 }
 
 /// A component with children, of which the first is done and the second talks.
 fn in_progress() -> Vec<Event> {
     let second = child("two");
     vec![
-        Event::StepStarted(step(Op::Create, None, Some(stack_row()))),
+        Event::StepStarted(step(Op::Create, None, Some(stack_resource()))),
         Event::StepStarted(step(Op::Create, None, Some(site()))),
         Event::StepStarted(step(Op::Create, None, Some(child("one")))),
         Event::StepDone(step(Op::Create, None, Some(with_outputs(child("one"), [])))),
@@ -162,33 +162,35 @@ fn what_was_not_finished_is_said() {
 
 #[test]
 fn a_destruction_keeps_children_under_parents_that_go_later() {
-    let remove = |row: ResourceState| {
-        let row = with_outputs(row, []);
+    let remove = |resource: ResourceState| {
+        let resource = with_outputs(resource, []);
         [
-            Event::StepStarted(step(Op::Delete, Some(row.clone()), None)),
-            Event::StepDone(step(Op::Delete, Some(row), None)),
+            Event::StepStarted(step(Op::Delete, Some(resource.clone()), None)),
+            Event::StepDone(step(Op::Delete, Some(resource), None)),
         ]
     };
-    let events = [child("two"), child("one"), site(), stack_row()].into_iter().flat_map(remove).collect();
+    let events = [child("two"), child("one"), site(), stack_resource()].into_iter().flat_map(remove).collect();
     assert_snapshot!(final_text(options(), 100, events));
 }
 
 #[test]
 fn a_refresh_shows_what_it_found() {
-    let old = with_outputs(row("drifted", "1", []), [("size", 1.0.into())]);
-    let new = with_outputs(row("drifted", "1", []), [("size", 2.0.into())]);
-    let steady = with_outputs(row("steady", "2", []), []);
-    let gone = with_outputs(row("gone", "3", []), []);
-    let begin = |row: &ResourceState| Event::StepStarted(step(Op::Refresh, Some(row.clone()), Some(row.clone())));
+    let old = with_outputs(resource("drifted", "1", []), [("size", 1.0.into())]);
+    let new = with_outputs(resource("drifted", "1", []), [("size", 2.0.into())]);
+    let steady = with_outputs(resource("steady", "2", []), []);
+    let gone = with_outputs(resource("gone", "3", []), []);
+    let begin = |resource: &ResourceState| {
+        Event::StepStarted(step(Op::Refresh, Some(resource.clone()), Some(resource.clone())))
+    };
     let found = |note, old: ResourceState, new: Option<ResourceState>| {
         Event::StepDone(StepMetadata { note, ..step(Op::Refresh, Some(old), new) })
     };
     let events = vec![
-        begin(&stack_row()),
+        begin(&stack_resource()),
         begin(&old),
         begin(&steady),
         begin(&gone),
-        found("same", stack_row(), Some(stack_row())),
+        found("same", stack_resource(), Some(stack_resource())),
         found("update", old, Some(new)),
         found("same", steady.clone(), Some(steady)),
         found("delete", gone, None),
@@ -218,12 +220,12 @@ fn the_live_tree_leaves_nothing_behind() {
 #[test]
 fn a_big_stack_shows_what_is_in_progress_and_what_was_last() {
     let mut stage = Stage::new(options(), 12, 80);
-    let named = |number: usize| row(&format!("label-{number:05}"), "", []);
+    let named = |number: usize| resource(&format!("label-{number:05}"), "", []);
     stage
         .tree
         .event(
             Duration::ZERO,
-            Event::StepStarted(step(Op::Same, Some(stack_row()), Some(stack_row()))),
+            Event::StepStarted(step(Op::Same, Some(stack_resource()), Some(stack_resource()))),
             &mut stage.terminal,
         )
         .unwrap();
@@ -246,7 +248,7 @@ fn a_big_stack_shows_what_is_in_progress_and_what_was_last() {
 
 #[test]
 fn only_the_last_lines_of_a_long_log_are_kept_but_every_warning() {
-    let talker = row("talker", "1", []);
+    let talker = resource("talker", "1", []);
     let mut events = vec![say(Some(talker.urn.clone()), Severity::Warning, "mind the gap")];
     events.extend((0..500).map(|line| say(Some(talker.urn.clone()), Severity::Output, &format!("line {line}"))));
     let text = final_text(options(), 100, events);
@@ -263,14 +265,15 @@ fn a_dumb_terminal_gets_lines() {
 
 #[test]
 fn a_resource_that_failed_before_its_step_could_begin_is_marked() {
-    let stack = Event::StepStarted(step(Op::Same, Some(stack_row()), Some(stack_row())));
-    let refused = say(Some(row("odd", "", []).urn), Severity::Error, "property color is not valid: six hex digits");
+    let stack = Event::StepStarted(step(Op::Same, Some(stack_resource()), Some(stack_resource())));
+    let refused =
+        say(Some(resource("odd", "", []).urn), Severity::Error, "property color is not valid: six hex digits");
     assert_snapshot!(final_text(options(), 100, vec![stack, refused]));
 }
 
 #[test]
 fn what_was_cancelled_before_it_began_is_no_failure() {
-    let waiting = || step(Op::Create, None, Some(row("waiting", "", [])));
+    let waiting = || step(Op::Create, None, Some(resource("waiting", "", [])));
     let mut events = in_progress();
     events.extend([Event::StepStarted(waiting()), Event::StepFailed(waiting())]);
     let text = final_text(options(), 100, events);
@@ -279,13 +282,13 @@ fn what_was_cancelled_before_it_began_is_no_failure() {
 
 #[test]
 fn long_names_do_not_pad_the_final_tree() {
-    let long = row(&"a-name-that-somebody-generated-".repeat(5), "", [("color", "ff0000".into())]);
-    let rows = [row("short", "", [("color", "ff0000".into())]), long];
-    let done = |row: ResourceState| {
-        let begun = step(Op::Create, None, Some(row.clone()));
-        [Event::StepStarted(begun), Event::StepDone(step(Op::Create, None, Some(with_outputs(row, []))))]
+    let long = resource(&"a-name-that-somebody-generated-".repeat(5), "", [("color", "ff0000".into())]);
+    let both = [resource("short", "", [("color", "ff0000".into())]), long];
+    let done = |resource: ResourceState| {
+        let begun = step(Op::Create, None, Some(resource.clone()));
+        [Event::StepStarted(begun), Event::StepDone(step(Op::Create, None, Some(with_outputs(resource, []))))]
     };
-    let text = final_text(options(), 300, rows.into_iter().flat_map(done).collect());
+    let text = final_text(options(), 300, both.into_iter().flat_map(done).collect());
     let short = text.lines().find(|line| line.contains("short")).unwrap();
     assert!(console::measure_text_width(short) < 80, "{text}");
     assert!(text.contains(&"a-name-that-somebody-generated-".repeat(5)), "{text}");

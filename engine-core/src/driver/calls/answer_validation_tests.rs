@@ -10,8 +10,8 @@ use crate::value::{Asset, AssetSource, PropertyMap, SECRET_SIGNATURE, SIGNATURE_
 
 use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, run, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, false, rows, program)
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, resources, program)
 }
 
 /// A host whose provider gives these outputs beside what it echoes.
@@ -48,18 +48,18 @@ fn an_object_whose_outputs_could_not_be_read_back_keeps_its_id_and_the_other_out
         assert_eq!(first.report.summary.outcome, Ended::Failed);
         assert!(first.messages.contains(reason), "{}", first.messages);
         assert!(!first.messages.contains("CANARY"), "{}", first.messages);
-        let row = first.row("a");
-        let outputs = row.outputs.clone().unwrap_or_default();
-        assert_eq!((&*row.id, outputs.get("w"), outputs.get("v")), ("id-1", Some(&"kept".into()), None));
+        let resource = first.resource("a");
+        let outputs = resource.outputs.clone().unwrap_or_default();
+        assert_eq!((&*resource.id, outputs.get("w"), outputs.get("v")), ("id-1", Some(&"kept".into()), None));
 
         // The next run changes the object that is there.
         let host = giving("update", &[("v", bad)]);
-        let second = up(&host, first.rows, &[wanted("a", "x")]);
+        let second = up(&host, first.resources, &[wanted("a", "x")]);
         assert_eq!(second.report.summary.outcome, Ended::Failed);
         assert!(second.steps.contains(&"update a".to_owned()), "{:?}", second.steps);
-        let row = second.row("a");
-        assert_eq!((&*row.id, row.init_errors.len()), ("id-1", 1));
-        let third = up(&Arc::default(), second.rows, &[wanted("a", "x")]);
+        let resource = second.resource("a");
+        assert_eq!((&*resource.id, resource.init_errors.len()), ("id-1", 1));
+        let third = up(&Arc::default(), second.resources, &[wanted("a", "x")]);
         assert_eq!(third.report.summary.outcome, Ended::Succeeded);
     }
 }
@@ -77,9 +77,9 @@ fn outputs_of_a_failure_in_part_are_kept_without_what_could_not_be_read_back() {
     };
     host.fail("a", "create", kind);
     let outcome = up(&host, Vec::new(), &[wanted("a", "x")]);
-    let row = outcome.row("a");
-    let outputs = row.outputs.clone().unwrap_or_default();
-    assert_eq!((&*row.id, outputs.get("w"), outputs.get("v")), ("id-9", Some(&"kept".into()), None));
+    let resource = outcome.resource("a");
+    let outputs = resource.outputs.clone().unwrap_or_default();
+    assert_eq!((&*resource.id, outputs.get("w"), outputs.get("v")), ("id-9", Some(&"kept".into()), None));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The code of dynamic resources that components' plugins made, on its way to the plugin that runs it and back. Rows keep it
-//! apart from their properties; the SDK's own server expects it among them.
+//! The code of dynamic resources that components' plugins made, on its way to the plugin that runs it and back.
+//! Resources keep it apart from their properties; the SDK's own server expects it among them.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::value::{PROVIDER_KEY, PropertyMap};
 /// The code that serves a resource.
 #[derive(Clone)]
 pub(in crate::driver) struct ComponentCode {
-    /// Today's: what the registration says, else the row.
+    /// Today's: what the registration says, else the state.
     today: Arc<SerializedProvider>,
-    /// That of the row.
+    /// That of the state.
     former: Option<Arc<SerializedProvider>>,
 }
 
 impl ComponentCode {
-    /// That of a registration, and of the row that it goes on from.
+    /// That of a registration, and of the state that it goes on from.
     pub(in crate::driver) fn new(today: Arc<SerializedProvider>, former: Option<Arc<SerializedProvider>>) -> Self {
         Self { today, former }
     }
 
-    /// Is it other code than that of the row?
+    /// Is it other code than that of the state?
     pub(in crate::driver) fn has_changed(&self) -> bool {
         self.former.as_ref().is_some_and(|former| former.text != self.today.text)
     }
 
-    /// As the row keeps it.
+    /// As the state keeps it.
     pub(in crate::driver) fn stored(&self) -> StoredProvider {
         StoredProvider::Code(Arc::clone(&self.today))
     }

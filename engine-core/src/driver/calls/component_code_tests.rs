@@ -1,4 +1,4 @@
-//! Where a plugin is given the code of a component's dynamic resource, and that no row gets it back.
+//! Where a plugin is given the code of a component's dynamic resource, and that no resource gets it back.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn given(bag: &PropertyMap) -> Option<Value> {
 }
 
 #[test]
-fn a_plugin_is_given_todays_code_beside_that_of_the_row() {
+fn a_plugin_is_given_todays_code_beside_that_of_the_resource() {
     let both = ComponentCode::new(code("new"), Some(code("old")));
     assert!(both.has_changed());
     let mut method = Method::Diff { id: "1".to_owned(), olds: bag(), news: bag() };
@@ -56,7 +56,7 @@ fn the_look_up_of_what_is_imported_has_the_code() {
 fn where_no_code_is_known_nothing_can_be_asked() {
     let mut method = Method::Check { olds: bag(), news: bag() };
     assert!(!ComponentCode::new(code(UNKNOWN_TEXT), None).hand_over(&mut method, &mut None));
-    // The code of the row stands in.
+    // The code of the state stands in.
     assert!(ComponentCode::new(code(UNKNOWN_TEXT), Some(code("old"))).hand_over(&mut method, &mut None));
     let Method::Check { olds, news } = method else { unreachable!() };
     assert_eq!((given(&olds), given(&news)), (Some("old".into()), Some(Value::Unknown)));

@@ -76,8 +76,8 @@ enum Configuration {
 pub(in crate::driver) struct PluginProviders {
     pub(in crate::driver) exchange: Arc<Exchange>,
     by_reference: AtomicRefCell<BTreeMap<ProviderKey, Arc<PluginProvider>>>,
-    /// The rows of provider resources that the run began with, by reference.
-    rows: BTreeMap<String, Arc<ResourceState>>,
+    /// The states of provider resources that the run began with, by reference.
+    resources: BTreeMap<String, Arc<ResourceState>>,
     /// By package.
     defaults: AtomicRefCell<BTreeMap<PackageRequest, Arc<DefaultProvider>>>,
     /// What the program registered.
@@ -110,12 +110,13 @@ fn normal(reference: &str) -> String {
 
 impl PluginProviders {
     pub(in crate::driver) fn new(exchange: Arc<Exchange>, operation: &Operation, base: &Snapshot) -> Self {
-        let providers = base.rows.iter().filter(|row| row.custom && row.urn.provider_package().is_some());
-        let rows = providers.map(|row| (row.as_provider_reference(), Arc::clone(row))).collect();
+        let providers =
+            base.resources.iter().filter(|resource| resource.custom && resource.urn.provider_package().is_some());
+        let resources = providers.map(|resource| (resource.as_provider_reference(), Arc::clone(resource))).collect();
         Self {
             exchange,
             by_reference: AtomicRefCell::default(),
-            rows,
+            resources,
             defaults: AtomicRefCell::default(),
             packages: AtomicRefCell::default(),
             components: AtomicRefCell::default(),
@@ -138,7 +139,7 @@ impl PluginProviders {
     /// Takes note of a provider resource that was registered, with its plugin and what that is configured with.
     pub(in crate::driver) fn register(
         &self,
-        row: &ResourceState,
+        resource: &ResourceState,
         plugin: ObjectId,
         inputs: &Arc<PropertyMap>,
     ) -> Arc<PluginProvider> {
@@ -146,19 +147,19 @@ impl PluginProviders {
         let configuration = if unknown {
             Configuration::Unknown
         } else {
-            let id = (!row.id.is_empty()).then(|| row.id.clone());
+            let id = (!resource.id.is_empty()).then(|| resource.id.clone());
             let inputs = Arc::new(without_internal(inputs));
-            Configuration::Known { package: Box::new(package_of_row(row)), id, inputs }
+            Configuration::Known { package: Box::new(package_of_resource(resource)), id, inputs }
         };
-        let provider = PluginProvider::new(&row.urn, configuration, Once::done(Ok(plugin)));
-        let reference = row.as_provider_reference();
+        let provider = PluginProvider::new(&resource.urn, configuration, Once::done(Ok(plugin)));
+        let reference = resource.as_provider_reference();
         self.by_reference.borrow_mut().insert((reference, Vec::new()), Arc::clone(&provider));
         provider
     }
 
-    /// The row of a provider resource that the run began with.
-    pub(in crate::driver) fn row(&self, reference: &str) -> Option<&Arc<ResourceState>> {
-        self.rows.get(reference)
+    /// The state of a provider resource that the run began with.
+    pub(in crate::driver) fn resource(&self, reference: &str) -> Option<&Arc<ResourceState>> {
+        self.resources.get(reference)
     }
 
     /// The outcome of registering the default provider resource of a package: its reference.
@@ -193,16 +194,19 @@ impl PluginProviders {
         self.packages.borrow().get(number).cloned()
     }
 
-    /// The plugin of a provider resource: of one that this run registered, else of a row that it began with.
+    /// The plugin of a provider resource: of one that this run registered, else of a resource that it began with.
     pub(in crate::driver) fn of(&self, reference: &str) -> Result<Arc<PluginProvider>, ProviderError> {
         self.in_environment(reference, Vec::new(), None)
     }
 
-    /// The plugin that serves a row.
-    pub(in crate::driver) fn of_row(&self, row: &ResourceState) -> Result<Arc<PluginProvider>, ProviderError> {
-        match row.code() {
-            None => self.of(&row.provider),
-            Some(_) => self.in_environment(&row.provider, self.environments_of(&row.urn)?, None),
+    /// The plugin that serves a resource.
+    pub(in crate::driver) fn of_resource(
+        &self,
+        resource: &ResourceState,
+    ) -> Result<Arc<PluginProvider>, ProviderError> {
+        match resource.code() {
+            None => self.of(&resource.provider),
+            Some(_) => self.in_environment(&resource.provider, self.environments_of(&resource.urn)?, None),
         }
     }
 
@@ -232,8 +236,8 @@ impl PluginProviders {
         let mut found = Vec::new();
         for above in urn.packages_above() {
             let of_package = |package: &PackageRequest| package.name == above && package.environments.is_empty();
-            let in_state = self.rows.values().filter(|row| row.urn.provider_package() == Some(above));
-            let mut packages: Vec<PackageRequest> = in_state.map(|row| package_of_row(row)).collect();
+            let in_state = self.resources.values().filter(|resource| resource.urn.provider_package() == Some(above));
+            let mut packages: Vec<PackageRequest> = in_state.map(|resource| package_of_resource(resource)).collect();
             packages.extend(registered.iter().filter(|package| of_package(package)).cloned());
             packages.sort_by_key(|package| Reverse(Version::parse(&package.version).ok()));
             found.extend(packages);
@@ -259,11 +263,11 @@ impl PluginProviders {
             return Ok(Arc::clone(known));
         }
         let (reference, environments) = key;
-        let row = self.rows.get(&reference);
+        let resource = self.resources.get(&reference);
         let (urn, id) = reference.rsplit_once("::").unwrap_or_default();
-        let Some(inputs) = inputs.or_else(|| row.map(|row| &row.inputs)) else {
+        let Some(inputs) = inputs.or_else(|| resource.map(|resource| &resource.inputs)) else {
             let message = if reference.is_empty() {
-                "its row names no provider: was it written by another tool?".to_owned()
+                "its resource names no provider: was it written by another tool?".to_owned()
             } else {
                 format!("its provider '{reference}' is neither in the state nor in the program")
             };
@@ -345,10 +349,11 @@ pub(in crate::driver) fn without_internal(inputs: &PropertyMap) -> PropertyMap {
     inputs.iter().filter(|(key, _)| *key != INTERNAL).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// The package that the row of a provider resource is of. Old states have at the top what new ones have in `__internal`.
+/// The package that the state of a provider resource is of. Old states have at the top what new ones have in
+/// `__internal`.
 #[must_use]
-pub fn package_of_row(row: &ResourceState) -> PackageRequest {
-    package_of_inputs(row.urn.provider_package().unwrap_or_default(), &row.inputs)
+pub fn package_of_resource(resource: &ResourceState) -> PackageRequest {
+    package_of_inputs(resource.urn.provider_package().unwrap_or_default(), &resource.inputs)
 }
 
 /// The package of a provider resource with these inputs.

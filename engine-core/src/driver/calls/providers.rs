@@ -136,19 +136,19 @@ impl Providers {
         Ok(self.resolved(object, &description))
     }
 
-    /// The object that serves a row, by the ladder: registered for the resource in this run; of equal reference in
+    /// The object that serves a resource, by the ladder: registered for the resource in this run; of equal reference in
     /// this run; registered by hand or found again by the host; else an error that names the ways out.
-    pub(in crate::driver) async fn resolve(&self, row: &ResourceState) -> Result<ResolvedProvider, ProviderError> {
-        if let Some(resolved) = ResolvedProvider::built_in(&row.kind) {
+    pub(in crate::driver) async fn resolve(&self, resource: &ResourceState) -> Result<ResolvedProvider, ProviderError> {
+        if let Some(resolved) = ResolvedProvider::built_in(&resource.kind) {
             return Ok(resolved);
         }
-        let registered = self.known().by_urn.get(&row.urn).copied();
+        let registered = self.known().by_urn.get(&resource.urn).copied();
         if let Some(object) = registered {
             return Ok(self.resolved(object, &self.describe(object).await?));
         }
-        if row.served_by() == ServedBy::Plugin {
-            let plugin = self.plugins.of_row(row)?;
-            return Ok(match row.code() {
+        if resource.served_by() == ServedBy::Plugin {
+            let plugin = self.plugins.of_resource(resource)?;
+            return Ok(match resource.code() {
                 None => ResolvedProvider::plugin(plugin),
                 Some(code) => {
                     self.learn_code(code);
@@ -157,20 +157,22 @@ impl Providers {
                 }
             });
         }
-        let reference = self.stored_reference(row)?;
+        let reference = self.stored_reference(resource)?;
         let identity = Arc::new(reference.identity());
         let same = if reference.is_complete() { self.known().by_reference.get(&identity).copied() } else { None };
         let object = match same {
             Some(object) => object,
-            None => match self.exchange.rebuild(&reference).await.map_err(|error| explained(row, &reference, error))? {
-                Some(object) => {
-                    if reference.is_complete() {
-                        self.known().by_reference.insert(identity, object);
+            None => {
+                match self.exchange.rebuild(&reference).await.map_err(|error| explained(resource, &reference, error))? {
+                    Some(object) => {
+                        if reference.is_complete() {
+                            self.known().by_reference.insert(identity, object);
+                        }
+                        object
                     }
-                    object
+                    None => return Err(not_found(resource, &reference)),
                 }
-                None => return Err(not_found(row, &reference)),
-            },
+            }
         };
         let description = self.describe(object).await?;
         Ok(self.resolved(object, &ProviderDescription { reference, ..description }))
@@ -183,19 +185,20 @@ impl Providers {
         }
     }
 
-    /// Will there be an object when the row is to be deleted? Asked in a preview, so that no factory of the user's is called.
-    pub(in crate::driver) async fn can_resolve(&self, row: &ResourceState) -> Result<(), ProviderError> {
-        let reference = match &row.stored_provider {
-            _ if self.serves(&row.urn) || ResolvedProvider::built_in(&row.kind).is_some() => return Ok(()),
-            _ if row.served_by() == ServedBy::Plugin => {
-                return self.plugins.ready(&*self.plugins.of_row(row)?).await.map(|_| ());
+    /// Will there be an object when the resource is to be deleted? Asked in a preview, so that no factory of the user's
+    /// is called.
+    pub(in crate::driver) async fn can_resolve(&self, resource: &ResourceState) -> Result<(), ProviderError> {
+        let reference = match &resource.stored_provider {
+            _ if self.serves(&resource.urn) || ResolvedProvider::built_in(&resource.kind).is_some() => return Ok(()),
+            _ if resource.served_by() == ServedBy::Plugin => {
+                return self.plugins.ready(&*self.plugins.of_resource(resource)?).await.map(|_| ());
             }
-            _ => self.stored_reference(row)?,
+            _ => self.stored_reference(resource)?,
         };
         if self.exchange.is_by_hand(&reference).await {
             return Ok(());
         }
-        match self.resolve(row).await {
+        match self.resolve(resource).await {
             Err(error) if error.kind == ProviderErrorKind::NoProvider => Err(error),
             // What else goes wrong there may go well in the update.
             _ => Ok(()),
@@ -241,13 +244,13 @@ impl Providers {
         Ok(Some(self.resolved(object, &description)))
     }
 
-    /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an
-    /// equal reference? Nothing is rebuilt from what is stored.
-    pub(in crate::driver) async fn is_live(&self, row: &ResourceState) -> bool {
-        if self.serves(&row.urn) {
+    /// Is the object that serves a resource known by now: registered for the resource, or handed over by the program
+    /// with an equal reference? Nothing is rebuilt from what is stored.
+    pub(in crate::driver) async fn is_live(&self, resource: &ResourceState) -> bool {
+        if self.serves(&resource.urn) {
             return true;
         }
-        let Ok(reference) = self.stored_reference(row) else { return false };
+        let Ok(reference) = self.stored_reference(resource) else { return false };
         if !reference.is_complete() {
             return false;
         }
@@ -265,12 +268,12 @@ impl Providers {
         }
     }
 
-    /// The reference that a row holds, or why there is none.
+    /// The reference that a resource holds, or why there is none.
     pub(in crate::driver) fn stored_reference(
         &self,
-        row: &ResourceState,
+        resource: &ResourceState,
     ) -> Result<Arc<ProviderReference>, ProviderError> {
-        match &row.stored_provider {
+        match &resource.stored_provider {
             StoredProvider::Reference(reference) => Ok(Arc::clone(reference)),
             StoredProvider::Sealed(ciphertext) => {
                 if let Some(known) = self.known().stored.get(ciphertext) {
@@ -279,13 +282,13 @@ impl Providers {
                 let text = unseal(self.crypter.as_ref(), ciphertext)
                     .map_err(|error| ProviderError::new(ProviderErrorKind::NoProvider, error.to_string()))?;
                 let reference: Arc<ProviderReference> =
-                    serde_json::from_str(&text).map(Arc::new).map_err(|_| foreign(row))?;
+                    serde_json::from_str(&text).map(Arc::new).map_err(|_| foreign(resource))?;
                 reference.attributes.iter().for_each(|attributes| self.redactor.learn_attributes(attributes));
                 self.known().stored.insert(Arc::clone(ciphertext), Arc::clone(&reference));
                 Ok(reference)
             }
-            StoredProvider::Foreign(value) => plain_reference(value).map(Arc::new).ok_or_else(|| foreign(row)),
-            StoredProvider::Absent | StoredProvider::Code(_) => Err(foreign(row)),
+            StoredProvider::Foreign(value) => plain_reference(value).map(Arc::new).ok_or_else(|| foreign(resource)),
+            StoredProvider::Absent | StoredProvider::Code(_) => Err(foreign(resource)),
         }
     }
 

@@ -46,7 +46,7 @@ pub(in crate::driver) enum Message {
     /// A step has begun.
     Started(Box<StepMetadata>, Arc<Beginning>),
     /// A step that is done once its outcome is durable.
-    Done { step: Box<Step>, row: Arc<ResourceState>, written: Written },
+    Done { step: Box<Step>, resource: Arc<ResourceState>, written: Written },
     /// What comes after all that was sent before.
     Event(Box<Event>),
     /// Somebody waits until all that was sent before was told.

@@ -14,9 +14,9 @@ use crate::driver::calls::shown_assets::shown_assets;
 /// What a late answer leads to.
 #[derive(Clone)]
 pub(in crate::driver) enum LateOutcome {
-    /// The row of a create or update.
-    Change { step: Step, row: Arc<ResourceState>, operation: u32 },
-    /// The end of a row.
+    /// The resource state that a create or update leads to.
+    Change { step: Step, resource: Arc<ResourceState>, operation: u32 },
+    /// The end of a resource.
     Deletion { step: Step, number: ResourceNumber, operation: u32 },
 }
 

@@ -142,7 +142,7 @@ impl Context {
         }
     }
 
-    /// The present time as rows keep it.
+    /// The present time as resources keep it.
     pub(in crate::driver) fn now(&self) -> String {
         self.exchange.moment().time.to_string()
     }

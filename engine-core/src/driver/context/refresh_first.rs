@@ -14,9 +14,9 @@ use crate::driver::permits::Once;
 #[derive(Default)]
 pub(in crate::driver) struct RefreshFirst {
     pub(in crate::driver) begun: Once<()>,
-    /// The stack's registration, until the first rows are read.
+    /// The stack's registration, until the first resources are read.
     pub(in crate::driver) stack: AtomicRefCell<Option<Box<Goal>>>,
-    /// Rows whose live object is not known yet.
+    /// Resources whose live object is not known yet.
     pub(in crate::driver) deferred: AtomicRefCell<BTreeMap<ResourceNumber, Urn>>,
 }
 

@@ -24,10 +24,10 @@ pub(in crate::driver) type DeletionsOver = Shared<oneshot::Receiver<()>>;
 pub(in crate::driver) struct RunState {
     pub(in crate::driver) planner: Planner,
     pub(in crate::driver) ledger: Ledger,
-    /// Where the row of a resource of this run stands.
+    /// Where the state of a resource of this run stands.
     pub(in crate::driver) numbers: UrnMap<ResourceNumber>,
-    /// Rows that are in the ledger only, because nothing happened to them that must survive a crash, with the row
-    /// whose place they took.
+    /// Resources that are in the ledger only, because nothing happened to them that must survive a crash, with the
+    /// resource whose place they took.
     unjournalled: FixedMap<ResourceNumber, Option<ResourceNumber>>,
     /// Makes operation keys: random, and never twice the same.
     pub(in crate::driver) new_key: Arc<dyn Fn() -> String + Send + Sync>,
@@ -42,7 +42,7 @@ pub(in crate::driver) struct RunState {
     /// Outputs of the stack as the program gave them.
     pub(in crate::driver) stack_outputs: Option<PropertyMap>,
     pub(in crate::driver) root: Option<Urn>,
-    /// The rows whose objects a replacement of another resource is deleting.
+    /// The resources whose objects a replacement of another resource is deleting.
     pub(in crate::driver) deleting: FixedMap<ResourceNumber, DeletionsOver>,
     /// In an import: the inputs that the program gives its resources.
     pub(in crate::driver) wanted: UrnMap<PropertyMap>,
@@ -70,7 +70,7 @@ impl RunState {
     ) -> Self {
         let for_planner = Arc::clone(new_id);
         Self {
-            planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), Box::new(move || for_planner())),
+            planner: Planner::new(Arc::clone(operation), snapshot.resources.clone(), Box::new(move || for_planner())),
             ledger: Ledger::new(snapshot),
             numbers: UrnMap::default(),
             unjournalled: FixedMap::default(),
@@ -105,11 +105,11 @@ impl RunState {
     pub(in crate::driver) fn begin(
         &mut self,
         kind: PendingKind,
-        row: Arc<ResourceState>,
+        resource: Arc<ResourceState>,
         attempt: Option<Attempt>,
     ) -> (u32, Change) {
         let operation = self.ledger.next_operation();
-        let pending = PendingOperation { row, kind };
+        let pending = PendingOperation { resource, kind };
         (operation, self.apply(Change::Begin { operation, pending, attempt }))
     }
 
@@ -124,70 +124,78 @@ impl RunState {
         change
     }
 
-    /// Adds a finished row, perhaps in place of another.
-    pub(in crate::driver) fn put(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) -> Change {
+    /// Adds a finished resource, perhaps in place of another.
+    pub(in crate::driver) fn put(
+        &mut self,
+        resource: Arc<ResourceState>,
+        in_place_of: Option<ResourceNumber>,
+    ) -> Change {
         let number = self.ledger.next_number();
-        self.numbers.insert(row.urn.clone(), number);
-        self.apply(Change::Put { number, row, in_place_of })
+        self.numbers.insert(resource.urn.clone(), number);
+        self.apply(Change::Put { number, resource, in_place_of })
     }
 
     /// Adds the new object of a replacement; the old object waits for its deletion. Under a new URN the new object takes the
-    /// place of the old one, which then comes back as an old object: so rows that the run does not come to follow it to
-    /// its URN.
+    /// place of the old one, which then comes back as an old object: so resources that the run does not come to follow
+    /// it to its URN.
     pub(in crate::driver) fn put_replacement(
         &mut self,
-        row: Arc<ResourceState>,
+        resource: Arc<ResourceState>,
         number: ResourceNumber,
         old: &ResourceState,
     ) -> [Change; 2] {
-        let renamed = (old.urn != row.urn).then_some(number);
-        let put = self.put(row, renamed);
+        let renamed = (old.urn != resource.urn).then_some(number);
+        let put = self.put(resource, renamed);
         [put, self.set(number, Arc::new(ResourceState { delete: true, ..old.clone() }))]
     }
 
-    /// Is a provider resource that is replaced still there, or does a row name it that cannot do without it: one that the run
-    /// had come to before it?
+    /// Is a provider resource that is replaced still there, or does a resource name it that cannot do without it: one
+    /// that the run had come to before it?
     pub(in crate::driver) fn is_needed_provider(&self, number: ResourceNumber, old: &ResourceState) -> bool {
-        let is_there = self.ledger.get(number).is_some_and(|row| !row.pending_replacement);
+        let is_there = self.ledger.get(number).is_some_and(|resource| !resource.pending_replacement);
         let reference = old.as_provider_reference();
-        is_there || self.ledger.rows().any(|(_, row)| row.provider == reference && !row.pending_replacement)
+        is_there
+            || self
+                .ledger
+                .resources()
+                .any(|(_, resource)| resource.provider == reference && !resource.pending_replacement)
     }
 
-    /// Adds a row that is as it was, which no journal needs to know.
-    pub(in crate::driver) fn keep(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
-        self.put(row, in_place_of);
+    /// Adds a resource that is as it was, which no journal needs to know.
+    pub(in crate::driver) fn keep(&mut self, resource: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
+        self.put(resource, in_place_of);
         self.unjournalled.insert(self.ledger.next_number() - 1, in_place_of);
     }
 
-    /// Changes a row where it stands.
-    pub(in crate::driver) fn set(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
+    /// Changes a resource where it stands.
+    pub(in crate::driver) fn set(&mut self, number: ResourceNumber, resource: Arc<ResourceState>) -> Change {
         let change = match self.unjournalled.remove(&number) {
-            Some(in_place_of) => Change::Put { number, row, in_place_of },
-            None => Change::Set { number, row },
+            Some(in_place_of) => Change::Put { number, resource, in_place_of },
+            None => Change::Set { number, resource },
         };
         self.apply(change)
     }
 
-    /// Removes a row.
+    /// Removes a resource.
     pub(in crate::driver) fn remove(&mut self, number: ResourceNumber) -> Change {
         self.apply(Change::Remove { number })
     }
 
-    /// Takes what a refresh found for the row that this run goes on from.
-    pub(in crate::driver) fn renew(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
-        self.planner.renew(number, Arc::clone(&row));
-        self.set(number, row)
+    /// Takes what a refresh found for the resource that this run goes on from.
+    pub(in crate::driver) fn renew(&mut self, number: ResourceNumber, resource: Arc<ResourceState>) -> Change {
+        self.planner.renew(number, Arc::clone(&resource));
+        self.set(number, resource)
     }
 
-    /// Forgets a row whose object is gone.
+    /// Forgets a resource whose object is gone.
     pub(in crate::driver) fn vanish(&mut self, number: ResourceNumber) -> Change {
         self.planner.forget(number);
         self.remove(number)
     }
 
-    /// The row of a resource that was registered in this run.
-    pub(in crate::driver) fn row(&self, urn: &Urn) -> Option<(ResourceNumber, &Arc<ResourceState>)> {
+    /// The state of a resource that was registered in this run.
+    pub(in crate::driver) fn resource(&self, urn: &Urn) -> Option<(ResourceNumber, &Arc<ResourceState>)> {
         let number = *self.numbers.get(urn)?;
-        self.ledger.get(number).map(|row| (number, row))
+        self.ledger.get(number).map(|resource| (number, resource))
     }
 }

@@ -10,8 +10,8 @@ use crate::wire::RegisterResourceRequest;
 
 use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, run, run_as, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, false, rows, program)
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, resources, program)
 }
 
 fn with(wanted: Wanted, options: impl Fn(&mut RegisterResourceRequest) + Send + Sync + 'static) -> Wanted {
@@ -27,8 +27,11 @@ fn from(name: &'static str, of: &'static str) -> Wanted {
 }
 
 fn left(outcome: &Outcome) -> Vec<String> {
-    let rows = outcome.rows.iter().filter(|row| row.urn.provider_package().is_none() && !row.urn.is_root_stack());
-    let mut names: Vec<_> = rows.map(|row| row.urn.name().to_owned()).collect();
+    let resources = outcome
+        .resources
+        .iter()
+        .filter(|resource| resource.urn.provider_package().is_none() && !resource.urn.is_root_stack());
+    let mut names: Vec<_> = resources.map(|resource| resource.urn.name().to_owned()).collect();
     names.sort();
     names
 }
@@ -37,34 +40,34 @@ fn left(outcome: &Outcome) -> Vec<String> {
 fn between(host: &Arc<ScriptedHost>) -> Outcome {
     let first = up(host, Vec::new(), &[wanted("a", "x")]);
     host.fail("a", "create", ProviderErrorKind::Raised);
-    up(host, first.rows, &[wanted("a", "y")])
+    up(host, first.resources, &[wanted("a", "y")])
 }
 
 #[test]
-fn between_deletion_and_replacement_the_row_is_marked() {
+fn between_deletion_and_replacement_the_resource_is_marked() {
     let host = ScriptedHost::deletes_first();
     let half = between(&host);
     assert_eq!(half.report.summary.outcome, Ended::Failed);
-    assert!(half.row("a").pending_replacement);
+    assert!(half.resource("a").pending_replacement);
     let healed = ScriptedHost::deletes_first();
-    let next = up(&healed, half.rows, &[wanted("a", "y")]);
+    let next = up(&healed, half.resources, &[wanted("a", "y")]);
     assert_eq!(next.steps, ["same proj-dev", "replace a", "create-replacement a"], "{}", next.messages);
     assert!(!next.calls.contains(&"a.delete".to_owned()));
-    assert!(!next.row("a").pending_replacement);
+    assert!(!next.resource("a").pending_replacement);
 
     // A deletion that fails marks nothing.
     let host = ScriptedHost::deletes_first();
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     host.fail("a", "delete", ProviderErrorKind::Raised);
-    let failed = up(&host, first.rows, &[wanted("a", "y")]);
+    let failed = up(&host, first.resources, &[wanted("a", "y")]);
     assert_eq!(failed.report.summary.outcome, Ended::Failed);
-    assert!(!failed.row("a").pending_replacement);
+    assert!(!failed.resource("a").pending_replacement);
 }
 
 #[test]
 fn a_deleted_resource_whose_replacement_is_not_wanted_any_more_is_forgotten() {
     let half = between(&ScriptedHost::deletes_first());
-    let next = up(&ScriptedHost::deletes_first(), half.rows, &[]);
+    let next = up(&ScriptedHost::deletes_first(), half.resources, &[]);
     assert_eq!(next.steps, ["same proj-dev", "remove-pending-replace a"]);
     assert!(next.calls.is_empty(), "{:?}", next.calls);
     assert_eq!(left(&next), Vec::<String>::new());
@@ -75,15 +78,15 @@ fn a_refresh_reads_what_waits_for_its_deletion() {
     let host: Arc<ScriptedHost> = Arc::default();
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     host.fail("a", "delete", ProviderErrorKind::Raised);
-    let waiting = up(&host, first.rows, &[wanted("a", "y")]);
-    let refreshed = run(&Arc::default(), OperationKind::Refresh, false, waiting.rows, &[wanted("a", "y")]);
+    let waiting = up(&host, first.resources, &[wanted("a", "y")]);
+    let refreshed = run(&Arc::default(), OperationKind::Refresh, false, waiting.resources, &[wanted("a", "y")]);
     assert_eq!(refreshed.calls.iter().filter(|call| *call == "a.read").count(), 2);
-    assert_eq!(refreshed.rows.iter().filter(|row| row.delete).count(), 1);
+    assert_eq!(refreshed.resources.iter().filter(|resource| resource.delete).count(), 1);
 
     let half = between(&ScriptedHost::deletes_first());
-    let refreshed = run(&Arc::default(), OperationKind::Refresh, false, half.rows, &[wanted("a", "y")]);
+    let refreshed = run(&Arc::default(), OperationKind::Refresh, false, half.resources, &[wanted("a", "y")]);
     assert!(!refreshed.calls.contains(&"a.read".to_owned()));
-    assert!(refreshed.row("a").pending_replacement);
+    assert!(refreshed.resource("a").pending_replacement);
 }
 
 fn owned(name: &'static str) -> Wanted {
@@ -95,17 +98,17 @@ fn what_goes_with_its_owner_is_not_deleted_by_itself() {
     let host = Arc::default();
     let program = |zone| [wanted("owner", zone), owned("a")];
     let first = up(&host, Vec::new(), &program("x"));
-    let both = up(&host, first.rows.clone(), &[]);
+    let both = up(&host, first.resources.clone(), &[]);
     assert_eq!(both.steps, ["same proj-dev", "delete a", "delete owner"]);
     assert_eq!(both.calls, ["owner.configure", "owner.delete"]);
-    let alone = up(&host, first.rows.clone(), &[wanted("owner", "x")]);
+    let alone = up(&host, first.resources.clone(), &[wanted("owner", "x")]);
     assert!(alone.calls.contains(&"a.delete".to_owned()));
 
-    let replaced = up(&host, first.rows.clone(), &program("y"));
+    let replaced = up(&host, first.resources.clone(), &program("y"));
     assert_eq!(replaced.report.summary.changes, [("replace", 2), ("same", 1)].into());
     assert!(!replaced.calls.contains(&"a.delete".to_owned()), "{:?}", replaced.calls);
 
-    let deleted_first = up(&ScriptedHost::deletes_first(), first.rows, &program("y"));
+    let deleted_first = up(&ScriptedHost::deletes_first(), first.resources, &program("y"));
     assert_eq!(deleted_first.report.summary.changes, [("replace", 2), ("same", 1)].into());
     assert_eq!(deleted_first.calls.iter().filter(|call| call.ends_with("delete")).count(), 1);
 }
@@ -114,7 +117,7 @@ fn what_goes_with_its_owner_is_not_deleted_by_itself() {
 fn what_would_go_with_an_owner_that_stays_is_deleted_by_itself() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &[Wanted { protect: true, ..wanted("owner", "x") }, owned("a")]);
-    let second = up(&host, first.rows, &[]);
+    let second = up(&host, first.resources, &[]);
     assert!(second.calls.contains(&"a.delete".to_owned()), "{:?}", second.calls);
     assert_eq!(left(&second), ["owner"]);
 }
@@ -128,7 +131,7 @@ fn every_protected_deletion_is_told() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &[protected("a"), protected("b"), wanted("c", "x")]);
     for kind in [OperationKind::Update, OperationKind::Destroy] {
-        let second = run(&host, kind, false, first.rows.clone(), &[]);
+        let second = run(&host, kind, false, first.resources.clone(), &[]);
         assert_eq!(second.report.summary.outcome, Ended::Failed);
         assert_eq!(second.messages.matches("cannot be deleted because it is protected").count(), 2);
         assert_eq!(left(&second), ["a", "b"]);
@@ -139,11 +142,11 @@ fn every_protected_deletion_is_told() {
 fn what_waits_for_its_deletion_is_deleted_although_it_is_protected() {
     let host: Arc<ScriptedHost> = Arc::default();
     let first = up(&host, Vec::new(), &[protected("a")]);
-    let mut rows = first.rows;
-    for row in rows.iter_mut().filter(|row| row.urn.name() == "a") {
-        Arc::make_mut(row).delete = true;
+    let mut resources = first.resources;
+    for resource in resources.iter_mut().filter(|resource| resource.urn.name() == "a") {
+        Arc::make_mut(resource).delete = true;
     }
-    let second = up(&host, rows, &[]);
+    let second = up(&host, resources, &[]);
     assert_eq!(second.steps, ["same proj-dev", "delete-replaced a"]);
     assert_eq!(left(&second), Vec::<String>::new());
 }
@@ -153,7 +156,7 @@ fn ignore_protect_deletes_what_is_protected() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &[protected("a")]);
     let operation = Operation { ignore_protect: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let second = run_as(&host, operation, first.rows, &[]);
+    let second = run_as(&host, operation, first.resources, &[]);
     assert_eq!(second.report.summary.outcome, Ended::Succeeded);
     assert_eq!(left(&second), Vec::<String>::new());
 }
@@ -167,9 +170,9 @@ fn what_excluded_resources_need_is_not_deleted() {
         exclude_dependents: dependents,
         ..Operation::new(OperationKind::Destroy, "proj", "dev")
     };
-    let without = run_as(&host, excluding(false), first.rows.clone(), &[]);
+    let without = run_as(&host, excluding(false), first.resources.clone(), &[]);
     assert_eq!(left(&without), ["a", "b"]);
-    let with_dependents = run_as(&host, excluding(true), first.rows, &[]);
+    let with_dependents = run_as(&host, excluding(true), first.resources, &[]);
     assert_eq!(left(&with_dependents), ["a", "b", "c"]);
 }
 
@@ -186,11 +189,11 @@ fn a_refresh_reads_its_targets_only() {
     let reads = |outcome: &Outcome| -> Vec<String> {
         outcome.calls.iter().filter(|call| call.ends_with("read")).cloned().collect()
     };
-    let targeted = run_as(&host, targeting(false), first.rows.clone(), &program);
+    let targeted = run_as(&host, targeting(false), first.resources.clone(), &program);
     assert_eq!(reads(&targeted), ["a.read"]);
     // The stack is no target, so nothing is told of it.
     assert_eq!(targeted.steps, ["refresh a"]);
-    assert_eq!(reads(&run_as(&host, targeting(true), first.rows, &program)), ["a.read", "b.read"]);
+    assert_eq!(reads(&run_as(&host, targeting(true), first.resources, &program)), ["a.read", "b.read"]);
 }
 
 #[test]
@@ -200,7 +203,7 @@ fn providers_of_what_is_left_out_are_not_configured() {
     let first = up(&host, Vec::new(), &program);
     let targets = vec![urn("a")];
     let operation = Operation { targets, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let second = run_as(&host, operation, first.rows, &program);
+    let second = run_as(&host, operation, first.resources, &program);
     assert_eq!(second.calls, ["a.configure", "a.check", "a.diff"]);
 }
 
@@ -210,30 +213,30 @@ fn what_is_neither_registered_nor_a_target_stays() {
     let first = up(&host, Vec::new(), &[wanted("a", "x"), wanted("b", "x")]);
     let targets = vec![urn("a")];
     let operation = Operation { targets, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let second = run_as(&host, operation, first.rows, &[wanted("a", "x")]);
+    let second = run_as(&host, operation, first.resources, &[wanted("a", "x")]);
     assert_eq!(second.steps, ["same proj-dev", "same a", "same b"]);
     assert_eq!(left(&second), ["a", "b"]);
 }
 
 #[test]
-fn a_targeted_destroy_tells_of_the_rows_that_stay() {
+fn a_targeted_destroy_tells_of_the_resources_that_stay() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &[wanted("a", "x"), from("b", "a"), wanted("c", "x")]);
     let destroy = || Operation::new(OperationKind::Destroy, "proj", "dev");
-    let targeted = run_as(&host, Operation { targets: vec![urn("c")], ..destroy() }, first.rows, &[]);
+    let targeted = run_as(&host, Operation { targets: vec![urn("c")], ..destroy() }, first.resources, &[]);
     assert_eq!(targeted.steps, ["same proj-dev", "same a", "same b", "delete c"]);
-    let excluded = run_as(&host, Operation { excludes: vec![urn("a")], ..destroy() }, targeted.rows, &[]);
+    let excluded = run_as(&host, Operation { excludes: vec![urn("a")], ..destroy() }, targeted.resources, &[]);
     assert_eq!(excluded.steps, ["same proj-dev", "same a", "delete b"]);
-    let whole = run_as(&host, destroy(), excluded.rows, &[]);
+    let whole = run_as(&host, destroy(), excluded.resources, &[]);
     assert_eq!(whole.steps, ["delete a", "delete proj-dev"]);
 }
 
-/// Says of the rows of these names that they were made by a class that nobody finds any more.
-fn orphaned(rows: Vec<Arc<ResourceState>>, names: &[&str]) -> Vec<Arc<ResourceState>> {
-    made_by("Gone", rows, names)
+/// Says of the resources of these names that they were made by a class that nobody finds any more.
+fn orphaned(resources: Vec<Arc<ResourceState>>, names: &[&str]) -> Vec<Arc<ResourceState>> {
+    made_by("Gone", resources, names)
 }
 
-fn made_by(class: &str, rows: Vec<Arc<ResourceState>>, names: &[&str]) -> Vec<Arc<ResourceState>> {
+fn made_by(class: &str, resources: Vec<Arc<ResourceState>>, names: &[&str]) -> Vec<Arc<ResourceState>> {
     let reference = ProviderReference {
         maloko: 1,
         language: "nodejs".to_owned(),
@@ -243,18 +246,18 @@ fn made_by(class: &str, rows: Vec<Arc<ResourceState>>, names: &[&str]) -> Vec<Ar
         incomplete: Some("it was local".to_owned()),
         revision: Revision::default(),
     };
-    let mut rows = rows;
-    for row in rows.iter_mut().filter(|row| names.contains(&row.urn.name())) {
-        Arc::make_mut(row).stored_provider = StoredProvider::Reference(Arc::new(reference.clone()));
+    let mut resources = resources;
+    for resource in resources.iter_mut().filter(|resource| names.contains(&resource.urn.name())) {
+        Arc::make_mut(resource).stored_provider = StoredProvider::Reference(Arc::new(reference.clone()));
     }
-    rows
+    resources
 }
 
 #[test]
 fn what_an_object_literal_made_is_not_looked_for_by_a_name_that_it_does_not_have() {
     let host: Arc<ScriptedHost> = Arc::default();
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
-    let run = run(&host, OperationKind::Update, false, made_by("", first.rows, &["a"]), &[]);
+    let run = run(&host, OperationKind::Update, false, made_by("", first.resources, &["a"]), &[]);
     assert_eq!(run.report.summary.outcome, Ended::Failed);
     assert!(run.messages.contains("its provider was an object literal, which has no name"), "{}", run.messages);
     assert!(!run.messages.contains("with the key"), "{}", run.messages);
@@ -265,8 +268,8 @@ fn a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails() {
     let host: Arc<ScriptedHost> = Arc::default();
     let first = up(&host, Vec::new(), &[wanted("a", "x"), from("b", "a"), wanted("c", "x")]);
     for kind in [OperationKind::Update, OperationKind::Destroy] {
-        let rows = orphaned(first.rows.clone(), &["b"]);
-        let preview = run(&host, kind, true, rows, &[]);
+        let resources = orphaned(first.resources.clone(), &["b"]);
+        let preview = run(&host, kind, true, resources, &[]);
         assert_eq!(preview.report.summary.outcome, Ended::Failed);
         let told = "no provider object for 'urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::b': the program does not \
                     register it, and Gone made it,";
@@ -277,16 +280,17 @@ fn a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails() {
         assert!(!preview.steps.iter().any(|step| step == "delete a"), "{:?}", preview.steps);
     }
     // In the program it has an object, and what is not called needs none.
-    let resolved = run(&host, OperationKind::Destroy, true, orphaned(first.rows.clone(), &["c"]), &[wanted("c", "x")]);
+    let resolved =
+        run(&host, OperationKind::Destroy, true, orphaned(first.resources.clone(), &["c"]), &[wanted("c", "x")]);
     assert_eq!(resolved.report.summary.outcome, Ended::Succeeded, "{}", resolved.messages);
-    let mut kept = orphaned(first.rows.clone(), &["c"]);
-    for row in &mut kept {
-        Arc::make_mut(row).retain_on_delete = true;
+    let mut kept = orphaned(first.resources.clone(), &["c"]);
+    for resource in &mut kept {
+        Arc::make_mut(resource).retain_on_delete = true;
     }
     let retained = run(&host, OperationKind::Update, true, kept, &[]);
     assert_eq!(retained.report.summary.outcome, Ended::Succeeded, "{}", retained.messages);
     // Nor is a factory called that is registered by hand.
     let by_hand = Arc::new(ScriptedHost { by_hand: true, ..ScriptedHost::default() });
-    let preview = run(&by_hand, OperationKind::Update, true, orphaned(first.rows, &["c"]), &[]);
+    let preview = run(&by_hand, OperationKind::Update, true, orphaned(first.resources, &["c"]), &[]);
     assert_eq!(preview.report.summary.outcome, Ended::Succeeded, "{}", preview.messages);
 }

@@ -44,7 +44,7 @@ impl Context {
 }
 
 impl DeletionsFirst<'_> {
-    /// Notes that the deletion of a row was made.
+    /// Notes that the deletion of a resource was made.
     pub(in crate::driver) fn made(&mut self, deletion: Option<ResourceNumber>) {
         let Some(made) = deletion else { return };
         self.left.retain(|step| number(step) != Some(made));
@@ -68,7 +68,7 @@ impl Drop for DeletionsFirst<'_> {
     }
 }
 
-/// The row that a step deletes before its replacement is made.
+/// The resource that a step deletes before its replacement is made.
 pub(in crate::driver) fn number(step: &Step) -> Option<ResourceNumber> {
     step.old.as_ref().filter(|_| step.keep_until_replaced).map(|(number, _)| *number)
 }

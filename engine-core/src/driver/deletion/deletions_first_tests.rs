@@ -15,21 +15,21 @@ use crate::driver::tests::testing::{
 };
 use crate::driver::{Engine, ProgramEnd};
 
-/// The rows of `b`, which takes its `from` from `a`, and so is deleted before `a` is.
+/// The resources of `b`, which takes its `from` from `a`, and so is deleted before `a` is.
 fn dependent(host: &Arc<ScriptedHost>) -> Vec<Arc<ResourceState>> {
     let dependent = Wanted { from: Some("a"), ..wanted("b", "x") };
-    let rows = run(host, OperationKind::Update, false, Vec::new(), &[wanted("a", "x"), dependent]).rows;
+    let resources = run(host, OperationKind::Update, false, Vec::new(), &[wanted("a", "x"), dependent]).resources;
     host.join();
     host.take_calls();
-    rows
+    resources
 }
 
 #[test]
 fn what_is_deleted_first_is_made_again_when_it_is_gone() {
     let host = ScriptedHost::deletes_first();
-    let rows = dependent(&host);
+    let resources = dependent(&host);
     host.hang("b", "delete", Hanging::Sync);
-    let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
+    let session = Session::read_only(Snapshot { resources, ..Snapshot::default() });
     let operation = Operation { parallel: 4, ..Operation::new(OperationKind::Update, "proj", "dev") };
     let engine =
         Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::new(Recorder::default()));
@@ -60,15 +60,15 @@ fn what_is_deleted_first_is_made_again_when_it_is_gone() {
 #[test]
 fn a_deletion_first_that_fails_leaves_its_object_and_the_resource_is_compared_with_it() {
     let host = ScriptedHost::deletes_first();
-    let rows = dependent(&host);
-    let id = rows.iter().find(|row| row.urn.name() == "b").map(|row| row.id.clone());
+    let resources = dependent(&host);
+    let id = resources.iter().find(|resource| resource.urn.name() == "b").map(|resource| resource.id.clone());
     host.fail("b", "delete", ProviderErrorKind::Raised);
     let going_on = Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let outcome = run_as(&host, going_on, rows, &[wanted("a", "y"), wanted("b", "x"), wanted("c", "x")]);
+    let outcome = run_as(&host, going_on, resources, &[wanted("a", "y"), wanted("b", "x"), wanted("c", "x")]);
     assert_eq!(outcome.report.summary.outcome, Ended::Failed);
     assert!(!outcome.calls.contains(&"b.create".to_owned()), "{:?}", outcome.calls);
-    assert_eq!(Some(&outcome.row("b").id), id.as_ref());
-    assert!(!outcome.row("b").pending_replacement);
+    assert_eq!(Some(&outcome.resource("b").id), id.as_ref());
+    assert!(!outcome.resource("b").pending_replacement);
     // What has nothing to do with it is made.
     assert!(outcome.calls.contains(&"c.create".to_owned()));
 }

@@ -20,7 +20,7 @@ use crate::driver::exchange::WatchedWait;
 use crate::driver::steps::delete::deletion_op;
 
 impl Context {
-    /// Deletes every row that the program no longer has, and those that wait for their deletion.
+    /// Deletes every resource that the program no longer has, and those that wait for their deletion.
     pub(in crate::driver) async fn delete_leftovers(&self) {
         let leftovers = {
             let run_state = self.run_state();
@@ -43,8 +43,8 @@ impl Context {
         self.spare_providers_in_use(&mut condemned);
         self.start_plugins_of(condemned.values());
         let mut kept = FixedSet::default();
-        // What a protected row needs is known to stay before anything goes.
-        for number in condemned.iter().filter(|(_, row)| self.is_protected(row)).map(|(number, _)| *number) {
+        // What a protected resource needs is known to stay before anything goes.
+        for number in condemned.iter().filter(|(_, resource)| self.is_protected(resource)).map(|(number, _)| *number) {
             keep_what_it_needs(number, &condemned, &mut kept);
         }
         let levels = deletion_levels(&condemned);
@@ -64,16 +64,19 @@ impl Context {
         }
     }
 
-    /// The waits of the rows whose objects are deleted, but for those that go first.
+    /// The waits of the resources whose objects are deleted, but for those that go first.
     fn wait_for_their_turn(&self, levels: &[Level]) -> BTreeMap<ResourceNumber, WatchedWait<'_>> {
         let later = levels.iter().skip(1).flatten();
         later
-            .filter(|(_, row)| row.custom && !row.urn.is_default_provider() && !self.is_protected(row))
-            .filter_map(|(number, row)| Some((*number, self.wait_for_deletions(&row.urn)?)))
+            .filter(|(_, resource)| {
+                resource.custom && !resource.urn.is_default_provider() && !self.is_protected(resource)
+            })
+            .filter_map(|(number, resource)| Some((*number, self.wait_for_deletions(&resource.urn)?)))
             .collect()
     }
 
-    /// Tells of the rows that a selection leaves as they are, and that the program did not register: they are the same.
+    /// Tells of the resources that a selection leaves as they are, and that the program did not register: they are the
+    /// same.
     fn tell_of_what_stays(&self, condemned: &Leftovers) {
         if self.operation.targets.is_empty() && self.operation.excludes.is_empty() {
             return;
@@ -83,14 +86,22 @@ impl Context {
             let untouched =
                 |number: &ResourceNumber| !run_state.planner.is_handled(*number) && !condemned.contains_key(number);
             let known = run_state.planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
-            let row = |number| Some((number, Arc::clone(run_state.ledger.get(number)?)));
-            known.filter_map(row).filter(|(_, row)| !row.delete && !row.pending_replacement).collect()
+            let resource = |number| Some((number, Arc::clone(run_state.ledger.get(number)?)));
+            known
+                .filter_map(resource)
+                .filter(|(_, resource)| !resource.delete && !resource.pending_replacement)
+                .collect()
         };
-        for (number, row) in staying {
-            let step = Step::new(Op::Same, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(Arc::clone(&row)));
-            self.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&row)))));
+        for (number, resource) in staying {
+            let step = Step::new(
+                Op::Same,
+                &resource.urn.clone(),
+                Some((number, Arc::clone(&resource))),
+                Some(Arc::clone(&resource)),
+            );
+            self.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&resource)))));
             self.run_state().count(Op::Same, &step.urn);
-            self.tell(Event::StepDone(step.metadata(Some(row))));
+            self.tell(Event::StepDone(step.metadata(Some(resource))));
         }
     }
 
@@ -100,16 +111,16 @@ impl Context {
         let run_state = self.run_state();
         let base = run_state.planner.base();
         let mut going = Going::default();
-        for (number, row) in condemned {
-            if row.pending_replacement || kept.contains(number) || self.is_protected(row) {
+        for (number, resource) in condemned {
+            if resource.pending_replacement || kept.contains(number) || self.is_protected(resource) {
                 continue;
             }
             if base.get(*number as usize).is_some_and(|old| old.delete) {
                 going.old_halves.insert(*number);
             } else {
-                going.living.insert(row.urn.clone());
+                going.living.insert(resource.urn.clone());
             }
-            going.all.insert(row.urn.clone());
+            going.all.insert(resource.urn.clone());
         }
         going
     }
@@ -118,9 +129,9 @@ impl Context {
     fn refuse_guarded(&self, condemned: &Leftovers) -> bool {
         let guarded = std::mem::take(&mut self.run_state().guarded);
         let mut refused = false;
-        for row in condemned.values().filter(|row| !row.delete) {
-            if let Some(reason) = guarded.get(&row.urn) {
-                self.refuse(&RegistrationError::on(&row.urn, reason.clone()));
+        for resource in condemned.values().filter(|resource| !resource.delete) {
+            if let Some(reason) = guarded.get(&resource.urn) {
+                self.refuse(&RegistrationError::on(&resource.urn, reason.clone()));
                 refused = true;
             }
         }
@@ -131,7 +142,7 @@ impl Context {
     fn spare_what_failures_need(&self, condemned: &mut Leftovers) {
         let mut needed: Vec<Urn> = {
             let run_state = self.run_state();
-            // A row whose update failed still goes by its former URN.
+            // A resource whose update failed still goes by its former URN.
             let former = run_state.failed.iter().filter_map(|urn| run_state.planner.formerly(urn));
             former.chain(&run_state.failed).cloned().collect()
         };
@@ -140,45 +151,49 @@ impl Context {
         }
         needed.sort();
         let mut seen: UrnSet = UrnSet::default();
-        let rows: UrnMap<Arc<ResourceState>> = {
+        let resources: UrnMap<Arc<ResourceState>> = {
             let run_state = self.run_state();
-            run_state.ledger.rows().map(|(_, row)| (row.urn.clone(), Arc::clone(row))).collect()
+            run_state.ledger.resources().map(|(_, resource)| (resource.urn.clone(), Arc::clone(resource))).collect()
         };
         while let Some(urn) = needed.pop() {
             if seen.insert(urn.clone())
-                && let Some(row) = rows.get(&urn)
+                && let Some(resource) = resources.get(&urn)
             {
-                needed.extend(row.references());
+                needed.extend(resource.references());
             }
         }
-        condemned.retain(|_, row| row.delete || !seen.contains(&row.urn));
+        condemned.retain(|_, resource| resource.delete || !seen.contains(&resource.urn));
     }
 
-    /// A provider that was replaced stays for as long as a row names it that stays: what was not selected, or whose update
-    /// failed. Other rows name their references by URN alone, which the new one has, too. What it refers to stays with it.
+    /// A provider that was replaced stays for as long as a resource names it that stays: what was not selected, or
+    /// whose update failed. Other resources name their references by URN alone, which the new one has, too. What it
+    /// refers to stays with it.
     fn spare_providers_in_use(&self, condemned: &mut Leftovers) {
-        let none = !condemned.values().any(|row| row.urn.provider_package().is_some());
+        let none = !condemned.values().any(|resource| resource.urn.provider_package().is_some());
         if none || fail_points::is_on("planted::replaced-provider-not-kept") {
             return;
         }
         let staying: Vec<Arc<ResourceState>> = {
             let run_state = self.run_state();
-            let rows = run_state.ledger.rows().filter(|(number, _)| !condemned.contains_key(number));
-            rows.filter(|(_, row)| !row.pending_replacement).map(|(_, row)| Arc::clone(row)).collect()
+            let resources = run_state.ledger.resources().filter(|(number, _)| !condemned.contains_key(number));
+            resources
+                .filter(|(_, resource)| !resource.pending_replacement)
+                .map(|(_, resource)| Arc::clone(resource))
+                .collect()
         };
-        let used: HashSet<&str> = staying.iter().map(|row| row.provider.as_str()).collect();
-        // The last provider of a package lends its environment; no row names it for that.
-        let is_last = |row: &ResourceState| {
-            let package = row.urn.provider_package();
+        let used: HashSet<&str> = staying.iter().map(|resource| resource.provider.as_str()).collect();
+        // The last provider of a package lends its environment; no resource names it for that.
+        let is_last = |resource: &ResourceState| {
+            let package = resource.urn.provider_package();
             !staying.iter().any(|other| other.urn.provider_package() == package)
         };
-        let is_used = |row: &ResourceState| {
-            row.urn.provider_package().is_some()
-                && (used.contains(row.as_provider_reference().as_str())
-                    || staying.iter().any(|other| row.lends_environment_to(other)) && is_last(row))
+        let is_used = |resource: &ResourceState| {
+            resource.urn.provider_package().is_some()
+                && (used.contains(resource.as_provider_reference().as_str())
+                    || staying.iter().any(|other| resource.lends_environment_to(other)) && is_last(resource))
         };
         let numbers: Vec<ResourceNumber> =
-            condemned.iter().filter(|(_, row)| is_used(row)).map(|(number, _)| *number).collect();
+            condemned.iter().filter(|(_, resource)| is_used(resource)).map(|(number, _)| *number).collect();
         let mut spared: FixedSet<ResourceNumber> = numbers.iter().copied().collect();
         for number in numbers {
             keep_what_it_needs(number, condemned, &mut spared);
@@ -186,7 +201,7 @@ impl Context {
         condemned.retain(|number, _| !spared.contains(number));
     }
 
-    /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.
+    /// Deletes the resources of a level side by side; gives the numbers of those that were not deleted.
     async fn delete_level(
         &self,
         level: Vec<(ResourceNumber, Arc<ResourceState>)>,
@@ -195,9 +210,9 @@ impl Context {
         let mut failed = Vec::new();
         let mut running = Vec::new();
         let side_by_side = self.operation.parallel > 1 && level.len() > 1 && !self.operation.dry_run;
-        for (number, row) in level {
-            let implied = row.deleted_with.as_ref().is_some_and(|owner| going.takes_along(number, owner));
-            let step = deletion_step(number, row, implied);
+        for (number, resource) in level {
+            let implied = resource.deleted_with.as_ref().is_some_and(|owner| going.takes_along(number, owner));
+            let step = deletion_step(number, resource, implied);
             let calls = step.op == Op::Delete || step.op == Op::DeleteReplaced;
             if !(side_by_side && calls) {
                 if !matches!(self.delete_one(step).await, Ok(true)) {
@@ -217,7 +232,7 @@ impl Context {
 struct Going {
     all: UrnSet,
     living: UrnSet,
-    /// The rows that were old objects before this run.
+    /// The resources that were old objects before this run.
     old_halves: FixedSet<ResourceNumber>,
 }
 
@@ -229,19 +244,19 @@ impl Going {
     }
 }
 
-fn deletion_step(number: ResourceNumber, row: Arc<ResourceState>, implied: bool) -> Step {
-    let (op, urn) = (deletion_op(&row), row.urn.clone());
-    Step { note: if implied { IMPLIED } else { "" }, ..Step::new(op, &urn, Some((number, row)), None) }
+fn deletion_step(number: ResourceNumber, resource: Arc<ResourceState>, implied: bool) -> Step {
+    let (op, urn) = (deletion_op(&resource), resource.urn.clone());
+    Step { note: if implied { IMPLIED } else { "" }, ..Step::new(op, &urn, Some((number, resource)), None) }
 }
 
-/// Marks the condemned rows that a row which was not deleted depends on.
+/// Marks the condemned resources that a resource which was not deleted depends on.
 fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut FixedSet<ResourceNumber>) {
     let mut open = vec![number];
     while let Some(number) = open.pop() {
-        let Some(row) = condemned.get(&number) else { continue };
-        let needed: UrnSet = row.references().collect();
+        let Some(resource) = condemned.get(&number) else { continue };
+        let needed: UrnSet = resource.references().collect();
         for (other, candidate) in condemned {
-            let is_needed = needed.contains(&candidate.urn) || candidate.lends_environment_to(row);
+            let is_needed = needed.contains(&candidate.urn) || candidate.lends_environment_to(resource);
             if is_needed && kept.insert(*other) {
                 open.push(*other);
             }

@@ -126,8 +126,8 @@ impl Outside {
 /// The resource that a record is about.
 fn subject(changes: &[Change]) -> Option<Urn> {
     changes.iter().find_map(|change| match change {
-        Change::Begin { pending, .. } => Some(pending.row.urn.clone()),
-        Change::Put { row, .. } | Change::Set { row, .. } => Some(row.urn.clone()),
+        Change::Begin { pending, .. } => Some(pending.resource.urn.clone()),
+        Change::Put { resource, .. } | Change::Set { resource, .. } => Some(resource.urn.clone()),
         Change::UnresolvedCreate(create) => Some(create.urn().clone()),
         Change::Cleared(urn) => Some(urn.clone()),
         Change::End { .. } | Change::Remove { .. } => None,

@@ -57,7 +57,7 @@ impl EventSink for AskingSink {
     fn emit(&self, event: Event) {
         let engine = self.0.lock().map(|engine| engine.upgrade());
         let (Ok(Some(engine)), Event::StepDone(_)) = (engine, event) else { return };
-        self.1.fetch_add(engine.snapshot().rows.len() + engine.in_flight(), Ordering::SeqCst);
+        self.1.fetch_add(engine.snapshot().resources.len() + engine.in_flight(), Ordering::SeqCst);
         engine.cancel();
     }
 }
@@ -66,12 +66,12 @@ fn up(
     scripted: &Arc<ScriptedHost>,
     host: Arc<dyn ProviderHost>,
     events: Arc<dyn EventSink>,
-    rows: Snapshot,
+    resources: Snapshot,
     program: &[Wanted],
     begun: impl FnOnce(&Arc<Engine>),
 ) -> Report {
     let operation = Operation { parallel: 4, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let engine = Engine::start(operation, Session::read_only(rows), host, events);
+    let engine = Engine::start(operation, Session::read_only(resources), host, events);
     begun(&engine);
     let report = block_on(async {
         run_program(scripted, &engine, program, &mut std::collections::HashMap::new()).await;

@@ -123,7 +123,7 @@ impl Engine {
     /// [`Load`](crate::operation::OperationKind::Load) whose program has ended. Code that another tool stored is
     /// replaced where the program has a live object for it, and left as it is otherwise.
     ///
-    /// The result lists the rows that keep their reference. Nothing of the engine's own state changes.
+    /// The result lists the resources that keep their reference. Nothing of the engine's own state changes.
     pub async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
         match self.ask(Request::Serialize(std::mem::take(snapshot))).await {
             Some(Response::Serialize(serialized)) => {

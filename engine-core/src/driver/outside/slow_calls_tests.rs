@@ -44,8 +44,8 @@ fn calls_are_told_when_the_run_is_cancelled_and_their_answers_count() {
     assert!(user.join().is_ok());
     assert_eq!(report.map(|report| report.summary.outcome).ok(), Some(Ended::Cancelled));
     assert_eq!(host.take_calls()[2..], ["a.create", "told to end: 1"]);
-    let rows = engine.snapshot().rows;
-    assert!(rows.iter().any(|row| row.urn.name() == "a" && row.id == "id-1"));
+    let resources = engine.snapshot().resources;
+    assert!(resources.iter().any(|resource| resource.urn.name() == "a" && resource.id == "id-1"));
 }
 
 #[test]

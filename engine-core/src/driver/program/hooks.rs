@@ -26,28 +26,29 @@ pub(in crate::driver) struct Occasion<'a> {
 }
 
 impl<'a> Occasion<'a> {
-    /// The operation of a step, with the row that it led to so far. The old object of a replacement is no part of a
+    /// The operation of a step, with the state that it led to so far. The old object of a replacement is no part of a
     /// creation.
     pub(in crate::driver) fn of(step: &'a Step, new: Option<&'a ResourceState>) -> Self {
-        let old = step.old.as_ref().map(|(_, row)| &**row).filter(|_| step.op == Op::Update);
+        let old = step.old.as_ref().map(|(_, resource)| &**resource).filter(|_| step.op == Op::Update);
         Self { old, new }
     }
 
-    fn row(&self) -> Option<&'a ResourceState> {
+    fn resource(&self) -> Option<&'a ResourceState> {
         self.new.or(self.old)
     }
 
     fn request(&self, urn: &Urn, moment: HookMoment) -> ResourceHookRequest {
         let after = matches!(moment, HookMoment::AfterCreate | HookMoment::AfterUpdate);
-        let outputs = |row: &ResourceState| row.outputs.as_ref().map(|outputs| bag(outputs));
-        let id = self.new.map(|row| &row.id).filter(|id| !id.is_empty()).or(self.old.map(|row| &row.id));
+        let outputs = |resource: &ResourceState| resource.outputs.as_ref().map(|outputs| bag(outputs));
+        let id =
+            self.new.map(|resource| &resource.id).filter(|id| !id.is_empty()).or(self.old.map(|resource| &resource.id));
         ResourceHookRequest {
             urn: urn.to_string(),
             id: id.cloned().unwrap_or_default(),
             name: urn.name().to_owned(),
-            r#type: self.row().map(|row| row.kind.clone()).unwrap_or_default(),
-            new_inputs: self.new.map(|row| bag(&row.inputs)),
-            old_inputs: self.old.map(|row| bag(&row.inputs)),
+            r#type: self.resource().map(|resource| resource.kind.clone()).unwrap_or_default(),
+            new_inputs: self.new.map(|resource| bag(&resource.inputs)),
+            old_inputs: self.old.map(|resource| bag(&resource.inputs)),
             new_outputs: self.new.filter(|_| after).and_then(outputs),
             old_outputs: self.old.and_then(outputs),
         }

@@ -60,8 +60,8 @@ fn hooked(hooks: HookBindings, resource: Wanted) -> Wanted {
     Wanted { options: Some(Arc::new(move |request| request.hooks = Some(hooks.clone()))), ..resource }
 }
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, false, rows, program)
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, resources, program)
 }
 
 fn sized(resource: Wanted, size: f64) -> Wanted {
@@ -83,16 +83,16 @@ fn hooks_run_around_each_operation_and_not_around_same() {
     let a = || hooked(everywhere(), wanted("a", "x"));
     let made = up(&host, Vec::new(), &[a()]);
     assert_eq!(made.calls, ["a.configure", "a.check", "a!before_create", "a.create", "a!after_create"]);
-    let same = up(&host, made.rows, &[a()]);
+    let same = up(&host, made.resources, &[a()]);
     assert_eq!(same.calls, ["a.configure", "a.check", "a.diff"]);
-    let changed = up(&host, same.rows, &[sized(a(), 2.0)]);
+    let changed = up(&host, same.resources, &[sized(a(), 2.0)]);
     assert_eq!(changed.calls[3..], ["a!before_update", "a.update", "a!after_update"]);
-    let replaced = up(&host, changed.rows, &[hooked(everywhere(), sized(wanted("a", "y"), 2.0))]);
+    let replaced = up(&host, changed.resources, &[hooked(everywhere(), sized(wanted("a", "y"), 2.0))]);
     assert_eq!(
         replaced.calls[4..],
         ["a!before_create", "a.create", "a!after_create", "a!before_delete", "a.delete", "a!after_delete"]
     );
-    let gone = up(&host, replaced.rows, &[]);
+    let gone = up(&host, replaced.resources, &[]);
     assert_eq!(gone.calls[..1], ["a!before_delete"]);
     assert_eq!(gone.calls[2..], ["a.delete", "a!after_delete"]);
 }
@@ -103,8 +103,8 @@ fn hooks_are_told_of_the_old_and_the_new_side() {
     let [before_create, after_create, before_update, after_update, before_delete, after_delete] =
         EVERY.map(|name| hook(&host, name, "", |_| {}));
     let first = up(&host, Vec::new(), &[hooked(everywhere(), wanted("a", "x"))]);
-    let second = up(&host, first.rows, &[hooked(everywhere(), sized(wanted("a", "x"), 2.0))]);
-    up(&host, second.rows, &[]);
+    let second = up(&host, first.resources, &[hooked(everywhere(), sized(wanted("a", "x"), 2.0))]);
+    up(&host, second.resources, &[]);
     let only = |told: &Told| told.lock().unwrap()[0].clone();
     let inputs = wanted("a", "x").inputs;
     let outputs = |inputs: &PropertyMap| {
@@ -163,7 +163,7 @@ fn a_failing_before_hook_stops_the_operation() {
         "{}",
         outcome.messages
     );
-    assert!(outcome.rows.iter().all(|row| row.urn.name() != "a"));
+    assert!(outcome.resources.iter().all(|resource| resource.urn.name() != "a"));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_failing_after_hook_fails_the_run_but_keeps_what_was_done() {
     assert_eq!(outcome.report.summary.outcome, Ended::Failed);
     assert_eq!(outcome.report.summary.changes, [("create", 2)].into());
     assert_eq!(outcome.steps, ["create proj-dev", "create a"]);
-    assert!(outcome.rows.iter().any(|row| row.id == "id-1"));
+    assert!(outcome.resources.iter().any(|resource| resource.id == "id-1"));
     let operation = Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
     let going_on = run_as(&host, operation, Vec::new(), &program);
     assert_eq!(going_on.steps, ["create proj-dev", "create a", "create b"]);
@@ -236,10 +236,10 @@ fn a_delete_hook_that_the_program_lacks_keeps_the_resource() {
     let hooks = HookBindings { before_delete: vec!["before_delete".to_owned()], ..HookBindings::default() };
     let first = up(&host, Vec::new(), &[hooked(hooks, wanted("a", "x"))]);
     let other: Arc<ScriptedHost> = Arc::default();
-    let outcome = up(&other, first.rows, &[]);
+    let outcome = up(&other, first.resources, &[]);
     assert_eq!(outcome.report.summary.outcome, Ended::Failed);
     assert!(outcome.messages.contains("the hook 'before_delete' (before_delete), which the program does not register"));
-    assert!(outcome.rows.iter().any(|row| row.id == "id-1") && outcome.calls.is_empty());
+    assert!(outcome.resources.iter().any(|resource| resource.id == "id-1") && outcome.calls.is_empty());
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_components_after_hooks_follow_its_outputs() {
     let child = Wanted { parent: Some("group"), ..wanted("a", "x") };
     let made = up(&host, Vec::new(), &[group(), child]);
     assert_eq!(made.calls, ["group!before_create", "a.configure", "a.check", "a.create", "group!after_create"]);
-    let gone = up(&host, made.rows, &[]);
+    let gone = up(&host, made.resources, &[]);
     assert_eq!(gone.calls[2..], ["group!before_delete", "group!after_delete"]);
 }
 
@@ -310,7 +310,7 @@ fn a_delete_is_tried_again_too() {
     let told = error_hook(&host, 1);
     let first = up(&host, Vec::new(), &[retried(wanted("a", "x"))]);
     host.fail("a", "delete", ProviderErrorKind::Raised);
-    let outcome = up(&host, first.rows, &[]);
+    let outcome = up(&host, first.resources, &[]);
     assert_eq!(count(&outcome, "a.delete"), 2);
     let told = told.lock().unwrap();
     assert_eq!(told[0].failed_operation, "delete");

@@ -62,12 +62,12 @@ fn transformed(tokens: &'static [&'static str], resource: Wanted) -> Wanted {
     Wanted { options: Some(Arc::new(options)), ..resource }
 }
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, false, rows, program)
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, resources, program)
 }
 
-fn row<'a>(outcome: &'a Outcome, name: &str) -> &'a ResourceState {
-    outcome.rows.iter().find(|row| row.urn.name() == name).unwrap()
+fn resource<'a>(outcome: &'a Outcome, name: &str) -> &'a ResourceState {
+    outcome.resources.iter().find(|resource| resource.urn.name() == name).unwrap()
 }
 
 fn bag(bag: Option<Struct>) -> PropertyMap {
@@ -95,7 +95,7 @@ fn a_resources_own_transforms_come_first_then_its_ancestors_then_the_stacks() {
     assert_eq!(of("a"), "own again inner outer stack");
     assert_eq!(of("b"), "stack");
     assert_eq!(of("inner"), "inner outer stack");
-    assert_eq!(row(&outcome, "a").inputs["zone"], Value::from("-oaios"));
+    assert_eq!(resource(&outcome, "a").inputs["zone"], Value::from("-oaios"));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_transform_that_answers_nothing_changes_nothing() {
     let host: Arc<ScriptedHost> = Arc::default();
     transform(&host, "own", unchanged);
     let plain = up(&host, Vec::new(), &[wanted("a", "x")]);
-    let outcome = up(&host, plain.rows, &[transformed(&["own"], wanted("a", "x"))]);
+    let outcome = up(&host, plain.resources, &[transformed(&["own"], wanted("a", "x"))]);
     assert_eq!(outcome.steps, ["same proj-dev", "same a"]);
 }
 
@@ -115,7 +115,7 @@ fn a_transform_sees_outputs_where_values_are_secret_or_depend_on_resources() {
     b.inputs.insert("deep".to_owned(), Value::Array(vec![Value::secret("hush".into()), "open".into()]));
     let outcome = up(&host, Vec::new(), &[wanted("a", "x"), transformed(&["own"], b)]);
     let seen = bag(told.lock().unwrap()[0].properties.clone());
-    let a = row(&outcome, "a").urn.clone();
+    let a = resource(&outcome, "a").urn.clone();
     let output = |value: Value, secret, dependencies| {
         Value::Output(Box::new(OutputValue { value: Some(value), secret, dependencies }))
     };
@@ -123,7 +123,7 @@ fn a_transform_sees_outputs_where_values_are_secret_or_depend_on_resources() {
     assert_eq!(seen["from"], output("arn:id-1".into(), false, vec![a.clone()]));
     assert_eq!(seen["deep"], Value::Array(vec![output("hush".into(), true, vec![]), "open".into()]));
     assert!(!seen.contains_key("__provider"));
-    let b = row(&outcome, "b");
+    let b = resource(&outcome, "b");
     assert_eq!(b.inputs["deep"], Value::Array(vec![Value::secret("hush".into()), "open".into()]));
     assert_eq!(b.dependencies, [a]);
 }
@@ -138,9 +138,9 @@ fn a_transform_sees_what_is_unknown_in_a_preview() {
     let b = transformed(&["own"], Wanted { from: Some("a"), ..wanted("b", "x") });
     let preview = run(&host, OperationKind::Update, true, Vec::new(), &[wanted("a", "x"), b]);
     let seen = bag(told.lock().unwrap()[0].properties.clone());
-    let dependencies = vec![row(&preview, "a").urn.clone()];
+    let dependencies = vec![resource(&preview, "a").urn.clone()];
     assert_eq!(seen["from"], Value::Output(Box::new(OutputValue { value: None, secret: false, dependencies })));
-    assert_eq!(row(&preview, "b").inputs["from"], Value::Unknown);
+    assert_eq!(resource(&preview, "b").inputs["from"], Value::Unknown);
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn options_that_a_transform_sets_take_effect() {
         TransformResponse { properties: None, options: Some(options) }
     });
     let first = up(&host, Vec::new(), &[wanted("before", "x")]);
-    let second = up(&host, first.rows, &[transformed(&["own"], wanted("a", "y"))]);
+    let second = up(&host, first.resources, &[transformed(&["own"], wanted("a", "y"))]);
     assert_eq!(second.steps, ["same proj-dev", "same a"]);
-    let a = row(&second, "a");
+    let a = resource(&second, "a");
     assert!(a.protect && a.outputs_or_empty()["arn"].is_secret());
     assert_eq!(a.inputs["zone"], Value::from("x"));
 }
@@ -221,7 +221,9 @@ fn a_transform_sees_and_may_undo_what_a_resource_takes_over_from_its_parent() {
     let outcome = up(&host, Vec::new(), &[group, child("a"), transformed(&["own"], child("b"))]);
     let seen = told.lock().unwrap()[0].options.clone().unwrap();
     assert_eq!((seen.protect, seen.retain_on_delete), (Some(true), Some(true)));
-    assert!(row(&outcome, "a").protect && !row(&outcome, "b").protect && row(&outcome, "b").retain_on_delete);
+    assert!(
+        resource(&outcome, "a").protect && !resource(&outcome, "b").protect && resource(&outcome, "b").retain_on_delete
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
 use crate::driver::context::run_state::RunState;
-use crate::driver::steps::rows::stamp;
+use crate::driver::steps::resource_states::stamp;
 
 /// An object as its provider tells of it.
 #[derive(Default)]
@@ -41,34 +41,38 @@ pub(in crate::driver) enum Probed {
 }
 
 impl RunState {
-    /// Puts down a row for an object that an unfinished create made. Where that was the new object of a replacement, the old
-    /// half waits for its deletion. Gives the row's number, and the changes to journal.
-    pub(in crate::driver) fn take_over(&mut self, row: &Arc<ResourceState>) -> (ResourceNumber, Vec<Change>) {
-        let mut changes = self.resolve(&row.urn);
-        let old = self.planner.old_row(&row.urn).filter(|(number, _)| self.ledger.get(*number).is_some());
+    /// Puts down a resource for an object that an unfinished create made. Where that was the new object of a
+    /// replacement, the old half waits for its deletion. Gives the resource's number, and the changes to journal.
+    pub(in crate::driver) fn take_over(&mut self, resource: &Arc<ResourceState>) -> (ResourceNumber, Vec<Change>) {
+        let mut changes = self.resolve(&resource.urn);
+        let old = self.planner.old_state(&resource.urn).filter(|(number, _)| self.ledger.get(*number).is_some());
         match old {
-            Some((number, old)) if !old.pending_replacement && old.id != row.id => {
-                changes.extend(self.put_replacement(Arc::clone(row), number, &old));
+            Some((number, old)) if !old.pending_replacement && old.id != resource.id => {
+                changes.extend(self.put_replacement(Arc::clone(resource), number, &old));
                 self.planner.renew(number, Arc::new(ResourceState { delete: true, ..(*old).clone() }));
                 let taken = self.ledger.next_number() - 1;
                 (taken, changes)
             }
             old => {
-                changes.push(self.put(Arc::clone(row), old.map(|(number, _)| number)));
+                changes.push(self.put(Arc::clone(resource), old.map(|(number, _)| number)));
                 (self.ledger.next_number() - 1, changes)
             }
         }
     }
 
-    /// Takes out of a row what it refers to and is no longer there.
-    fn ground(&self, row: &mut ResourceState) {
-        let there: UrnSet = self.ledger.rows().map(|(_, row)| row.urn.clone()).collect();
-        let root = self.ledger.rows().find(|(_, row)| row.urn.is_root_stack()).map(|(_, row)| row.urn.clone());
-        if row.parent.as_ref().is_some_and(|parent| !there.contains(parent)) {
-            row.parent = root;
+    /// Takes out of a resource what it refers to and is no longer there.
+    fn ground(&self, resource: &mut ResourceState) {
+        let there: UrnSet = self.ledger.resources().map(|(_, resource)| resource.urn.clone()).collect();
+        let root = self
+            .ledger
+            .resources()
+            .find(|(_, resource)| resource.urn.is_root_stack())
+            .map(|(_, resource)| resource.urn.clone());
+        if resource.parent.as_ref().is_some_and(|parent| !there.contains(parent)) {
+            resource.parent = root;
         }
-        row.retain_references(|urn| there.contains(urn));
-        row.property_dependencies.retain(|_, urns| !urns.is_empty());
+        resource.retain_references(|urn| there.contains(urn));
+        resource.property_dependencies.retain(|_, urns| !urns.is_empty());
     }
 }
 
@@ -79,12 +83,12 @@ impl Context {
         unresolved: &UnresolvedCreate,
         resolved: &ResolvedProvider,
     ) -> Result<Probed, ProviderError> {
-        let row = &unresolved.row;
-        let inputs = || resolved.shown(&row.inputs);
-        let timeout = row.custom_timeouts.read;
+        let resource = &unresolved.resource;
+        let inputs = || resolved.shown(&resource.inputs);
+        let timeout = resource.custom_timeouts.read;
         let mut probed = Probed::NotAsked;
-        if !row.id.is_empty() && resolved.can_read() {
-            let method = Method::Read { id: row.id.clone(), props: inputs(), timeout };
+        if !resource.id.is_empty() && resolved.can_read() {
+            let method = Method::Read { id: resource.id.clone(), props: inputs(), timeout };
             probed = self.ask_for_object(unresolved, resolved, method).await?;
         }
         if !matches!(probed, Probed::Found(_))
@@ -124,7 +128,7 @@ impl Context {
             }
             Err(error) => return Err(cannot_tell(name, error)),
         };
-        if let Some(owner) = self.owner_of(&unresolved.row, &found.id) {
+        if let Some(owner) = self.owner_of(&unresolved.resource, &found.id) {
             let text =
                 format!("'{name}' gave the object '{}', which is that of {owner}: it counts as not found", found.id);
             self.diagnose(Some(urn), Severity::Warning, text);
@@ -134,15 +138,19 @@ impl Context {
     }
 
     /// The resource whose object that is already.
-    pub(in crate::driver) fn owner_of(&self, row: &ResourceState, id: &str) -> Option<Urn> {
+    pub(in crate::driver) fn owner_of(&self, resource: &ResourceState, id: &str) -> Option<Urn> {
         let run_state = self.run_state();
-        let owner = run_state.ledger.rows().find(|(_, other)| {
-            other.custom && !other.external && !other.pending_replacement && other.id == id && other.kind == row.kind
+        let owner = run_state.ledger.resources().find(|(_, other)| {
+            other.custom
+                && !other.external
+                && !other.pending_replacement
+                && other.id == id
+                && other.kind == resource.kind
         });
         owner.map(|(_, other)| other.urn.clone())
     }
 
-    /// Writes down an object that was found: it is managed from now on. Gives its row.
+    /// Writes down an object that was found: it is managed from now on. Gives its state.
     pub(in crate::driver) async fn take_over(
         &self,
         unresolved: &UnresolvedCreate,
@@ -150,45 +158,45 @@ impl Context {
         found: FoundObject,
     ) -> Result<(ResourceNumber, Arc<ResourceState>), ProviderError> {
         let FoundObject { id, outputs, inputs, init_errors } = found;
-        let mut row =
-            ResourceState { id, init_errors, stored_provider: resolved.stored(), ..(*unresolved.row).clone() };
+        let mut resource =
+            ResourceState { id, init_errors, stored_provider: resolved.stored(), ..(*unresolved.resource).clone() };
         if let Some(mut inputs) = inputs {
             self.learn_secrets_of(&inputs);
-            copy_secrets(&row.inputs, &mut inputs);
-            row.inputs = Arc::new(inputs);
+            copy_secrets(&resource.inputs, &mut inputs);
+            resource.inputs = Arc::new(inputs);
         }
-        let like = Arc::clone(&row.inputs);
-        self.renew_outputs(&mut row, outputs, &like);
-        stamp(Op::Import, &mut row, self.now());
-        self.ground(&mut row).await?;
-        let row = Arc::new(row);
-        let step = Step::new(Op::Import, &row.urn, None, Some(Arc::clone(&row)));
+        let like = Arc::clone(&resource.inputs);
+        self.renew_outputs(&mut resource, outputs, &like);
+        stamp(Op::Import, &mut resource, self.now());
+        self.ground(&mut resource).await?;
+        let resource = Arc::new(resource);
+        let step = Step::new(Op::Import, &resource.urn, None, Some(Arc::clone(&resource)));
         self.tell(Event::StepStarted(step.metadata(step.new.clone())));
-        let (number, changes) = self.run_state().take_over(&row);
+        let (number, changes) = self.run_state().take_over(&resource);
         if !self.operation.dry_run {
             self.record(changes).await?;
         }
         let text =
-            format!("in an earlier run, {}: its object was found, with the id '{}'", unresolved.summary(), row.id);
-        self.diagnose(Some(&row.urn), Severity::Info, text);
-        self.run_state().count(Op::Import, &row.urn);
+            format!("in an earlier run, {}: its object was found, with the id '{}'", unresolved.summary(), resource.id);
+        self.diagnose(Some(&resource.urn), Severity::Info, text);
+        self.run_state().count(Op::Import, &resource.urn);
         self.tell(Event::StepDone(step.metadata(step.new.clone())));
-        Ok((number, row))
+        Ok((number, resource))
     }
 
-    /// Sees to it that a row refers to nothing that is gone since it was meant to be made.
-    pub(in crate::driver) async fn ground(&self, row: &mut ResourceState) -> Result<(), ProviderError> {
-        let there = |urn: &Urn| self.run_state().ledger.rows().any(|(_, row)| row.urn == *urn);
-        if !row.provider_parts().is_some_and(|(urn, _)| there(&urn)) {
-            let provider = self.run_state().planner.engine_provider(&row.urn, &row.kind);
+    /// Sees to it that a resource refers to nothing that is gone since it was meant to be made.
+    pub(in crate::driver) async fn ground(&self, resource: &mut ResourceState) -> Result<(), ProviderError> {
+        let there = |urn: &Urn| self.run_state().ledger.resources().any(|(_, resource)| resource.urn == *urn);
+        if !resource.provider_parts().is_some_and(|(urn, _)| there(&urn)) {
+            let provider = self.run_state().planner.engine_provider(&resource.urn, &resource.kind);
             if let Ok((reference, step)) = provider {
-                row.provider = reference;
+                resource.provider = reference;
                 if let Some(step) = step {
                     self.make_provider(step).await?;
                 }
             }
         }
-        self.run_state().ground(row);
+        self.run_state().ground(resource);
         Ok(())
     }
 
@@ -197,16 +205,16 @@ impl Context {
         let made = self.act(step, None).await;
         made.map_err(|RpcError { message, .. }| ProviderError::new(ProviderErrorKind::Cancelled, message))?;
         let mut run_state = self.run_state();
-        let made = run_state.row(&urn).map(|(number, row)| (number, Arc::clone(row)));
-        if let (OperationKind::Destroy, Some((number, row))) = (self.operation.kind, made) {
+        let made = run_state.resource(&urn).map(|(number, resource)| (number, Arc::clone(resource)));
+        if let (OperationKind::Destroy, Some((number, resource))) = (self.operation.kind, made) {
             // It goes again, after the object.
-            run_state.planner.take_in(number, row);
+            run_state.planner.take_in(number, resource);
         }
         Ok(())
     }
 
-    /// Looks for the object that a create is about to make once more. Gives its row if it is there; `None` when that could
-    /// not be told, and the run goes on without the resource.
+    /// Looks for the object that a create is about to make once more. Gives its state if it is there; `None` when that
+    /// could not be told, and the run goes on without the resource.
     pub(in crate::driver) async fn look_before_create(
         &self,
         create: &Step,
@@ -245,7 +253,7 @@ impl Context {
         let unresolved_creates: Vec<Arc<UnresolvedCreate>> = {
             let mut run_state = self.run_state();
             let all: Vec<_> = run_state.ledger.unresolved_creates().cloned().collect();
-            all.into_iter().filter(|unresolved| run_state.planner.selects(&unresolved.row)).collect()
+            all.into_iter().filter(|unresolved| run_state.planner.selects(&unresolved.resource)).collect()
         };
         for unresolved in unresolved_creates {
             // The user knows the id, and says so in this very command.
@@ -259,7 +267,7 @@ impl Context {
 
     async fn look_for_unresolved_create(&self, unresolved: &UnresolvedCreate) {
         let urn = unresolved.urn();
-        let looked = match self.providers.resolve(&unresolved.row).await {
+        let looked = match self.providers.resolve(&unresolved.resource).await {
             Ok(resolved) => match self.probe(unresolved, &resolved).await {
                 Ok(Probed::Found(found)) => self.take_over(unresolved, &resolved, found).await.map(Some),
                 Ok(Probed::NotThere) if unresolved.unknown_outcome == UnknownOutcome::Raised => {
@@ -297,8 +305,8 @@ impl Context {
             Err(error) => Err(error),
         };
         match looked {
-            Ok(Some((number, row))) if self.operation.kind == OperationKind::Destroy => {
-                self.run_state().planner.take_in(number, row);
+            Ok(Some((number, resource))) if self.operation.kind == OperationKind::Destroy => {
+                self.run_state().planner.take_in(number, resource);
             }
             Ok(_) => {}
             Err(error) => {

@@ -9,7 +9,7 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::context::Context;
-use crate::driver::steps::rows::stamp;
+use crate::driver::steps::resource_states::stamp;
 
 impl Context {
     /// Takes over the objects that interrupted creations made, by the ids that the user found.
@@ -23,17 +23,17 @@ impl Context {
                 self.complain(&RegistrationError::no_pending_create(urn));
                 continue;
             };
-            if let Some(owner) = self.owner_of(&unresolved.row, id) {
+            if let Some(owner) = self.owner_of(&unresolved.resource, id) {
                 self.complain(&RegistrationError::object_of_another(urn, id, &owner));
                 continue;
             }
-            let row = Arc::new(ResourceState { id: id.clone(), ..(*unresolved.row).clone() });
-            let step = Step::new(Op::Import, urn, None, Some(row));
+            let resource = Arc::new(ResourceState { id: id.clone(), ..(*unresolved.resource).clone() });
+            let step = Step::new(Op::Import, urn, None, Some(resource));
             self.tell(Event::StepStarted(step.metadata(step.new.clone())));
             match self.complete_creation(&step, urn, id).await {
-                Ok(Some(row)) => {
+                Ok(Some(resource)) => {
                     self.run_state().count(Op::Import, urn);
-                    self.tell(Event::StepDone(step.metadata(Some(row))));
+                    self.tell(Event::StepDone(step.metadata(Some(resource))));
                 }
                 Ok(None) => {
                     self.complain(&RegistrationError::nothing_to_import(urn, id));
@@ -47,7 +47,7 @@ impl Context {
         }
     }
 
-    /// The row of the object; `None` when there is none of that id, and the creation stays open.
+    /// The resource of the object; `None` when there is none of that id, and the creation stays open.
     async fn complete_creation(
         &self,
         step: &Step,
@@ -65,15 +65,15 @@ impl Context {
         if id.is_empty() {
             return Ok(None);
         }
-        let mut row = ResourceState { id, ..(**intended).clone() };
-        self.renew_outputs(&mut row, outputs, &intended.inputs);
-        stamp(Op::Import, &mut row, self.now());
-        self.ground(&mut row).await?;
-        let row = Arc::new(row);
-        let (_, changes) = self.run_state().take_over(&row);
+        let mut resource = ResourceState { id, ..(**intended).clone() };
+        self.renew_outputs(&mut resource, outputs, &intended.inputs);
+        stamp(Op::Import, &mut resource, self.now());
+        self.ground(&mut resource).await?;
+        let resource = Arc::new(resource);
+        let (_, changes) = self.run_state().take_over(&resource);
         if !self.operation.dry_run {
             self.record(changes).await?;
         }
-        Ok(Some(row))
+        Ok(Some(resource))
     }
 }

@@ -32,7 +32,7 @@ impl Context {
                 "an earlier run was interrupted while {} this resource: a refresh shows what the object is like now",
                 pending.kind.name()
             );
-            self.diagnose(Some(&pending.row.urn), Severity::Warning, text);
+            self.diagnose(Some(&pending.resource.urn), Severity::Warning, text);
         }
         if self.operation.kind != OperationKind::Update {
             self.tell_of_interrupted_creates();
@@ -47,7 +47,7 @@ impl Context {
         let creating = self.base.pending.iter().filter(|pending| pending.kind == PendingKind::Creating);
         let mut left = Vec::new();
         for pending in creating {
-            let urn = &pending.row.urn;
+            let urn = &pending.resource.urn;
             let unresolved = self.run_state().ledger.unresolved(urn).cloned();
             let Some(unresolved) = unresolved.filter(|_| !self.run_state().told_creates.contains(urn)) else {
                 continue;

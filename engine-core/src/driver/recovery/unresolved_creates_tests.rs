@@ -73,7 +73,7 @@ fn every_way_to_fail_leaves_an_unresolved_create_until_the_create_succeeds() {
         assert_eq!(!first.pending.is_empty(), pending, "{kind:?}");
         let [unresolved] = &first.last.unresolved_creates[..] else { panic!("one unresolved create") };
         assert_eq!((unresolved.attempts, unresolved.error.as_str()), (1, "create of a refused"));
-        assert_eq!(unresolved.row.inputs["zone"], Value::from("x"));
+        assert_eq!(unresolved.resource.inputs["zone"], Value::from("x"));
         assert_eq!(keys(&host), std::slice::from_ref(&unresolved.key));
         let raised = unknown_outcome == UnknownOutcome::Raised;
         let told = if raised {
@@ -92,7 +92,7 @@ fn every_way_to_fail_leaves_an_unresolved_create_until_the_create_succeeds() {
         let unclear = unknown_outcome == UnknownOutcome::Unreadable;
         assert_eq!(second.messages.contains("ended unclearly (its create returned"), unclear, "{}", second.messages);
         assert_eq!(second.messages.contains("interrupted while creating"), pending && !unclear, "{}", second.messages);
-        assert_eq!(second.row("a").id, "id-1");
+        assert_eq!(second.resource("a").id, "id-1");
         let third = up(&host, &second.last, &[wanted("a", "x")]);
         assert!(third.steps.contains(&"same a".to_owned()) && !third.messages.contains("unresolved"));
     }
@@ -168,12 +168,15 @@ fn the_object_that_find_finds_is_taken_over_without_a_create() {
     let second = up(&host, &first.last, &[wanted("a", "x")]);
     assert_eq!(second.steps.iter().filter(|step| step.ends_with(" a")).collect::<Vec<_>>(), ["import a", "same a"]);
     assert!(second.calls.contains(&"a.find".to_owned()) && !second.calls.contains(&"a.create".to_owned()));
-    assert_eq!((second.row("a").id.as_str(), second.last.unresolved_creates.len()), ("made", 0));
+    assert_eq!((second.resource("a").id.as_str(), second.last.unresolved_creates.len()), ("made", 0));
     let mut changed = wanted("a", "x");
     changed.inputs.insert("size".to_owned(), 2.0.into());
     let updated = up(&host, &first.last, &[changed]);
     assert_eq!(updated.steps.iter().filter(|step| step.ends_with(" a")).collect::<Vec<_>>(), ["import a", "update a"]);
-    assert_eq!((updated.row("a").id.as_str(), &updated.row("a").inputs["size"]), ("made", &Value::Number(2.0)));
+    assert_eq!(
+        (updated.resource("a").id.as_str(), &updated.resource("a").inputs["size"]),
+        ("made", &Value::Number(2.0))
+    );
 }
 
 #[test]
@@ -183,9 +186,9 @@ fn an_object_that_is_found_and_does_not_fit_is_replaced() {
     let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
     heal(&host);
     let second = up(&host, &first.last, &[wanted("a", "y")]);
-    assert_eq!(second.row("a").id, "id-1");
+    assert_eq!(second.resource("a").id, "id-1");
     assert!(second.calls.contains(&"a.delete".to_owned()), "{:?}", second.calls);
-    assert_eq!(second.rows.iter().filter(|row| row.urn.name() == "a").count(), 1);
+    assert_eq!(second.resources.iter().filter(|resource| resource.urn.name() == "a").count(), 1);
 }
 
 #[test]
@@ -195,12 +198,12 @@ fn an_id_that_is_known_is_read_before_find_is_asked() {
     let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
     heal(&host);
     let second = up(&host, &first.last, &[wanted("a", "x")]);
-    assert_eq!(second.row("a").id, "42");
+    assert_eq!(second.resource("a").id, "42");
     assert!(!second.calls.contains(&"a.create".to_owned()) && !second.calls.contains(&"a.find".to_owned()));
     // The object is gone meanwhile.
     host.world.lock().unwrap_or_else(PoisonError::into_inner).insert("a".to_owned(), None);
     let third = up(&host, &first.last, &[wanted("a", "x")]);
-    assert_eq!(third.row("a").id, "id-1");
+    assert_eq!(third.resource("a").id, "id-1");
     let order: Vec<_> =
         third.calls.iter().filter(|call| ["a.read", "a.find", "a.create"].contains(&&***call)).collect();
     assert_eq!(order, ["a.read", "a.find", "a.create"]);
@@ -258,11 +261,11 @@ fn an_import_of_a_pending_create_leaves_a_sound_state_and_takes_no_object_of_ano
     let refused = run_from(&host, importing(&first.last, "id-1"), first.last.clone(), &[]);
     assert!(refused.messages.contains("belongs to urn:pulumi:dev::proj::"), "{}", refused.messages);
     assert_eq!(unresolved_creates(&refused.last), [("b", UnknownOutcome::TimedOut)]);
-    // All else was destroyed in the meantime, the provider's row too.
+    // All else was destroyed in the meantime, the provider's state too.
     let destroyed = go(&host, OperationKind::Destroy, &first.last, &[]);
     assert_eq!(unresolved_creates(&destroyed.last), [("b", UnknownOutcome::TimedOut)]);
     let imported = run_from(&host, importing(&destroyed.last, "found"), destroyed.last.clone(), &[]);
-    assert_eq!(imported.row("b").id, "found", "{}", imported.messages);
+    assert_eq!(imported.resource("b").id, "found", "{}", imported.messages);
     assert_eq!(integrity::check(&imported.last), Ok(()));
 }
 
@@ -273,12 +276,14 @@ fn refresh_takes_over_what_find_finds_and_destroy_deletes_it() {
     let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
     let refreshed = go(&host, OperationKind::Refresh, &first.last, &[]);
     assert_eq!(
-        (refreshed.row("a").id.as_str(), refreshed.last.unresolved_creates.len(), refreshed.pending.len()),
+        (refreshed.resource("a").id.as_str(), refreshed.last.unresolved_creates.len(), refreshed.pending.len()),
         ("made", 0, 0)
     );
     let destroyed = go(&host, OperationKind::Destroy, &first.last, &[]);
     assert!(destroyed.calls.contains(&"a.delete".to_owned()), "{:?}", destroyed.calls);
-    assert!(destroyed.rows.is_empty() && destroyed.last.unresolved_creates.is_empty() && destroyed.pending.is_empty());
+    assert!(
+        destroyed.resources.is_empty() && destroyed.last.unresolved_creates.is_empty() && destroyed.pending.is_empty()
+    );
     // The program no longer has it, and an update does not look for it.
     let without = up(&host, &first.last, &[]);
     assert_eq!(unresolved_creates(&without.last), [("a", UnknownOutcome::Unreadable)]);
@@ -316,7 +321,7 @@ fn find_may_not_give_the_object_of_another_resource() {
     let first = up(&host, &Snapshot::default(), &[wanted("a", "x"), wanted("b", "x")]);
     heal(&host);
     let second = up(&host, &first.last, &[wanted("a", "x"), wanted("b", "x")]);
-    assert_eq!((second.row("a").id.as_str(), second.row("b").id.as_str()), ("id-1", "id-2"));
+    assert_eq!((second.resource("a").id.as_str(), second.resource("b").id.as_str()), ("id-1", "id-2"));
     assert!(second.messages.contains("it counts as not found"));
 }
 
@@ -331,8 +336,8 @@ fn the_new_half_of_a_replacement_is_found_and_the_old_one_goes() {
         let broken = up(&host, &first.last, &[wanted("a", "y")]);
         assert_eq!(unresolved_creates(&broken.last), [("a", UnknownOutcome::Unreadable)]);
         let mended = up(&host, &broken.last, &[wanted("a", "y")]);
-        assert_eq!(mended.row("a").id, "new-half", "{delete_first}: {:?}", mended.steps);
-        assert_eq!(mended.rows.iter().filter(|row| row.urn.name() == "a").count(), 1);
+        assert_eq!(mended.resource("a").id, "new-half", "{delete_first}: {:?}", mended.steps);
+        assert_eq!(mended.resources.iter().filter(|resource| resource.urn.name() == "a").count(), 1);
         assert!(!mended.calls.contains(&"a.create".to_owned()));
         // The old object is deleted once: before, or now.
         let deletions = [&broken, &mended].iter().flat_map(|run| &run.calls).filter(|call| *call == "a.delete").count();
@@ -385,7 +390,7 @@ fn a_pending_create_of_another_tool_is_an_unresolved_create_without_a_record() {
     assert!(looked.last.unresolved_creates.is_empty(), "nothing is written that the file does not say already");
     assert_eq!(looked.pending, [(PendingKind::Creating, "a".to_owned())]);
     let adopted = up(&host, &foreign, &[wanted("a", "x")]);
-    assert_eq!((adopted.row("a").id.as_str(), adopted.pending.len()), ("made", 0));
+    assert_eq!((adopted.resource("a").id.as_str(), adopted.pending.len()), ("made", 0));
 }
 
 #[test]
@@ -400,7 +405,7 @@ fn an_answer_that_comes_late_ends_the_suspicion() {
     };
     let operation = Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
     let outcome = run_from(&host, operation, Snapshot::default(), &[limited, wanted("releasing", "x")]);
-    assert_eq!(outcome.row("a").id, "id-1");
+    assert_eq!(outcome.resource("a").id, "id-1");
     assert!(outcome.last.unresolved_creates.is_empty() && outcome.pending.is_empty());
 }
 

@@ -16,38 +16,38 @@ use crate::state::ResourceNumber;
 use crate::driver::calls::answer_validation::no_outputs;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
-use crate::driver::steps::rows::plugin_arguments;
+use crate::driver::steps::resource_states::plugin_arguments;
 
-/// Rows with the numbers that they have in the ledger.
+/// Resources with the numbers that they have in the ledger.
 pub(in crate::driver) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
 
-/// Does the row stand for an object that a provider can be asked about?
-pub(in crate::driver) fn has_object(row: &ResourceState) -> bool {
-    row.custom
-        && row.urn.provider_package().is_none()
-        && !row.pending_replacement
-        && crate::builtin::has_outside(&row.kind)
+/// Does the resource stand for an object that a provider can be asked about?
+pub(in crate::driver) fn has_object(resource: &ResourceState) -> bool {
+    resource.custom
+        && resource.urn.provider_package().is_none()
+        && !resource.pending_replacement
+        && crate::builtin::has_outside(&resource.kind)
 }
 
 impl Context {
-    /// Reads every object and stores what it is like; rows whose object is gone are removed.
+    /// Reads every object and stores what it is like; resources whose object is gone are removed.
     pub(in crate::driver) async fn refresh_all(&self) {
-        self.refresh_rows(self.rows_to_refresh()).await;
+        self.refresh_resources(self.resources_to_refresh()).await;
     }
 
-    /// The rows that the run may touch, in state order.
-    pub(in crate::driver) fn rows_to_refresh(&self) -> NumberedResources {
+    /// The resources that the run may touch, in state order.
+    pub(in crate::driver) fn resources_to_refresh(&self) -> NumberedResources {
         let mut run_state = self.run_state();
-        let rows: NumberedResources = (0..).zip(run_state.planner.base().iter().cloned()).collect();
-        rows.into_iter().filter(|(_, row)| run_state.planner.selects(row)).collect()
+        let resources: NumberedResources = (0..).zip(run_state.planner.base().iter().cloned()).collect();
+        resources.into_iter().filter(|(_, resource)| run_state.planner.selects(resource)).collect()
     }
 
     /// Reads these objects side by side.
-    pub(in crate::driver) async fn refresh_rows(&self, rows: NumberedResources) {
+    pub(in crate::driver) async fn refresh_resources(&self, resources: NumberedResources) {
         let mut running = Vec::new();
-        for (number, row) in rows {
-            let called = has_object(&row);
-            let step = refresh_step(number, row);
+        for (number, resource) in resources {
+            let called = has_object(&resource);
+            let step = refresh_step(number, resource);
             if !called || self.operation.parallel <= 1 {
                 self.refresh_one(step, called).await;
                 continue;
@@ -59,26 +59,27 @@ impl Context {
     }
 
     /// Reads one object whose resource is about to be updated. What refers to it stays as it is: it will be there again.
-    pub(in crate::driver) async fn refresh_for_update(&self, number: ResourceNumber, row: Arc<ResourceState>) {
-        self.refresh_one(refresh_step(number, row), true).await;
+    pub(in crate::driver) async fn refresh_for_update(&self, number: ResourceNumber, resource: Arc<ResourceState>) {
+        self.refresh_one(refresh_step(number, resource), true).await;
     }
 
     async fn refresh_one(&self, step: Step, called: bool) {
-        let Some((number, row)) = step.old.clone() else { return };
+        let Some((number, resource)) = step.old.clone() else { return };
         if self.stop.is_halted() {
             return;
         }
         self.tell(Event::StepStarted(step.metadata(step.new.clone())));
-        let outcome = if called { self.read_one(&row).await } else { Ok(Some((*row).clone())) };
+        let outcome = if called { self.read_one(&resource).await } else { Ok(Some((*resource).clone())) };
         match outcome {
             Ok(None) => {
                 let change = self.run_state().vanish(number);
                 self.finish_refresh(&step, Op::Delete, None, vec![change]);
             }
             Ok(Some(mut refreshed)) => {
-                let differs =
-                    refreshed.inputs != row.inputs || refreshed.outputs != row.outputs || refreshed.id != row.id;
-                let op = match self.classify(&row, &refreshed).await {
+                let differs = refreshed.inputs != resource.inputs
+                    || refreshed.outputs != resource.outputs
+                    || refreshed.id != resource.id;
+                let op = match self.classify(&resource, &refreshed).await {
                     Ok(op) => op,
                     Err(error) => return self.fail_refresh(&step, &error),
                 };
@@ -86,9 +87,9 @@ impl Context {
                     refreshed.modified = self.now();
                 }
                 let refreshed = Arc::new(refreshed);
-                // An object that has started since then is no change of it, but its row says so no longer.
-                let other = |row: &ResourceState| (row.init_errors.clone(), row.refresh_before_update);
-                let changes = if differs || other(&refreshed) != other(&row) {
+                // An object that has started since then is no change of it, but its state says so no longer.
+                let other = |resource: &ResourceState| (resource.init_errors.clone(), resource.refresh_before_update);
+                let changes = if differs || other(&refreshed) != other(&resource) {
                     vec![self.run_state().renew(number, Arc::clone(&refreshed))]
                 } else {
                     Vec::new()
@@ -100,114 +101,124 @@ impl Context {
     }
 
     fn fail_refresh(&self, step: &Step, error: &ProviderError) {
-        // The other rows are still read; the command fails in the end.
+        // The other resources are still read; the command fails in the end.
         self.run_state().failed.insert(step.urn.clone());
         self.report_failure(&step.urn, error, false);
         self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
-    fn finish_refresh(&self, step: &Step, op: Op, row: Option<Arc<ResourceState>>, changes: Vec<crate::state::Change>) {
+    fn finish_refresh(
+        &self,
+        step: &Step,
+        op: Op,
+        resource: Option<Arc<ResourceState>>,
+        changes: Vec<crate::state::Change>,
+    ) {
         if !changes.is_empty() && !self.operation.dry_run {
             self.exchange.append_unawaited(changes);
         }
         if self.operation.kind == OperationKind::Refresh {
             self.run_state().count(op, &step.urn);
         }
-        let drift = match (&step.old, &row) {
+        let drift = match (&step.old, &resource) {
             (Some((_, old)), Some(new)) => drifted(old, new),
             _ => DetailedDiff::new(),
         };
-        let mut metadata = step.metadata(row);
+        let mut metadata = step.metadata(resource);
         metadata.detailed_diff = (!drift.is_empty()).then_some(drift);
         metadata.note = op.name();
         self.tell(Event::StepDone(metadata));
     }
 
-    /// The row as the object is now; `None` when it is gone.
-    async fn read_one(&self, row: &Arc<ResourceState>) -> Result<Option<ResourceState>, ProviderError> {
-        let resolved = self.providers.resolve(row).await?;
-        self.tell_of_missing_read(row, &resolved);
+    /// The resource's state as the object is now; `None` when it is gone.
+    async fn read_one(&self, resource: &Arc<ResourceState>) -> Result<Option<ResourceState>, ProviderError> {
+        let resolved = self.providers.resolve(resource).await?;
+        self.tell_of_missing_read(resource, &resolved);
         let method = Method::Read {
-            id: row.id.clone(),
-            props: resolved.shown(&row.outputs_or_empty()),
-            timeout: row.custom_timeouts.read,
+            id: resource.id.clone(),
+            props: resolved.shown(&resource.outputs_or_empty()),
+            timeout: resource.custom_timeouts.read,
         };
-        let _permit = self.call_permit(&row.urn, &resolved).await?;
-        let for_plugin = plugin_arguments(&resolved, row, row, self.operation.dry_run).map(Box::new);
-        let (id, outputs, inputs, read_first) =
-            match self.providers.call_with(&resolved, &row.urn, method, for_plugin).await {
-                Ok(Answer::Read { id, outputs, inputs, read_first }) => (id, outputs, inputs, read_first),
-                Ok(_) => {
-                    return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
+        let _permit = self.call_permit(&resource.urn, &resolved).await?;
+        let for_plugin = plugin_arguments(&resolved, resource, resource, self.operation.dry_run).map(Box::new);
+        let (id, outputs, inputs, read_first) = match self
+            .providers
+            .call_with(&resolved, &resource.urn, method, for_plugin)
+            .await
+        {
+            Ok(Answer::Read { id, outputs, inputs, read_first }) => (id, outputs, inputs, read_first),
+            Ok(_) => {
+                return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
+            }
+            Err(ProviderError {
+                kind: ProviderErrorKind::NotInitialized { properties, reasons, inputs, read_first, .. },
+                ..
+            }) => {
+                let reason = reasons.join("; ");
+                self.diagnose(Some(&resource.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
+                let mut refreshed =
+                    ResourceState { init_errors: reasons, refresh_before_update: read_first, ..(**resource).clone() };
+                if let Some(inputs) = inputs {
+                    self.learn_secrets_of(&inputs);
+                    refreshed.inputs = Arc::new(*inputs);
                 }
-                Err(ProviderError {
-                    kind: ProviderErrorKind::NotInitialized { properties, reasons, inputs, read_first, .. },
-                    ..
-                }) => {
-                    let reason = reasons.join("; ");
-                    self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
-                    let mut refreshed =
-                        ResourceState { init_errors: reasons, refresh_before_update: read_first, ..(**row).clone() };
-                    if let Some(inputs) = inputs {
-                        self.learn_secrets_of(&inputs);
-                        refreshed.inputs = Arc::new(*inputs);
-                    }
-                    self.renew_outputs(&mut refreshed, properties, &row.outputs_or_empty());
-                    return Ok(Some(refreshed));
-                }
-                Err(error) => return Err(error),
-            };
+                self.renew_outputs(&mut refreshed, properties, &resource.outputs_or_empty());
+                return Ok(Some(refreshed));
+            }
+            Err(error) => return Err(error),
+        };
         if id.is_empty() {
-            return Ok(fail_points::is_on("planted::refresh-keeps-gone").then(|| (**row).clone()));
+            return Ok(fail_points::is_on("planted::refresh-keeps-gone").then(|| (**resource).clone()));
         }
-        // Taken as "gone", an oversight would drop the row of an object that is there.
+        // Taken as "gone", an oversight would drop the resource of an object that is there.
         let Some(outputs) = outputs else { return Err(no_outputs("read")) };
         let mut refreshed =
-            ResourceState { id, init_errors: Vec::new(), refresh_before_update: read_first, ..(**row).clone() };
+            ResourceState { id, init_errors: Vec::new(), refresh_before_update: read_first, ..(**resource).clone() };
         if let Some(mut inputs) = inputs {
             self.learn_secrets_of(&inputs);
             if !resolved.is_plugin() {
-                copy_secrets(&row.inputs, &mut inputs);
+                copy_secrets(&resource.inputs, &mut inputs);
             }
             refreshed.inputs = Arc::new(inputs);
         }
-        self.renew_outputs(&mut refreshed, outputs, &row.outputs_or_empty());
+        self.renew_outputs(&mut refreshed, outputs, &resource.outputs_or_empty());
         Ok(Some(refreshed))
     }
 
-    fn tell_of_missing_read(&self, row: &ResourceState, resolved: &ResolvedProvider) {
+    fn tell_of_missing_read(&self, resource: &ResourceState, resolved: &ResolvedProvider) {
         let Some(class) = resolved.class().filter(|_| !resolved.can_read()) else { return };
         let message = format!(
             "its provider {class} has no 'read' method, so what is stored counts as what is real (said once for the class)"
         );
         if self.run_state().told_no_read.insert(class) {
-            self.diagnose(Some(&row.urn), Severity::Info, message);
+            self.diagnose(Some(&resource.urn), Severity::Info, message);
         }
     }
 
     /// Did the object change? Its provider is asked whether the stored inputs would change what was read.
-    async fn classify(&self, row: &Arc<ResourceState>, refreshed: &ResourceState) -> Result<Op, ProviderError> {
-        if !has_object(row) {
+    async fn classify(&self, resource: &Arc<ResourceState>, refreshed: &ResourceState) -> Result<Op, ProviderError> {
+        if !has_object(resource) {
             return Ok(Op::Same);
         }
-        if row.external {
-            let drift = diff_properties(&row.outputs_or_empty(), &refreshed.outputs_or_empty());
+        if resource.external {
+            let drift = diff_properties(&resource.outputs_or_empty(), &refreshed.outputs_or_empty());
             return Ok(if drift.is_empty() { Op::Same } else { Op::Update });
         }
-        let resolved = self.providers.resolve(row).await?;
+        let resolved = self.providers.resolve(resource).await?;
         let method = Method::Diff {
             id: refreshed.id.clone(),
             olds: resolved.shown(&refreshed.outputs_or_empty()),
-            news: resolved.shown(&row.inputs),
+            news: resolved.shown(&resource.inputs),
         };
-        let for_plugin = plugin_arguments(&resolved, refreshed, row, false).map(Box::new);
-        let Answer::Diffed(answer) = self.providers.call_with(&resolved, &row.urn, method, for_plugin).await? else {
+        let for_plugin = plugin_arguments(&resolved, refreshed, resource, false).map(Box::new);
+        let Answer::Diffed(answer) = self.providers.call_with(&resolved, &resource.urn, method, for_plugin).await?
+        else {
             return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
         };
         let compared = Compared {
             old_inputs: &refreshed.inputs,
-            new_inputs: &row.inputs,
-            ignore_changes: &row.ignore_changes,
+            new_inputs: &resource.inputs,
+            ignore_changes: &resource.ignore_changes,
             replace_on_changes: &[],
             has_init_errors: false,
             renewed: false,
@@ -215,30 +226,36 @@ impl Context {
         Ok(if judge(&answer, &compared).changed { Op::Update } else { Op::Same })
     }
 
-    /// Takes references to rows that vanished out of the others; children move to the nearest ancestor that is left.
-    /// As in the reference engine, what the properties of such rows depend on is written anew from the references that are
-    /// left, so that properties without any are no longer listed.
+    /// Takes references to resources that vanished out of the others; children move to the nearest ancestor that is
+    /// left. As in the reference engine, what the properties of such resources depend on is written anew from the
+    /// references that are left, so that properties without any are no longer listed.
     fn repair_references(&self) {
         let mut changes = Vec::new();
         {
             let mut run_state = self.run_state();
-            let rows: NumberedResources =
-                run_state.ledger.rows().map(|(number, row)| (number, Arc::clone(row))).collect();
+            let resources: NumberedResources =
+                run_state.ledger.resources().map(|(number, resource)| (number, Arc::clone(resource))).collect();
             // What this run registered refers to nothing that is gone.
             let first_new = ResourceNumber::try_from(run_state.planner.base().len()).unwrap_or(ResourceNumber::MAX);
-            let left: std::collections::HashSet<_> = rows.iter().map(|(_, row)| row.urn.clone()).collect();
-            let parents: std::collections::HashMap<_, _> =
-                run_state.planner.base().iter().map(|row| (row.urn.clone(), row.parent.clone())).collect();
+            let left: std::collections::HashSet<_> =
+                resources.iter().map(|(_, resource)| resource.urn.clone()).collect();
+            let parents: std::collections::HashMap<_, _> = run_state
+                .planner
+                .base()
+                .iter()
+                .map(|resource| (resource.urn.clone(), resource.parent.clone()))
+                .collect();
             let all_read = run_state.failed.is_empty();
-            for (number, row) in rows {
+            for (number, resource) in resources {
                 let gone = |urn: &crate::Urn| !left.contains(urn);
                 // Those that plugins serve, and their providers, are written anew in any case, once all was read.
-                let stale =
-                    all_read && row.served_by().is_plugin() && row.property_dependencies.values().any(Vec::is_empty);
-                if number >= first_new || !(stale || row.references().any(|urn| gone(&urn))) {
+                let stale = all_read
+                    && resource.served_by().is_plugin()
+                    && resource.property_dependencies.values().any(Vec::is_empty);
+                if number >= first_new || !(stale || resource.references().any(|urn| gone(&urn))) {
                     continue;
                 }
-                let mut repaired = (*row).clone();
+                let mut repaired = (*resource).clone();
                 while let Some(parent) = repaired.parent.clone().filter(gone) {
                     repaired.parent = parents.get(&parent).cloned().flatten();
                 }
@@ -253,8 +270,8 @@ impl Context {
     }
 }
 
-fn refresh_step(number: ResourceNumber, row: Arc<ResourceState>) -> Step {
-    Step::new(Op::Refresh, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(row))
+fn refresh_step(number: ResourceNumber, resource: Arc<ResourceState>) -> Step {
+    Step::new(Op::Refresh, &resource.urn.clone(), Some((number, Arc::clone(&resource))), Some(resource))
 }
 
 /// How the outputs differ, path by path.

@@ -6,7 +6,8 @@
 //! every other one needs, is answered before and planned afterwards. What is served by an object that cannot be told by
 //! its reference is read when its resource is registered, and what the program no longer has before it is deleted.
 //!
-//! A plugin may ask for the same for a single object: its row says so, and it is read when its resource is registered.
+//! A plugin may ask for the same for a single object: its state says so, and it is read when its resource is
+//! registered.
 
 use std::sync::Arc;
 
@@ -52,14 +53,14 @@ impl Context {
 
     async fn refresh_what_is_live(&self) {
         let mut ready = NumberedResources::new();
-        for (number, row) in self.rows_to_refresh() {
-            if !has_object(&row) || self.providers.is_live(&row).await {
-                ready.push((number, row));
+        for (number, resource) in self.resources_to_refresh() {
+            if !has_object(&resource) || self.providers.is_live(&resource).await {
+                ready.push((number, resource));
             } else {
-                self.refresh_first.deferred().insert(number, row.urn.clone());
+                self.refresh_first.deferred().insert(number, resource.urn.clone());
             }
         }
-        self.refresh_rows(ready).await;
+        self.refresh_resources(ready).await;
         if self.halt_after_failed_refresh() {
             return;
         }
@@ -87,15 +88,16 @@ impl Context {
             return Ok(());
         }
         let (_, old) = self.run_state().planner.locate(goal);
-        let asked = |row: &ResourceState| row.refresh_before_update && !row.external && has_object(row);
-        let Some((number, row)) = old.filter(|(_, row)| asked(row)) else { return Ok(()) };
-        if !self.run_state().planner.selects(&row) {
+        let asked =
+            |resource: &ResourceState| resource.refresh_before_update && !resource.external && has_object(resource);
+        let Some((number, resource)) = old.filter(|(_, resource)| asked(resource)) else { return Ok(()) };
+        if !self.run_state().planner.selects(&resource) {
             return Ok(());
         }
         self.settle_package(goal).await?;
         // What is not configured yet, in a preview, knows nothing of the object.
-        if self.providers.plugins.of(&row.provider).is_ok_and(|provider| provider.inputs().is_some()) {
-            self.refresh_for_update(number, row).await;
+        if self.providers.plugins.of(&resource.provider).is_ok_and(|provider| provider.inputs().is_some()) {
+            self.refresh_for_update(number, resource).await;
             self.halt_after_failed_refresh();
         }
         self.go_on()
@@ -107,19 +109,19 @@ impl Context {
             return Ok(());
         }
         let (_, old) = self.run_state().planner.locate(goal);
-        let Some((_, row)) = old else { return Ok(()) };
+        let Some((_, resource)) = old else { return Ok(()) };
         let numbers: Vec<ResourceNumber> = {
             let mut deferred = self.refresh_first.deferred();
-            let numbers = deferred.iter().filter(|(_, urn)| **urn == row.urn).map(|(number, _)| *number).collect();
-            deferred.retain(|_, urn| *urn != row.urn);
+            let numbers = deferred.iter().filter(|(_, urn)| **urn == resource.urn).map(|(number, _)| *number).collect();
+            deferred.retain(|_, urn| *urn != resource.urn);
             numbers
         };
         if numbers.is_empty() {
             return Ok(());
         }
-        // Registers its live object for the row.
+        // Registers its live object for the resource.
         self.answer_from_state(goal).await?;
-        Box::pin(self.refresh_rows(self.rows_left(&numbers))).await;
+        Box::pin(self.refresh_resources(self.resources_left(&numbers))).await;
         self.halt_after_failed_refresh();
         self.go_on()
     }
@@ -128,15 +130,15 @@ impl Context {
     pub(in crate::driver) async fn refresh_the_rest(&self) {
         let numbers: Vec<ResourceNumber> = std::mem::take(&mut *self.refresh_first.deferred()).into_keys().collect();
         if !numbers.is_empty() {
-            self.refresh_rows(self.rows_left(&numbers)).await;
+            self.refresh_resources(self.resources_left(&numbers)).await;
         }
     }
 
-    fn rows_left(&self, numbers: &[ResourceNumber]) -> NumberedResources {
+    fn resources_left(&self, numbers: &[ResourceNumber]) -> NumberedResources {
         let run_state = self.run_state();
-        let row = |number: &ResourceNumber| -> Option<(ResourceNumber, Arc<ResourceState>)> {
-            run_state.ledger.get(*number).map(|row| (*number, Arc::clone(row)))
+        let resource = |number: &ResourceNumber| -> Option<(ResourceNumber, Arc<ResourceState>)> {
+            run_state.ledger.get(*number).map(|resource| (*number, Arc::clone(resource)))
         };
-        numbers.iter().filter_map(row).collect()
+        numbers.iter().filter_map(resource).collect()
     }
 }

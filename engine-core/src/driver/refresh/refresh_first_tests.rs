@@ -14,10 +14,10 @@ use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, run_as, wante
 fn refresh_and(
     kind: OperationKind,
     host: &Arc<ScriptedHost>,
-    rows: Vec<Arc<ResourceState>>,
+    resources: Vec<Arc<ResourceState>>,
     program: &[Wanted],
 ) -> Outcome {
-    run_as(host, Operation { refresh: true, ..Operation::new(kind, "proj", "dev") }, rows, program)
+    run_as(host, Operation { refresh: true, ..Operation::new(kind, "proj", "dev") }, resources, program)
 }
 
 fn chain() -> Vec<Wanted> {
@@ -36,7 +36,7 @@ fn host_with(world: &[(&str, Option<PropertyMap>)], live: Vec<u64>) -> Arc<Scrip
 }
 
 fn deployed() -> Vec<Arc<ResourceState>> {
-    run_as(&Arc::default(), Operation::new(OperationKind::Update, "proj", "dev"), Vec::new(), &chain()).rows
+    run_as(&Arc::default(), Operation::new(OperationKind::Update, "proj", "dev"), Vec::new(), &chain()).resources
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn what_the_program_has_handed_over_is_read_before_anything_is_planned() {
         up.messages
     );
     assert_eq!(up.report.summary.changes, BTreeMap::from([("create", 1), ("same", 2)]));
-    let b = up.rows.iter().find(|row| row.urn.name() == "b").map(|row| row.id.clone());
+    let b = up.resources.iter().find(|resource| resource.urn.name() == "b").map(|resource| resource.id.clone());
     assert_eq!(b.as_deref(), Some("id-3"));
 }
 
@@ -62,7 +62,7 @@ fn what_cannot_be_told_by_its_reference_is_read_when_it_is_registered_and_the_re
     let up = refresh_and(OperationKind::Update, &host, deployed(), &chain()[..1]);
     assert_eq!(up.steps, ["refresh proj-dev", "same proj-dev", "refresh a", "same a", "refresh b"], "{}", up.messages);
     assert!(!up.calls.contains(&"b.delete".to_owned()), "{:?}", up.calls);
-    assert!(up.rows.iter().all(|row| row.urn.name() != "b"));
+    assert!(up.resources.iter().all(|resource| resource.urn.name() != "b"));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_failed_read_ends_the_run_before_it_changes_anything() {
     let up = refresh_and(OperationKind::Update, &host, deployed(), &[wanted("c", "x")]);
     assert_eq!(up.report.summary.outcome, Ended::Failed);
     assert_eq!(up.steps, ["refresh proj-dev", "refresh a", "refresh b", "refresh b failed"]);
-    assert!(up.rows.iter().any(|row| row.urn.name() == "b"));
+    assert!(up.resources.iter().any(|resource| resource.urn.name() == "b"));
 }
 
 #[test]
@@ -85,5 +85,5 @@ fn a_destroy_that_refreshes_does_not_delete_what_is_gone() {
         "{}",
         destroy.messages
     );
-    assert!(destroy.rows.is_empty(), "{:?}", destroy.rows.len());
+    assert!(destroy.resources.is_empty(), "{:?}", destroy.resources.len());
 }

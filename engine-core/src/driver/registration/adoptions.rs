@@ -93,25 +93,25 @@ impl Context {
             return;
         }
         let urn = adoption.urn.clone();
-        match self.row_of(&urn) {
+        match self.resource_of(&urn) {
             // Taken over by an earlier run: a list may be worked through again.
-            Some((_, row)) if row.id == adoption.id && row.custom == adoption.custom => return,
-            Some((_, row)) => return self.complain(&RegistrationError::already_managed(&urn, &row.id)),
+            Some((_, resource)) if resource.id == adoption.id && resource.custom == adoption.custom => return,
+            Some((_, resource)) => return self.complain(&RegistrationError::already_managed(&urn, &resource.id)),
             None => {}
         }
-        if let Some(parent) = adoption.parent.as_ref().filter(|parent| self.row_of(parent).is_none()) {
+        if let Some(parent) = adoption.parent.as_ref().filter(|parent| self.resource_of(parent).is_none()) {
             return self.complain(&RegistrationError::import_under_nothing(&urn, parent));
         }
-        let intended = Arc::new(self.bare_row(&adoption));
+        let intended = Arc::new(self.bare_resource(&adoption));
         let step = Step::new(Op::Import, &urn, None, Some(Arc::clone(&intended)));
         self.tell(Event::StepStarted(step.metadata(Some(intended))));
         match self.learn(&adoption).await {
-            Ok(row) => {
-                self.tell_settled_by_import(&urn, &row.id);
-                match self.adopt(&Step { new: Some(Arc::new(row)), ..step.clone() }).await {
-                    Ok(row) => {
+            Ok(resource) => {
+                self.tell_settled_by_import(&urn, &resource.id);
+                match self.adopt(&Step { new: Some(Arc::new(resource)), ..step.clone() }).await {
+                    Ok(resource) => {
                         self.run_state().count(Op::Import, &urn);
-                        self.tell(Event::StepDone(step.metadata(Some(row))));
+                        self.tell(Event::StepDone(step.metadata(Some(resource))));
                     }
                     Err(error) => self.fail_adoption(&step, Trouble::Call(error)),
                 }
@@ -130,21 +130,21 @@ impl Context {
         self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
-    /// The row of a resource, made by this run or by an earlier one.
-    fn row_of(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
+    /// The state of a resource, made by this run or by an earlier one.
+    fn resource_of(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
         let run_state = self.run_state();
-        let fresh = run_state.row(urn).map(|(number, row)| (number, Arc::clone(row)));
-        fresh.or_else(|| run_state.planner.old_row(urn))
+        let fresh = run_state.resource(urn).map(|(number, resource)| (number, Arc::clone(resource)));
+        fresh.or_else(|| run_state.planner.old_state(urn))
     }
 
-    /// The row of the stack itself, which everything is under.
+    /// The stack's own resource, which everything is under.
     async fn make_root(&self) -> Result<(), RpcError> {
         let urn = self.root_urn();
-        if self.row_of(&urn).is_some() {
+        if self.resource_of(&urn).is_some() {
             return Ok(());
         }
-        let row = ResourceState { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
-        self.act(Step::new(Op::Create, &urn, None, Some(Arc::new(row))), None).await.map(drop)
+        let resource = ResourceState { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
+        self.act(Step::new(Op::Create, &urn, None, Some(Arc::new(resource))), None).await.map(drop)
     }
 
     fn root_urn(&self) -> Urn {
@@ -152,7 +152,7 @@ impl Context {
         Urn::new(stack, project, "", STACK_TYPE, &format!("{project}-{stack}"))
     }
 
-    fn bare_row(&self, adoption: &Adoption) -> ResourceState {
+    fn bare_resource(&self, adoption: &Adoption) -> ResourceState {
         ResourceState {
             urn: adoption.urn.clone(),
             custom: adoption.custom,
@@ -165,37 +165,37 @@ impl Context {
         }
     }
 
-    /// The row that an object gets, from what its provider tells of it.
+    /// The resource that an object gets, from what its provider tells of it.
     async fn learn(&self, adoption: &Adoption) -> Result<ResourceState, Trouble> {
-        let mut row = self.bare_row(adoption);
+        let mut resource = self.bare_resource(adoption);
         if !adoption.custom {
-            return Ok(row);
+            return Ok(resource);
         }
         let resolved = if served_by(&adoption.kind) == ServedBy::Plugin {
-            row.provider = self.provider_of_package(adoption).await?;
-            ResolvedProvider::plugin(self.providers.plugins.of(&row.provider)?)
+            resource.provider = self.provider_of_package(adoption).await?;
+            ResolvedProvider::plugin(self.providers.plugins.of(&resource.provider)?)
         } else {
             let provider = self.run_state().planner.engine_provider(&adoption.urn, &adoption.kind)?;
             if let (_, Some(step)) = &provider {
                 self.act(step.clone(), None).await?;
             }
-            row.provider = provider.0;
+            resource.provider = provider.0;
             self.server_of(adoption).await?
         };
-        row.stored_provider = resolved.stored();
-        let (inputs, outputs) = self.ask_for(adoption, &resolved, &mut row).await?;
-        row.inputs = Arc::new(self.check_adopted(adoption, &resolved, inputs).await?);
-        let inputs = Arc::clone(&row.inputs);
-        self.renew_outputs(&mut row, outputs, &inputs);
-        Ok(row)
+        resource.stored_provider = resolved.stored();
+        let (inputs, outputs) = self.ask_for(adoption, &resolved, &mut resource).await?;
+        resource.inputs = Arc::new(self.check_adopted(adoption, &resolved, inputs).await?);
+        let inputs = Arc::clone(&resource.inputs);
+        self.renew_outputs(&mut resource, outputs, &inputs);
+        Ok(resource)
     }
 
-    /// Inputs and outputs of an object; its id is written into the row.
+    /// Inputs and outputs of an object; its id is written into the resource.
     async fn ask_for(
         &self,
         adoption: &Adoption,
         resolved: &ResolvedProvider,
-        row: &mut ResourceState,
+        resource: &mut ResourceState,
     ) -> Result<(PropertyMap, PropertyMap), Trouble> {
         let urn = &adoption.urn;
         if !adoption.outputs.is_empty() {
@@ -223,7 +223,7 @@ impl Context {
         if id.is_empty() {
             return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
         }
-        row.id = id;
+        resource.id = id;
         let mut inputs = inputs.unwrap_or_else(|| self.inputs_of(adoption, &outputs));
         for (key, value) in &adoption.inputs {
             let told = inputs.entry(key.clone()).or_insert(Value::Null);
@@ -255,9 +255,12 @@ impl Context {
         } else {
             let in_program = run_state.wanted.iter().filter(|(urn, _)| urn.own_type() == adoption.kind);
             let in_program = in_program.flat_map(|(_, inputs)| inputs.keys());
-            let rows =
-                run_state.planner.base().iter().filter(|row| row.custom && !row.external && row.kind == adoption.kind);
-            in_program.chain(rows.flat_map(|row| row.inputs.keys())).cloned().collect()
+            let resources = run_state
+                .planner
+                .base()
+                .iter()
+                .filter(|resource| resource.custom && !resource.external && resource.kind == adoption.kind);
+            in_program.chain(resources.flat_map(|resource| resource.inputs.keys())).cloned().collect()
         };
         if keys.is_empty() {
             return outputs.clone();
@@ -304,17 +307,17 @@ impl Context {
         match &adoption.provider {
             ProviderChoice::Named(reference) => Err(missing(&reference.place()).into()),
             ProviderChoice::OfResource(provider) => {
-                let row = self.row_of(provider).filter(|_| provider.provider_package() == Some(name));
-                Ok(row.ok_or_else(|| missing(provider.as_str()))?.1.as_provider_reference())
+                let resource = self.resource_of(provider).filter(|_| provider.provider_package() == Some(name));
+                Ok(resource.ok_or_else(|| missing(provider.as_str()))?.1.as_provider_reference())
             }
             ProviderChoice::OfItsType => {
-                let is_default = |row: &ResourceState| {
-                    row.urn.provider_package() == Some(name) && row.parent.is_none() && !row.delete
+                let is_default = |resource: &ResourceState| {
+                    resource.urn.provider_package() == Some(name) && resource.parent.is_none() && !resource.delete
                 };
                 let known = {
                     let run_state = self.run_state();
-                    let mut rows = run_state.planner.base().iter().filter(|row| is_default(row));
-                    rows.next().map(|row| row.as_provider_reference())
+                    let mut resources = run_state.planner.base().iter().filter(|resource| is_default(resource));
+                    resources.next().map(|resource| resource.as_provider_reference())
                 };
                 match known {
                     Some(reference) => Ok(reference),
@@ -335,9 +338,9 @@ impl Context {
                 let named = self.providers.named(reference).await?;
                 Ok(named.ok_or_else(|| RegistrationError::named_provider_missing(urn, &place))?)
             }
-            ProviderChoice::OfResource(other) => match (self.providers.live(other).await, self.row_of(other)) {
+            ProviderChoice::OfResource(other) => match (self.providers.live(other).await, self.resource_of(other)) {
                 (Some(live), _) => Ok(live?),
-                (None, Some((_, row))) => Ok(self.providers.resolve(&row).await?),
+                (None, Some((_, resource))) => Ok(self.providers.resolve(&resource).await?),
                 (None, None) => Err(RegistrationError::named_provider_missing(urn, other.as_str()).into()),
             },
             ProviderChoice::OfItsType => self.server_of_type(urn, &adoption.kind).await,
@@ -362,10 +365,16 @@ impl Context {
                 return Err(RegistrationError::many_providers_of_type(urn, kind, &users).into());
             }
         }
-        let stored: Vec<Arc<ResourceState>> =
-            self.run_state().planner.base().iter().filter(|row| row.custom && row.kind == kind).cloned().collect();
-        for row in stored {
-            if let Ok(resolved) = self.providers.resolve(&row).await {
+        let stored: Vec<Arc<ResourceState>> = self
+            .run_state()
+            .planner
+            .base()
+            .iter()
+            .filter(|resource| resource.custom && resource.kind == kind)
+            .cloned()
+            .collect();
+        for resource in stored {
+            if let Ok(resolved) = self.providers.resolve(&resource).await {
                 return Ok(resolved);
             }
         }

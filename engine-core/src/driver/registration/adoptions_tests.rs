@@ -48,36 +48,36 @@ fn named(number: u64) -> ProviderChoice {
 
 fn import(
     host: &Arc<ScriptedHost>,
-    rows: Vec<Arc<ResourceState>>,
+    resources: Vec<Arc<ResourceState>>,
     program: &[Wanted],
     adoptions: Vec<Adoption>,
 ) -> Outcome {
     let operation = Operation { adoptions, parallel: 4, ..Operation::new(OperationKind::Import, "proj", "dev") };
-    let outcome = run_as(host, operation, rows, program);
+    let outcome = run_as(host, operation, resources, program);
     host.join();
     outcome
 }
 
 #[test]
-fn an_object_becomes_a_row_with_the_inputs_that_the_program_gives_its_like() {
+fn an_object_becomes_a_resource_with_the_inputs_that_the_program_gives_its_like() {
     let outcome = import(&finding(&["a"]), Vec::new(), &[wanted("other", "y")], vec![adoption("a")]);
     assert_eq!(outcome.report.summary.outcome, Ended::Succeeded, "{}", outcome.messages);
     assert_eq!(outcome.report.summary.changes, [("create", 1), ("import", 1)].into());
     assert_eq!(outcome.calls, ["a.configure", "a.read", "a.check"]);
-    let row = outcome.row("a");
-    assert_eq!((row.id.as_str(), row.import_id.as_str(), row.protect), ("id-a", "", true));
-    assert_eq!((*row.inputs).clone(), wanted("a", "x").inputs);
-    assert_eq!((*row.outputs_or_empty()).clone(), found("x"));
-    assert!(row.parent.as_ref().is_some_and(Urn::is_root_stack) && !row.created.is_empty());
-    // The program is answered from the state and gets no rows by that.
-    assert!(outcome.rows.iter().all(|row| row.urn.name() != "other"));
+    let resource = outcome.resource("a");
+    assert_eq!((resource.id.as_str(), resource.import_id.as_str(), resource.protect), ("id-a", "", true));
+    assert_eq!((*resource.inputs).clone(), wanted("a", "x").inputs);
+    assert_eq!((*resource.outputs_or_empty()).clone(), found("x"));
+    assert!(resource.parent.as_ref().is_some_and(Urn::is_root_stack) && !resource.created.is_empty());
+    // The program is answered from the state and gets no resources by that.
+    assert!(outcome.resources.iter().all(|resource| resource.urn.name() != "other"));
 
     // From then on the program may have it.
     let next = run(
         &finding(&["a"]),
         OperationKind::Update,
         false,
-        outcome.rows,
+        outcome.resources,
         &[Wanted { protect: true, ..wanted("a", "x") }],
     );
     assert_eq!(next.steps, ["same proj-dev", "same a"]);
@@ -86,10 +86,10 @@ fn an_object_becomes_a_row_with_the_inputs_that_the_program_gives_its_like() {
 #[test]
 fn a_list_may_be_worked_through_again() {
     let first = import(&finding(&["a"]), Vec::new(), &[wanted("a", "x")], vec![adoption("a")]);
-    let again = import(&finding(&["a"]), first.rows.clone(), &[wanted("a", "x")], vec![adoption("a")]);
+    let again = import(&finding(&["a"]), first.resources.clone(), &[wanted("a", "x")], vec![adoption("a")]);
     assert_eq!((again.report.summary.outcome, again.steps), (Ended::Succeeded, Vec::new()));
     let other = Adoption { id: "id-b".to_owned(), ..adoption("a") };
-    let refused = import(&finding(&["a"]), first.rows, &[wanted("a", "x")], vec![other]);
+    let refused = import(&finding(&["a"]), first.resources, &[wanted("a", "x")], vec![other]);
     assert!(refused.messages.contains("already, with the id 'id-a'"), "{}", refused.messages);
 }
 
@@ -99,10 +99,10 @@ fn providers_are_found_by_type_by_resource_and_by_place() {
     assert!(none.messages.contains(&format!("no provider is known for the type '{KIND}'")), "{}", none.messages);
     let placed = Adoption { provider: named(7), ..adoption("a") };
     let placed = import(&finding(&["a"]), Vec::new(), &[], vec![placed]);
-    assert_eq!(placed.row("a").id, "id-a");
+    assert_eq!(placed.resource("a").id, "id-a");
     // Of a resource in the state, whose provider is found again by its reference.
-    let stored = import(&finding(&["a", "b"]), placed.rows, &[], vec![adoption("b")]);
-    assert_eq!(stored.row("b").stored_provider, stored.row("a").stored_provider);
+    let stored = import(&finding(&["a", "b"]), placed.resources, &[], vec![adoption("b")]);
+    assert_eq!(stored.resource("b").stored_provider, stored.resource("a").stored_provider);
 
     let two = [wanted("one", "x"), Wanted { object: 2, ..wanted("two", "x") }];
     let many = import(&finding(&["a"]), Vec::new(), &two, vec![adoption("a")]);
@@ -123,7 +123,7 @@ fn parents_of_the_list_come_first() {
         ..adoption("a")
     };
     let outcome = import(&finding(&["a"]), Vec::new(), &[], vec![child.clone(), group.clone()]);
-    assert_eq!(outcome.row("a").parent, Some(group.urn));
+    assert_eq!(outcome.resource("a").parent, Some(group.urn));
     let alone = import(&finding(&["a"]), Vec::new(), &[], vec![child]);
     assert!(alone.messages.contains("is neither in the stack nor imported with it"), "{}", alone.messages);
 }
@@ -133,11 +133,11 @@ fn what_the_user_says_of_an_object_counts_where_the_object_is_silent() {
     let given = |key: &str, text: &str| [(key.to_owned(), Value::from(text))].into();
     let filled = Adoption { inputs: given("password", "pw"), provider: named(1), ..adoption("a") };
     let filled = import(&finding(&["a"]), Vec::new(), &[], vec![filled]);
-    let inputs = &filled.row("a").inputs;
+    let inputs = &filled.resource("a").inputs;
     assert_eq!((&inputs["password"], &inputs["zone"]), (&Value::from("pw"), &Value::from("x")));
     let kept = Adoption { properties: vec!["zone".to_owned()], provider: named(1), ..adoption("a") };
     let kept = import(&finding(&["a"]), Vec::new(), &[], vec![kept]);
-    assert_eq!((*kept.row("a").inputs).clone(), wanted("a", "x").inputs);
+    assert_eq!((*kept.resource("a").inputs).clone(), wanted("a", "x").inputs);
     let wrong = Adoption { properties: vec!["zoom".to_owned()], provider: named(1), ..adoption("a") };
     let wrong = import(&finding(&["a"]), Vec::new(), &[], vec![wrong]);
     assert!(
@@ -148,7 +148,7 @@ fn what_the_user_says_of_an_object_counts_where_the_object_is_silent() {
     // Outputs that are given are believed: the provider is not asked.
     let told = Adoption { outputs: given("zone", "told"), provider: named(1), ..adoption("a") };
     let told = import(&Arc::default(), Vec::new(), &[], vec![told]);
-    assert_eq!(told.row("a").outputs_or_empty()["zone"], Value::from("told"));
+    assert_eq!(told.resource("a").outputs_or_empty()["zone"], Value::from("told"));
     assert!(!told.calls.contains(&"a.read".to_owned()));
 }
 
@@ -159,7 +159,7 @@ fn five_hundred_objects_are_taken_over_in_one_run() {
     let list = names.iter().map(|name| Adoption { provider: named(1), ..adoption(name) }).collect();
     let outcome = import(&host, Vec::new(), &[], list);
     assert_eq!(outcome.report.summary.changes, [("create", 1), ("import", 500)].into());
-    assert_eq!(outcome.rows.iter().filter(|row| row.kind == KIND).count(), 500);
+    assert_eq!(outcome.resources.iter().filter(|resource| resource.kind == KIND).count(), 500);
 }
 
 #[test]

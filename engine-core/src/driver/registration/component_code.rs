@@ -27,7 +27,7 @@ impl Context {
             if let Some(provider) = self.providers.plugins.provider_of_component(&urn) {
                 return Some(provider);
             }
-            above = run_state.row(&urn).and_then(|(_, row)| row.parent.clone());
+            above = run_state.resource(&urn).and_then(|(_, resource)| resource.parent.clone());
         }
         None
     }
@@ -50,10 +50,10 @@ impl Context {
         }
         let is_ignored = goal.ignore_changes.iter().any(|path| path == PROVIDER_KEY);
         let today = former.clone().filter(|_| is_ignored).unwrap_or_else(|| Arc::clone(code));
-        let row = provider
-            .rsplit_once("::")
-            .and_then(|(provider, _)| self.run_state().row(&Urn::unchecked(provider)).map(|(_, row)| Arc::clone(row)));
-        let inputs = row.map(|row| Arc::clone(&row.inputs)).unwrap_or_default();
+        let resource = provider.rsplit_once("::").and_then(|(provider, _)| {
+            self.run_state().resource(&Urn::unchecked(provider)).map(|(_, resource)| Arc::clone(resource))
+        });
+        let inputs = resource.map(|resource| Arc::clone(&resource.inputs)).unwrap_or_default();
         let plugin = self.providers.plugins.of_component(urn, &component, provider, &inputs)?;
         Ok(ResolvedProvider::of_component(plugin, ComponentCode::new(today, former)))
     }

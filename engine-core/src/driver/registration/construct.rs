@@ -101,7 +101,7 @@ impl Context {
         let question = PluginQuestion::Construct { request, inputs };
         match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await? {
             Some(PluginAnswer::Constructed { urn: made, outputs, dependencies }) => {
-                if self.run_state().row(&made).is_none() && !self.run_state().planner.is_left_out(&made) {
+                if self.run_state().resource(&made).is_none() && !self.run_state().planner.is_left_out(&made) {
                     let message = format!("the plugin answered with '{made}', which it did not register");
                     return Err(ProviderError::new(ProviderErrorKind::BadReturn, message));
                 }

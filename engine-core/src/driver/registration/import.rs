@@ -1,4 +1,5 @@
-//! The option `import`: what is asked of the provider, and the row of the object that is taken over (docs/rules 7.2).
+//! The option `import`: what is asked of the provider, and the resource of the object that is taken over (docs/rules
+//! 7.2).
 
 use std::sync::Arc;
 
@@ -51,8 +52,8 @@ impl Context {
         failure: ImportFailure,
     ) -> Result<(Urn, Registered), RpcError> {
         let urn = registration.urn.clone();
-        let row = ResourceState { import_id: registration.goal.import_id.clone(), ..registration.new_row() };
-        let step = Step::new(Op::Import, &urn, registration.old.clone(), Some(Arc::new(row)));
+        let resource = ResourceState { import_id: registration.goal.import_id.clone(), ..registration.new_state() };
+        let step = Step::new(Op::Import, &urn, registration.old.clone(), Some(Arc::new(resource)));
         let goes_on = self.operation.continue_on_error || self.operation.dry_run;
         if !self.operation.dry_run {
             self.run_state().failed.insert(urn.clone());

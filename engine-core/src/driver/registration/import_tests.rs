@@ -23,12 +23,12 @@ fn imported(name: &'static str, zone: &str, id: &'static str) -> Wanted {
     Wanted { options: Some(Arc::new(move |request| request.import_id = id.to_owned())), ..wanted(name, zone) }
 }
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, false, rows, program)
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, resources, program)
 }
 
-fn preview(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, true, rows, program)
+fn preview(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, true, resources, program)
 }
 
 #[test]
@@ -38,15 +38,15 @@ fn an_object_is_taken_over_as_it_is() {
     assert_eq!(first.calls, ["a.configure", "a.read", "a.check", "a.diff"]);
     assert_eq!(first.steps, ["create proj-dev", "import a"]);
     assert_eq!(first.report.summary.changes, [("create", 1), ("import", 1)].into());
-    let row = first.row("a").clone();
-    assert_eq!((row.id.as_str(), row.import_id.as_str(), row.external), ("id-7", "id-7", false));
-    assert_eq!((*row.inputs).clone(), wanted("a", "x").inputs);
-    assert_eq!((*row.outputs_or_empty()).clone(), zone("x"));
-    assert!(!row.created.is_empty() && row.created == row.modified);
+    let resource = first.resource("a").clone();
+    assert_eq!((resource.id.as_str(), resource.import_id.as_str(), resource.external), ("id-7", "id-7", false));
+    assert_eq!((*resource.inputs).clone(), wanted("a", "x").inputs);
+    assert_eq!((*resource.outputs_or_empty()).clone(), zone("x"));
+    assert!(!resource.created.is_empty() && resource.created == resource.modified);
     assert_eq!(first.answers["a"]["arn"], Value::from("arn:there"));
 
     // The option stays in the program and says nothing more; the object is managed from then on.
-    let second = up(&finding(&world), first.rows.clone(), &[imported("a", "x", "id-7")]);
+    let second = up(&finding(&world), first.resources.clone(), &[imported("a", "x", "id-7")]);
     assert_eq!(
         (second.steps, second.calls),
         (
@@ -54,7 +54,7 @@ fn an_object_is_taken_over_as_it_is() {
             vec!["a.configure".to_owned(), "a.check".to_owned(), "a.diff".to_owned()]
         )
     );
-    let gone = up(&finding(&world), second.rows, &[]);
+    let gone = up(&finding(&world), second.resources, &[]);
     assert!(gone.calls.contains(&"a.delete".to_owned()));
 }
 
@@ -88,15 +88,15 @@ fn an_object_that_differs_is_imported_and_updated() {
     assert_eq!(first.report.summary.outcome, Ended::Succeeded, "{}", first.messages);
     assert_eq!(first.calls[..5], ["a.configure", "a.read", "a.check", "a.diff", "a.update"]);
     assert_eq!(first.steps, ["create proj-dev", "import a", "update a", "create b"]);
-    let row = first.row("a").clone();
-    assert_eq!((row.id.as_str(), row.import_id.as_str()), ("id-7", "id-7"));
-    assert_eq!(row.inputs["size"], Value::from("large"));
+    let resource = first.resource("a").clone();
+    assert_eq!((resource.id.as_str(), resource.import_id.as_str()), ("id-7", "id-7"));
+    assert_eq!(resource.inputs["size"], Value::from("large"));
     // An update that fails leaves the object as it was found.
     let host = sized("small");
     host.fail("a", "update", ProviderErrorKind::Raised);
     let failed = up(&host, Vec::new(), &program);
     assert_eq!(failed.report.summary.outcome, Ended::Failed);
-    assert_eq!(failed.row("a").inputs["size"], Value::from("small"));
+    assert_eq!(failed.resource("a").inputs["size"], Value::from("small"));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_object_that_would_have_to_be_replaced_is_imported_and_the_replacement_refu
     assert_eq!(refused.report.summary.outcome, Ended::Failed);
     assert!(refused.messages.contains(words), "{}", refused.messages);
     assert_eq!(refused.steps, ["create proj-dev", "import a"]);
-    assert_eq!(refused.row("a").inputs["zone"], Value::from("x"));
+    assert_eq!(refused.resource("a").inputs["zone"], Value::from("x"));
     assert!(!refused.calls.iter().any(|call| call.ends_with("delete") || call.ends_with("create")));
 }
 
@@ -123,7 +123,7 @@ fn an_object_that_differs_is_explained_and_left_alone_where_differences_are_refu
     assert_eq!(refused.report.summary.outcome, Ended::Failed);
     assert_eq!(refused.steps, ["create proj-dev", "import a", "import a failed"]);
     assert!(refused.messages.contains("* zone: the program has \"y\", the object has \"x\""), "{}", refused.messages);
-    assert!(refused.rows.iter().all(|row| row.urn.name() != "a"));
+    assert!(refused.resources.iter().all(|resource| resource.urn.name() != "a"));
     // A preview tells of it too, and goes on to the rest.
     let host = finding(&[("a", Some(zone("x")))]);
     let shown = run_as(&host, refusing(OperationKind::Update, true), Vec::new(), &program);
@@ -143,7 +143,7 @@ fn what_is_ignored_may_differ() {
     };
     let first = up(&finding(&[("a", Some(zone("x")))]), Vec::new(), &[ignoring]);
     assert_eq!(first.report.summary.outcome, Ended::Succeeded, "{}", first.messages);
-    assert_eq!(first.row("a").inputs["zone"], Value::from("x"));
+    assert_eq!(first.resource("a").inputs["zone"], Value::from("x"));
 }
 
 #[test]
@@ -157,12 +157,15 @@ fn secrets_are_not_shown_and_stay_secret() {
     let refused = run_as(&hidden, refusing(OperationKind::Update, false), Vec::new(), &[secretly("hush")]);
     assert!(refused.messages.contains("* zone: the program has [secret], the object has [secret]"));
     assert!(!refused.messages.contains("hidden") && !refused.messages.contains("hush"), "{}", refused.messages);
-    // The replacement is refused, and the imported row stays.
+    // The replacement is refused, and the imported resource stays.
     let host = finding(&[("a", Some(zone("hidden")))]);
     let imported = up(&host, Vec::new(), &[secretly("hush")]);
-    assert!(imported.row("a").inputs["zone"].is_secret() && imported.row("a").outputs_or_empty()["zone"].is_secret());
+    assert!(
+        imported.resource("a").inputs["zone"].is_secret()
+            && imported.resource("a").outputs_or_empty()["zone"].is_secret()
+    );
     let first = up(&finding(&[("a", Some(zone("hush")))]), Vec::new(), &[secretly("hush")]);
-    assert!(first.row("a").outputs_or_empty()["zone"].is_secret());
+    assert!(first.resource("a").outputs_or_empty()["zone"].is_secret());
 }
 
 #[test]
@@ -170,7 +173,7 @@ fn an_object_that_is_not_there_is_an_error_that_leaves_nothing() {
     let missing = up(&finding(&[("a", None)]), Vec::new(), &[imported("a", "x", "id-7")]);
     assert_eq!(missing.report.summary.outcome, Ended::Failed);
     assert!(missing.messages.contains("there is no object with the id 'id-7' to import"), "{}", missing.messages);
-    assert!(missing.rows.iter().all(|row| row.urn.name() != "a"));
+    assert!(missing.resources.iter().all(|resource| resource.urn.name() != "a"));
     let host: Arc<ScriptedHost> = Arc::default();
     host.fail("a", "read", ProviderErrorKind::Raised);
     let raised = up(&host, Vec::new(), &[imported("a", "x", "id-7")]);
@@ -190,12 +193,12 @@ fn a_failed_import_does_not_end_a_run_that_continues_on_error() {
 #[test]
 fn another_id_replaces_by_import() {
     let first = up(&Arc::default(), Vec::new(), &[wanted("a", "x")]);
-    let made = first.row("a").id.clone();
-    let second = up(&Arc::default(), first.rows, &[imported("a", "x", "id-7")]);
+    let made = first.resource("a").id.clone();
+    let second = up(&Arc::default(), first.resources, &[imported("a", "x", "id-7")]);
     assert_eq!(second.steps, ["same proj-dev", "import-replacement a", "replace a", "delete-replaced a"]);
     assert!(second.calls.contains(&"a.delete".to_owned()) && made != "id-7");
-    assert_eq!(second.rows.iter().filter(|row| row.urn.name() == "a").count(), 1);
-    assert_eq!((second.row("a").id.as_str(), second.row("a").import_id.as_str()), ("id-7", "id-7"));
+    assert_eq!(second.resources.iter().filter(|resource| resource.urn.name() == "a").count(), 1);
+    assert_eq!((second.resource("a").id.as_str(), second.resource("a").import_id.as_str()), ("id-7", "id-7"));
     assert_eq!(second.report.summary.changes, [("replace", 1), ("same", 1)].into());
 }
 
@@ -203,7 +206,7 @@ fn another_id_replaces_by_import() {
 fn a_protected_resource_is_not_replaced_by_an_import() {
     let protected = Wanted { protect: true, ..wanted("a", "x") };
     let first = up(&Arc::default(), Vec::new(), &[protected]);
-    let refused = up(&Arc::default(), first.rows, &[Wanted { protect: true, ..imported("a", "x", "id-7") }]);
+    let refused = up(&Arc::default(), first.resources, &[Wanted { protect: true, ..imported("a", "x", "id-7") }]);
     assert!(refused.messages.contains("needs a replacement but is protected"), "{}", refused.messages);
     assert!(!refused.calls.contains(&"a.delete".to_owned()));
 }
@@ -212,14 +215,14 @@ fn a_protected_resource_is_not_replaced_by_an_import() {
 fn what_was_looked_up_becomes_managed_and_back() {
     let looked_up = Wanted { read: Some("id-7"), ..wanted("a", "x") };
     let first = up(&Arc::default(), Vec::new(), std::slice::from_ref(&looked_up));
-    assert!(first.row("a").external);
-    let managed = up(&Arc::default(), first.rows, &[imported("a", "x", "id-7")]);
+    assert!(first.resource("a").external);
+    let managed = up(&Arc::default(), first.resources, &[imported("a", "x", "id-7")]);
     assert_eq!(managed.steps, ["same proj-dev", "import a"]);
-    assert!(!managed.row("a").external);
-    let back = up(&Arc::default(), managed.rows, &[looked_up]);
+    assert!(!managed.resource("a").external);
+    let back = up(&Arc::default(), managed.resources, &[looked_up]);
     assert_eq!(back.steps, ["same proj-dev", "read a"]);
-    assert!(back.row("a").external);
-    let forgotten = up(&Arc::default(), back.rows, &[]);
+    assert!(back.resource("a").external);
+    let forgotten = up(&Arc::default(), back.resources, &[]);
     assert_eq!(forgotten.steps, ["same proj-dev", "discard a"]);
     assert!(!forgotten.calls.iter().any(|call| call.ends_with("delete")));
 }
@@ -228,12 +231,18 @@ fn what_was_looked_up_becomes_managed_and_back() {
 fn the_very_object_is_never_deleted_for_its_own_import() {
     // It was imported by another spelling of its id; `read` answers with the same id as before.
     let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
-    let rows =
-        first.rows.iter().map(|row| Arc::new(ResourceState { import_id: "alias-7".to_owned(), ..(**row).clone() }));
-    let rows = rows.map(|row| {
-        if row.urn.name() == "a" { row } else { Arc::new(ResourceState { import_id: String::new(), ..(*row).clone() }) }
+    let resources = first
+        .resources
+        .iter()
+        .map(|resource| Arc::new(ResourceState { import_id: "alias-7".to_owned(), ..(**resource).clone() }));
+    let resources = resources.map(|resource| {
+        if resource.urn.name() == "a" {
+            resource
+        } else {
+            Arc::new(ResourceState { import_id: String::new(), ..(*resource).clone() })
+        }
     });
-    let again = up(&Arc::default(), rows.collect(), &[imported("a", "x", "id-7")]);
+    let again = up(&Arc::default(), resources.collect(), &[imported("a", "x", "id-7")]);
     assert_eq!(again.steps, ["same proj-dev", "import a"]);
     assert!(!again.calls.contains(&"a.delete".to_owned()));
 }
@@ -241,14 +250,14 @@ fn the_very_object_is_never_deleted_for_its_own_import() {
 #[test]
 fn a_preview_warns_that_an_imported_resource_would_be_replaced() {
     let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
-    let shown = preview(&Arc::default(), first.rows.clone(), &[imported("a", "y", "id-7")]);
+    let shown = preview(&Arc::default(), first.resources.clone(), &[imported("a", "y", "id-7")]);
     assert_eq!(shown.report.summary.outcome, Ended::Succeeded);
     assert!(
         shown.messages.contains("may not be replaced; please remove the `import` declaration"),
         "{}",
         shown.messages
     );
-    let refused = up(&Arc::default(), first.rows, &[imported("a", "y", "id-7")]);
+    let refused = up(&Arc::default(), first.resources, &[imported("a", "y", "id-7")]);
     assert_eq!(refused.report.summary.outcome, Ended::Failed);
 }
 
@@ -257,5 +266,5 @@ fn what_follows_gets_what_the_object_has() {
     let host = finding(&[("a", Some(zone("x")))]);
     let program = [component("g"), imported("a", "x", "id-7"), Wanted { from: Some("a"), ..wanted("b", "x") }];
     let first = up(&host, Vec::new(), &program);
-    assert_eq!(first.row("b").inputs["from"], Value::from("arn:there"));
+    assert_eq!(first.resource("b").inputs["from"], Value::from("arn:there"));
 }

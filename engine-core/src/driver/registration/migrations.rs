@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::event::Severity;
 use crate::plan::{Goal, RegistrationError, Subtree, migrate};
 use crate::resource_state::ResourceState;
-use crate::state::{Change, recognise_migrated, rows_from_json, rows_to_json};
+use crate::state::{Change, recognise_migrated, resources_from_json, resources_to_json};
 use crate::urn::Urn;
 use crate::wire::{Callback, StateMigrationRequest, StateMigrationResponse};
 
@@ -16,7 +16,7 @@ use crate::driver::context::Context;
 impl Context {
     /// Runs the migrations of a registration over the state that it goes on from.
     pub(in crate::driver) async fn migrate_state(&self, goal: &Goal) -> Result<(), RpcError> {
-        // Nobody plans with rows that are about to change.
+        // Nobody plans with resources that are about to change.
         let _exclusive = self.planning.alone().await;
         self.go_on()?;
         let urn = self.run_state().planner.locate(goal).0;
@@ -32,8 +32,9 @@ impl Context {
 
     async fn run_migration(&self, urn: &Urn, function: &Callback, given: Subtree) -> Result<(), RpcError> {
         let refused = |reason: &str| self.refuse(&RegistrationError::migration(urn, reason));
-        let rows: Vec<&ResourceState> = given.iter().map(|(_, row)| &**row).collect();
-        let old_state = rows_to_json(&rows, self.crypter.as_ref()).map_err(|error| refused(&error.to_string()))?;
+        let resources: Vec<&ResourceState> = given.iter().map(|(_, resource)| &**resource).collect();
+        let old_state =
+            resources_to_json(&resources, self.crypter.as_ref()).map_err(|error| refused(&error.to_string()))?;
         let question = StateMigrationRequest { urn: urn.to_string(), old_state };
         let label = format!("a state migration of '{}'", urn.name());
         let answer: StateMigrationResponse =
@@ -42,21 +43,22 @@ impl Context {
             return Ok(());
         }
         // Both as they come out of JSON: only then is what was left alone the same.
-        let before = rows_from_json(&question.old_state).map_err(|reason| refused(&reason))?;
-        let before: Subtree = given.iter().zip(before).map(|((number, _), row)| (*number, Arc::new(row))).collect();
-        let returned = rows_from_json(&answer.new_state).map_err(|reason| refused(&reason))?;
+        let before = resources_from_json(&question.old_state).map_err(|reason| refused(&reason))?;
+        let before: Subtree =
+            given.iter().zip(before).map(|((number, _), resource)| (*number, Arc::new(resource))).collect();
+        let returned = resources_from_json(&answer.new_state).map_err(|reason| refused(&reason))?;
         let migration = migrate(&before, returned, answer.successors).map_err(|reason| refused(&reason))?;
         let changes: Vec<Change> = {
             let mut run_state = self.run_state();
             let followers = run_state.planner.followers(&migration);
             let mut changes: Vec<Change> = migration.removed.iter().map(|number| run_state.vanish(*number)).collect();
             let set = migration.set.into_iter().chain(followers);
-            let was_code = |number| given.iter().any(|(known, row)| *known == number && row.code().is_some());
-            changes.extend(set.map(|(number, mut row)| {
+            let was_code = |number| given.iter().any(|(known, resource)| *known == number && resource.code().is_some());
+            changes.extend(set.map(|(number, mut resource)| {
                 if was_code(number) {
-                    recognise_migrated(&mut row);
+                    recognise_migrated(&mut resource);
                 }
-                run_state.renew(number, Arc::new(row))
+                run_state.renew(number, Arc::new(resource))
             }));
             changes
         };
@@ -67,7 +69,7 @@ impl Context {
         if !self.operation.dry_run {
             self.record(changes).await.map_err(|error| self.fail_planning(urn, &error))?;
         }
-        self.diagnose(Some(urn), Severity::Info, format!("{label} changed {count} rows of the state"));
+        self.diagnose(Some(urn), Severity::Info, format!("{label} changed {count} resources of the state"));
         Ok(())
     }
 }

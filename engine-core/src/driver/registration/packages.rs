@@ -25,7 +25,8 @@ use crate::driver::registration::registered::Registered;
 const DISABLED: &str = "pulumi:disable-default-providers";
 
 impl Context {
-    /// Settles who provides the resource, before it is planned. For a provider resource: what the engine keeps in its row.
+    /// Settles who provides the resource, before it is planned. For a provider resource: what the engine keeps in its
+    /// state.
     pub(in crate::driver) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
         let package = self.package_of_goal(goal)?;
         if goal.served_by() == Some(ServedBy::ItsPlugin) {
@@ -39,7 +40,7 @@ impl Context {
         let known = goal.providers.get(&package.name).cloned().or_else(of_parent);
         goal.provider = match known {
             Some(known) => known,
-            // The engine's own row, as for the program's dynamic resources.
+            // The engine's own provider resource, as for the program's dynamic resources.
             None if goal.code.is_some() => return Ok(()),
             None => {
                 let urn = self.run_state().planner.urn_of(goal);
@@ -105,8 +106,8 @@ impl Context {
         if matches!(self.operation.kind, OperationKind::Update | OperationKind::Import) {
             let (urn, registered) = self.plan_and_act(Box::new(goal)).await?;
             return match registered {
-                Registered::Done(row) => {
-                    let id = if row.id.is_empty() { UNKNOWN_TEXT } else { &row.id };
+                Registered::Done(resource) => {
+                    let id = if resource.id.is_empty() { UNKNOWN_TEXT } else { &resource.id };
                     Ok(format!("{urn}::{id}"))
                 }
                 _ => Err(RpcError::unavailable()),
@@ -155,22 +156,22 @@ impl Context {
     /// goes wrong with that is told to the first resource that needs it.
     pub(in crate::driver) fn note_provider(
         &self,
-        row: &ResourceState,
+        state: &ResourceState,
         resolved: &ResolvedProvider,
         inputs: &Arc<PropertyMap>,
     ) {
         let ProviderKind::Provider(resource) = &resolved.server else { return };
-        let provider = self.providers.plugins.register(row, resource.plugin(), inputs);
+        let provider = self.providers.plugins.register(state, resource.plugin(), inputs);
         let flow = self.exchange.new_flow();
         self.begin(flow, Begun::Configuring(provider));
     }
 
-    /// Has the plugins of rows started and configured side by side, before the first of them is called.
-    pub(in crate::driver) fn start_plugins_of<'r>(&self, rows: impl Iterator<Item = &'r Arc<ResourceState>>) {
-        let served = rows.filter(|row| row.served_by() == ServedBy::Plugin && !row.external);
+    /// Has the plugins of resources started and configured side by side, before the first of them is called.
+    pub(in crate::driver) fn start_plugins_of<'r>(&self, resources: impl Iterator<Item = &'r Arc<ResourceState>>) {
+        let served = resources.filter(|resource| resource.served_by() == ServedBy::Plugin && !resource.external);
         // One of each provider resource; what runs code beside that is started when it is needed.
         let references: BTreeSet<&str> =
-            served.filter(|row| row.code().is_none()).map(|row| row.provider.as_str()).collect();
+            served.filter(|resource| resource.code().is_none()).map(|resource| resource.provider.as_str()).collect();
         for provider in references.into_iter().filter_map(|reference| self.providers.plugins.of(reference).ok()) {
             let flow = self.exchange.new_flow();
             self.begin(flow, Begun::Configuring(provider));
@@ -201,7 +202,7 @@ impl Context {
         Ok(())
     }
 
-    /// Asks whether a resource can go from the provider resource of its row to another one.
+    /// Asks whether a resource can go from the provider resource of its state to another one.
     pub(in crate::driver) async fn compare_providers(
         &self,
         old: &str,
@@ -210,7 +211,7 @@ impl Context {
         let same = || Answer::Diffed(DiffAnswer::default());
         let plugins = &self.providers.plugins;
         let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(same()) };
-        let (Some(before), Some(news)) = (plugins.row(old), provider.inputs()) else { return Ok(same()) };
+        let (Some(before), Some(news)) = (plugins.resource(old), provider.inputs()) else { return Ok(same()) };
         let Some(plugin) = plugins.ready(provider).await? else { return Ok(same()) };
         let question = PluginQuestion::DiffConfig {
             urn: provider.urn.clone(),

@@ -27,7 +27,7 @@ impl Context {
             registration.code_change = CodeChange::Code;
         }
         let ProviderKind::Live { reference, .. } = &resolved.server else { return };
-        // Another tool's row says nothing of this.
+        // Another tool's resource says nothing of this.
         let Ok(stored) = self.providers.stored_reference(old) else { return };
         let kept = self.providers.with_revision(reference, kept_revision(&stored, reference));
         registration.kept_provider = Some(StoredProvider::Reference(kept));

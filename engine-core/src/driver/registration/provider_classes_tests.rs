@@ -14,12 +14,12 @@ fn host(version: Option<u64>, code: &str) -> ScriptedHost {
     ScriptedHost { revision, ..ScriptedHost::default() }
 }
 
-fn up_with(operation: Operation, host: ScriptedHost, rows: Vec<Arc<ResourceState>>) -> Outcome {
-    run_as(&Arc::new(host), operation, rows, &[wanted("a", "x"), wanted("b", "x")])
+fn up_with(operation: Operation, host: ScriptedHost, resources: Vec<Arc<ResourceState>>) -> Outcome {
+    run_as(&Arc::new(host), operation, resources, &[wanted("a", "x"), wanted("b", "x")])
 }
 
-fn up(host: ScriptedHost, rows: Vec<Arc<ResourceState>>) -> Outcome {
-    up_with(Operation::new(OperationKind::Update, "proj", "dev"), host, rows)
+fn up(host: ScriptedHost, resources: Vec<Arc<ResourceState>>) -> Outcome {
+    up_with(Operation::new(OperationKind::Update, "proj", "dev"), host, resources)
 }
 
 fn ops(outcome: &Outcome) -> Vec<&str> {
@@ -29,7 +29,7 @@ fn ops(outcome: &Outcome) -> Vec<&str> {
 #[test]
 fn a_version_that_rises_updates_once() {
     let made = up(host(Some(1), "old"), Vec::new());
-    let risen = up(host(Some(2), "new"), made.rows);
+    let risen = up(host(Some(2), "new"), made.resources);
     assert_eq!(ops(&risen), ["update a", "update b"]);
     assert!(
         risen.messages.contains("provider_version rose from 1 to 2: Provider1 (2 resources)"),
@@ -37,7 +37,7 @@ fn a_version_that_rises_updates_once() {
         risen.messages
     );
     assert!(!risen.messages.contains("code changed"), "{}", risen.messages);
-    let again = up(host(Some(2), "new"), risen.rows);
+    let again = up(host(Some(2), "new"), risen.resources);
     assert_eq!(ops(&again), ["same a", "same b"]);
     assert_eq!(again.messages, "");
 }
@@ -45,38 +45,38 @@ fn a_version_that_rises_updates_once() {
 #[test]
 fn a_version_that_falls_is_told_and_nothing_is_updated() {
     let made = up(host(Some(2), "old"), Vec::new());
-    let fallen = up(host(Some(1), "old"), made.rows);
+    let fallen = up(host(Some(1), "old"), made.resources);
     assert_eq!(ops(&fallen), ["same a", "same b"]);
     assert!(fallen.messages.contains("fell from 2 to 1: Provider1 (2 resources)"), "{}", fallen.messages);
-    let back = up(host(Some(2), "old"), fallen.rows);
+    let back = up(host(Some(2), "old"), fallen.resources);
     assert_eq!((ops(&back), back.messages.as_str()), (vec!["same a", "same b"], ""));
 }
 
 #[test]
 fn a_version_and_a_fingerprint_that_come_or_go_change_nothing() {
     let made = up(host(None, ""), Vec::new());
-    let declared = up(host(Some(1), "code"), made.rows);
+    let declared = up(host(Some(1), "code"), made.resources);
     assert_eq!((ops(&declared), declared.messages.as_str()), (vec!["same a", "same b"], ""));
-    let gone = up(host(None, ""), declared.rows);
+    let gone = up(host(None, ""), declared.resources);
     assert_eq!((ops(&gone), gone.messages.as_str()), (vec!["same a", "same b"], ""));
     // What was recorded without a change counts from then on.
-    let risen = up(host(Some(2), "code"), gone.rows);
+    let risen = up(host(Some(2), "code"), gone.resources);
     assert_eq!(ops(&risen), ["update a", "update b"]);
 }
 
 #[test]
 fn changed_source_is_told_of_once_per_class_until_the_resources_are_updated() {
     let made = up(host(None, "old"), Vec::new());
-    let changed = up(host(None, "new"), made.rows);
+    let changed = up(host(None, "new"), made.resources);
     assert_eq!(ops(&changed), ["same a", "same b"]);
     let told = "provider code changed since the last update: Provider1 (2 resources)";
     assert_eq!(changed.messages.matches(told).count(), 1, "{}", changed.messages);
     let operation =
         Operation { update_changed_providers: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let updated = up_with(operation, host(None, "new"), changed.rows);
+    let updated = up_with(operation, host(None, "new"), changed.resources);
     assert_eq!(ops(&updated), ["update a", "update b"]);
     assert!(updated.messages.contains(told), "{}", updated.messages);
-    let after = up(host(None, "new"), updated.rows);
+    let after = up(host(None, "new"), updated.resources);
     assert_eq!((ops(&after), after.messages.as_str()), (vec!["same a", "same b"], ""));
 }
 
@@ -85,7 +85,7 @@ fn changed_source_is_told_of_the_resources_that_stay_as_they_are_only() {
     let made = up(host(None, "old"), Vec::new());
     let operation = Operation::new(OperationKind::Update, "proj", "dev");
     let registrations = [wanted("a", "x"), wanted("b", "y")];
-    let changed = run_as(&Arc::new(host(None, "new")), operation, made.rows, &registrations);
+    let changed = run_as(&Arc::new(host(None, "new")), operation, made.resources, &registrations);
     assert_eq!(ops(&changed), ["same a", "create-replacement b", "replace b", "delete-replaced b"]);
     assert!(changed.messages.contains("Provider1 (1 resource). They stay"), "{}", changed.messages);
 }
@@ -95,10 +95,10 @@ fn resources_that_are_no_targets_are_not_renewed() {
     let made = up(host(Some(1), "old"), Vec::new());
     let targets = vec!["**::b".to_owned()];
     let operation = Operation { targets, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let risen = up_with(operation, host(Some(2), "new"), made.rows);
+    let risen = up_with(operation, host(Some(2), "new"), made.resources);
     assert_eq!(ops(&risen), ["same a", "update b"]);
     assert!(risen.messages.contains("Provider1 (1 resource)"), "{}", risen.messages);
-    let rest = up(host(Some(2), "new"), risen.rows);
+    let rest = up(host(Some(2), "new"), risen.resources);
     assert_eq!(ops(&rest), ["update a", "same b"]);
 }
 
@@ -109,7 +109,7 @@ fn an_object_that_could_not_be_found_again_is_told_of_when_it_makes_something() 
     assert_eq!(made.messages.matches("its attribute 'client' is a lock").count(), 1, "{}", made.messages);
     assert!(made.messages.contains("(2 resources in this run)"), "{}", made.messages);
     assert!(made.messages.contains("maloko.register_provider(\"tests:Provider1\""), "{}", made.messages);
-    let again = up(lost(), made.rows);
+    let again = up(lost(), made.resources);
     assert_eq!((ops(&again), again.messages.as_str()), (vec!["same a", "same b"], ""));
     let by_hand = up(ScriptedHost { by_hand: true, ..lost() }, Vec::new());
     assert_eq!(by_hand.messages, "");
@@ -118,15 +118,15 @@ fn an_object_that_could_not_be_found_again_is_told_of_when_it_makes_something() 
 #[test]
 fn changed_source_is_told_of_in_one_line_that_names_whose_code_changed_and_can_be_dismissed() {
     let made = up(host(None, "own;Base=x"), Vec::new());
-    let told = up(host(None, "own;Base=y"), made.rows.clone());
+    let told = up(host(None, "own;Base=y"), made.resources.clone());
     assert!(told.messages.contains("provider code changed since the last update: Base (2 resources). They stay"));
     assert!(!told.messages.contains("Provider1"), "{}", told.messages);
-    let both = up(host(None, "other;Base=y"), made.rows.clone());
+    let both = up(host(None, "other;Base=y"), made.resources.clone());
     assert!(both.messages.contains("update: Base (2 resources), Provider1 (2 resources)."), "{}", both.messages);
     assert_eq!(both.messages.matches("provider code changed").count(), 1);
     assert!(both.messages.contains("`maloko config set maloko:codeChanges ignore`"), "{}", both.messages);
     let ignore = ConfigValue { value: "ignore".to_owned(), secret: false };
     let config = Arc::new([("maloko:codeChanges".to_owned(), ignore)].into_iter().collect());
     let dismissed = Operation { config, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    assert_eq!(up_with(dismissed, host(None, "other;Base=y"), made.rows).messages, "");
+    assert_eq!(up_with(dismissed, host(None, "other;Base=y"), made.resources).messages, "");
 }

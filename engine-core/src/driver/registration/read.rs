@@ -19,7 +19,7 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::answer_validation::no_outputs;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
-use crate::driver::steps::rows::plugin_arguments;
+use crate::driver::steps::resource_states::plugin_arguments;
 use crate::driver::stop::Failure;
 
 impl Context {
@@ -37,7 +37,7 @@ impl Context {
             if let Some(object) = goal.object {
                 self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?;
             }
-            let outputs = old.map(|(_, row)| row.outputs_or_empty()).unwrap_or_default();
+            let outputs = old.map(|(_, resource)| resource.outputs_or_empty()).unwrap_or_default();
             return Ok(answer(&urn, &outputs, accepts));
         }
         let unknown = id.is_none();
@@ -76,7 +76,7 @@ impl Context {
             return Err(self.refuse(&RegistrationError::look_up_without_id(&urn)));
         }
         let goal = registration.goal;
-        let row = ResourceState {
+        let resource = ResourceState {
             urn: urn.clone(),
             custom: true,
             id: id.clone(),
@@ -88,26 +88,26 @@ impl Context {
             provider: registration.provider,
             additional_secret_outputs: goal.additional_secret_outputs,
             stored_provider: resolved.stored(),
-            created: registration.old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
-            modified: registration.old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
+            created: registration.old.as_ref().map(|(_, resource)| resource.created.clone()).unwrap_or_default(),
+            modified: registration.old.as_ref().map(|(_, resource)| resource.modified.clone()).unwrap_or_default(),
             source_position: goal.source_position,
             stack_trace: goal.stack_trace,
             ..ResourceState::default()
         };
         let takes_over = registration.old.as_ref().is_some_and(|(_, old)| !old.external && old.id != id);
         let op = if takes_over { Op::ReadReplacement } else { Op::Read };
-        let step = Step::new(op, &urn, registration.old, Some(Arc::new(row.clone())));
+        let step = Step::new(op, &urn, registration.old, Some(Arc::new(resource.clone())));
         self.keep_to_plan(&step)?;
         self.tell(Event::StepStarted(step.metadata(step.new.clone())));
-        let outcome = if unknown { Ok(row) } else { self.look_up(row, &resolved, id).await };
+        let outcome = if unknown { Ok(resource) } else { self.look_up(resource, &resolved, id).await };
         match outcome {
-            Ok(row) => {
-                let row = self.keep_read(&step, row);
+            Ok(resource) => {
+                let resource = self.keep_read(&step, resource);
                 if takes_over {
                     // The step that is counted: the managed object goes at the end of the run.
-                    self.act(Step { op: Op::Replace, new: Some(Arc::clone(&row)), ..step }, None).await?;
+                    self.act(Step { op: Op::Replace, new: Some(Arc::clone(&resource)), ..step }, None).await?;
                 }
-                Ok(answer(&urn, &row.outputs_or_empty(), accepts))
+                Ok(answer(&urn, &resource.outputs_or_empty(), accepts))
             }
             Err(error) => {
                 // A look-up has no way to tell the program of its failure other than to end it, also with
@@ -150,15 +150,18 @@ impl Context {
 
     async fn look_up(
         &self,
-        mut row: ResourceState,
+        mut resource: ResourceState,
         resolved: &ResolvedProvider,
         id: String,
     ) -> Result<ResourceState, ProviderError> {
-        let method =
-            Method::Read { id: id.clone(), props: resolved.shown(&row.inputs), timeout: row.custom_timeouts.read };
-        let _permit = self.call_permit(&row.urn, resolved).await?;
-        let for_plugin = plugin_arguments(resolved, &row, &row, self.operation.dry_run).map(Box::new);
-        match self.providers.call_with(resolved, &row.urn, method, for_plugin).await? {
+        let method = Method::Read {
+            id: id.clone(),
+            props: resolved.shown(&resource.inputs),
+            timeout: resource.custom_timeouts.read,
+        };
+        let _permit = self.call_permit(&resource.urn, resolved).await?;
+        let for_plugin = plugin_arguments(resolved, &resource, &resource, self.operation.dry_run).map(Box::new);
+        match self.providers.call_with(resolved, &resource.urn, method, for_plugin).await? {
             Answer::Read { id: read_id, outputs: Some(outputs), .. } => {
                 if read_id.is_empty() && resolved.can_read() && outputs.is_empty() {
                     return Err(ProviderError::new(
@@ -167,18 +170,18 @@ impl Context {
                     ));
                 }
                 if !read_id.is_empty() {
-                    row.id = read_id;
+                    resource.id = read_id;
                 }
                 for notice in self.operation.stacks.take_notices() {
-                    self.diagnose(Some(&row.urn), Severity::Warning, notice);
+                    self.diagnose(Some(&resource.urn), Severity::Warning, notice);
                 }
-                let inputs = Arc::clone(&row.inputs);
+                let inputs = Arc::clone(&resource.inputs);
                 if resolved.is_plugin() {
                     // They were what the program knows of it, and are not kept.
-                    row.inputs = Arc::default();
+                    resource.inputs = Arc::default();
                 }
-                self.renew_outputs(&mut row, outputs, &inputs);
-                Ok(row)
+                self.renew_outputs(&mut resource, outputs, &inputs);
+                Ok(resource)
             }
             Answer::Read { id: read_id, outputs: None, .. } if !read_id.is_empty() => Err(no_outputs("read")),
             _ => {
@@ -187,22 +190,23 @@ impl Context {
         }
     }
 
-    fn keep_read(&self, step: &Step, mut row: ResourceState) -> Arc<ResourceState> {
+    fn keep_read(&self, step: &Step, mut resource: ResourceState) -> Arc<ResourceState> {
         let old = step.old.clone();
         let first = old.is_none();
-        let differs = old.as_ref().is_none_or(|(_, old)| old.outputs != row.outputs || old.inputs != row.inputs);
+        let differs =
+            old.as_ref().is_none_or(|(_, old)| old.outputs != resource.outputs || old.inputs != resource.inputs);
         if differs && old.is_some() {
-            row.modified = self.now();
+            resource.modified = self.now();
         }
-        let row = Arc::new(row);
+        let resource = Arc::new(resource);
         let mut changes = Vec::new();
         {
             let mut run_state = self.run_state();
             match old {
                 Some((number, old)) if step.op == Op::ReadReplacement => {
-                    changes.extend(run_state.put_replacement(Arc::clone(&row), number, &old));
+                    changes.extend(run_state.put_replacement(Arc::clone(&resource), number, &old));
                 }
-                old => changes.push(run_state.put(Arc::clone(&row), old.map(|(number, _)| number))),
+                old => changes.push(run_state.put(Arc::clone(&resource), old.map(|(number, _)| number))),
             }
             if differs && !first {
                 run_state.count(step.op, &step.urn);
@@ -211,8 +215,8 @@ impl Context {
         if !self.operation.dry_run {
             self.exchange.append_unawaited(changes);
         }
-        self.tell(Event::StepDone(step.metadata(Some(Arc::clone(&row)))));
-        row
+        self.tell(Event::StepDone(step.metadata(Some(Arc::clone(&resource)))));
+        resource
     }
 }
 

@@ -39,7 +39,8 @@ impl Context {
         let (urn, old) = self.run_state().planner.locate(goal);
         if let Some(object) = goal.object {
             // A former URN that a resource of its own has by now is served by that one.
-            let former = old.as_ref().map(|(_, row)| &row.urn).filter(|former| !self.providers.serves(former));
+            let former =
+                old.as_ref().map(|(_, resource)| &resource.urn).filter(|former| !self.providers.serves(former));
             let key = former.unwrap_or(&urn);
             self.providers.register(key, object).await.map_err(|error| self.fail_planning(&urn, &error))?;
         }
@@ -51,7 +52,7 @@ impl Context {
         if self.operation.kind == OperationKind::Import && goal.custom {
             self.run_state().wanted.insert(urn.clone(), goal.inputs.clone());
         }
-        Ok((urn, old.map_or(Registered::Unknown, |(_, row)| Registered::Done(row))))
+        Ok((urn, old.map_or(Registered::Unknown, |(_, resource)| Registered::Done(resource))))
     }
 
     pub(in crate::driver) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, Registered), RpcError> {
@@ -99,8 +100,8 @@ impl Context {
             match Box::pin(self.look_before_create(create, resolved)).await? {
                 None => return Ok((urn, Registered::Failed)),
                 Some(None) => {}
-                Some(Some((number, row))) => {
-                    self.run_state().planner.begin_again(&mut registration, &steps, number, &row);
+                Some(Some((number, resource))) => {
+                    self.run_state().planner.begin_again(&mut registration, &steps, number, &resource);
                     steps = match Box::pin(self.plan_steps(&mut registration, Some(resolved), &mut guard)).await? {
                         Planned::Steps(steps) => steps,
                         Planned::Ended(ended) => return ended,
@@ -149,11 +150,11 @@ impl Context {
         if let Some(refusal) = &registration.refused_after {
             return Err(self.refuse(refusal));
         }
-        if let (Some(resolved), Registered::Done(row)) = (&resolved, &done) {
+        if let (Some(resolved), Registered::Done(resource)) = (&resolved, &done) {
             // An unchanged provider keeps what it was configured with.
             let is_kept = is_kept && !fail_points::is_on("planted::unchanged-provider-takes-new-inputs");
             let old = registration.old.as_ref().filter(|_| is_kept).map(|(_, old)| &old.inputs);
-            self.note_provider(row, resolved, old.unwrap_or(&row.inputs));
+            self.note_provider(resource, resolved, old.unwrap_or(&resource.inputs));
         }
         Ok((urn, done))
     }
@@ -211,7 +212,7 @@ impl Context {
         resolved: Option<&ResolvedProvider>,
         deletions: &mut DeletionsFirst<'_>,
     ) -> Result<Registered, RpcError> {
-        let mut row = None;
+        let mut resource = None;
         // What depends on its object is deleted before it.
         let mut waiting = steps.first().filter(|step| step.urn != *urn).and_then(|_| self.wait_for_deletions(urn));
         for mut step in steps {
@@ -220,7 +221,10 @@ impl Context {
             }
             if matches!(step.op, Op::Update | Op::Replace | Op::CreateReplacement) && step.old.is_none() {
                 // Of what the step before this one has imported.
-                step.old = self.run_state().row(&step.urn).map(|(number, row)| (number, std::sync::Arc::clone(row)));
+                step.old = self
+                    .run_state()
+                    .resource(&step.urn)
+                    .map(|(number, resource)| (number, std::sync::Arc::clone(resource)));
             }
             let creates = matches!(step.op, Op::Create | Op::CreateReplacement | Op::Import | Op::ImportReplacement);
             if let (Op::Import | Op::ImportReplacement, Some(new)) = (step.op, &step.new) {
@@ -236,9 +240,9 @@ impl Context {
             if let (true, Some(resolved)) = (creates, resolved) {
                 self.note_unfindable(urn, resolved);
             }
-            row = Some(done);
+            resource = Some(done);
         }
-        Ok(row.map_or(Registered::Unknown, Registered::Done))
+        Ok(resource.map_or(Registered::Unknown, Registered::Done))
     }
 
     /// Asks the planner, and on its behalf the providers, until it is clear what is to be done.
@@ -287,7 +291,7 @@ impl Context {
         (known && registration.goal.custom && !left_out()).then_some(create)
     }
 
-    /// Tells of a new resource that is no target; it gets no row.
+    /// Tells of a new resource that is no target; it gets no state.
     fn leave_out(&self, steps: Vec<crate::plan::Step>) {
         for step in steps {
             self.run_state().planned.insert(step.urn.clone());
@@ -341,12 +345,12 @@ impl Context {
             let answer = self.compare_providers(&old, resolved).await;
             return answer.map_err(|error| self.fail_planning(&urn, &error));
         }
-        let of_the_row;
+        let of_the_resource;
         let resolved = match (&about, resolved) {
             (None, Some(resolved)) => resolved,
-            (Some(row), _) => {
-                of_the_row = self.providers.resolve(row).await;
-                of_the_row.as_ref().map_err(|error| self.fail_planning(&urn, error))?
+            (Some(resource), _) => {
+                of_the_resource = self.providers.resolve(resource).await;
+                of_the_resource.as_ref().map_err(|error| self.fail_planning(&urn, error))?
             }
             (None, None) => {
                 let error = ProviderError::new(ProviderErrorKind::NoProvider, "the resource has no provider");

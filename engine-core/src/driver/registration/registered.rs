@@ -6,7 +6,7 @@ use crate::resource_state::ResourceState;
 
 /// How a registration ended.
 pub(in crate::driver) enum Registered {
-    /// With this row; component outputs are never handed back.
+    /// With this resource; component outputs are never handed back.
     Done(Arc<ResourceState>),
     /// The resource is not there in this run, and all of its outputs are unknown.
     Unknown,

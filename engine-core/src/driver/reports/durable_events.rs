@@ -80,9 +80,9 @@ impl Context {
     }
 
     /// Counts a step and tells of it once it is durable. Where that fails, so does the step, and the run.
-    pub(in crate::driver) fn done_when_written(&self, step: Step, row: Arc<ResourceState>, written: Written) {
+    pub(in crate::driver) fn done_when_written(&self, step: Step, resource: Arc<ResourceState>, written: Written) {
         self.reporting_flow();
-        self.durable_events.send(|_| Message::Done { step: Box::new(step), row, written });
+        self.durable_events.send(|_| Message::Done { step: Box::new(step), resource, written });
     }
 
     /// Waits until the watcher was told of all steps that were taken so far: those that are done are told of when they are
@@ -112,7 +112,7 @@ impl Context {
         while let Some(message) = messages.next().await {
             match message {
                 Message::Started(step, beginning) => self.tell_beginning(*step, &beginning),
-                Message::Done { step, row, written } => self.tell_when_written(&step, row, written).await,
+                Message::Done { step, resource, written } => self.tell_when_written(&step, resource, written).await,
                 Message::Event(event) => self.exchange.tell(*event),
                 Message::Told(sender) => {
                     // Whoever waited may have given up.
@@ -122,16 +122,16 @@ impl Context {
         }
     }
 
-    async fn tell_when_written(&self, step: &Step, row: Arc<ResourceState>, written: Written) {
+    async fn tell_when_written(&self, step: &Step, resource: Arc<ResourceState>, written: Written) {
         let outcome = if fail_points::is_on("planted::done-before-durable") { Ok(()) } else { written.wait().await };
         fail_points::kill("kill::after-outcome");
         match outcome {
             Ok(()) => {
                 self.run_state().count(step.op, &step.urn);
-                self.exchange.tell(Event::StepDone(step.metadata(Some(row))));
+                self.exchange.tell(Event::StepDone(step.metadata(Some(resource))));
             }
             Err(error) => {
-                let error = self.outcome_failure(&error, Some(&row));
+                let error = self.outcome_failure(&error, Some(&resource));
                 self.note_failure(&step.urn, &error);
                 self.exchange.tell(Event::StepFailed(step.metadata(step.new.clone())));
             }

@@ -23,8 +23,8 @@ impl Held {
     }
 
     fn begin(&self, op: Op, name: &str) {
-        let row = ResourceState { urn: urn(name), custom: true, ..ResourceState::default() };
-        let step = Step::new(op, &urn(name), None, Some(Arc::new(row)));
+        let resource = ResourceState { urn: urn(name), custom: true, ..ResourceState::default() };
+        let step = Step::new(op, &urn(name), None, Some(Arc::new(resource)));
         self.world.context.tell(Event::StepStarted(step.metadata(step.new.clone())));
     }
 

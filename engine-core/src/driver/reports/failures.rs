@@ -96,15 +96,15 @@ impl Context {
     }
 
     /// The outcome of a call could not be recorded: nobody but this message may know of the object.
-    pub(in crate::driver) fn outcome_failure(&self, error: &Error, row: Option<&ResourceState>) -> ProviderError {
+    pub(in crate::driver) fn outcome_failure(&self, error: &Error, resource: Option<&ResourceState>) -> ProviderError {
         let mut failure = self.state_failure(error);
-        if let Some(row) = row.filter(|row| !row.id.is_empty()) {
+        if let Some(resource) = resource.filter(|resource| !resource.id.is_empty()) {
             failure.message = message![
                 format!(
                     "{}. The object has the id '{}': if the state does not name it after this run, take it over: with ",
-                    failure.message, row.id
+                    failure.message, resource.id
                 ),
-                Command::new("refresh").with("--import-pending-creates").quoted(&row.urn).value(&row.id),
+                Command::new("refresh").with("--import-pending-creates").quoted(&resource.urn).value(&resource.id),
                 " if ",
                 Command::new("stack"),
                 " shows an unresolved create of it, else with ",

@@ -80,7 +80,10 @@ impl Context {
         let of_component = self.providers.plugins.provider_of_component(urn);
         of_component.or_else(|| {
             let run_state = self.run_state();
-            run_state.row(urn).map(|(_, row)| row.provider.clone()).filter(|provider| !provider.is_empty())
+            run_state
+                .resource(urn)
+                .map(|(_, resource)| resource.provider.clone())
+                .filter(|provider| !provider.is_empty())
         })
     }
 

@@ -23,7 +23,7 @@ impl Context {
     ) -> Result<InvokeResponse, RpcError> {
         let arguments = registered_outputs(request.args.take()).map_err(RpcError::invalid)?;
         let found = builtin::resource_wanted(&request.tok, &arguments)
-            .and_then(|urn| self.run_state().row(&urn).map(|(_, row)| std::sync::Arc::clone(row)));
+            .and_then(|urn| self.run_state().resource(&urn).map(|(_, resource)| std::sync::Arc::clone(resource)));
         if request.depends_on.iter().any(|urn| self.is_pending(&Urn::unchecked(urn))) {
             return Ok(InvokeResponse { unknown: true, ..InvokeResponse::default() });
         }
@@ -90,10 +90,11 @@ impl Context {
             return false;
         }
         let run_state = self.run_state();
-        match run_state.row(urn) {
-            Some((_, row)) if row.custom => row.id.is_empty(),
+        match run_state.resource(urn) {
+            Some((_, resource)) if resource.custom => resource.id.is_empty(),
             Some(_) => run_state.planner.all_seen().any(|other| {
-                let is_made = run_state.row(other).is_none_or(|(_, row)| !row.custom || !row.id.is_empty());
+                let is_made =
+                    run_state.resource(other).is_none_or(|(_, resource)| !resource.custom || !resource.id.is_empty());
                 !is_made && is_below(&run_state, other, urn)
             }),
             // It failed, or is left out. What the run does not know is none of its resources.
@@ -104,6 +105,6 @@ impl Context {
 
 /// Is a resource of this run below another one?
 fn is_below(run_state: &RunState, urn: &Urn, above: &Urn) -> bool {
-    let parent_of = |urn: &Urn| run_state.row(urn).and_then(|(_, row)| row.parent.clone());
+    let parent_of = |urn: &Urn| run_state.resource(urn).and_then(|(_, resource)| resource.parent.clone());
     std::iter::successors(parent_of(urn), parent_of).any(|parent| parent == *above)
 }

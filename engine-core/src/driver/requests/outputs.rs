@@ -26,7 +26,11 @@ impl Context {
         let refused = |reason: String| RpcError::invalid(format!("outputs of '{urn}': {reason}"));
         let mut outputs = registered_outputs(request.outputs).map_err(refused)?;
         self.providers.complete_assets(&mut outputs).await.map_err(refused)?;
-        let old = self.run_state().open.get(&urn).and_then(|step| step.old.as_ref().map(|row| row.outputs_or_empty()));
+        let old = self
+            .run_state()
+            .open
+            .get(&urn)
+            .and_then(|step| step.old.as_ref().map(|resource| resource.outputs_or_empty()));
         self.keep_outputs_to_plan(&urn, &old.unwrap_or_default(), &outputs)?;
         match self.take_outputs(&urn, outputs)? {
             None => Ok(()),
@@ -44,20 +48,21 @@ impl Context {
             run_state.stack_outputs = Some(outputs);
             return Ok(None);
         }
-        // What is no target, or failed, has no row; the SDKs register its outputs all the same.
+        // What is no target, or failed, has no state; the SDKs register its outputs all the same.
         if run_state.failed.contains(urn) || run_state.planner.is_left_out(urn) {
             return Ok(None);
         }
-        let Some((number, row)) = run_state.row(urn).map(|(number, row)| (number, row.clone())) else {
+        let Some((number, resource)) = run_state.resource(urn).map(|(number, resource)| (number, resource.clone()))
+        else {
             return Err(RpcError::invalid(format!(
                 "outputs were registered for '{urn}', which is not a resource of this run"
             )));
         };
-        let changed = *row.outputs_or_empty() != outputs;
-        let row = Arc::new(ResourceState { outputs: Some(outputs.into()), ..(*row).clone() });
+        let changed = *resource.outputs_or_empty() != outputs;
+        let resource = Arc::new(ResourceState { outputs: Some(outputs.into()), ..(*resource).clone() });
         let metadata = run_state.open.remove(urn);
         if changed {
-            let change = run_state.set(number, row.clone());
+            let change = run_state.set(number, resource.clone());
             drop(run_state);
             if !self.operation.dry_run {
                 self.exchange.append_unawaited(vec![change]);
@@ -65,6 +70,6 @@ impl Context {
         } else {
             drop(run_state);
         }
-        Ok(metadata.map(|metadata| StepMetadata { new: Some(row), ..metadata }))
+        Ok(metadata.map(|metadata| StepMetadata { new: Some(resource), ..metadata }))
     }
 }

@@ -63,9 +63,9 @@ impl Context {
         };
         let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
         match registered {
-            Registered::Done(row) => {
-                response.id.clone_from(&row.id);
-                let mut outputs = if has_outputs { row.outputs_or_empty() } else { Arc::default() };
+            Registered::Done(resource) => {
+                response.id.clone_from(&resource.id);
+                let mut outputs = if has_outputs { resource.outputs_or_empty() } else { Arc::default() };
                 if !partial && outputs.values().any(Value::contains_unknown) {
                     Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
                 }

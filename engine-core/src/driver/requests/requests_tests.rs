@@ -190,14 +190,14 @@ fn outputs_of_what_was_not_registered_are_refused() {
 }
 
 #[test]
-fn registered_outputs_replace_those_of_the_row() {
+fn registered_outputs_replace_those_of_the_resource() {
     let (engine, _) = engine();
     let group = register(&engine, "tests:index:Group", "g", "");
     for key in ["one", "two"] {
         ask(&engine, "RegisterResourceOutputs", &outputs(&group, key)).unwrap();
-        let rows = engine.snapshot().rows;
-        let row = rows.iter().find(|row| row.urn.as_str() == group).unwrap();
-        assert_eq!(*row.outputs_or_empty(), [(key.to_owned(), 1.0.into())].into());
+        let resources = engine.snapshot().resources;
+        let resource = resources.iter().find(|resource| resource.urn.as_str() == group).unwrap();
+        assert_eq!(*resource.outputs_or_empty(), [(key.to_owned(), 1.0.into())].into());
     }
 }
 
@@ -219,9 +219,9 @@ fn stack_outputs_are_told_last() {
     assert_eq!(done(), ["g"]);
     block_on(engine.finish(ProgramEnd::default())).unwrap();
     assert_eq!(done(), ["g", "proj-dev"]);
-    let rows = engine.snapshot().rows;
-    let row = rows.iter().find(|row| row.urn.is_root_stack()).unwrap();
-    assert_eq!(*row.outputs_or_empty(), [("x".to_owned(), 1.0.into())].into());
+    let resources = engine.snapshot().resources;
+    let resource = resources.iter().find(|resource| resource.urn.is_root_stack()).unwrap();
+    assert_eq!(*resource.outputs_or_empty(), [("x".to_owned(), 1.0.into())].into());
 }
 
 #[test]

@@ -20,19 +20,19 @@ impl Context {
     /// [`Load`](crate::operation::OperationKind::Load) whose program has ended. Code that another tool stored is
     /// replaced where the program has a live object for it, and left as it is otherwise.
     ///
-    /// The result lists the rows that keep their reference. Nothing of the engine's own state changes.
+    /// The result lists the resources that keep their reference. Nothing of the engine's own state changes.
     pub(in crate::driver) async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
         self.stop.idle().await;
         let mut known: HashMap<ObjectId, Result<SerializedProvider, ProviderError>> = HashMap::new();
         let mut missing = Vec::new();
-        for row in &mut snapshot.rows {
-            if row.stored_provider == StoredProvider::Absent {
+        for resource in &mut snapshot.resources {
+            if resource.stored_provider == StoredProvider::Absent {
                 continue;
             }
-            match self.serialized(row, &mut known).await {
-                Ok(Some(serialized)) => Arc::make_mut(row).stored_provider = stored(&serialized),
+            match self.serialized(resource, &mut known).await {
+                Ok(Some(serialized)) => Arc::make_mut(resource).stored_provider = stored(&serialized),
                 Ok(None) => {}
-                Err(error) => missing.push(NotSerialized { urn: row.urn.clone(), reason: error.message.into() }),
+                Err(error) => missing.push(NotSerialized { urn: resource.urn.clone(), reason: error.message.into() }),
             }
         }
         missing
@@ -40,13 +40,13 @@ impl Context {
 
     async fn serialized(
         &self,
-        row: &ResourceState,
+        resource: &ResourceState,
         known: &mut HashMap<ObjectId, Result<SerializedProvider, ProviderError>>,
     ) -> Result<Option<SerializedProvider>, ProviderError> {
-        let resolved = match self.providers.resolve(row).await {
+        let resolved = match self.providers.resolve(resource).await {
             Ok(resolved) => resolved,
             // It is in the other tool's form already.
-            Err(_) if is_foreign(row, self.crypter.as_ref()) => return Ok(None),
+            Err(_) if is_foreign(resource, self.crypter.as_ref()) => return Ok(None),
             Err(error) => return Err(error),
         };
         let ProviderKind::Live { object, .. } = resolved.server else { return Ok(None) };
@@ -59,7 +59,7 @@ impl Context {
     }
 }
 
-/// As a row keeps another tool's code. What is secret is encrypted when the row is written.
+/// As a resource keeps another tool's code. What is secret is encrypted when the resource is written.
 fn stored(serialized: &SerializedProvider) -> StoredProvider {
     let text = json!(serialized.text);
     StoredProvider::Foreign(Arc::new(if serialized.secret {

@@ -78,7 +78,7 @@ impl Context {
             ProviderErrorKind::Unreadable { returned, id } => {
                 unresolved.returned = Value::secret(Value::String(self.kept_text(returned)));
                 if !id.is_empty() {
-                    Arc::make_mut(&mut unresolved.row).id.clone_from(id);
+                    Arc::make_mut(&mut unresolved.resource).id.clone_from(id);
                 }
                 UnknownOutcome::Unreadable
             }

@@ -13,41 +13,41 @@ use crate::driver::answers::RpcError;
 use crate::driver::context::Context;
 use crate::driver::context::late_calls::LateOutcome;
 use crate::driver::program::hooks::{Occasion, moments};
-use crate::driver::steps::rows::plugin_arguments;
+use crate::driver::steps::resource_states::plugin_arguments;
 use crate::driver::steps::write_ahead::Journalled;
 
 impl Context {
-    /// Takes one deletion step; `true` when the row is gone (or marked, where its replacement follows).
+    /// Takes one deletion step; `true` when the resource is gone (or marked, where its replacement follows).
     pub(in crate::driver) async fn delete_one(&self, step: Step) -> Result<bool, RpcError> {
         self.go_on()?;
         self.keep_to_plan(&step)?;
-        let Some((number, row)) = step.old.clone() else { return Ok(true) };
+        let Some((number, resource)) = step.old.clone() else { return Ok(true) };
         self.tell(Event::StepStarted(step.metadata(None)));
-        let hooks = moments(step.op).filter(|_| !row.hooks.is_empty());
-        let occasion = Occasion { old: Some(&row), new: None };
+        let hooks = moments(step.op).filter(|_| !resource.hooks.is_empty());
+        let occasion = Occasion { old: Some(&resource), new: None };
         if let Some((before, _)) = hooks
-            && let Err(error) = Box::pin(self.run_hooks(&row.urn, &row.hooks, before, occasion)).await
+            && let Err(error) = Box::pin(self.run_hooks(&resource.urn, &resource.hooks, before, occasion)).await
         {
             self.failed(&step, &error);
             return Ok(false);
         }
-        if step.op == Op::Delete && self.is_protected(&row) {
-            return Ok(self.refuse_protected(&step, &row));
+        if step.op == Op::Delete && self.is_protected(&resource) {
+            return Ok(self.refuse_protected(&step, &resource));
         }
-        let without_call = !row.custom
-            || row.urn.provider_package().is_some()
-            || (row.retain_on_delete
+        let without_call = !resource.custom
+            || resource.urn.provider_package().is_some()
+            || (resource.retain_on_delete
                 && !(step.op == Op::DeleteReplaced && fail_points::is_on("planted::retain-ignored-for-old-object")))
             || step.note == IMPLIED
             || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
         let outcome = match (without_call, self.operation.dry_run) {
             (true, _) => Ok(Vec::new()),
-            (false, true) => self.providers.can_resolve(&row).await.map(|()| Vec::new()),
-            (false, false) => self.call_delete(&step, number, &row).await,
+            (false, true) => self.providers.can_resolve(&resource).await.map(|()| Vec::new()),
+            (false, false) => self.call_delete(&step, number, &resource).await,
         };
         match outcome {
             Ok(mut changes) => {
-                changes.push(self.book_deletion(&step, number, &row));
+                changes.push(self.book_deletion(&step, number, &resource));
                 if !self.operation.dry_run
                     && let Err(error) = self.record(changes).await
                 {
@@ -57,7 +57,7 @@ impl Context {
                 self.tell(Event::StepDone(step.metadata(None)));
                 if let Some((_, after)) = hooks {
                     // It is gone all the same; the run knows of the failure.
-                    let _ = Box::pin(self.run_after_hooks(&row.urn, &row.hooks, after, occasion)).await;
+                    let _ = Box::pin(self.run_after_hooks(&resource.urn, &resource.hooks, after, occasion)).await;
                 }
                 Ok(true)
             }
@@ -79,21 +79,21 @@ impl Context {
         &self,
         step: &Step,
         number: ResourceNumber,
-        row: &Arc<ResourceState>,
+        resource: &Arc<ResourceState>,
     ) -> Result<Vec<Change>, ProviderError> {
-        let resolved = self.providers.resolve(row).await?;
+        let resolved = self.providers.resolve(resource).await?;
         let method = Method::Delete {
-            id: row.id.clone(),
-            props: resolved.shown(&row.outputs_or_empty()),
-            timeout: row.custom_timeouts.delete,
+            id: resource.id.clone(),
+            props: resolved.shown(&resource.outputs_or_empty()),
+            timeout: resource.custom_timeouts.delete,
         };
-        let for_plugin = plugin_arguments(&resolved, row, row, false);
+        let for_plugin = plugin_arguments(&resolved, resource, resource, false);
         let call = Journalled {
             for_plugin: for_plugin.as_ref(),
             resolved: &resolved,
             kind: PendingKind::Deleting,
-            row,
-            occasion: Occasion { old: Some(row), new: None },
+            resource,
+            occasion: Occasion { old: Some(resource), new: None },
             late: &|operation| LateOutcome::Deletion { step: step.clone(), number, operation },
         };
         let (operation, answer) = self.call_retried(call, method).await?;
@@ -118,26 +118,26 @@ impl Context {
     }
 
     /// A protected resource stays, and the run goes on with what it does not need.
-    fn refuse_protected(&self, step: &Step, row: &ResourceState) -> bool {
-        self.complain(&RegistrationError::protected_deletion(&row.urn));
+    fn refuse_protected(&self, step: &Step, resource: &ResourceState) -> bool {
+        self.complain(&RegistrationError::protected_deletion(&resource.urn));
         self.tell(Event::StepFailed(step.metadata(None)));
         false
     }
 
-    /// Does the run refuse to delete the row, unless it is the old object of a replacement?
-    pub(in crate::driver) fn is_protected(&self, row: &ResourceState) -> bool {
-        let op = deletion_op(row);
-        row.protect && op == Op::Delete && !self.operation.ignore_protect
+    /// Does the run refuse to delete the resource, unless it is the old object of a replacement?
+    pub(in crate::driver) fn is_protected(&self, resource: &ResourceState) -> bool {
+        let op = deletion_op(resource);
+        resource.protect && op == Op::Delete && !self.operation.ignore_protect
     }
 }
 
-/// How a row goes that is no longer wanted.
-pub(in crate::driver) fn deletion_op(row: &ResourceState) -> Op {
-    match (row, row.delete) {
-        (row, true) if row.external => Op::DiscardReplaced,
+/// How a resource goes that is no longer wanted.
+pub(in crate::driver) fn deletion_op(resource: &ResourceState) -> Op {
+    match (resource, resource.delete) {
+        (resource, true) if resource.external => Op::DiscardReplaced,
         (_, true) => Op::DeleteReplaced,
-        (row, false) if row.pending_replacement => Op::RemovePendingReplace,
-        (row, false) if row.external => Op::Discard,
+        (resource, false) if resource.pending_replacement => Op::RemovePendingReplace,
+        (resource, false) if resource.external => Op::Discard,
         _ => Op::Delete,
     }
 }

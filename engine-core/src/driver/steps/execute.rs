@@ -21,18 +21,18 @@ use crate::driver::context::run_state::RunState;
 use crate::driver::exchange::Written;
 use crate::driver::program::hooks::{Occasion, moments};
 use crate::driver::steps::outcomes::Settled;
-use crate::driver::steps::rows::{finished, is_pending, plugin_arguments, stamp};
+use crate::driver::steps::resource_states::{finished, is_pending, plugin_arguments, stamp};
 use crate::driver::steps::write_ahead::Journalled;
 
 /// What a step led to.
 struct Taken {
-    row: Option<Arc<ResourceState>>,
+    resource: Option<Arc<ResourceState>>,
     /// The outcome of a call, on its way to the disk.
     written: Option<Written>,
 }
 
 impl Context {
-    /// Takes one step of a registration. Gives the row that it led to, or `None` when it failed and the run goes on
+    /// Takes one step of a registration. Gives the state that it led to, or `None` when it failed and the run goes on
     /// without it. `resolved` is the live object of custom resources.
     pub(in crate::driver) async fn act(
         &self,
@@ -55,19 +55,21 @@ impl Context {
             Ok(()) => self.take(&step, resolved).await,
         };
         let outcome = match outcome {
-            Ok(Taken { row: Some(row), written: Some(written) }) if row.hooks.is_empty() => {
-                self.done_when_written(step, Arc::clone(&row), written);
-                return Ok(Some(row));
+            Ok(Taken { resource: Some(resource), written: Some(written) }) if resource.hooks.is_empty() => {
+                self.done_when_written(step, Arc::clone(&resource), written);
+                return Ok(Some(resource));
             }
-            Ok(Taken { row, written: Some(written) }) => self.durable(written, row.as_deref()).await.map(|()| row),
-            Ok(Taken { row, written: None }) => Ok(row),
+            Ok(Taken { resource, written: Some(written) }) => {
+                self.durable(written, resource.as_deref()).await.map(|()| resource)
+            }
+            Ok(Taken { resource, written: None }) => Ok(resource),
             Err(error) => Err(error),
         };
         match outcome {
-            Ok(row) => {
-                self.done(&step, row.clone());
-                self.after(&step, row.as_deref()).await?;
-                Ok(row)
+            Ok(resource) => {
+                self.done(&step, resource.clone());
+                self.after(&step, resource.as_deref()).await?;
+                Ok(resource)
             }
             Err(error) => {
                 self.failed(&step, &error);
@@ -77,17 +79,20 @@ impl Context {
     }
 
     async fn take(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
-        let row = match step.op {
+        let resource = match step.op {
             Op::Replace => {
-                // The new row is the one of the other half, made or to be made.
-                self.run_state().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone())
+                // The new state is the one of the other half, made or to be made.
+                self.run_state()
+                    .resource(&step.urn)
+                    .map(|(_, resource)| Arc::clone(resource))
+                    .or_else(|| step.new.clone())
             }
             Op::Same => self.keep(step),
             Op::Import | Op::ImportReplacement => Some(self.adopt(step).await?),
             _ if self.operation.dry_run => Some(self.foresee(step, resolved).await?),
             _ => return self.change(step, resolved).await,
         };
-        Ok(Taken { row, written: None })
+        Ok(Taken { resource, written: None })
     }
 
     /// Calls the hooks that come before a step.
@@ -101,21 +106,22 @@ impl Context {
     }
 
     /// Calls the hooks that follow a step which was done; those of a component follow its outputs.
-    async fn after(&self, step: &Step, row: Option<&ResourceState>) -> Result<(), RpcError> {
-        match (moments(step.op), row) {
-            (Some((_, after)), Some(row)) if row.custom && !row.hooks.is_empty() => {
-                Box::pin(self.run_after_hooks(&step.urn, &row.hooks, after, Occasion::of(step, Some(row)))).await
+    async fn after(&self, step: &Step, resource: Option<&ResourceState>) -> Result<(), RpcError> {
+        match (moments(step.op), resource) {
+            (Some((_, after)), Some(resource)) if resource.custom && !resource.hooks.is_empty() => {
+                Box::pin(self.run_after_hooks(&step.urn, &resource.hooks, after, Occasion::of(step, Some(resource))))
+                    .await
             }
             _ => Ok(()),
         }
     }
 
     /// Counts a step and tells of it. Components and the stack are told of when their outputs are known.
-    fn done(&self, step: &Step, row: Option<Arc<ResourceState>>) {
-        let metadata = step.metadata(row.clone());
+    fn done(&self, step: &Step, resource: Option<Arc<ResourceState>>) {
+        let metadata = step.metadata(resource.clone());
         let mut run_state = self.run_state();
         run_state.count(step.op, &step.urn);
-        if row.is_some_and(|row| !row.custom) && step.op != Op::Replace {
+        if resource.is_some_and(|resource| !resource.custom) && step.op != Op::Replace {
             if step.urn.is_root_stack() {
                 run_state.root = Some(step.urn.clone());
             }
@@ -126,26 +132,26 @@ impl Context {
         self.tell(Event::StepDone(metadata));
     }
 
-    /// Nothing happens to the object; its row takes the new inputs and options.
+    /// Nothing happens to the object; its state takes the new inputs and options.
     fn keep(&self, step: &Step) -> Option<Arc<ResourceState>> {
-        let mut row = Arc::clone(step.new.as_ref()?);
-        if needs_marks(&row) {
-            mark_outputs(Arc::make_mut(&mut row));
+        let mut resource = Arc::clone(step.new.as_ref()?);
+        if needs_marks(&resource) {
+            mark_outputs(Arc::make_mut(&mut resource));
         }
         let old = step.old.as_ref();
         let in_place_of = old.map(|(number, _)| *number);
         // Its new URN must survive a crash, for what comes after it refers to it. So must what it refers to from now on:
-        // what it no longer needs may be deleted by this very run, and a row that refers to nothing is not sound.
-        let differs = |old: &ResourceState| old.urn != row.urn || !old.refers_as(&row);
+        // what it no longer needs may be deleted by this very run, and a resource that refers to nothing is not sound.
+        let differs = |old: &ResourceState| old.urn != resource.urn || !old.refers_as(&resource);
         let moves =
             old.is_some_and(|(_, old)| differs(old)) && !fail_points::is_on("planted::kept-references-forgotten");
         if moves && !self.operation.dry_run {
-            let change = self.run_state().put(Arc::clone(&row), in_place_of);
+            let change = self.run_state().put(Arc::clone(&resource), in_place_of);
             self.exchange.append_unawaited(vec![change]);
         } else {
-            self.run_state().keep(Arc::clone(&row), in_place_of);
+            self.run_state().keep(Arc::clone(&resource), in_place_of);
         }
-        Some(row)
+        Some(resource)
     }
 
     /// What a preview shows of a step: the inputs, and the outputs that are known to stay.
@@ -154,15 +160,15 @@ impl Context {
         step: &Step,
         resolved: Option<&ResolvedProvider>,
     ) -> Result<Arc<ResourceState>, ProviderError> {
-        let mut row = finished(step)?;
+        let mut resource = finished(step)?;
         if let Some(resolved) = resolved.filter(|resolved| resolved.is_plugin()) {
             // In a box of its own: previews of live objects have nothing to wait for.
-            row.outputs = Some(Arc::new(Box::pin(self.ask_preview(step, &row, resolved)).await?));
-        } else if row.served_by() == ServedBy::ItsPlugin {
-            row.outputs = Some(Arc::new(without_internal(&row.inputs)));
-        } else if row.custom && row.urn.provider_package().is_none() {
-            let mut outputs = (*row.inputs).clone();
-            crate::builtin::foresee(&row.kind, &mut outputs);
+            resource.outputs = Some(Arc::new(Box::pin(self.ask_preview(step, &resource, resolved)).await?));
+        } else if resource.served_by() == ServedBy::ItsPlugin {
+            resource.outputs = Some(Arc::new(without_internal(&resource.inputs)));
+        } else if resource.custom && resource.urn.provider_package().is_none() {
+            let mut outputs = (*resource.inputs).clone();
+            crate::builtin::foresee(&resource.kind, &mut outputs);
             if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
                 for (key, value) in old.outputs_or_empty().iter() {
                     if step.stables.contains(key) || fail_points::is_on("planted::preview-keeps-outputs") {
@@ -170,44 +176,46 @@ impl Context {
                     }
                 }
             }
-            row.outputs = Some(Arc::new(outputs));
+            resource.outputs = Some(Arc::new(outputs));
         }
-        mark_outputs(&mut row);
-        let row = Arc::new(row);
+        mark_outputs(&mut resource);
+        let resource = Arc::new(resource);
         let mut run_state = self.run_state();
         match &step.old {
             // As in the run itself, the old object waits for its deletion, so that the preview tells of that too.
-            Some((number, old)) if step.op == Op::CreateReplacement && leaves_old(&run_state, &row, *number, old) => {
-                run_state.keep(Arc::clone(&row), None);
+            Some((number, old))
+                if step.op == Op::CreateReplacement && leaves_old(&run_state, &resource, *number, old) =>
+            {
+                run_state.keep(Arc::clone(&resource), None);
                 let waiting = ResourceState { delete: true, pending_replacement: false, ..(**old).clone() };
                 run_state.set(*number, Arc::new(waiting));
             }
-            old => run_state.keep(Arc::clone(&row), old.as_ref().map(|(number, _)| *number)),
+            old => run_state.keep(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number)),
         }
-        Ok(row)
+        Ok(resource)
     }
 
     /// The outputs that a plugin foresees.
     async fn ask_preview(
         &self,
         step: &Step,
-        row: &ResourceState,
+        resource: &ResourceState,
         resolved: &ResolvedProvider,
     ) -> Result<PropertyMap, ProviderError> {
-        let inputs = (*row.inputs).clone();
+        let inputs = (*resource.inputs).clone();
         let old = step.old.as_ref().filter(|_| step.op == Op::Update).map(|(_, old)| &**old);
         let method = match old {
             Some(old) => Method::Update {
                 id: old.id.clone(),
                 olds: (*old.outputs_or_empty()).clone(),
                 news: inputs,
-                timeout: row.custom_timeouts.update,
+                timeout: resource.custom_timeouts.update,
             },
-            None => Method::Create { inputs, key: String::new(), timeout: row.custom_timeouts.create },
+            None => Method::Create { inputs, key: String::new(), timeout: resource.custom_timeouts.create },
         };
-        let for_plugin = plugin_arguments(resolved, old.unwrap_or(row), row, true).map(Box::new);
-        let _permit = self.call_permit(&row.urn, resolved).await?;
-        match self.providers.call_with(resolved, &row.urn, method, for_plugin).await? {
+        let for_plugin = plugin_arguments(resolved, old.unwrap_or(resource), resource, true).map(Box::new);
+        let _permit = self.call_permit(&resource.urn, resolved).await?;
+        match self.providers.call_with(resolved, &resource.urn, method, for_plugin).await? {
             Answer::Created { outputs, .. } | Answer::Updated { outputs, .. } => {
                 self.learn_secrets_of(&outputs);
                 Ok(outputs)
@@ -216,41 +224,41 @@ impl Context {
         }
     }
 
-    /// A create or update of what has no object: a component's row, or a provider's.
-    fn change_row(&self, step: &Step, mut row: ResourceState) -> Taken {
-        if row.served_by() == ServedBy::ItsPlugin {
-            if row.id.is_empty() {
-                row.id = (self.run_state().new_key)();
+    /// A create or update of what has no object: a component's state, or a provider's.
+    fn change_resource(&self, step: &Step, mut resource: ResourceState) -> Taken {
+        if resource.served_by() == ServedBy::ItsPlugin {
+            if resource.id.is_empty() {
+                resource.id = (self.run_state().new_key)();
             }
-            row.outputs = Some(Arc::new(without_internal(&row.inputs)));
+            resource.outputs = Some(Arc::new(without_internal(&resource.inputs)));
         }
-        stamp(step.op, &mut row, self.now());
-        let row = Arc::new(row);
+        stamp(step.op, &mut resource, self.now());
+        let resource = Arc::new(resource);
         let changes = match &step.old {
             // What the old provider made is deleted by it.
             Some((number, old))
                 if step.op == Op::CreateReplacement
-                    && row.urn.provider_package().is_some()
+                    && resource.urn.provider_package().is_some()
                     && self.run_state().is_needed_provider(*number, old) =>
             {
                 let old = ResourceState { pending_replacement: false, ..(**old).clone() };
-                self.run_state().put_replacement(Arc::clone(&row), *number, &old).to_vec()
+                self.run_state().put_replacement(Arc::clone(&resource), *number, &old).to_vec()
             }
-            old => vec![self.run_state().put(Arc::clone(&row), old.as_ref().map(|(number, _)| *number))],
+            old => vec![self.run_state().put(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number))],
         };
         // No side effect: it may become durable together with whatever comes next.
         self.exchange.append_unawaited(changes);
-        Taken { row: Some(row), written: None }
+        Taken { resource: Some(resource), written: None }
     }
 
-    /// A create or update: of an object, of a component's row, or of a provider's row.
+    /// A create or update: of an object, a component, or a provider resource.
     async fn change(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
-        // In a box from the start: the future would have to make room for the row as long as the call takes.
-        let row = Box::new(finished(step)?);
-        let resolved = resolved.filter(|_| row.custom && row.urn.provider_package().is_none());
-        let Some(resolved) = resolved else { return Ok(self.change_row(step, *row)) };
+        // In a box from the start: the future would have to make room for the resource as long as the call takes.
+        let resource = Box::new(finished(step)?);
+        let resolved = resolved.filter(|_| resource.custom && resource.urn.provider_package().is_none());
+        let Some(resolved) = resolved else { return Ok(self.change_resource(step, *resource)) };
         let updating = step.op == Op::Update;
-        let inputs = resolved.shown(&row.inputs);
+        let inputs = resolved.shown(&resource.inputs);
         if inputs.values().any(Value::contains_unknown) {
             return Err(ProviderError::new(
                 ProviderErrorKind::Raised,
@@ -262,28 +270,32 @@ impl Context {
                 id: old.id.clone(),
                 olds: resolved.shown(&old.outputs_or_empty()),
                 news: inputs,
-                timeout: row.custom_timeouts.update,
+                timeout: resource.custom_timeouts.update,
             },
-            _ => Method::Create { inputs, key: self.key_for(resolved, &row.urn), timeout: row.custom_timeouts.create },
+            _ => Method::Create {
+                inputs,
+                key: self.key_for(resolved, &resource.urn),
+                timeout: resource.custom_timeouts.create,
+            },
         };
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
-        let row: Arc<ResourceState> = row.into();
+        let resource: Arc<ResourceState> = resource.into();
         let old = step.old.as_ref().filter(|_| updating).map(|(_, old)| &**old);
-        let for_plugin = plugin_arguments(resolved, old.unwrap_or(&row), &row, false);
+        let for_plugin = plugin_arguments(resolved, old.unwrap_or(&resource), &resource, false);
         let call = Journalled {
             for_plugin: for_plugin.as_ref(),
             resolved,
             kind,
-            row: &row,
-            occasion: Occasion::of(step, Some(&row)),
-            late: &|operation| LateOutcome::Change { step: step.clone(), row: Arc::clone(&row), operation },
+            resource: &resource,
+            occasion: Occasion::of(step, Some(&resource)),
+            late: &|operation| LateOutcome::Change { step: step.clone(), resource: Arc::clone(&resource), operation },
         };
         let (operation, answer) = self.call_retried(call, method).await?;
-        let row = Arc::unwrap_or_clone(row);
-        let Settled { row, error, written } = self.settle(step, row, answer, operation).await?;
+        let resource = Arc::unwrap_or_clone(resource);
+        let Settled { resource, error, written } = self.settle(step, resource, answer, operation).await?;
         match error {
-            None => Ok(Taken { row: Some(row), written: Some(written) }),
-            Some(error) => self.durable(written, Some(&row)).await.and(Err(error)),
+            None => Ok(Taken { resource: Some(resource), written: Some(written) }),
+            Some(error) => self.durable(written, Some(&resource)).await.and(Err(error)),
         }
     }
 
@@ -293,9 +305,9 @@ impl Context {
     }
 }
 
-/// Does a replacement leave the old row, to be deleted later?
-fn leaves_old(run_state: &RunState, row: &ResourceState, number: ResourceNumber, old: &ResourceState) -> bool {
-    if row.urn.provider_package().is_some() {
+/// Does a replacement leave the old resource, to be deleted later?
+fn leaves_old(run_state: &RunState, resource: &ResourceState, number: ResourceNumber, old: &ResourceState) -> bool {
+    if resource.urn.provider_package().is_some() {
         run_state.is_needed_provider(number, old)
     } else {
         !is_pending(run_state, number)

@@ -24,13 +24,13 @@ impl Context {
         written
     }
 
-    /// Waits until what was journalled is durable: the outcome of a call that led to the row.
+    /// Waits until what was journalled is durable: the outcome of a call that led to the resource state.
     pub(in crate::driver) async fn durable(
         &self,
         written: Written,
-        row: Option<&ResourceState>,
+        resource: Option<&ResourceState>,
     ) -> Result<(), ProviderError> {
-        let written = written.wait().await.map_err(|error| self.outcome_failure(&error, row));
+        let written = written.wait().await.map_err(|error| self.outcome_failure(&error, resource));
         fail_points::kill("kill::after-outcome");
         written
     }

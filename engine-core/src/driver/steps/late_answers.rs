@@ -38,23 +38,25 @@ impl Context {
         let LateAnswer { method, shown, outcome } = late;
         let answer = self.providers.fit_to_keep(method, &shown, answer).await;
         match outcome {
-            LateOutcome::Change { step, row, operation } => {
-                let settled = match self.settle(&step, Arc::unwrap_or_clone(row), answer, operation).await {
-                    Ok(Settled { row, written, .. }) => self.durable(written, Some(&row)).await.map(|()| row),
+            LateOutcome::Change { step, resource, operation } => {
+                let settled = match self.settle(&step, Arc::unwrap_or_clone(resource), answer, operation).await {
+                    Ok(Settled { resource, written, .. }) => {
+                        self.durable(written, Some(&resource)).await.map(|()| resource)
+                    }
                     Err(error) => Err(error),
                 };
                 let text = match settled {
-                    Ok(row) => format!("it ended after its time limit: the object has the id '{}'", row.id),
+                    Ok(resource) => format!("it ended after its time limit: the object has the id '{}'", resource.id),
                     Err(error) => format!("it ended after its time limit: {error}"),
                 };
                 self.diagnose(Some(&step.urn), Severity::Warning, text);
             }
             LateOutcome::Deletion { step, number, operation } => {
-                let Some((_, row)) = step.old.clone() else { return };
+                let Some((_, resource)) = step.old.clone() else { return };
                 let mut changes = vec![self.run_state().end(operation)];
                 let text = match answer {
                     Ok(_) => {
-                        changes.push(self.book_deletion(&step, number, &row));
+                        changes.push(self.book_deletion(&step, number, &resource));
                         "delete ended after its time limit: the object is gone".to_owned()
                     }
                     Err(error) => format!("delete ended after its time limit: {error}"),

@@ -8,6 +8,6 @@ pub(super) mod journal;
 pub(super) mod late_answers;
 pub(super) mod outcomes;
 pub(super) mod planned;
+pub(super) mod resource_states;
 pub(super) mod retry;
-pub(super) mod rows;
 pub(super) mod write_ahead;

@@ -1,4 +1,4 @@
-//! Writing down what came of a call: the row that it led to, or the end of one.
+//! Writing down what came of a call: the state that it led to, or the end of one.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::value::{PropertyMap, Value};
 
 use crate::driver::context::Context;
 use crate::driver::exchange::Written;
-use crate::driver::steps::rows::stamp;
+use crate::driver::steps::resource_states::stamp;
 
 /// The outcome of a create or update.
 pub(in crate::driver) struct Settled {
-    pub(in crate::driver) row: Arc<ResourceState>,
+    pub(in crate::driver) resource: Arc<ResourceState>,
     /// Why an object that is there did not start.
     pub(in crate::driver) error: Option<ProviderError>,
     /// The outcome, on its way to the disk.
@@ -30,7 +30,7 @@ impl Context {
     pub(in crate::driver) async fn settle(
         &self,
         step: &Step,
-        mut row: ResourceState,
+        mut resource: ResourceState,
         answer: Result<Answer, ProviderError>,
         operation: u32,
     ) -> Result<Settled, ProviderError> {
@@ -48,12 +48,12 @@ impl Context {
                     );
                     return Err(self.leave_open(step, error).await);
                 }
-                row.id = id;
-                row.refresh_before_update = read_first;
+                resource.id = id;
+                resource.refresh_before_update = read_first;
                 (outputs, None)
             }
             Ok(Answer::Updated { outputs, read_first }) => {
-                row.refresh_before_update = read_first;
+                resource.refresh_before_update = read_first;
                 (outputs, None)
             }
             Ok(_) => {
@@ -63,20 +63,20 @@ impl Context {
             Err(mut error) => match &mut error.kind {
                 ProviderErrorKind::NotInitialized { id, properties, reasons, read_first, .. } => {
                     if !id.is_empty() && step.op != Op::Update {
-                        row.id.clone_from(id);
+                        resource.id.clone_from(id);
                     }
-                    row.init_errors.clone_from(reasons);
-                    row.refresh_before_update = *read_first;
+                    resource.init_errors.clone_from(reasons);
+                    resource.refresh_before_update = *read_first;
                     (std::mem::take(properties), Some(error))
                 }
                 // The object is known, so the next run updates it in place of making another one.
                 ProviderErrorKind::UnusableOutputs { id, properties } => {
                     if step.op != Op::Update {
-                        row.id.clone_from(id);
+                        resource.id.clone_from(id);
                     }
-                    row.init_errors = vec![self.redacted(&error.message).into_owned()];
+                    resource.init_errors = vec![self.redacted(&error.message).into_owned()];
                     // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
-                    let mut outputs = (*row.inputs).clone();
+                    let mut outputs = (*resource.inputs).clone();
                     outputs.extend(std::mem::take(properties));
                     (outputs, Some(error))
                 }
@@ -86,8 +86,8 @@ impl Context {
                 | ProviderErrorKind::NoMethod
                 | ProviderErrorKind::Hook => {
                     if fail_points::is_on("planted::failed-create-recorded") && step.op == Op::Create {
-                        "lost".clone_into(&mut row.id);
-                        let changes = self.book_outcome(step, &Arc::new(row), operation);
+                        "lost".clone_into(&mut resource.id);
+                        let changes = self.book_outcome(step, &Arc::new(resource), operation);
                         self.record(changes).await?;
                         return Err(error);
                     }
@@ -115,15 +115,15 @@ impl Context {
             },
         };
         self.learn_secrets_of(&outputs);
-        finish_row(step, &mut row, outputs, error.is_some(), self.now());
-        let row = Arc::new(row);
-        let changes = self.book_outcome(step, &row, operation);
+        finish_resource(step, &mut resource, outputs, error.is_some(), self.now());
+        let resource = Arc::new(resource);
+        let changes = self.book_outcome(step, &resource, operation);
         fail_points::kill("kill::before-outcome");
         // The program goes on; only hooks and reports of failures wait for the disk.
-        let awaited = error.is_some() || !row.hooks.is_empty();
+        let awaited = error.is_some() || !resource.hooks.is_empty();
         let waiting = if awaited { None } else { Some(self.reporting_flow()) };
         let written = self.exchange.append(changes, !awaited, waiting);
-        Ok(Settled { row, error, written })
+        Ok(Settled { resource, error, written })
     }
 
     /// Notes of a create that ended without an outcome why it has none. The operation stays pending.
@@ -139,11 +139,11 @@ impl Context {
         error
     }
 
-    fn book_outcome(&self, step: &Step, row: &Arc<ResourceState>, operation: u32) -> Vec<Change> {
+    fn book_outcome(&self, step: &Step, resource: &Arc<ResourceState>, operation: u32) -> Vec<Change> {
         let mut run_state = self.run_state();
         let mut changes = vec![run_state.end(operation)];
         if step.op != Op::Update {
-            changes.extend(run_state.resolve(&row.urn));
+            changes.extend(run_state.resolve(&resource.urn));
         }
         let old = step
             .old
@@ -151,12 +151,12 @@ impl Context {
             .and_then(|(number, _)| run_state.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
-                changes.extend(run_state.put_replacement(Arc::clone(row), number, &old));
+                changes.extend(run_state.put_replacement(Arc::clone(resource), number, &old));
                 if fail_points::is_on("planted::pending-delete-lost") {
                     changes.push(run_state.remove(number));
                 }
             }
-            (_, old) => changes.push(run_state.put(Arc::clone(row), old.map(|(number, _)| number))),
+            (_, old) => changes.push(run_state.put(Arc::clone(resource), old.map(|(number, _)| number))),
         }
         changes
     }
@@ -165,12 +165,12 @@ impl Context {
         &self,
         step: &Step,
         number: ResourceNumber,
-        row: &Arc<ResourceState>,
+        resource: &Arc<ResourceState>,
     ) -> Change {
         let mut run_state = self.run_state();
         run_state.count(step.op, &step.urn);
         if step.keep_until_replaced {
-            let marked = ResourceState { pending_replacement: true, ..(**row).clone() };
+            let marked = ResourceState { pending_replacement: true, ..(**resource).clone() };
             run_state.set(number, Arc::new(marked))
         } else {
             run_state.remove(number)
@@ -178,10 +178,10 @@ impl Context {
     }
 }
 
-fn finish_row(step: &Step, row: &mut ResourceState, mut outputs: PropertyMap, partly: bool, now: String) {
+fn finish_resource(step: &Step, resource: &mut ResourceState, mut outputs: PropertyMap, partly: bool, now: String) {
     // A plugin says itself what is secret.
-    if !row.served_by().is_plugin() {
-        copy_secrets(&row.inputs, &mut outputs);
+    if !resource.served_by().is_plugin() {
+        copy_secrets(&resource.inputs, &mut outputs);
     }
     if let (true, Op::Update, Some((_, old))) = (fail_points::is_on("planted::old-outputs-kept"), step.op, &step.old) {
         outputs.extend((*old.outputs_or_empty()).clone());
@@ -189,9 +189,9 @@ fn finish_row(step: &Step, row: &mut ResourceState, mut outputs: PropertyMap, pa
     if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old)
         && !fail_points::is_on("planted::partial-update-stores-new-inputs")
     {
-        row.inputs = Arc::clone(&old.inputs);
+        resource.inputs = Arc::clone(&old.inputs);
     }
-    row.outputs = Some(Arc::new(outputs));
-    mark_outputs(row);
-    stamp(step.op, row, now);
+    resource.outputs = Some(Arc::new(outputs));
+    mark_outputs(resource);
+    stamp(step.op, resource, now);
 }

@@ -47,7 +47,7 @@ impl Context {
         let missing: Vec<(Urn, String)> = {
             let run_state = self.run_state();
             let happened = |urn: &Urn| run_state.planned.contains(urn) || urn.is_default_provider();
-            let exists = |urn: &Urn| run_state.planner.old_row(urn).is_some();
+            let exists = |urn: &Urn| run_state.planner.old_state(urn).is_some();
             plan.missing(happened, exists).map(|(urn, steps)| (urn.clone(), steps)).collect()
         };
         for (urn, steps) in missing {

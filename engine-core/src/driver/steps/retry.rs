@@ -15,18 +15,18 @@ impl Context {
         call: Journalled<'_>,
         mut method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let Journalled { row, occasion, .. } = call;
+        let Journalled { resource, occasion, .. } = call;
         let mut errors = Vec::new();
         loop {
             let name = method.name();
-            let again = row.hooks.contains_key(&HookMoment::OnError).then(|| method.clone());
+            let again = resource.hooks.contains_key(&HookMoment::OnError).then(|| method.clone());
             let (operation, answer) = self.call_journalled(call, method).await?;
             let (Some(again), Err(error)) = (again, &answer) else { return Ok((operation, answer)) };
             if error.kind != ProviderErrorKind::Raised {
                 return Ok((operation, answer));
             }
             errors.insert(0, error.message.to_string());
-            match Box::pin(self.wants_retry(&row.urn, &row.hooks, occasion, name, &errors)).await {
+            match Box::pin(self.wants_retry(&resource.urn, &resource.hooks, occasion, name, &errors)).await {
                 Ok(true) => {}
                 Ok(false) => return Ok((operation, answer)),
                 Err(mut failed) => {
@@ -35,7 +35,7 @@ impl Context {
                 }
             }
             let ended = match &again {
-                Method::Create { .. } => self.unknown_outcome(&row.urn, error, Some(operation)),
+                Method::Create { .. } => self.unknown_outcome(&resource.urn, error, Some(operation)),
                 _ => vec![self.run_state().end(operation)],
             };
             self.record(ended).await?;

@@ -25,8 +25,8 @@ use crate::driver::program::hooks::Occasion;
 pub(in crate::driver) struct Journalled<'a> {
     pub(in crate::driver) resolved: &'a ResolvedProvider,
     pub(in crate::driver) kind: PendingKind,
-    /// The row that the journal keeps while the call goes on.
-    pub(in crate::driver) row: &'a Arc<ResourceState>,
+    /// The resource that the journal keeps while the call goes on.
+    pub(in crate::driver) resource: &'a Arc<ResourceState>,
     /// What a plugin is told beside the method's arguments.
     pub(in crate::driver) for_plugin: Option<&'a PluginArguments>,
     /// What error hooks are told.
@@ -43,20 +43,20 @@ impl Context {
         call: Journalled<'_>,
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let Journalled { resolved, row, late, for_plugin, .. } = call;
+        let Journalled { resolved, resource, late, for_plugin, .. } = call;
         let next = self.wait_until_next(resolved).await;
         let ahead = next.is_some() && self.pace.is_quick();
         let mut call_permit = if ahead {
-            self.call_permit(&row.urn, resolved).now_or_never().transpose()?
+            self.call_permit(&resource.urn, resolved).now_or_never().transpose()?
         } else {
-            Some(self.call_permit(&row.urn, resolved).await?)
+            Some(self.call_permit(&resource.urn, resolved).await?)
         };
         // A call that holds a permit frees its place in the queue.
         let next = next.filter(|_| call_permit.is_none());
         self.go_on().map_err(stopped_before_call)?;
         let (operation, earlier) = self.write_intent(call, &method).await?;
         if call_permit.is_none() {
-            match self.call_permit(&row.urn, resolved).await {
+            match self.call_permit(&resource.urn, resolved).await {
                 Ok(gained) => call_permit = Some(gained),
                 Err(error) => {
                     self.exchange.append_unawaited(self.take_intent_back(operation, earlier));
@@ -67,8 +67,10 @@ impl Context {
         drop(next);
         let begun = self.exchange.moment().instant;
         let (number, late) = (self.providers.next_number(), LateAnswer::of(&method, late(operation)));
-        let answer =
-            self.providers.call_numbered(number, resolved, &row.urn, method, for_plugin.cloned().map(Box::new)).await;
+        let answer = self
+            .providers
+            .call_numbered(number, resolved, &resource.urn, method, for_plugin.cloned().map(Box::new))
+            .await;
         if let Err(ProviderError { kind: ProviderErrorKind::TimedOut, .. }) = &answer {
             self.expect_late(number, late);
         }
@@ -97,8 +99,8 @@ impl Context {
         };
         let (operation, change, earlier) = {
             let mut run_state = self.run_state();
-            let earlier = run_state.ledger.unresolved(&call.row.urn).cloned();
-            let (operation, change) = run_state.begin(call.kind, Arc::clone(call.row), attempt);
+            let earlier = run_state.ledger.unresolved(&call.resource.urn).cloned();
+            let (operation, change) = run_state.begin(call.kind, Arc::clone(call.resource), attempt);
             (operation, change, earlier)
         };
         match self.record(vec![change]).await {

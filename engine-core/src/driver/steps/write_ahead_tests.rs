@@ -45,7 +45,7 @@ fn resolved() -> ResolvedProvider {
     ResolvedProvider::live(1, &description, None)
 }
 
-fn row(number: usize) -> Arc<ResourceState> {
+fn resource(number: usize) -> Arc<ResourceState> {
     let urn = Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::thing-{number}"));
     Arc::new(ResourceState { urn, custom: true, ..ResourceState::default() })
 }
@@ -68,15 +68,15 @@ fn make_call<'a>(
     method: Method,
 ) -> BoxFuture<'a, Option<ProviderError>> {
     async move {
-        let row = row(number);
+        let resource = resource(number);
         let call = Journalled {
             for_plugin: None,
             resolved,
             kind,
-            row: &row,
+            resource: &resource,
             occasion: Occasion { old: None, new: None },
             late: &|operation| LateOutcome::Deletion {
-                step: Step::new(Op::Delete, &row.urn, None, None),
+                step: Step::new(Op::Delete, &resource.urn, None, None),
                 number: 0,
                 operation,
             },
@@ -94,7 +94,7 @@ fn make_call<'a>(
 
 /// All turns of the run.
 fn all_turns(context: &Context, resolved: &ResolvedProvider) -> Vec<CallPermit> {
-    let urn = &row(0).urn;
+    let urn = &resource(0).urn;
     (0..PARALLEL).filter_map(|_| context.call_permit(urn, resolved).now_or_never()?.ok()).collect()
 }
 
@@ -186,7 +186,8 @@ fn more_turns_than_intents_ahead_are_all_taken_at_once() {
 fn a_run_that_stops_doubts_no_more_than_before_of_a_call_that_was_not_made() {
     let (mut world, resolved) = (world(PARALLEL), resolved());
     let context = Arc::clone(&world.context);
-    let suspected = Arc::new(UnresolvedCreate { attempts: 3, ..UnresolvedCreate::begun(&row(1), &attempt(), None) });
+    let suspected =
+        Arc::new(UnresolvedCreate { attempts: 3, ..UnresolvedCreate::begun(&resource(1), &attempt(), None) });
     context.run_state().apply(Change::UnresolvedCreate(Arc::clone(&suspected)));
     context.pace.note(Duration::ZERO);
     let turns = all_turns(&context, &resolved);

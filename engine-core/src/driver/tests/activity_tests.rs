@@ -20,7 +20,7 @@ fn a_run_tells_of_its_calls_and_of_its_waits() {
     }
     let begun = told.iter().filter(|note| note.ends_with(" 1")).count();
     assert_eq!(told.iter().filter(|note| note.ends_with(" done")).count(), begun, "{told:?}");
-    assert_eq!(outcome.rows.len(), 4, "two resources, the stack and their provider");
+    assert_eq!(outcome.resources.len(), 4, "two resources, the stack and their provider");
 }
 
 /// What is told of waits for what comes before, without the numbers.
@@ -44,7 +44,7 @@ fn a_deletion_waits_for_those_of_its_dependents() {
     let first = run(&host, OperationKind::Update, false, Vec::new(), &chain("x"));
     let (notes, activities) = watched();
     let operation = Operation { activities, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let outcome = run_as(&host, operation, first.rows.clone(), &[]);
+    let outcome = run_as(&host, operation, first.resources.clone(), &[]);
     let told = notes.all();
     assert_eq!(dependency_waits(&told), ["what is deleted before it a 1"], "{told:?} {}", outcome.messages);
     let wait = told[place(&told, "what is deleted before it a 1")].split(' ').next().unwrap_or_default();
@@ -55,7 +55,7 @@ fn a_deletion_waits_for_those_of_its_dependents() {
     // A preview deletes nothing, so nothing waits.
     let (notes, activities) = watched();
     let operation = Operation { activities, dry_run: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    run_as(&host, operation, first.rows, &[]);
+    run_as(&host, operation, first.resources, &[]);
     assert!(dependency_waits(&notes.all()).is_empty());
 }
 
@@ -65,7 +65,7 @@ fn a_replacement_waits_for_the_deletion_of_its_dependents() {
     let first = run(&host, OperationKind::Update, false, Vec::new(), &chain("x"));
     let (notes, activities) = watched();
     let operation = Operation { activities, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let outcome = run_as(&host, operation, first.rows, &chain("y"));
+    let outcome = run_as(&host, operation, first.resources, &chain("y"));
     let told = notes.all();
     assert!(dependency_waits(&told).contains(&"what is deleted before it a 1"), "{told:?} {:?}", outcome.steps);
     assert!(place(&told, "Call delete b 1") < place(&told, "Call delete a 1"), "{told:?}");

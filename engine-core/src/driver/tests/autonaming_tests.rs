@@ -23,14 +23,20 @@ fn named(mut wanted: Wanted, name: &str) -> Wanted {
 }
 
 /// An update with a seed of its own, and the configuration of automatic names.
-fn up(host: &Arc<ScriptedHost>, seed: u8, config: &str, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+fn up(
+    host: &Arc<ScriptedHost>,
+    seed: u8,
+    config: &str,
+    resources: Vec<Arc<ResourceState>>,
+    program: &[Wanted],
+) -> Outcome {
     let entry = ConfigValue { value: config.to_owned(), secret: false };
     let operation = Operation {
         seed: [seed; 32],
         config: Arc::new(BTreeMap::from([("pulumi:autonaming".to_owned(), entry)])),
         ..Operation::new(OperationKind::Update, "proj", "dev")
     };
-    run_as(host, operation, rows, program)
+    run_as(host, operation, resources, program)
 }
 
 fn steps_of(outcome: &Outcome) -> Vec<&str> {
@@ -38,9 +44,9 @@ fn steps_of(outcome: &Outcome) -> Vec<&str> {
 }
 
 fn name_of(outcome: &Outcome) -> String {
-    let row = outcome.rows.iter().find(|row| row.urn.name() == "a" && !row.delete).unwrap();
-    assert_eq!(row.inputs.get("name"), row.outputs_or_empty().get("name"));
-    row.inputs.get("name").and_then(Value::as_str).unwrap_or_default().to_owned()
+    let resource = outcome.resources.iter().find(|resource| resource.urn.name() == "a" && !resource.delete).unwrap();
+    assert_eq!(resource.inputs.get("name"), resource.outputs_or_empty().get("name"));
+    resource.inputs.get("name").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -56,18 +62,18 @@ fn a_missing_name_is_filled_in_and_kept_by_updates_and_drawn_anew_by_replacement
         "the preview's name is the update's"
     );
 
-    let same = up(&host, 2, "{}", first.rows.clone(), &[wanted("a", "x")]);
+    let same = up(&host, 2, "{}", first.resources.clone(), &[wanted("a", "x")]);
     assert_eq!((name_of(&same), same.report.summary.changes.get("same")), (name.clone(), Some(&2)));
     let mut changed = wanted("a", "x");
     changed.inputs.insert("size".to_owned(), Value::Number(2.0));
-    let updated = up(&host, 3, "{\"mode\": \"verbatim\"}", same.rows, &[changed]);
+    let updated = up(&host, 3, "{\"mode\": \"verbatim\"}", same.resources, &[changed]);
     assert_eq!(name_of(&updated), name);
     assert!(updated.steps.contains(&"update a".to_owned()), "{:?}", updated.steps);
 
-    let replaced = up(&host, 4, "{}", updated.rows.clone(), &[wanted("a", "y")]);
+    let replaced = up(&host, 4, "{}", updated.resources.clone(), &[wanted("a", "y")]);
     assert_ne!(name_of(&replaced), name);
     assert_eq!(steps_of(&replaced), ["create-replacement", "replace", "delete-replaced"], "create first");
-    let again = up(&host, 4, "{}", updated.rows, &[wanted("a", "y")]);
+    let again = up(&host, 4, "{}", updated.resources, &[wanted("a", "y")]);
     assert_eq!(name_of(&again), name_of(&replaced), "one seed, one name");
 }
 
@@ -77,11 +83,11 @@ fn an_explicit_name_that_stays_makes_a_replacement_delete_first() {
     let first = up(&host, 1, "{}", Vec::new(), &[named(wanted("a", "x"), "mine")]);
     assert_eq!(name_of(&first), "mine");
     let delete_first = ["delete-replaced", "replace", "create-replacement"];
-    let kept = up(&host, 2, "{}", first.rows.clone(), &[named(wanted("a", "y"), "mine")]);
+    let kept = up(&host, 2, "{}", first.resources.clone(), &[named(wanted("a", "y"), "mine")]);
     assert_eq!(steps_of(&kept), delete_first);
-    let renamed = up(&host, 2, "{}", first.rows.clone(), &[named(wanted("a", "y"), "other")]);
+    let renamed = up(&host, 2, "{}", first.resources.clone(), &[named(wanted("a", "y"), "other")]);
     assert_eq!(steps_of(&renamed), ["create-replacement", "replace", "delete-replaced"], "two names, no collision");
-    let left_out = up(&host, 3, "{}", kept.rows, &[wanted("a", "y")]);
+    let left_out = up(&host, 3, "{}", kept.resources, &[wanted("a", "y")]);
     assert_eq!(name_of(&left_out), "mine", "a name that is left out later is kept");
 }
 
@@ -90,7 +96,7 @@ fn a_name_without_anything_random_makes_a_replacement_delete_first() {
     let host = naming();
     for config in ["{\"mode\": \"verbatim\"}", "{\"pattern\": \"${project}-${name}\"}"] {
         let first = up(&host, 1, config, Vec::new(), &[wanted("a", "x")]);
-        let replaced = up(&host, 2, config, first.rows, &[wanted("a", "y")]);
+        let replaced = up(&host, 2, config, first.resources, &[wanted("a", "y")]);
         assert_eq!(steps_of(&replaced), ["delete-replaced", "replace", "create-replacement"], "{config}");
     }
 }
@@ -99,7 +105,7 @@ fn a_name_without_anything_random_makes_a_replacement_delete_first() {
 fn names_that_cannot_be_made_refuse_the_resource() {
     let refused = |config: &str| {
         let outcome = up(&naming(), 1, config, Vec::new(), &[wanted("a", "x")]);
-        assert!(outcome.rows.iter().all(|row| row.urn.name() != "a"), "{:?}", outcome.rows);
+        assert!(outcome.resources.iter().all(|resource| resource.urn.name() != "a"), "{:?}", outcome.resources);
         outcome.messages
     };
     let messages = refused("{\"mode\": \"disabled\"}");
@@ -120,7 +126,7 @@ fn providers_that_do_not_opt_in_see_nothing_of_it() {
     for config in ["{\"mode\": \"disabled\"}", "nonsense"] {
         let first = up(&host, 1, config, Vec::new(), &[wanted("a", "x")]);
         assert_eq!(name_of(&first), "");
-        let replaced = up(&host, 2, config, first.rows, &[wanted("a", "y")]);
+        let replaced = up(&host, 2, config, first.resources, &[wanted("a", "y")]);
         assert_eq!(steps_of(&replaced), ["create-replacement", "replace", "delete-replaced"]);
     }
 }

@@ -40,19 +40,19 @@ impl StackReader for Network {
         }
         let list = Value::Array(vec![Value::secret("inner".into())]);
         let outputs = properties([("id", "net-1".into()), ("token", Value::secret("t0p".into())), ("list", list)]);
-        let row = ResourceState {
+        let resource = ResourceState {
             urn: Urn::new("prod", "net", "", STACK_TYPE, "net-prod"),
             kind: STACK_TYPE.to_owned(),
             outputs: Some(outputs.into()),
             ..ResourceState::default()
         };
-        Ok(OtherStack { rows: vec![Arc::new(row)], elided: name.is_empty() })
+        Ok(OtherStack { resources: vec![Arc::new(resource)], elided: name.is_empty() })
     }
 }
 
-/// Runs requests against rows; gives what they gave, the rows then, and the messages.
+/// Runs requests against resources; gives what they gave, the resources then, and the messages.
 fn run<T>(
-    rows: Vec<Arc<ResourceState>>,
+    resources: Vec<Arc<ResourceState>>,
     kind: OperationKind,
     dry_run: bool,
     program: impl AsyncFnOnce(&Engine) -> T,
@@ -61,7 +61,7 @@ fn run<T>(
     let operation = Operation { dry_run, stacks, ..Operation::new(kind, "proj", "dev") };
     let recorder = Arc::new(Recorder::default());
     let host = Arc::new(ScriptedHost::default()) as Arc<dyn ProviderHost>;
-    let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
+    let session = Session::read_only(Snapshot { resources, ..Snapshot::default() });
     let engine = Engine::start(operation, session, host, Arc::clone(&recorder) as _);
     let given = block_on(async {
         let given = program(&engine).await;
@@ -69,7 +69,7 @@ fn run<T>(
         engine.finish(ProgramEnd::default()).await.unwrap();
         given
     });
-    (given, engine.snapshot().rows, recorder.messages())
+    (given, engine.snapshot().resources, recorder.messages())
 }
 
 async fn reference(engine: &Engine, stack: &str) -> std::result::Result<PropertyMap, RpcError> {
@@ -118,19 +118,19 @@ async fn invoke(engine: &Engine, token: &str, arguments: PropertyMap) -> std::re
 fn a_stack_reference_gives_the_outputs_of_the_other_stack_and_keeps_secrets() {
     for dry_run in [false, true] {
         let program = async |engine: &Engine| reference(engine, "organization/net/prod").await.unwrap();
-        let (outputs, rows, _) = run(Vec::new(), OperationKind::Update, dry_run, program);
+        let (outputs, resources, _) = run(Vec::new(), OperationKind::Update, dry_run, program);
         let Value::Object(theirs) = &outputs["outputs"] else { panic!("{outputs:?}") };
         assert_eq!(theirs["id"], Value::from("net-1"));
         assert_eq!(theirs["token"], Value::secret("t0p".into()));
         assert_eq!(theirs["list"], Value::Array(vec![Value::secret("inner".into())]));
         assert_eq!(outputs["secretOutputNames"], Value::Array(vec!["list".into(), "token".into()]));
-        let row = rows.iter().find(|row| row.kind == STACK_REFERENCE).unwrap();
-        assert!(row.external && row.custom);
-        assert_eq!(row.id, "organization/net/prod");
+        let resource = resources.iter().find(|resource| resource.kind == STACK_REFERENCE).unwrap();
+        assert!(resource.external && resource.custom);
+        assert_eq!(resource.id, "organization/net/prod");
         assert!(
-            row.provider.starts_with("urn:pulumi:dev::proj::pulumi:providers:pulumi::default::"),
+            resource.provider.starts_with("urn:pulumi:dev::proj::pulumi:providers:pulumi::default::"),
             "{}",
-            row.provider
+            resource.provider
         );
     }
 }
@@ -148,19 +148,21 @@ fn a_stash_keeps_its_first_value_until_it_is_replaced() {
     let first = async |engine: &Engine| stash(engine, Some(Value::secret("one".into()))).await.unwrap();
     let (seen, _, _) = run(Vec::new(), OperationKind::Update, true, first);
     assert_eq!(seen["output"], Value::secret("one".into()), "a preview knows it");
-    let (made, rows, _) = run(Vec::new(), OperationKind::Update, false, first);
+    let (made, resources, _) = run(Vec::new(), OperationKind::Update, false, first);
     assert_eq!(made, properties([("input", Value::secret("one".into())), ("output", Value::secret("one".into()))]));
 
     let second = async |engine: &Engine| stash(engine, Some("two".into())).await.unwrap();
-    let (seen, _, _) = run(rows.clone(), OperationKind::Update, true, second);
+    let (seen, _, _) = run(resources.clone(), OperationKind::Update, true, second);
     assert_eq!(seen, properties([("input", "two".into()), ("output", Value::secret("one".into()))]));
-    let (changed, rows, _) = run(rows, OperationKind::Update, false, second);
+    let (changed, resources, _) = run(resources, OperationKind::Update, false, second);
     assert_eq!(changed, seen);
-    let ((), refreshed, messages) = run(rows.clone(), OperationKind::Refresh, false, async |_: &Engine| ());
-    let outputs = |rows: &[Arc<ResourceState>]| rows.iter().map(|row| row.outputs.clone()).collect::<Vec<_>>();
-    assert_eq!(outputs(&refreshed), outputs(&rows));
+    let ((), refreshed, messages) = run(resources.clone(), OperationKind::Refresh, false, async |_: &Engine| ());
+    let outputs = |resources: &[Arc<ResourceState>]| {
+        resources.iter().map(|resource| resource.outputs.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(outputs(&refreshed), outputs(&resources));
     assert_eq!(messages, "");
-    let ((), left, messages) = run(rows, OperationKind::Destroy, false, async |_: &Engine| ());
+    let ((), left, messages) = run(resources, OperationKind::Destroy, false, async |_: &Engine| ());
     assert!(left.is_empty(), "{left:?} {messages}");
 }
 
@@ -170,9 +172,9 @@ fn a_stash_keeps_references_and_needs_an_input() {
     let thing =
         Value::Resource(crate::value::ResourceReference { urn, id: Some("1".into()), package_version: String::new() });
     let program = async |engine: &Engine| stash(engine, Some(thing.clone())).await.unwrap();
-    let (_, rows, _) = run(Vec::new(), OperationKind::Update, false, program);
-    let row = rows.iter().find(|row| row.kind == STASH).unwrap();
-    assert_eq!(row.outputs_or_empty()["output"], thing);
+    let (_, resources, _) = run(Vec::new(), OperationKind::Update, false, program);
+    let resource = resources.iter().find(|resource| resource.kind == STASH).unwrap();
+    assert_eq!(resource.outputs_or_empty()["output"], thing);
     let program = async |engine: &Engine| stash(engine, None).await.is_err();
     let (failed, _, messages) = run(Vec::new(), OperationKind::Update, false, program);
     assert!(failed);
@@ -198,8 +200,10 @@ fn functions_of_the_built_in_package_are_answered_and_others_refused_by_package(
     let ((outputs, resources, known, unknown), _, _) = run(Vec::new(), OperationKind::Update, false, program);
     let Value::Object(theirs) = &outputs["outputs"] else { panic!("{outputs:?}") };
     assert_eq!(theirs["token"], Value::secret("t0p".into()));
-    let Value::Object(rows) = &resources["outputs"] else { panic!("{resources:?}") };
-    let Value::Object(root) = &rows["urn:pulumi:prod::net::pulumi:pulumi:Stack::net-prod"] else { panic!("{rows:?}") };
+    let Value::Object(states) = &resources["outputs"] else { panic!("{resources:?}") };
+    let Value::Object(root) = &states["urn:pulumi:prod::net::pulumi:pulumi:Stack::net-prod"] else {
+        panic!("{states:?}")
+    };
     assert_eq!(root["type"], Value::from(STACK_TYPE));
     let Value::Object(state) = &known["state"] else { panic!("{known:?}") };
     assert_eq!(state["output"], Value::secret("kept".into()));

@@ -10,14 +10,17 @@ use crate::value::Value;
 
 use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, run, run_as, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, false, rows, program)
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, resources, program)
 }
 
-fn names(rows: &[Arc<ResourceState>]) -> Vec<String> {
-    rows.iter()
-        .filter(|row| row.urn.provider_package().is_none() && !row.urn.is_root_stack())
-        .map(|row| format!("{}={}{}", row.urn.name(), row.id, if row.delete { " (delete)" } else { "" }))
+fn names(resources: &[Arc<ResourceState>]) -> Vec<String> {
+    resources
+        .iter()
+        .filter(|resource| resource.urn.provider_package().is_none() && !resource.urn.is_root_stack())
+        .map(|resource| {
+            format!("{}={}{}", resource.urn.name(), resource.id, if resource.delete { " (delete)" } else { "" })
+        })
         .collect()
 }
 
@@ -31,29 +34,29 @@ fn a_resource_is_created_kept_updated_and_deleted() {
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     assert_eq!(first.steps, ["create proj-dev", "create a"]);
     assert_eq!(first.calls, ["a.configure", "a.check", "a.create"]);
-    assert_eq!(names(&first.rows), ["a=id-1"]);
+    assert_eq!(names(&first.resources), ["a=id-1"]);
 
-    let second = up(&host, first.rows, &[wanted("a", "x")]);
+    let second = up(&host, first.resources, &[wanted("a", "x")]);
     assert_eq!(second.steps, ["same proj-dev", "same a"]);
     assert_eq!(second.calls, ["a.configure", "a.check", "a.diff"]);
 
     let mut changed = wanted("a", "x");
     changed.inputs.insert("size".to_owned(), Value::Number(2.0));
-    let third = up(&host, second.rows, &[changed]);
+    let third = up(&host, second.resources, &[changed]);
     assert_eq!(third.steps, ["same proj-dev", "update a"]);
     assert_eq!(third.report.summary.changes, [("same", 1), ("update", 1)].into());
 
-    let fourth = up(&host, third.rows, &[]);
+    let fourth = up(&host, third.resources, &[]);
     assert_eq!(fourth.steps, ["same proj-dev", "delete a"]);
     assert_eq!(fourth.calls, ["a.configure", "a.delete"]);
-    assert_eq!(names(&fourth.rows), Vec::<String>::new());
+    assert_eq!(names(&fourth.resources), Vec::<String>::new());
 }
 
 #[test]
 fn a_replacement_is_made_before_the_old_object_goes() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &chain("x"));
-    let second = up(&host, first.rows, &chain("y"));
+    let second = up(&host, first.resources, &chain("y"));
     assert_eq!(
         second.steps,
         [
@@ -66,14 +69,14 @@ fn a_replacement_is_made_before_the_old_object_goes() {
             "delete-replaced a"
         ]
     );
-    assert_eq!(names(&second.rows), ["a=id-3", "b=id-4"]);
+    assert_eq!(names(&second.resources), ["a=id-3", "b=id-4"]);
 }
 
 #[test]
 fn delete_before_replace_takes_dependents_first() {
     let host = Arc::new(ScriptedHost { delete_first: true, ..ScriptedHost::default() });
     let first = up(&host, Vec::new(), &chain("x"));
-    let second = up(&host, first.rows, &chain("y"));
+    let second = up(&host, first.resources, &chain("y"));
     assert_eq!(
         second.steps,
         [
@@ -87,7 +90,7 @@ fn delete_before_replace_takes_dependents_first() {
         ]
     );
     assert_eq!(second.report.summary.changes, [("replace", 2), ("same", 1)].into());
-    assert_eq!(names(&second.rows), ["a=id-3", "b=id-4"]);
+    assert_eq!(names(&second.resources), ["a=id-3", "b=id-4"]);
 }
 
 #[test]
@@ -95,13 +98,13 @@ fn a_failed_delete_of_the_old_half_is_tried_again() {
     let host: Arc<ScriptedHost> = Arc::default();
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     host.fail("a", "delete", ProviderErrorKind::Raised);
-    let second = up(&host, first.rows, &[wanted("a", "y")]);
+    let second = up(&host, first.resources, &[wanted("a", "y")]);
     assert_eq!(second.report.summary.outcome, Ended::Failed);
-    assert_eq!(names(&second.rows), ["a=id-2", "a=id-1 (delete)"]);
+    assert_eq!(names(&second.resources), ["a=id-2", "a=id-1 (delete)"]);
     let healed = Arc::default();
-    let third = up(&healed, second.rows, &[wanted("a", "y")]);
+    let third = up(&healed, second.resources, &[wanted("a", "y")]);
     assert_eq!(third.steps, ["same proj-dev", "same a", "delete-replaced a"]);
-    assert_eq!(names(&third.rows), ["a=id-2"]);
+    assert_eq!(names(&third.resources), ["a=id-2"]);
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn a_failed_create_keeps_what_was_done_and_begins_nothing_more() {
     let first = up(&host, Vec::new(), &[wanted("a", "x"), wanted("b", "x"), wanted("c", "x")]);
     assert_eq!(first.steps, ["create proj-dev", "create a", "create b", "create b failed"]);
     assert!(first.messages.contains("create of b refused"), "{}", first.messages);
-    assert_eq!(names(&first.rows), ["a=id-1"]);
+    assert_eq!(names(&first.resources), ["a=id-1"]);
     assert!(first.report.error.is_some_and(|error| error.contains("::b")));
 }
 
@@ -128,11 +131,11 @@ fn an_object_that_did_not_start_is_kept_and_updated_next_time() {
     };
     host.fail("a", "create", kind);
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
-    assert_eq!(names(&first.rows), ["a=id-9"]);
+    assert_eq!(names(&first.resources), ["a=id-9"]);
     assert!(first.messages.contains("no power"));
-    let second = up(&Arc::default(), first.rows, &[wanted("a", "x")]);
+    let second = up(&Arc::default(), first.resources, &[wanted("a", "x")]);
     assert_eq!(second.report.summary.outcome, Ended::Succeeded);
-    assert!(second.rows.iter().all(|row| row.init_errors.is_empty()));
+    assert!(second.resources.iter().all(|resource| resource.init_errors.is_empty()));
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn reasons_are_kept_without_the_secrets_in_them() {
     let mut resource = wanted("a", "x");
     resource.inputs.insert("token".to_owned(), Value::secret("hush-hush-1".into()));
     let run = up(&host, Vec::new(), &[resource]);
-    assert_eq!(run.row("a").init_errors, ["token [secret] of [secret]"]);
+    assert_eq!(run.resource("a").init_errors, ["token [secret] of [secret]"]);
 }
 
 #[test]
@@ -158,11 +161,11 @@ fn an_object_whose_outputs_cannot_be_kept_is_kept_and_updated_next_time() {
     host.fail("a", "create", ProviderErrorKind::UnusableOutputs { id: "id-9".into(), properties });
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     assert_eq!(first.report.summary.outcome, Ended::Failed);
-    assert_eq!(names(&first.rows), ["a=id-9"]);
+    assert_eq!(names(&first.resources), ["a=id-9"]);
     assert!(first.messages.contains("is kept in the state with its id 'id-9'"), "{}", first.messages);
-    let second = up(&host, first.rows, &[wanted("a", "x")]);
+    let second = up(&host, first.resources, &[wanted("a", "x")]);
     assert_eq!(second.steps, ["same proj-dev", "update a"]);
-    assert_eq!(names(&second.rows), ["a=id-9"]);
+    assert_eq!(names(&second.resources), ["a=id-9"]);
 }
 
 #[test]
@@ -179,7 +182,7 @@ fn failed_checks_are_all_told_and_stop_the_run() {
 fn two_resources_of_one_urn_are_refused() {
     let outcome = up(&Arc::default(), Vec::new(), &[wanted("a", "x"), wanted("a", "y")]);
     assert!(outcome.messages.contains("Duplicate resource URN"), "{}", outcome.messages);
-    assert_eq!(names(&outcome.rows), ["a=id-1"]);
+    assert_eq!(names(&outcome.resources), ["a=id-1"]);
 }
 
 #[test]
@@ -187,10 +190,10 @@ fn a_protected_resource_stays_and_so_does_what_it_needs() {
     let host = Arc::default();
     let program = [wanted("a", "x"), Wanted { from: Some("a"), protect: true, ..wanted("b", "x") }, wanted("c", "x")];
     let first = up(&host, Vec::new(), &program);
-    let second = up(&host, first.rows, &[]);
+    let second = up(&host, first.resources, &[]);
     assert_eq!(second.report.summary.outcome, Ended::Failed);
     assert!(second.messages.contains("protected"));
-    let mut left = names(&second.rows);
+    let mut left = names(&second.resources);
     left.sort();
     assert_eq!(left, ["a=id-1", "b=id-2"]);
 }
@@ -201,7 +204,7 @@ fn a_preview_changes_nothing_and_keeps_stable_outputs_known() {
     let first = up(&host, Vec::new(), &chain("x"));
     let mut changed = chain("x");
     changed[0].inputs.insert("size".to_owned(), Value::Number(2.0));
-    let preview = run(&host, OperationKind::Update, true, first.rows.clone(), &changed);
+    let preview = run(&host, OperationKind::Update, true, first.resources.clone(), &changed);
     // `arn` is stable, so that `b`, which takes it, is known not to change.
     assert_eq!(preview.steps, ["same proj-dev", "update a", "same b"]);
     assert_eq!(preview.calls, ["a.configure", "a.check", "a.diff", "b.check", "b.diff"]);
@@ -211,24 +214,24 @@ fn a_preview_changes_nothing_and_keeps_stable_outputs_known() {
 fn destroy_goes_from_dependents_to_what_they_need_with_todays_objects() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &chain("x"));
-    let destroyed = run(&host, OperationKind::Destroy, false, first.rows.clone(), &chain("x"));
+    let destroyed = run(&host, OperationKind::Destroy, false, first.resources.clone(), &chain("x"));
     assert_eq!(destroyed.steps, ["delete b", "delete a", "delete proj-dev"]);
     assert_eq!(destroyed.calls, ["b.configure", "b.delete", "a.delete"]);
-    assert!(destroyed.rows.is_empty());
+    assert!(destroyed.resources.is_empty());
 
     // Without the program the stored references lead to the objects.
-    let without = run(&host, OperationKind::Destroy, false, first.rows, &[]);
-    assert!(without.rows.is_empty());
+    let without = run(&host, OperationKind::Destroy, false, first.resources, &[]);
+    assert!(without.resources.is_empty());
 }
 
 #[test]
 fn a_refresh_stores_what_read_says() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &chain("x"));
-    let refreshed = run(&host, OperationKind::Refresh, false, first.rows, &chain("x"));
+    let refreshed = run(&host, OperationKind::Refresh, false, first.resources, &chain("x"));
     assert!(refreshed.calls.contains(&"a.read".to_owned()) && refreshed.calls.contains(&"b.read".to_owned()));
     assert_eq!(refreshed.report.summary.outcome, Ended::Succeeded);
-    assert_eq!(names(&refreshed.rows), ["a=id-1", "b=id-2"]);
+    assert_eq!(names(&refreshed.resources), ["a=id-1", "b=id-2"]);
 }
 
 #[test]
@@ -259,21 +262,21 @@ fn only_targets_change_and_new_ones_beside_them_are_left_out() {
     for resource in &mut program {
         resource.inputs.insert("size".to_owned(), Value::Number(2.0));
     }
-    let second = run_as(&host, targeting(OperationKind::Update, &["b"], false), first.rows, &program);
+    let second = run_as(&host, targeting(OperationKind::Update, &["b"], false), first.resources, &program);
     assert_eq!(second.steps, ["same proj-dev", "same a", "update b", "same c"]);
     assert_eq!(second.report.summary.changes, [("same", 3), ("update", 1)].into());
-    assert_eq!(names(&second.rows), ["a=id-1", "b=id-2"]);
+    assert_eq!(names(&second.resources), ["a=id-1", "b=id-2"]);
 }
 
 #[test]
 fn a_target_is_not_deleted_before_what_depends_on_it() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &chain("x"));
-    let refused = run_as(&host, targeting(OperationKind::Destroy, &["a"], false), first.rows.clone(), &chain("x"));
+    let refused = run_as(&host, targeting(OperationKind::Destroy, &["a"], false), first.resources.clone(), &chain("x"));
     assert_eq!(refused.report.summary.outcome, Ended::Failed);
     assert!(refused.messages.contains("--target-dependents"), "{}", refused.messages);
-    assert_eq!(names(&refused.rows), ["a=id-1", "b=id-2"]);
-    let done = run_as(&host, targeting(OperationKind::Destroy, &["a"], true), first.rows, &chain("x"));
+    assert_eq!(names(&refused.resources), ["a=id-1", "b=id-2"]);
+    let done = run_as(&host, targeting(OperationKind::Destroy, &["a"], true), first.resources, &chain("x"));
     assert_eq!(done.steps, ["same proj-dev", "delete b", "delete a"]);
 }
 

@@ -28,7 +28,7 @@ fn each_step_answers_what_is_known() {
     let mut changed = program("y", 2.0);
     changed.push(sized("create", "x", 1.0));
     changed.push(Wanted { from: Some("create"), ..wanted("user", "x") });
-    let preview = run(&host, OperationKind::Update, true, first.rows, &changed);
+    let preview = run(&host, OperationKind::Update, true, first.resources, &changed);
     let known = |zone: &str, size: f64| values(&[("zone", zone.into()), ("size", size.into())]);
     let with_arn = |zone: &str, size: f64, arn: &str| {
         let mut outputs = known(zone, size);
@@ -40,9 +40,9 @@ fn each_step_answers_what_is_known() {
     assert_eq!(preview.answers["update"], with_arn("x", 2.0, "arn:id-2"));
     assert_eq!(preview.answers["replace"], known("y", 1.0));
     assert_eq!(preview.answers["create"], known("x", 1.0));
-    assert_eq!(preview.row("replace").id, "");
-    assert_eq!(preview.row("create").id, "");
-    assert_eq!(preview.row("update").id, "id-2");
+    assert_eq!(preview.resource("replace").id, "");
+    assert_eq!(preview.resource("create").id, "");
+    assert_eq!(preview.resource("update").id, "id-2");
     assert_eq!(preview.answers["user"]["from"], Value::Unknown);
 }
 

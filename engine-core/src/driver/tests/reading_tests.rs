@@ -10,12 +10,12 @@ use crate::value::{PropertyMap, Value};
 
 use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, component, run, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, false, rows, program)
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, resources, program)
 }
 
-fn refresh(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>) -> Outcome {
-    run(host, OperationKind::Refresh, false, rows, &[])
+fn refresh(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>) -> Outcome {
+    run(host, OperationKind::Refresh, false, resources, &[])
 }
 
 fn finding(world: &[(&str, Option<PropertyMap>)]) -> Arc<ScriptedHost> {
@@ -53,29 +53,32 @@ fn a_preview_looks_up_what_has_a_known_id() {
 #[test]
 fn a_look_up_is_recorded_as_it_was_found() {
     let first = up(&finding(&[("a", Some(zone("found")))]), Vec::new(), &[looked_up("id-7")]);
-    let row = first.row("a").clone();
+    let resource = first.resource("a").clone();
     assert_eq!(first.calls, ["a.configure", "a.read"]);
-    assert_eq!((row.external, row.id.as_str(), *row.inputs == zone("x")), (true, "id-7", true));
-    assert_eq!(*row.outputs_or_empty(), zone("found"));
-    assert!(row.property_dependencies.is_empty());
-    assert_eq!((row.created.as_str(), row.modified.as_str()), ("", ""));
+    assert_eq!((resource.external, resource.id.as_str(), *resource.inputs == zone("x")), (true, "id-7", true));
+    assert_eq!(*resource.outputs_or_empty(), zone("found"));
+    assert!(resource.property_dependencies.is_empty());
+    assert_eq!((resource.created.as_str(), resource.modified.as_str()), ("", ""));
 
-    let same = up(&finding(&[("a", Some(zone("found")))]), first.rows.clone(), &[looked_up("id-7")]);
-    assert_eq!(same.row("a").modified, "");
-    let moved = up(&finding(&[("a", Some(zone("moved")))]), first.rows, &[looked_up("id-7")]);
-    assert_ne!(moved.row("a").modified, "");
+    let same = up(&finding(&[("a", Some(zone("found")))]), first.resources.clone(), &[looked_up("id-7")]);
+    assert_eq!(same.resource("a").modified, "");
+    let moved = up(&finding(&[("a", Some(zone("moved")))]), first.resources, &[looked_up("id-7")]);
+    assert_ne!(moved.resource("a").modified, "");
     assert_eq!(moved.report.summary.changes, [("read", 1), ("same", 1)].into());
 }
 
 #[test]
 fn a_refresh_stores_what_was_read() {
     let first = up(&Arc::default(), Vec::new(), &[wanted("a", "x")]);
-    let same = refresh(&Arc::default(), first.rows.clone());
-    assert_eq!(*same.row("a"), *first.row("a"));
-    let drifted = refresh(&finding(&[("a", Some(zone("moved")))]), first.rows.clone());
-    let row = drifted.row("a");
-    assert_eq!((row.inputs == first.row("a").inputs, (*row.outputs_or_empty()).clone()), (true, zone("moved")));
-    assert_ne!(row.modified, first.row("a").modified);
+    let same = refresh(&Arc::default(), first.resources.clone());
+    assert_eq!(*same.resource("a"), *first.resource("a"));
+    let drifted = refresh(&finding(&[("a", Some(zone("moved")))]), first.resources.clone());
+    let resource = drifted.resource("a");
+    assert_eq!(
+        (resource.inputs == first.resource("a").inputs, (*resource.outputs_or_empty()).clone()),
+        (true, zone("moved"))
+    );
+    assert_ne!(resource.modified, first.resource("a").modified);
     assert_eq!(drifted.report.summary.changes, [("same", 1), ("update", 1)].into());
 }
 
@@ -91,11 +94,11 @@ fn an_unhealthy_object_is_a_warning_and_is_updated_next() {
         read_first: false,
     };
     host.fail("a", "read", kind);
-    let refreshed = refresh(&host, first.rows);
+    let refreshed = refresh(&host, first.resources);
     assert_eq!(refreshed.report.summary.outcome, Ended::Succeeded);
     assert!(refreshed.messages.contains("no power"));
-    assert_eq!(refreshed.row("a").init_errors, ["no power"]);
-    let next = up(&Arc::default(), refreshed.rows, &[wanted("a", "x")]);
+    assert_eq!(refreshed.resource("a").init_errors, ["no power"]);
+    let next = up(&Arc::default(), refreshed.resources, &[wanted("a", "x")]);
     assert_eq!(next.steps, ["same proj-dev", "update a"]);
 }
 
@@ -116,19 +119,19 @@ fn what_is_secret_stays_so_although_the_object_is_unhealthy() {
         read_first: false,
     };
     host.fail("a", "read", kind);
-    let refreshed = refresh(&host, first.rows);
-    assert_eq!(refreshed.row("a").outputs_or_empty()["zone"], Value::secret(Value::from("moved")));
+    let refreshed = refresh(&host, first.resources);
+    assert_eq!(refreshed.resource("a").outputs_or_empty()["zone"], Value::secret(Value::from("moved")));
 }
 
 #[test]
-fn a_read_that_fails_keeps_its_row_and_the_rest_is_read() {
+fn a_read_that_fails_keeps_its_state_and_the_rest_is_read() {
     let first = up(&Arc::default(), Vec::new(), &[wanted("a", "x"), wanted("b", "x")]);
     let host = finding(&[("b", Some(zone("moved")))]);
     host.fail("a", "read", ProviderErrorKind::Raised);
-    let refreshed = refresh(&host, first.rows.clone());
+    let refreshed = refresh(&host, first.resources.clone());
     assert_eq!(refreshed.report.summary.outcome, Ended::Failed);
-    assert_eq!(*refreshed.row("a"), *first.row("a"));
-    assert_eq!(*refreshed.row("b").outputs_or_empty(), zone("moved"));
+    assert_eq!(*refreshed.resource("a"), *first.resource("a"));
+    assert_eq!(*refreshed.resource("b").outputs_or_empty(), zone("moved"));
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn a_refresh_asks_diff_with_the_sides_exchanged() {
     // What the object has beyond the inputs is none of the program's wishes; a missing one is drift.
     let more = [("zone".to_owned(), "x".into()), ("more".to_owned(), true.into())].into();
     let host = finding(&[("a", Some(more)), ("b", Some(PropertyMap::new()))]);
-    let refreshed = refresh(&host, first.rows);
+    let refreshed = refresh(&host, first.resources);
     assert_eq!(refreshed.calls.iter().filter(|call| call.ends_with("diff")).count(), 2);
     assert_eq!(refreshed.report.summary.changes, [("same", 2), ("update", 1)].into());
 }
@@ -150,9 +153,9 @@ fn references_to_what_is_gone_are_taken_out() {
         Wanted { parent: Some("a"), from: Some("a"), ..wanted("b", "x") },
     ];
     let first = up(&Arc::default(), Vec::new(), &program);
-    let refreshed = refresh(&finding(&[("a", None)]), first.rows);
-    let row = refreshed.row("b");
-    assert_eq!(row.parent.as_ref().map(crate::urn::Urn::name), Some("g"));
-    assert!(row.dependencies.is_empty() && row.property_dependencies.is_empty(), "{row:?}");
-    assert!(refreshed.rows.iter().all(|row| row.urn.name() != "a"));
+    let refreshed = refresh(&finding(&[("a", None)]), first.resources);
+    let resource = refreshed.resource("b");
+    assert_eq!(resource.parent.as_ref().map(crate::urn::Urn::name), Some("g"));
+    assert!(resource.dependencies.is_empty() && resource.property_dependencies.is_empty(), "{resource:?}");
+    assert!(refreshed.resources.iter().all(|resource| resource.urn.name() != "a"));
 }

@@ -14,8 +14,8 @@ use crate::wire::{AliasKind, RegisterResourceRequest, WireAlias};
 
 use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, component, run, run_as, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    run(host, OperationKind::Update, false, rows, program)
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, resources, program)
 }
 
 fn update() -> Operation {
@@ -43,7 +43,7 @@ fn from(name: &'static str, of: &'static str) -> Wanted {
 
 #[track_caller]
 fn assert_sound(outcome: &Outcome) {
-    let snapshot = Snapshot { rows: outcome.rows.clone(), ..Snapshot::default() };
+    let snapshot = Snapshot { resources: outcome.resources.clone(), ..Snapshot::default() };
     assert_eq!(integrity::check(&snapshot), Ok(()));
 }
 
@@ -52,7 +52,7 @@ fn a_resource_needs_no_parent() {
     let alone = with(wanted("a", "x"), |request| request.parent.clear());
     let outcome = up(&Arc::default(), Vec::new(), &[alone]);
     assert_eq!(outcome.report.summary.outcome, Ended::Succeeded, "{}", outcome.messages);
-    assert_eq!(outcome.row("a").parent, None);
+    assert_eq!(outcome.resource("a").parent, None);
 }
 
 #[test]
@@ -63,10 +63,10 @@ fn a_changed_configuration_is_no_change_and_is_recorded() {
     };
     let host = Arc::default();
     let first = run_as(&host, configured("1"), Vec::new(), &[wanted("a", "x")]);
-    let second = run_as(&host, configured("2"), first.rows.clone(), &[wanted("a", "x")]);
+    let second = run_as(&host, configured("2"), first.resources.clone(), &[wanted("a", "x")]);
     assert_eq!(second.steps, ["same proj-dev", "same a"]);
     assert_eq!(second.report.summary.changes, [("same", 2)].into());
-    let (before, after) = (first.row("default"), second.row("default"));
+    let (before, after) = (first.resource("default"), second.resource("default"));
     assert_eq!(before.id, after.id);
     assert_eq!(after.inputs["proj:size"], "2".into());
 }
@@ -77,9 +77,9 @@ fn a_component_gets_no_outputs_back() {
     let group = || Wanted { inputs: [("n".to_owned(), 1.0.into())].into(), ..component("g") };
     let first = up(&host, Vec::new(), &[group()]);
     assert_eq!(first.answers["g"], PropertyMap::new());
-    let mut kept = first.rows.clone();
-    for row in &mut kept {
-        Arc::make_mut(row).outputs = Some(Arc::new([("url".to_owned(), "u".into())].into()));
+    let mut kept = first.resources.clone();
+    for resource in &mut kept {
+        Arc::make_mut(resource).outputs = Some(Arc::new([("url".to_owned(), "u".into())].into()));
     }
     for dry_run in [false, true] {
         let second = run(&host, OperationKind::Update, dry_run, kept.clone(), &[group()]);
@@ -88,8 +88,8 @@ fn a_component_gets_no_outputs_back() {
     // A program that fails before it registers the component's outputs leaves them as they were.
     host.fail("a", "create", ProviderErrorKind::Raised);
     let third = up(&host, kept, &[group(), wanted("a", "x")]);
-    assert_eq!(third.row("g").outputs_or_empty()["url"], "u".into());
-    assert_eq!((third.row("g").id.as_str(), third.row("g").provider.as_str()), ("", ""));
+    assert_eq!(third.resource("g").outputs_or_empty()["url"], "u".into());
+    assert_eq!((third.resource("g").id.as_str(), third.resource("g").provider.as_str()), ("", ""));
 }
 
 #[test]
@@ -129,16 +129,16 @@ fn references_follow_a_renamed_resource_although_the_run_failed() {
     let new_a = || renamed(wanted("new-a", "x"), urn("a"));
     let new_group = || renamed(Wanted { name: "h", ..group() }, "urn:pulumi:dev::proj::tests:index:Group::g".into());
     host.fail("stop", "create", ProviderErrorKind::Raised);
-    let second = up(&host, first.rows, &[new_a(), new_group(), wanted("stop", "x")]);
+    let second = up(&host, first.resources, &[new_a(), new_group(), wanted("stop", "x")]);
     assert_eq!(second.report.summary.outcome, Ended::Failed);
     assert_sound(&second);
-    let child = second.row("h-b");
+    let child = second.resource("h-b");
     assert_eq!(child.parent.as_ref().map(Urn::name), Some("h"));
     assert_eq!(child.dependencies.iter().map(Urn::name).collect::<Vec<_>>(), ["new-a"]);
 
     // The next run knows the child, although its parent's alias is used up.
     let followed = Wanted { parent: Some("h"), ..from("h-b", "new-a") };
-    let third = up(&Arc::default(), second.rows, &[new_a(), new_group(), followed]);
+    let third = up(&Arc::default(), second.resources, &[new_a(), new_group(), followed]);
     assert_eq!(third.steps, ["same proj-dev", "same new-a", "same h", "same h-b"], "{}", third.messages);
 }
 
@@ -150,12 +150,12 @@ fn references_follow_a_resource_that_was_replaced_under_a_new_urn_although_the_r
         request.aliases = vec![WireAlias { alias: Some(AliasKind::Urn(urn("a"))) }];
     });
     host.fail("stop", "create", ProviderErrorKind::Raised);
-    let second = up(&host, first.rows, &[renamed, wanted("stop", "x")]);
+    let second = up(&host, first.resources, &[renamed, wanted("stop", "x")]);
     assert_eq!(second.report.summary.outcome, Ended::Failed);
     assert!(second.steps.contains(&"replace new-a".to_owned()), "{:?}", second.steps);
     assert_sound(&second);
-    assert_eq!(second.row("b").dependencies.iter().map(Urn::name).collect::<Vec<_>>(), ["new-a"]);
-    assert!(second.rows.iter().any(|row| row.delete && row.urn.name() == "a"));
+    assert_eq!(second.resource("b").dependencies.iter().map(Urn::name).collect::<Vec<_>>(), ["new-a"]);
+    assert!(second.resources.iter().any(|resource| resource.delete && resource.urn.name() == "a"));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn paths_that_do_not_fit_are_told_once() {
     let ignoring = with(sized("a", 2.0), |request| {
         request.ignore_changes = vec!["size.part".to_owned(), "a..b".to_owned(), "size".to_owned()];
     });
-    let second = up(&host, first.rows, &[ignoring]);
+    let second = up(&host, first.resources, &[ignoring]);
     assert_eq!(second.report.summary.outcome, Ended::Succeeded);
     assert_eq!(second.steps, ["same proj-dev", "same a"]);
     assert_eq!(second.messages.matches("size.part").count(), 1, "{}", second.messages);
@@ -179,32 +179,35 @@ fn a_failed_check_ends_the_run_although_errors_are_gone_on_after() {
         let first = up(&host, Vec::new(), &[wanted("a", "x")]);
         host.fail("a", method, ProviderErrorKind::Raised);
         let operation = Operation { continue_on_error: true, ..update() };
-        let second = run_as(&host, operation, first.rows, &[wanted("a", "x"), wanted("b", "x")]);
+        let second = run_as(&host, operation, first.resources, &[wanted("a", "x"), wanted("b", "x")]);
         assert_eq!(second.report.summary.outcome, Ended::Failed);
         assert_eq!(second.steps, ["same proj-dev"], "{method}");
     }
 }
 
 #[test]
-fn rows_record_what_each_step_did() {
+fn resources_record_what_each_step_did() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &[sized("a", 1.0)]);
-    let made = first.row("a").clone();
+    let made = first.resource("a").clone();
     assert_eq!((made.id.as_str(), made.outputs_or_empty()["arn"].clone()), ("id-1", "arn:id-1".into()));
     assert_eq!(made.inputs["size"], 1.0.into());
     assert!(!made.created.is_empty());
     assert_eq!(made.created, made.modified);
 
-    let kept = up(&host, first.rows, &[sized("a", 1.0)]);
-    assert_eq!(*kept.row("a"), made);
+    let kept = up(&host, first.resources, &[sized("a", 1.0)]);
+    assert_eq!(*kept.resource("a"), made);
 
-    let updated = up(&host, kept.rows, &[sized("a", 2.0)]);
-    let row = updated.row("a").clone();
-    assert_eq!((row.id.as_str(), row.inputs["size"].clone(), row.created.clone()), ("id-1", 2.0.into(), made.created));
-    assert_ne!(row.modified, made.modified);
+    let updated = up(&host, kept.resources, &[sized("a", 2.0)]);
+    let resource = updated.resource("a").clone();
+    assert_eq!(
+        (resource.id.as_str(), resource.inputs["size"].clone(), resource.created.clone()),
+        ("id-1", 2.0.into(), made.created)
+    );
+    assert_ne!(resource.modified, made.modified);
 
-    let forgotten = up(&host, updated.rows, &[]);
-    assert!(forgotten.rows.iter().all(|row| row.urn.name() != "a"));
+    let forgotten = up(&host, updated.resources, &[]);
+    assert!(forgotten.resources.iter().all(|resource| resource.urn.name() != "a"));
 }
 
 #[test]
@@ -220,12 +223,12 @@ fn an_update_that_failed_in_part_keeps_the_old_inputs() {
         read_first: false,
     };
     host.fail("a", "update", kind);
-    let second = up(&host, first.rows, &[sized("a", 2.0)]);
-    let row = second.row("a");
+    let second = up(&host, first.resources, &[sized("a", 2.0)]);
+    let resource = second.resource("a");
     assert_eq!(second.report.summary.outcome, Ended::Failed);
-    assert_eq!(row.inputs["size"], 1.0.into());
-    assert_eq!(row.outputs_or_empty()["half"], true.into());
-    assert_eq!((row.id.as_str(), row.init_errors.join(",")), ("id-1", "no power".to_owned()));
+    assert_eq!(resource.inputs["size"], 1.0.into());
+    assert_eq!(resource.outputs_or_empty()["half"], true.into());
+    assert_eq!((resource.id.as_str(), resource.init_errors.join(",")), ("id-1", "no power".to_owned()));
 }
 
 #[test]
@@ -233,15 +236,15 @@ fn what_was_looked_up_is_taken_over_by_making_it() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &[Wanted { read: Some("id-7"), ..wanted("a", "x") }]);
     assert_eq!(first.steps, ["create proj-dev", "read a"]);
-    assert!(first.row("a").external);
-    let second = up(&host, first.rows, &[wanted("a", "x")]);
+    assert!(first.resource("a").external);
+    let second = up(&host, first.resources, &[wanted("a", "x")]);
     assert_eq!(
         second.steps,
         ["same proj-dev", "create-replacement a", "replace a", "discard-replaced a"],
         "{}",
         second.messages
     );
-    assert!(!second.row("a").external);
+    assert!(!second.resource("a").external);
     assert!(!second.calls.contains(&"a.delete".to_owned()));
 }
 
@@ -251,12 +254,12 @@ fn a_preview_tells_of_every_protected_replacement() {
     let protected = |name, zone| Wanted { protect: true, ..wanted(name, zone) };
     let first = up(&host, Vec::new(), &[protected("a", "x"), protected("b", "x")]);
     let program = [protected("a", "y"), protected("b", "y"), wanted("c", "x")];
-    let preview = run(&host, OperationKind::Update, true, first.rows.clone(), &program);
+    let preview = run(&host, OperationKind::Update, true, first.resources.clone(), &program);
     assert_eq!(preview.report.summary.outcome, Ended::Failed);
     assert_eq!(preview.messages.matches("needs a replacement but is protected").count(), 2, "{}", preview.messages);
     assert!(preview.steps.contains(&"create c".to_owned()));
 
-    let real = up(&host, first.rows, &program);
+    let real = up(&host, first.resources, &program);
     assert_eq!(real.steps, ["same proj-dev"]);
     assert_eq!(real.messages.matches("needs a replacement but is protected").count(), 1);
 }
@@ -266,7 +269,7 @@ fn an_exception_in_a_what_if_question_ends_the_run() {
     let host = Arc::new(ScriptedHost { delete_first: true, ..ScriptedHost::default() });
     let first = up(&host, Vec::new(), &[wanted("a", "x"), from("b", "a")]);
     host.fail("b", "diff", ProviderErrorKind::Raised);
-    let second = up(&host, first.rows, &[wanted("a", "y"), from("b", "a")]);
+    let second = up(&host, first.resources, &[wanted("a", "y"), from("b", "a")]);
     assert_eq!(second.report.summary.outcome, Ended::Failed);
     assert_eq!(second.steps, ["same proj-dev"]);
     assert!(second.messages.contains("diff of b refused"), "{}", second.messages);
@@ -278,14 +281,14 @@ fn a_managed_resource_that_is_looked_up_by_another_id_is_given_up() {
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     let looked_up = |id| Wanted { read: Some(id), ..wanted("a", "x") };
     // By its own id, it is only no longer managed.
-    let same = up(&host, first.rows.clone(), &[looked_up("id-1")]);
+    let same = up(&host, first.resources.clone(), &[looked_up("id-1")]);
     assert_eq!(same.steps, ["same proj-dev", "read a"]);
-    assert!(same.row("a").external);
-    let gone = up(&host, same.rows, &[]);
+    assert!(same.resource("a").external);
+    let gone = up(&host, same.resources, &[]);
     assert_eq!(gone.steps, ["same proj-dev", "discard a"]);
     assert!(!gone.calls.contains(&"a.delete".to_owned()));
 
-    let other = up(&host, first.rows, &[looked_up("id-9")]);
+    let other = up(&host, first.resources, &[looked_up("id-9")]);
     assert_eq!(other.steps, ["same proj-dev", "read-replacement a", "replace a", "delete-replaced a"]);
     assert_eq!(other.report.summary.changes, [("replace", 1), ("same", 1)].into());
 }

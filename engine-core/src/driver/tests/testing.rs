@@ -88,7 +88,7 @@ pub(crate) struct Outcome {
     pub(crate) steps: Vec<String>,
     pub(crate) calls: Vec<String>,
     pub(crate) messages: String,
-    pub(crate) rows: Vec<Arc<ResourceState>>,
+    pub(crate) resources: Vec<Arc<ResourceState>>,
     /// The state that the run leaves.
     pub(crate) last: Snapshot,
     /// Operations whose outcome is not known, by the resource's name.
@@ -98,32 +98,32 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The row of that name that does not wait for its deletion.
-    pub(crate) fn row(&self, name: &str) -> &ResourceState {
-        let row = self.rows.iter().find(|row| row.urn.name() == name && !row.delete);
-        row.unwrap_or_else(|| panic!("there is no row '{name}'"))
+    /// The resource of that name that does not wait for its deletion.
+    pub(crate) fn resource(&self, name: &str) -> &ResourceState {
+        let resource = self.resources.iter().find(|resource| resource.urn.name() == name && !resource.delete);
+        resource.unwrap_or_else(|| panic!("there is no resource '{name}'"))
     }
 }
 
-/// Runs a program against rows.
+/// Runs a program against resources.
 pub(crate) fn run(
     host: &Arc<ScriptedHost>,
     kind: OperationKind,
     dry_run: bool,
-    rows: Vec<Arc<ResourceState>>,
+    resources: Vec<Arc<ResourceState>>,
     program: &[Wanted],
 ) -> Outcome {
-    run_as(host, Operation { dry_run, ..Operation::new(kind, "proj", "dev") }, rows, program)
+    run_as(host, Operation { dry_run, ..Operation::new(kind, "proj", "dev") }, resources, program)
 }
 
-/// Runs a program against rows, with every option of the operation.
+/// Runs a program against resources, with every option of the operation.
 pub(crate) fn run_as(
     host: &Arc<ScriptedHost>,
     operation: Operation,
-    rows: Vec<Arc<ResourceState>>,
+    resources: Vec<Arc<ResourceState>>,
     program: &[Wanted],
 ) -> Outcome {
-    run_from(host, operation, Snapshot { rows, ..Snapshot::default() }, program)
+    run_from(host, operation, Snapshot { resources, ..Snapshot::default() }, program)
 }
 
 /// Runs a program against a state.
@@ -157,8 +157,8 @@ pub(crate) fn run_in(host: &Arc<ScriptedHost>, operation: Operation, session: Se
         calls: host.take_calls(),
         messages: recorder.messages(),
         last: last.clone(),
-        pending: last.pending.iter().map(|it| (it.kind, it.row.urn.name().to_owned())).collect(),
-        rows: last.rows,
+        pending: last.pending.iter().map(|it| (it.kind, it.resource.urn.name().to_owned())).collect(),
+        resources: last.resources,
         answers: made.into_iter().map(|(name, (_, outputs))| (name, outputs)).collect(),
     }
 }

@@ -47,7 +47,7 @@ impl Planner {
             }
             Phase::ComparingProviders => {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
-                let Some(old) = registration.old_row().cloned() else { return Err(registration.wrong_answer()) };
+                let Some(old) = registration.old_state().cloned() else { return Err(registration.wrong_answer()) };
                 if answer.replaces.is_empty() {
                     return self.compare(registration, &old);
                 }
@@ -93,7 +93,7 @@ impl Planner {
             .is_none_or(|old| registration.goal.custom && self.is_forced(&registration.urn, old).is_some());
         let mut old_inputs = PropertyMap::new();
         let mut named_before = None;
-        if !afresh && let Some(old) = registration.old_row().cloned() {
+        if !afresh && let Some(old) = registration.old_state().cloned() {
             registration.not_applicable = reset_ignored(&old.inputs, &mut inputs, &registration.goal.ignore_changes);
             if registration.has_check {
                 old_inputs = registration.shown(&old.inputs);
@@ -115,19 +115,19 @@ impl Planner {
 
     /// Is there an object that inputs can be compared with?
     fn comparable<'a>(&self, registration: &'a Registration) -> Option<&'a Arc<ResourceState>> {
-        let (number, row) = registration.old.as_ref()?;
+        let (number, resource) = registration.old.as_ref()?;
         let lost = self.deleted_first.contains(number);
-        (!row.external && !lost && row.custom == registration.goal.custom).then_some(row)
+        (!resource.external && !lost && resource.custom == registration.goal.custom).then_some(resource)
     }
 
     fn after_check(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         let Some((number, old)) = registration.old.clone() else {
-            return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_row())]));
+            return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_state())]));
         };
         if self.deleted_first.contains(&number) {
             // Deleted earlier in this run, because something that it depends on was.
             self.replaced.insert(registration.urn.clone());
-            let create = registration.step(Op::CreateReplacement, registration.new_row());
+            let create = registration.step(Op::CreateReplacement, registration.new_state());
             return Ok(Next::Act(vec![Step { op: Op::Replace, ..create.clone() }, create]));
         }
         if old.external || !old.custom {
@@ -200,7 +200,7 @@ impl Planner {
 
     /// What the answer to a `diff` means for the registration.
     fn take_diff(&mut self, registration: &mut Registration, answer: &DiffAnswer) -> Result<Next, RegistrationError> {
-        let Some(old) = registration.old_row() else { return Err(registration.wrong_answer()) };
+        let Some(old) = registration.old_state() else { return Err(registration.wrong_answer()) };
         let diff_result = judge(
             answer,
             &Compared {
@@ -266,26 +266,26 @@ impl Planner {
             registration.checked = Arc::new(inputs);
             return Ok(registration.check(PropertyMap::new()));
         }
-        let mut row = registration.new_row();
-        row.id.clone_from(&old.id);
+        let mut resource = registration.new_state();
+        resource.id.clone_from(&old.id);
         if registration.diff_result.changed {
-            return Ok(Next::Act(vec![registration.step(Op::Update, row)]));
+            return Ok(Next::Act(vec![registration.step(Op::Update, resource)]));
         }
-        row.outputs.clone_from(&old.outputs);
-        row.init_errors.clone_from(&old.init_errors);
-        row.refresh_before_update = old.refresh_before_update;
+        resource.outputs.clone_from(&old.outputs);
+        resource.init_errors.clone_from(&old.init_errors);
+        resource.refresh_before_update = old.refresh_before_update;
         if let Some(kept) = registration.kept_provider.take() {
-            row.stored_provider = kept;
+            resource.stored_provider = kept;
         }
-        Ok(Next::Act(vec![registration.step(Op::Same, shared_with(row, &old))]))
+        Ok(Next::Act(vec![registration.step(Op::Same, shared_with(resource, &old))]))
     }
 }
 
-/// A row in which nothing may have changed, in the memory of the one before it as far as they are equal: most runs change
-/// little, and a run need not keep two copies of its state.
-pub(super) fn shared_with(mut row: ResourceState, old: &Arc<ResourceState>) -> Arc<ResourceState> {
-    if row.inputs == old.inputs {
-        row.inputs = Arc::clone(&old.inputs);
+/// A resource in which nothing may have changed, in the memory of the one before it as far as they are equal: most runs
+/// change little, and a run need not keep two copies of its state.
+pub(super) fn shared_with(mut resource: ResourceState, old: &Arc<ResourceState>) -> Arc<ResourceState> {
+    if resource.inputs == old.inputs {
+        resource.inputs = Arc::clone(&old.inputs);
     }
-    if row == **old { Arc::clone(old) } else { Arc::new(row) }
+    if resource == **old { Arc::clone(old) } else { Arc::new(resource) }
 }

@@ -1,5 +1,5 @@
-//! The beginning of a registration: what it may refer to, which row it goes on from, and who provides it (docs/rules 2.3,
-//! 3.5, 4.7).
+//! The beginning of a registration: what it may refer to, which resource it goes on from, and who provides it
+//! (docs/rules 2.3, 3.5, 4.7).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Planner {
         }
     }
 
-    /// Begins a registration: finds its identity, its old row and its provider. The default provider's own steps, if
+    /// Begins a registration: finds its identity, its old state and its provider. The default provider's own steps, if
     /// it is needed for the first time, come along in [`Registration::before`].
     pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, RegistrationError> {
         let urn = self.urn_of(&goal);
@@ -62,7 +62,7 @@ impl Planner {
         self.inherit_options(&mut goal);
         let (provider, before) =
             if goal.custom { self.provider_for(&urn, &goal)? } else { (String::new(), Vec::new()) };
-        let formerly = old.as_ref().map(|(_, row)| row.urn.clone()).filter(|former| *former != urn);
+        let formerly = old.as_ref().map(|(_, resource)| resource.urn.clone()).filter(|former| *former != urn);
         self.seen.insert(
             urn.clone(),
             Seen {
@@ -79,11 +79,11 @@ impl Planner {
             self.handled.insert(*number);
         }
         let targeted = self.targets.includes(&urn, goal.references());
-        self.note_needs(&urn, &goal, old.as_ref().filter(|_| !targeted).map(|(_, row)| &**row));
+        self.note_needs(&urn, &goal, old.as_ref().filter(|_| !targeted).map(|(_, resource)| &**resource));
         let mut complaints = Vec::new();
         if targeted {
             self.object(self.guard_left_out(&urn, &goal), &mut complaints)?;
-            self.object(self.guard_circle(&urn, old.as_ref().map(|(_, row)| &row.urn)), &mut complaints)?;
+            self.object(self.guard_circle(&urn, old.as_ref().map(|(_, resource)| &resource.urn)), &mut complaints)?;
         } else if let Some((number, _)) = &old {
             self.carried.insert(*number);
         } else {
@@ -94,18 +94,18 @@ impl Planner {
         Ok(registration)
     }
 
-    /// Plans a registration once more: what it was about to create was found, and has this row now.
+    /// Plans a registration once more: what it was about to create was found, and has this resource now.
     pub fn begin_again(
         &mut self,
         registration: &mut Registration,
         steps: &[Step],
         number: ResourceNumber,
-        row: &Arc<ResourceState>,
+        resource: &Arc<ResourceState>,
     ) {
         self.take_back(&registration.urn, steps);
-        self.take_in(number, Arc::clone(row));
+        self.take_in(number, Arc::clone(resource));
         self.handled.insert(number);
-        registration.start_over((number, Arc::clone(row)));
+        registration.start_over((number, Arc::clone(resource)));
     }
 
     /// Notes that the resource is only looked up: targets or not, it is read, and there for those that refer to it.
@@ -173,23 +173,24 @@ impl Planner {
         }
     }
 
-    /// Keeps what a resource will refer to: what the program says, or what the row says that stays as it was.
+    /// Keeps what a resource will refer to: what the program says, or what the resource says that stays as it was.
     fn note_needs(&mut self, urn: &Urn, goal: &Goal, carried: Option<&ResourceState>) {
         if self.targets.is_everything() {
             return;
         }
         if let Some(seen) = self.seen.get_mut(urn) {
-            seen.needs = carried.map_or_else(|| goal.references().collect(), |row| row.references().collect());
+            seen.needs =
+                carried.map_or_else(|| goal.references().collect(), |resource| resource.references().collect());
         }
     }
 
-    /// Refuses a resource that comes to depend on one which is no target, and whose row therefore still depends on it:
-    /// neither could stand before the other in the state.
+    /// Refuses a resource that comes to depend on one which is no target, and whose state therefore still depends on
+    /// it: neither could stand before the other in the state.
     fn guard_circle(&self, urn: &Urn, formerly: Option<&Urn>) -> Result<(), RegistrationError> {
         let needs = |urn: &Urn| -> Vec<Urn> {
             match self.seen.get(urn) {
                 Some(seen) => seen.needs.clone(),
-                None => self.old_row(urn).map(|(_, row)| row.references().collect()).unwrap_or_default(),
+                None => self.old_state(urn).map(|(_, resource)| resource.references().collect()).unwrap_or_default(),
             }
         };
         let mut known = UrnSet::default();

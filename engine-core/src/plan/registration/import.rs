@@ -149,18 +149,20 @@ impl Planner {
             return Ok(Next::Act(steps));
         }
         registration.checked = wanted;
-        let imported =
-            steps.iter().find_map(|step| step.new.as_ref()).map(|row| (row.id.clone(), row.import_id.clone()));
+        let imported = steps
+            .iter()
+            .find_map(|step| step.new.as_ref())
+            .map(|resource| (resource.id.clone(), resource.import_id.clone()));
         let (id, import_id) = imported.unwrap_or_default();
         registration.diff_result = diff_result;
-        let row = ResourceState { id, import_id, ..registration.new_row() };
-        steps.push(Step { old: None, ..registration.step(Op::Update, row) });
+        let resource = ResourceState { id, import_id, ..registration.new_state() };
+        steps.push(Step { old: None, ..registration.step(Op::Update, resource) });
         Ok(Next::Act(steps))
     }
 
     /// What a preview shows of an object that is imported and would have to be replaced.
     pub(super) fn replace_imported(registration: &Registration, mut steps: Vec<Step>) -> Next {
-        let create = Step { old: None, ..registration.step(Op::CreateReplacement, registration.new_row()) };
+        let create = Step { old: None, ..registration.step(Op::CreateReplacement, registration.new_state()) };
         steps.extend([Step { op: Op::Replace, ..create.clone() }, create]);
         Next::Act(steps)
     }
@@ -174,29 +176,29 @@ impl Planner {
         if registration.goal.served_by() != Some(ServedBy::Plugin) {
             copy_secrets(&registration.checked, &mut outputs);
         }
-        let mut row = ResourceState {
+        let mut resource = ResourceState {
             import_id: registration.goal.import_id.clone(),
             id,
             outputs: Some(Arc::new(outputs)),
             refresh_before_update: read_first,
             created: String::new(),
             modified: String::new(),
-            ..registration.new_row()
+            ..registration.new_state()
         };
-        mark_outputs(&mut row);
+        mark_outputs(&mut resource);
         let Some((number, old)) = registration.old.clone() else {
-            return Ok(vec![registration.step(Op::Import, row)]);
+            return Ok(vec![registration.step(Op::Import, resource)]);
         };
-        // A row whose object is looked up only, is gone, or is the very object, makes room for the new one.
-        let makes_room = old.external || old.custom && old.id == row.id;
+        // A resource whose object is looked up only, is gone, or is the very object, makes room for the new one.
+        let makes_room = old.external || old.custom && old.id == resource.id;
         if makes_room || old.pending_replacement || self.deleted_first.contains(&number) {
-            return Ok(vec![registration.step(Op::Import, row)]);
+            return Ok(vec![registration.step(Op::Import, resource)]);
         }
         let guarded = self.guard_protected(registration, &old);
         self.object(guarded, &mut registration.complaints)?;
         registration.diff_result.replace_keys = vec!["id".to_owned()];
         self.replaced.insert(registration.urn.clone());
-        let import = registration.step(Op::ImportReplacement, row);
+        let import = registration.step(Op::ImportReplacement, resource);
         let replace = Step { op: Op::Replace, ..import.clone() };
         Ok(vec![import, replace])
     }

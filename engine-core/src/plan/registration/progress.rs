@@ -49,7 +49,7 @@ pub struct Registration {
     pub urn: Urn,
     /// What the program asked for.
     pub goal: Goal,
-    /// Its row before this run.
+    /// Its state before this run.
     pub old: Option<(ResourceNumber, Arc<ResourceState>)>,
     /// Reference to its provider resource; empty for components.
     pub provider: String,
@@ -125,7 +125,7 @@ impl Registration {
         }
     }
 
-    /// Goes back to its beginning, with another row to start from.
+    /// Goes back to its beginning, with another resource to start from.
     pub(super) fn start_over(&mut self, old: (ResourceNumber, Arc<ResourceState>)) {
         self.old = Some(old);
         self.phase = Phase::Begun;
@@ -152,15 +152,15 @@ impl Registration {
         self.targeted
     }
 
-    pub(super) fn old_row(&self) -> Option<&Arc<ResourceState>> {
-        self.old.as_ref().map(|(_, row)| row)
+    pub(super) fn old_state(&self) -> Option<&Arc<ResourceState>> {
+        self.old.as_ref().map(|(_, resource)| resource)
     }
 
-    /// The row that the registration leads to, as far as it is known.
+    /// The state that the registration leads to, as far as it is known.
     #[must_use]
-    pub fn new_row(&self) -> ResourceState {
+    pub fn new_state(&self) -> ResourceState {
         let goal = &self.goal;
-        let old = self.old_row();
+        let old = self.old_state();
         ResourceState {
             urn: self.urn.clone(),
             custom: goal.custom,
@@ -175,12 +175,12 @@ impl Registration {
             property_dependencies: goal.property_dependencies.clone(),
             additional_secret_outputs: goal.additional_secret_outputs.clone(),
             custom_timeouts: goal.custom_timeouts,
-            import_id: old.map(|row| row.import_id.clone()).unwrap_or_default(),
+            import_id: old.map(|resource| resource.import_id.clone()).unwrap_or_default(),
             retain_on_delete: goal.retain_on_delete.unwrap_or(false),
             deleted_with: goal.deleted_with.clone(),
             replace_with: goal.replace_with.clone(),
-            created: old.map(|row| row.created.clone()).unwrap_or_default(),
-            modified: old.map(|row| row.modified.clone()).unwrap_or_default(),
+            created: old.map(|resource| resource.created.clone()).unwrap_or_default(),
+            modified: old.map(|resource| resource.modified.clone()).unwrap_or_default(),
             source_position: goal.source_position.clone(),
             stack_trace: goal.stack_trace.clone(),
             ignore_changes: goal.ignore_changes.clone(),
@@ -230,7 +230,7 @@ impl Registration {
         Next::Ask(Question { for_plugin, ..Question::own(&self.urn, method) })
     }
 
-    /// What a plugin is told beside a method's arguments; `old` is the row that the resource has.
+    /// What a plugin is told beside a method's arguments; `old` is the state that the resource has.
     pub(super) fn for_plugin(&self, old: Option<&ResourceState>) -> Option<Box<PluginArguments>> {
         self.goal.served_by().filter(|by| by.is_plugin()).map(|_| {
             Box::new(PluginArguments {

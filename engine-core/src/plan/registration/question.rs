@@ -14,7 +14,7 @@ use crate::plan::step::Step;
 pub struct Question {
     /// Whose provider is asked; for a what-if question that of another resource.
     pub urn: Urn,
-    /// The old row of another resource that is asked about; `None`: the registration's own provider.
+    /// The old state of another resource that is asked about; `None`: the registration's own provider.
     pub about: Option<Arc<ResourceState>>,
     /// The call.
     pub method: Method,

@@ -29,7 +29,7 @@ impl Planner {
 
     pub(super) fn create_first(&mut self, registration: &Registration) -> Next {
         self.replaced.insert(registration.urn.clone());
-        let create = registration.step(Op::CreateReplacement, registration.new_row());
+        let create = registration.step(Op::CreateReplacement, registration.new_state());
         let replace = Step { op: Op::Replace, ..create.clone() };
         Next::Act(vec![create, replace])
     }
@@ -47,22 +47,23 @@ impl Planner {
         let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
         let mut steps = Vec::new();
         let deletions: Vec<_> = cascade.into_deletions().collect();
-        let goes: UrnSet = deletions.iter().map(|(_, row)| row.urn.clone()).chain([old.urn.clone()]).collect();
-        for (member, row) in deletions {
-            if row.protect && !self.operation.ignore_protect {
-                let refused = Err(RegistrationError::protected_dependent(&registration.urn, &row.urn));
+        let goes: UrnSet =
+            deletions.iter().map(|(_, resource)| resource.urn.clone()).chain([old.urn.clone()]).collect();
+        for (member, resource) in deletions {
+            if resource.protect && !self.operation.ignore_protect {
+                let refused = Err(RegistrationError::protected_dependent(&registration.urn, &resource.urn));
                 self.object(refused, &mut registration.complaints)?;
             }
-            if self.deleted_first.insert(member) && !row.pending_replacement {
-                let urn = row.urn.clone();
+            if self.deleted_first.insert(member) && !resource.pending_replacement {
+                let urn = resource.urn.clone();
                 self.replaced.insert(urn.clone());
-                let implied = row.deleted_with.as_ref().is_some_and(|owner| goes.contains(owner));
+                let implied = resource.deleted_with.as_ref().is_some_and(|owner| goes.contains(owner));
                 // An old object that an earlier run left behind is not replaced once more: it just goes.
-                let op = if row.delete { Op::Delete } else { Op::DeleteReplaced };
+                let op = if resource.delete { Op::Delete } else { Op::DeleteReplaced };
                 steps.push(Step {
-                    keep_until_replaced: !row.delete,
+                    keep_until_replaced: !resource.delete,
                     note: if implied { IMPLIED } else { "" },
-                    ..Step::new(op, &urn, Some((member, row)), None)
+                    ..Step::new(op, &urn, Some((member, resource)), None)
                 });
             }
         }
@@ -74,7 +75,7 @@ impl Planner {
             steps.push(delete);
         }
         self.replaced.insert(registration.urn.clone());
-        let create = registration.step(Op::CreateReplacement, registration.new_row());
+        let create = registration.step(Op::CreateReplacement, registration.new_state());
         steps.push(Step { op: Op::Replace, ..create.clone() });
         steps.push(create);
         Ok(Next::Act(steps))

@@ -1,5 +1,5 @@
 //! Registrations that are settled without asking a provider: provider resources that a program makes itself for a dynamic
-//! package, which are rows without an object (docs/rules 1.4), components, and what is no target (docs/rules 4.7).
+//! package, which are resources without an object (docs/rules 1.4), components, and what is no target (docs/rules 4.7).
 
 use std::sync::Arc;
 
@@ -26,44 +26,45 @@ impl Planner {
         }
         let inputs = Arc::new(inputs);
         registration.checked = Arc::clone(&inputs);
-        let row = ResourceState { outputs: Some(Arc::clone(&inputs)), ..registration.new_row() };
+        let resource = ResourceState { outputs: Some(Arc::clone(&inputs)), ..registration.new_state() };
         let Some((_, old)) = registration.old.clone() else {
             // In a preview nobody knows the id yet.
             let id = if self.operation.dry_run { String::new() } else { (self.new_id)() };
-            return Next::Act(vec![registration.step(Op::Create, ResourceState { id, ..row })]);
+            return Next::Act(vec![registration.step(Op::Create, ResourceState { id, ..resource })]);
         };
         let detailed = diff_properties(&old.outputs_or_empty(), &inputs);
         let op = if detailed.is_empty() { Op::Same } else { Op::Update };
         registration.diff_result.changed_keys = changed_keys(&detailed);
         registration.diff_result.detailed = (!detailed.is_empty()).then_some(detailed);
-        Next::Act(vec![registration.step(op, ResourceState { id: old.id.clone(), ..row })])
+        Next::Act(vec![registration.step(op, ResourceState { id: old.id.clone(), ..resource })])
     }
 
     /// Settles a component, which has no object.
     pub(super) fn settle_component(&mut self, registration: &mut Registration) -> Next {
         let Some((number, old)) = registration.old.clone() else {
-            return Next::Act(vec![registration.step(Op::Create, registration.new_row())]);
+            return Next::Act(vec![registration.step(Op::Create, registration.new_state())]);
         };
-        let mut row = registration.new_row();
+        let mut resource = registration.new_state();
         if old.custom {
-            // A custom resource that became a component: the object is replaced by nothing but the row.
+            // A custom resource that became a component: the object is replaced by nothing but the resource's state.
             self.replaced.insert(registration.urn.clone());
             registration.diff_result.replace_keys = vec!["provider".to_owned()];
-            let create = registration.step(Op::CreateReplacement, row);
+            let create = registration.step(Op::CreateReplacement, resource);
             let replace = Step { op: Op::Replace, ..create.clone() };
             self.handled.insert(number);
             return Next::Act(vec![create, replace]);
         }
-        row.outputs.clone_from(&old.outputs);
-        let detailed = diff_properties(&old.inputs, &row.inputs);
+        resource.outputs.clone_from(&old.outputs);
+        let detailed = diff_properties(&old.inputs, &resource.inputs);
         let op = if detailed.is_empty() { Op::Same } else { Op::Update };
         registration.diff_result.changed_keys = changed_keys(&detailed);
         registration.diff_result.detailed = (!detailed.is_empty()).then_some(detailed);
-        let row = if op == Op::Same { shared_with(row, &old) } else { Arc::new(row) };
-        Next::Act(vec![registration.step(op, row)])
+        let resource = if op == Op::Same { shared_with(resource, &old) } else { Arc::new(resource) };
+        Next::Act(vec![registration.step(op, resource)])
     }
 
-    /// The step of a resource that is no target: its row stays as it is; a new one is left out and counts as the same.
+    /// The step of a resource that is no target: its state stays as it is; a new one is left out and counts as the
+    /// same.
     pub(super) fn leave_untouched(&self, registration: &Registration) -> Vec<Step> {
         // Under a former URN it takes the new one: the program, and whoever refers to it, knows no other. One that a
         // cascade of this run has deleted still waits for its replacement.
@@ -74,12 +75,12 @@ impl Planner {
             pending_replacement: lost || old.pending_replacement,
             ..(**old).clone()
         };
-        let row = registration.old_row().map(renamed);
-        let row = row.unwrap_or_else(|| ResourceState {
+        let resource = registration.old_state().map(renamed);
+        let resource = resource.unwrap_or_else(|| ResourceState {
             urn: registration.urn.clone(),
             custom: registration.goal.custom,
-            ..registration.new_row()
+            ..registration.new_state()
         });
-        vec![registration.step(Op::Same, row)]
+        vec![registration.step(Op::Same, resource)]
     }
 }

@@ -52,7 +52,7 @@ pub trait Store: Send + Sync {
     async fn machine(&self) -> Result<Arc<dyn Backend>>;
 
     /// Loses the checkpoint of a stack and nothing else, as a failing disk or somebody with access may: a file, an object
-    /// or a row goes. False says that what this store holds cannot be lost in parts.
+    /// or a resource goes. False says that what this store holds cannot be lost in parts.
     async fn lose_checkpoint(&self, _stack: &StackName) -> Result<bool> {
         Ok(false)
     }

@@ -20,7 +20,7 @@ pub(crate) enum SecretText {
     Plain,
 }
 
-/// Writes values and rows.
+/// Writes values and resources.
 pub(crate) struct Encoder<'a> {
     pub(super) out: Vec<u8>,
     pub(super) crypter: Option<&'a Crypter>,

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::decode_value::StateValue;
 use super::*;
 use crate::resource_state::{CustomTimeouts, ResourceState};
-use crate::state::fixtures::{python_crypter, row, urn};
+use crate::state::fixtures::{python_crypter, resource, urn};
 use crate::value::{
     Archive, ArchiveSource, Asset, AssetSource, PropertyMap, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, Value,
 };
@@ -110,10 +110,10 @@ fn an_object_that_would_be_read_as_a_special_value_is_not_written() {
                 assert!(error.contains("could not be read") && !error.contains("CANARY"), "{error}");
             }
         }
-        let inputs = ResourceState { inputs: Arc::new(members.clone()), ..row("a", 1.0) };
-        let outputs = ResourceState { outputs: Some(Arc::new(members)), ..row("a", 1.0) };
-        for row in [inputs, outputs] {
-            assert!(encoder(SecretText::Cipher).row(&row).is_err());
+        let inputs = ResourceState { inputs: Arc::new(members.clone()), ..resource("a", 1.0) };
+        let outputs = ResourceState { outputs: Some(Arc::new(members)), ..resource("a", 1.0) };
+        for resource in [inputs, outputs] {
+            assert!(encoder(SecretText::Cipher).resource_state(&resource).is_err());
         }
     }
 }
@@ -122,19 +122,19 @@ fn an_object_that_would_be_read_as_a_special_value_is_not_written() {
 fn what_is_written_can_be_read_however_deep_it_is() {
     let nested = |levels: usize| (0..levels).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
     let crypter = python_crypter();
-    let mut deepest = row("deep", 1.0);
+    let mut deepest = resource("deep", 1.0);
     deepest.inputs = Arc::new([("x".into(), nested(MAX_DEPTH))].into());
-    let rows = vec![Arc::new(deepest)];
-    let snapshot = crate::state::Snapshot { rows, ..Default::default() };
+    let resources = vec![Arc::new(deepest)];
+    let snapshot = crate::state::Snapshot { resources, ..Default::default() };
     let bytes = crate::state::Checkpoint { snapshot, ..Default::default() }.encode(&crypter).unwrap();
-    assert_eq!(crate::state::Checkpoint::decode(&bytes, "x").unwrap().snapshot.rows.len(), 1);
+    assert_eq!(crate::state::Checkpoint::decode(&bytes, "x").unwrap().snapshot.resources.len(), 1);
 
     let mut encoder = Encoder::new(Vec::new(), Some(&crypter), SecretText::Plain);
     assert!(encoder.value(&nested(MAX_DEPTH + 1)).unwrap_err().to_string().contains("100 levels"));
 }
 
 #[test]
-fn every_field_of_a_row_survives() {
+fn every_field_of_a_resource_survives() {
     let full = ResourceState {
         delete: true,
         parent: Some(urn("p")),
@@ -158,11 +158,11 @@ fn every_field_of_a_row_survives() {
         replace_on_changes: vec!["c".into()],
         refresh_before_update: true,
         unknown_members: [("novel".to_owned(), serde_json::json!([1]))].into_iter().collect(),
-        ..row("full", 2.0)
+        ..resource("full", 2.0)
     };
     let crypter = python_crypter();
     let mut encoder = Encoder::new(Vec::new(), Some(&crypter), SecretText::Cipher);
-    encoder.row(&full).unwrap();
+    encoder.resource_state(&full).unwrap();
     assert_eq!(serde_json::from_slice::<StoredResource>(&encoder.into_bytes()).unwrap().0, full);
 }
 

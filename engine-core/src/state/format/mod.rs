@@ -1,16 +1,16 @@
-//! The JSON of rows and values, as Pulumi writes it (docs/rules 10.2).
+//! The JSON of resources and values, as Pulumi writes it (docs/rules 10.2).
 //!
-//! Rows are written straight into bytes and read straight from them: a state of 100,000 rows passes through here at
-//! every operation.
+//! Resources are written straight into bytes and read straight from them: a state of 100,000 resources passes through
+//! here at every operation.
 
-mod decode_row;
+mod decode_resource;
 mod decode_value;
-mod encode_row;
+mod encode_resource;
 mod encode_value;
 mod json;
 mod unresolved_creates;
 
-pub(crate) use decode_row::StoredResource;
+pub(crate) use decode_resource::StoredResource;
 pub(crate) use decode_value::{StateValue, secret_from_json};
 pub(crate) use encode_value::{Encoder, SecretText};
 pub(crate) use json::{indent, write_json, write_string};

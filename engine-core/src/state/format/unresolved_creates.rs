@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::state::unresolved_create::{UnknownOutcome, UnresolvedCreate};
 use crate::value::Value;
 
-use super::decode_row::StoredResource;
+use super::decode_resource::StoredResource;
 use super::decode_value::StateValue;
 use super::encode_value::Encoder;
 use super::json::{write_json, write_string};
@@ -40,7 +40,7 @@ impl Encoder<'_> {
             write_json(self.out(), value)?;
         }
         self.raw(",\"resource\":");
-        self.row(&unresolved.row)?;
+        self.resource_state(&unresolved.resource)?;
         self.raw("}");
         Ok(())
     }
@@ -74,11 +74,11 @@ impl<'de> Visitor<'de> for UnresolvedCreateVisitor {
                 "error" => unresolved.error = map.next_value()?,
                 "attempts" => unresolved.attempts = map.next_value()?,
                 "returned" => unresolved.returned = map.next_value::<StateValue>()?.0,
-                "resource" => unresolved.row = Arc::new(map.next_value::<StoredResource>()?.0),
+                "resource" => unresolved.resource = Arc::new(map.next_value::<StoredResource>()?.0),
                 _ => drop(unresolved.unknown_members.insert(key, map.next_value()?)),
             }
         }
-        if unresolved.row.urn.as_str().is_empty() {
+        if unresolved.resource.urn.as_str().is_empty() {
             return Err(de::Error::custom("the record of an unresolved create has no 'resource'"));
         }
         Ok(unresolved)

@@ -21,18 +21,21 @@ pub(super) enum ChangeLine {
         key: Option<String>,
         #[serde(default)]
         since: String,
-        row: StoredResource,
+        #[serde(rename = "row")]
+        resource: StoredResource,
     },
     End(u32),
     Put {
         number: ResourceNumber,
-        row: StoredResource,
+        #[serde(rename = "row")]
+        resource: StoredResource,
         #[serde(default)]
         in_place_of: Option<ResourceNumber>,
     },
     Set {
         number: ResourceNumber,
-        row: StoredResource,
+        #[serde(rename = "row")]
+        resource: StoredResource,
     },
     Remove(ResourceNumber),
     /// Since format 2.
@@ -45,13 +48,15 @@ pub(super) enum ChangeLine {
 impl ChangeLine {
     pub(super) fn into_change(self) -> Option<Change> {
         Some(match self {
-            Self::Begin { operation, kind, key, since, row } => {
-                let pending = PendingOperation { row: row.0.into(), kind: PendingKind::from_name(&kind)? };
+            Self::Begin { operation, kind, key, since, resource } => {
+                let pending = PendingOperation { resource: resource.0.into(), kind: PendingKind::from_name(&kind)? };
                 Change::Begin { operation, pending, attempt: key.map(|key| Attempt { key, since }) }
             }
             Self::End(operation) => Change::End { operation },
-            Self::Put { number, row, in_place_of } => Change::Put { number, row: row.0.into(), in_place_of },
-            Self::Set { number, row } => Change::Set { number, row: row.0.into() },
+            Self::Put { number, resource, in_place_of } => {
+                Change::Put { number, resource: resource.0.into(), in_place_of }
+            }
+            Self::Set { number, resource } => Change::Set { number, resource: resource.0.into() },
             Self::Remove(number) => Change::Remove { number },
             Self::UnresolvedCreate(StoredUnresolvedCreate(unresolved)) => Change::UnresolvedCreate(unresolved.into()),
             Self::Cleared(urn) => Change::Cleared(Urn::unchecked(&urn)),
@@ -73,7 +78,7 @@ pub(in crate::state) fn encode_changes(changes: &[Change], encoder: &mut Encoder
 }
 
 fn encode_change(change: &Change, encoder: &mut Encoder<'_>) -> Result<()> {
-    let row = match change {
+    let resource = match change {
         Change::Begin { operation, pending, attempt } => {
             let kind = pending.kind.name();
             put(encoder, &format!("{{\"begin\":{{\"operation\":{operation},\"kind\":\"{kind}\""));
@@ -83,23 +88,23 @@ fn encode_change(change: &Change, encoder: &mut Encoder<'_>) -> Result<()> {
                 put(encoder, ",\"since\":");
                 write_string(encoder.out(), since);
             }
-            &pending.row
+            &pending.resource
         }
         Change::End { operation } => {
             put(encoder, &format!("{{\"end\":{operation}}}"));
             return Ok(());
         }
-        Change::Put { number, row, in_place_of: None } => {
+        Change::Put { number, resource, in_place_of: None } => {
             put(encoder, &format!("{{\"put\":{{\"number\":{number}"));
-            row
+            resource
         }
-        Change::Put { number, row, in_place_of: Some(old) } => {
+        Change::Put { number, resource, in_place_of: Some(old) } => {
             put(encoder, &format!("{{\"put\":{{\"number\":{number},\"in_place_of\":{old}"));
-            row
+            resource
         }
-        Change::Set { number, row } => {
+        Change::Set { number, resource } => {
             put(encoder, &format!("{{\"set\":{{\"number\":{number}"));
-            row
+            resource
         }
         Change::Remove { number } => {
             put(encoder, &format!("{{\"remove\":{number}}}"));
@@ -119,7 +124,7 @@ fn encode_change(change: &Change, encoder: &mut Encoder<'_>) -> Result<()> {
         }
     };
     put(encoder, ",\"row\":");
-    encoder.row(row)?;
+    encoder.resource_state(resource)?;
     put(encoder, "}}");
     Ok(())
 }

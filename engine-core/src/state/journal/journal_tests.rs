@@ -5,7 +5,7 @@ use super::header::{Header, VERSION};
 use super::lines::{CHECKSUM_LEN, End, LineWriter, chained, split_code};
 use super::reading::{SECTOR, read, verify};
 use crate::environment::Environment;
-use crate::state::fixtures::{python_crypter, row};
+use crate::state::fixtures::{python_crypter, resource};
 use crate::state::format::{Encoder, SecretText};
 use crate::state::secrets::SealKey;
 use crate::state::{Change, Crypter, Passphrase, PendingKind, PendingOperation, ResourceNumber};
@@ -18,8 +18,8 @@ fn content(changes: &[Change]) -> Vec<u8> {
     encoder.into_bytes()
 }
 
-fn put_row(number: ResourceNumber) -> Change {
-    Change::Put { number, row: row(&format!("r{number}"), 1.0).into(), in_place_of: None }
+fn put_resource(number: ResourceNumber) -> Change {
+    Change::Put { number, resource: resource(&format!("r{number}"), 1.0).into(), in_place_of: None }
 }
 
 fn key() -> SealKey {
@@ -36,7 +36,7 @@ fn journal(batches: &[usize]) -> (Vec<u8>, Vec<usize>) {
     for size in batches {
         let durable = lines.sequence();
         for _ in 0..*size {
-            lines.record(durable, &content(&[put_row(number)]), &mut bytes);
+            lines.record(durable, &content(&[put_resource(number)]), &mut bytes);
             ends.push(bytes.len());
             number += 1;
         }
@@ -52,15 +52,16 @@ fn count(bytes: &[u8]) -> Option<usize> {
 fn every_change_survives() {
     let secret = [("p".into(), Value::secret("x".into()))].into();
     let pending = PendingOperation {
-        row: crate::resource_state::ResourceState { inputs: std::sync::Arc::new(secret), ..row("a", 1.0) }.into(),
+        resource: crate::resource_state::ResourceState { inputs: std::sync::Arc::new(secret), ..resource("a", 1.0) }
+            .into(),
         kind: PendingKind::Updating,
     };
     let changes = vec![
         Change::Begin { operation: 3, pending, attempt: None },
         Change::End { operation: 2 },
-        put_row(7),
-        Change::Put { number: 8, row: row("b", 2.0).into(), in_place_of: Some(1) },
-        Change::Set { number: 8, row: row("b", 3.0).into() },
+        put_resource(7),
+        Change::Put { number: 8, resource: resource("b", 2.0).into(), in_place_of: Some(1) },
+        Change::Set { number: 8, resource: resource("b", 3.0).into() },
         Change::Remove { number: 5 },
     ];
     let (mut bytes, _) = journal(&[0]);
@@ -71,7 +72,7 @@ fn every_change_survives() {
     assert_eq!((found.header.epoch, found.header.base.as_str(), found.fold.as_deref()), (4, "ab", Some("cd")));
     // The secret comes back sealed.
     let Change::Begin { pending, .. } = &mut found.records[0][0] else { unreachable!("the order is kept") };
-    crate::state::snapshot::unseal_row(&mut pending.row, &python_crypter()).unwrap();
+    crate::state::snapshot::unseal_resource(&mut pending.resource, &python_crypter()).unwrap();
     assert_eq!(found.records[0], changes);
 }
 

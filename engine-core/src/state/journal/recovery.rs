@@ -11,7 +11,7 @@ use crate::urn::Urn;
 
 use crate::state::backend::StoredStack;
 use crate::state::checkpoint::Checkpoint;
-use crate::state::integrity::complete_old_rows;
+use crate::state::integrity::complete_old_resources;
 use crate::state::journal::reading::{self, Journal};
 use crate::state::journal::unfinished;
 use crate::state::ledger::{Change, Ledger, ResourceNumber};
@@ -59,7 +59,7 @@ pub(in crate::state) enum Run {
 pub(in crate::state) fn recover(stored: &StoredStack, run: Run) -> Result<Recovered> {
     unfinished::check(stored)?;
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
-    complete_old_rows(&mut checkpoint.snapshot);
+    complete_old_resources(&mut checkpoint.snapshot);
     let hash = sha256_hex(&stored.checkpoint);
     let mut recovered = Recovered { checkpoint, hash, fate: JournalFate::Absent, notices: Vec::new() };
     let Some(bytes) = &stored.journal else { return Ok(recovered) };
@@ -103,14 +103,14 @@ fn begun(journal: &Journal) -> String {
 
 fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
     let snapshot = &mut recovered.checkpoint.snapshot;
-    let base_len = snapshot.rows.len();
+    let base_len = snapshot.resources.len();
     let records = journal.records.len();
     let mut ledger = Ledger::new(snapshot);
     let carried = ledger.pending().count();
     let mut open = BTreeMap::new();
     for change in std::mem::take(&mut journal.records).into_iter().flatten() {
         match &change {
-            Change::Begin { operation, pending, .. } => drop(open.insert(*operation, pending.row.urn.clone())),
+            Change::Begin { operation, pending, .. } => drop(open.insert(*operation, pending.resource.urn.clone())),
             Change::End { operation } => drop(open.remove(operation)),
             _ => {}
         }
@@ -119,9 +119,9 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
     if run == Run::AtWork {
         leave_to_their_run(&mut ledger, &open, &snapshot.unresolved_creates);
     }
-    let rows = ledger.finished_rows();
-    // Rows that the run found unchanged are not in the journal, and so not in the order in which it met them.
-    snapshot.rows = canonical(&rows);
+    let resources = ledger.finished_resources();
+    // Resources that the run found unchanged are not in the journal, and so not in the order in which it met them.
+    snapshot.resources = canonical(&resources);
     snapshot.pending = ledger.pending().cloned().collect();
     snapshot.unresolved_creates = ledger.recorded_unresolved_creates();
     let under_way = match snapshot.pending.len().saturating_sub(carried) {
@@ -157,14 +157,16 @@ fn leave_to_their_run(ledger: &mut Ledger, open: &BTreeMap<u32, Urn>, before: &[
     }
 }
 
-/// A change of a row that the run itself had put down without a record (an unchanged one) is a change in place of the
-/// row that it was.
+/// A change of a resource that the run itself had put down without a record (an unchanged one) is a change in place of
+/// the resource that it was.
 fn placed(change: Change, ledger: &Ledger, base_len: usize) -> Change {
     match change {
-        Change::Set { number, row } if number as usize >= base_len && ledger.get(number).is_none() => {
-            let old = ledger.rows().find(|(at, old)| (*at as usize) < base_len && old.urn == row.urn && !old.delete);
+        Change::Set { number, resource } if number as usize >= base_len && ledger.get(number).is_none() => {
+            let old = ledger
+                .resources()
+                .find(|(at, old)| (*at as usize) < base_len && old.urn == resource.urn && !old.delete);
             let in_place_of: Option<ResourceNumber> = old.map(|(number, _)| number);
-            Change::Put { number, row, in_place_of }
+            Change::Put { number, resource, in_place_of }
         }
         other => other,
     }

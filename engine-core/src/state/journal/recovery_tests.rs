@@ -6,26 +6,26 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::resource_state::ResourceState;
-use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
+use crate::state::fixtures::{PULUMI_PYTHON, provider_resource, python_crypter, resource, urn};
 use crate::state::format::{Encoder, SecretText};
 use crate::state::journal::changes::encode_changes;
 use crate::state::journal::header::Header;
 use crate::state::journal::lines::LineWriter;
 use crate::state::{PendingKind, PendingOperation};
 
-fn put(number: ResourceNumber, row: ResourceState, in_place_of: Option<ResourceNumber>) -> Change {
-    Change::Put { number, row: Arc::new(row), in_place_of }
+fn put(number: ResourceNumber, resource: ResourceState, in_place_of: Option<ResourceNumber>) -> Change {
+    Change::Put { number, resource: Arc::new(resource), in_place_of }
 }
 
-fn pending(kind: PendingKind, row: ResourceState) -> PendingOperation {
-    PendingOperation { row: Arc::new(row), kind }
+fn pending(kind: PendingKind, resource: ResourceState) -> PendingOperation {
+    PendingOperation { resource: Arc::new(resource), kind }
 }
 
-/// What is stored after a run on `rows` was killed that had made these records.
-fn crashed(rows: Vec<ResourceState>, before: Vec<PendingOperation>, records: &[Vec<Change>]) -> StoredStack {
+/// What is stored after a run on `resources` was killed that had made these records.
+fn crashed(resources: Vec<ResourceState>, before: Vec<PendingOperation>, records: &[Vec<Change>]) -> StoredStack {
     let crypter = python_crypter();
-    let rows = std::iter::once(provider_row()).chain(rows.into_iter().map(Arc::new)).collect();
-    let snapshot = Snapshot { rows, pending: before, ..Snapshot::default() };
+    let resources = std::iter::once(provider_resource()).chain(resources.into_iter().map(Arc::new)).collect();
+    let snapshot = Snapshot { resources, pending: before, ..Snapshot::default() };
     let checkpoint = Checkpoint { snapshot, ..Checkpoint::default() }.encode(&crypter).unwrap();
     let header = Header::new("s".into(), 1, sha256_hex(&checkpoint), crypter.secrets_provider());
     let mut journal = Vec::new();
@@ -41,43 +41,51 @@ fn crashed(rows: Vec<ResourceState>, before: Vec<PendingOperation>, records: &[V
 fn found(stored: &StoredStack) -> Vec<String> {
     let recovered = recover(stored, Run::Killed).unwrap();
     assert!(matches!(recovered.fate, JournalFate::Fold(_)));
-    recovered.checkpoint.snapshot.rows.iter().map(|row| format!("{}={:?}", row.urn.name(), row.id)).collect()
+    recovered
+        .checkpoint
+        .snapshot
+        .resources
+        .iter()
+        .map(|resource| format!("{}={:?}", resource.urn.name(), resource.id))
+        .collect()
 }
 
 #[test]
-fn rows_that_the_run_left_unrecorded_are_sorted_before_those_that_need_them() {
-    // The run met `a` first, found it unchanged (row 2, not recorded), and then made `b`, which needs it.
-    let b = ResourceState { dependencies: vec![urn("a")], ..row("b", 1.0) };
-    let stored = crashed(vec![row("a", 1.0)], vec![], &[vec![put(3, b, None)]]);
+fn resources_that_the_run_left_unrecorded_are_sorted_before_those_that_need_them() {
+    // The run met `a` first, found it unchanged (resource 2, not recorded), and then made `b`, which needs it.
+    let b = ResourceState { dependencies: vec![urn("a")], ..resource("b", 1.0) };
+    let stored = crashed(vec![resource("a", 1.0)], vec![], &[vec![put(3, b, None)]]);
     assert_eq!(found(&stored), [r#"default="7801529d-50a3-4164-a5bf-3df571b251da""#, r#"a="id-a""#, r#"b="id-b""#]);
 }
 
 #[test]
-fn a_change_of_an_unrecorded_row_takes_the_place_of_the_old_one() {
-    let changed = ResourceState { id: "new".into(), ..row("a", 1.0) };
-    let stored = crashed(vec![row("a", 1.0)], vec![], &[vec![Change::Set { number: 4, row: Arc::new(changed) }]]);
+fn a_change_of_an_unrecorded_resource_takes_the_place_of_the_old_one() {
+    let changed = ResourceState { id: "new".into(), ..resource("a", 1.0) };
+    let stored =
+        crashed(vec![resource("a", 1.0)], vec![], &[vec![Change::Set { number: 4, resource: Arc::new(changed) }]]);
     assert_eq!(found(&stored)[1..], [r#"a="new""#]);
 }
 
 #[test]
 fn replacements_and_removals_are_replayed() {
-    let old = ResourceState { delete: true, ..row("a", 1.0) };
-    let new = ResourceState { id: "new".into(), ..row("a", 2.0) };
-    let replaced = vec![vec![put(3, new, None), Change::Set { number: 1, row: Arc::new(old) }]];
-    let rows = || vec![row("a", 1.0), row("b", 1.0)];
-    let stored = crashed(rows(), vec![], &replaced);
+    let old = ResourceState { delete: true, ..resource("a", 1.0) };
+    let new = ResourceState { id: "new".into(), ..resource("a", 2.0) };
+    let replaced = vec![vec![put(3, new, None), Change::Set { number: 1, resource: Arc::new(old) }]];
+    let resources = || vec![resource("a", 1.0), resource("b", 1.0)];
+    let stored = crashed(resources(), vec![], &replaced);
     assert_eq!(found(&stored)[1..], [r#"a="new""#, r#"b="id-b""#, r#"a="id-a""#]);
     let removed = [replaced, vec![vec![Change::Remove { number: 1 }], vec![Change::Remove { number: 2 }]]].concat();
-    assert_eq!(found(&crashed(rows(), vec![], &removed))[1..], [r#"a="new""#]);
+    assert_eq!(found(&crashed(resources(), vec![], &removed))[1..], [r#"a="new""#]);
 }
 
 #[test]
 fn operations_without_an_end_are_pending() {
-    let before = vec![pending(PendingKind::Creating, row("old", 1.0)), pending(PendingKind::Deleting, row("x", 1.0))];
+    let before =
+        vec![pending(PendingKind::Creating, resource("old", 1.0)), pending(PendingKind::Deleting, resource("x", 1.0))];
     let begin =
-        |operation, kind, name| Change::Begin { operation, pending: pending(kind, row(name, 1.0)), attempt: None };
+        |operation, kind, name| Change::Begin { operation, pending: pending(kind, resource(name, 1.0)), attempt: None };
     let stored = crashed(
-        vec![row("a", 1.0)],
+        vec![resource("a", 1.0)],
         before,
         &[
             vec![begin(1, PendingKind::Creating, "b"), begin(2, PendingKind::Updating, "a")],
@@ -86,7 +94,7 @@ fn operations_without_an_end_are_pending() {
     );
     let recovered = recover(&stored, Run::Killed).unwrap();
     let left: Vec<_> =
-        recovered.checkpoint.snapshot.pending.iter().map(|p| (p.row.urn.name().to_owned(), p.kind)).collect();
+        recovered.checkpoint.snapshot.pending.iter().map(|p| (p.resource.urn.name().to_owned(), p.kind)).collect();
     // The deletion from before was dropped by the run itself; the creation is carried on.
     let expected = [("old", PendingKind::Creating), ("b", PendingKind::Creating), ("a", PendingKind::Updating)];
     assert_eq!(left, expected.map(|(name, kind)| (name.to_owned(), kind)));
@@ -131,18 +139,20 @@ fn any_act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Does it to the ledger as an engine would, and gives the change to be recorded. The provider's row 0 is left alone.
+/// Does it to the ledger as an engine would, and gives the change to be recorded. The provider's resource 0 is left
+/// alone.
 fn act(ledger: &mut Ledger, running: &mut Vec<u32>, act: &Act, count: usize) -> Option<Change> {
-    let there: Vec<ResourceNumber> = ledger.rows().map(|(number, _)| number).filter(|number| *number > 0).collect();
+    let there: Vec<ResourceNumber> =
+        ledger.resources().map(|(number, _)| number).filter(|number| *number > 0).collect();
     let one_of = |index: usize| (!there.is_empty()).then(|| there[index % there.len()]);
-    let fresh = || row(&format!("r{count}"), 1.0);
+    let fresh = || resource(&format!("r{count}"), 1.0);
     let change = match act {
         Act::Put { replaces } => put(ledger.next_number(), fresh(), replaces.and_then(one_of)),
         Act::Set(index) => {
             let number = one_of(*index)?;
             Change::Set {
                 number,
-                row: Arc::new(ResourceState { id: count.to_string(), ..(**ledger.get(number)?).clone() }),
+                resource: Arc::new(ResourceState { id: count.to_string(), ..(**ledger.get(number)?).clone() }),
             }
         }
         Act::Remove(index) => Change::Remove { number: one_of(*index)? },
@@ -161,9 +171,9 @@ fn act(ledger: &mut Ledger, running: &mut Vec<u32>, act: &Act, count: usize) -> 
 proptest! {
     #[test]
     fn a_journal_brings_back_exactly_what_its_run_knew(acts in prop::collection::vec(any_act(), 0..40)) {
-        let base = || vec![row("a", 1.0), row("b", 1.0), row("c", 1.0)];
-        let rows = std::iter::once(provider_row()).chain(base().into_iter().map(Arc::new)).collect();
-        let mut ledger = Ledger::new(&Snapshot { rows, ..Snapshot::default() });
+        let base = || vec![resource("a", 1.0), resource("b", 1.0), resource("c", 1.0)];
+        let resources = std::iter::once(provider_resource()).chain(base().into_iter().map(Arc::new)).collect();
+        let mut ledger = Ledger::new(&Snapshot { resources, ..Snapshot::default() });
         let mut running = Vec::new();
         let records: Vec<Vec<Change>> = acts
             .iter()
@@ -172,8 +182,8 @@ proptest! {
             .map(|change| vec![change])
             .collect();
         let recovered = recover(&crashed(base(), vec![], &records), Run::Killed).unwrap().checkpoint.snapshot;
-        let known: Vec<Arc<ResourceState>> = ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
-        prop_assert_eq!(recovered.rows, canonical(&known));
+        let known: Vec<Arc<ResourceState>> = ledger.resources().map(|(_, resource)| Arc::clone(resource)).collect();
+        prop_assert_eq!(recovered.resources, canonical(&known));
         prop_assert_eq!(recovered.pending, ledger.pending().cloned().collect::<Vec<_>>());
     }
 }
@@ -192,7 +202,11 @@ fn a_journal_of_format_1_is_read() {
     let mut snapshot = recovered.into_snapshot();
     crate::state::integrity::check(&snapshot).unwrap();
     snapshot.unseal(&python_crypter()).unwrap();
-    let found: Vec<_> = snapshot.rows.iter().map(|row| (row.urn.name(), row.id.as_str(), row.protect)).collect();
+    let found: Vec<_> = snapshot
+        .resources
+        .iter()
+        .map(|resource| (resource.urn.name(), resource.id.as_str(), resource.protect))
+        .collect();
     let expected = [
         ("conformance-dev", "", false),
         ("group", "", true),
@@ -203,6 +217,6 @@ fn a_journal_of_format_1_is_read() {
         ("new", "made-new", false),
     ];
     assert_eq!(found, expected);
-    assert_eq!(snapshot.rows[6].inputs["password"], crate::value::Value::secret("hunter3".into()));
-    assert_eq!((snapshot.pending.len(), snapshot.pending[0].row.id.as_str()), (1, "made-half"));
+    assert_eq!(snapshot.resources[6].inputs["password"], crate::value::Value::secret("hunter3".into()));
+    assert_eq!((snapshot.pending.len(), snapshot.pending[0].resource.id.as_str()), (1, "made-half"));
 }

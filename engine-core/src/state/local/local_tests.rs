@@ -7,7 +7,7 @@ use futures::executor::block_on;
 use super::*;
 use crate::environment::SystemFiles;
 use crate::environment::files;
-use crate::state::fixtures::{PULUMI_PYTHON, python_crypter, row};
+use crate::state::fixtures::{PULUMI_PYTHON, python_crypter, resource};
 use crate::state::{Change, MIN_GENERATIONS, Session, SessionOptions, create_stack};
 
 const EMPTY: &[u8] = br#"{"version":3,"checkpoint":{"stack":"organization/shop/dev"}}"#;
@@ -375,14 +375,14 @@ fn a_session_on_disk_survives_its_abandonment() {
     let backend = open(directory.path());
     block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
     let session = block_on(Session::open(&backend, &name(), options())).unwrap();
-    let provider = Change::Put { number: 0, row: crate::state::fixtures::provider_row(), in_place_of: None };
-    let resource = Change::Put { number: 1, row: row("a", 1.0).into(), in_place_of: None };
+    let provider = Change::Put { number: 0, resource: crate::state::fixtures::provider_resource(), in_place_of: None };
+    let resource = Change::Put { number: 1, resource: resource("a", 1.0).into(), in_place_of: None };
     block_on(session.append(&[provider])).unwrap();
     drop(session.append(&[resource]));
     block_on(session.abandon()).unwrap();
     assert!(directory.path().join(".pulumi/maloko/shop/dev/journal").exists());
     let session = block_on(Session::open(&backend, &name(), options())).unwrap();
-    assert_eq!(session.snapshot().rows.len(), 2);
+    assert_eq!(session.snapshot().resources.len(), 2);
     block_on(session.fold(session.snapshot().clone())).unwrap();
     let expected = [
         ".pulumi/maloko/shop/dev/gate",

@@ -20,7 +20,7 @@ const NAMED: usize = 5;
 #[derive(Default, PartialEq)]
 struct Texts<'a> {
     /// Each resource by its URN, in order; pending operations follow.
-    rows: Vec<(String, &'a str)>,
+    resources: Vec<(String, &'a str)>,
     /// All other members, by their path.
     parts: Vec<(String, &'a str)>,
 }
@@ -36,8 +36,8 @@ impl<'a> Texts<'a> {
         let latest = texts.members(&around, "checkpoint.", "latest");
         for (name, value) in &latest {
             match name.as_str() {
-                "resources" => texts.rows(value, |text| serde_json::from_str::<Resource>(text).map(|row| row.urn)),
-                "pending_operations" => texts.rows(value, |text| {
+                "resources" => texts.resources(value, |text| serde_json::from_str::<Resource>(text).map(|it| it.urn)),
+                "pending_operations" => texts.resources(value, |text| {
                     serde_json::from_str::<Pending>(text).map(|pending| format!("pending {}", pending.resource.urn))
                 }),
                 _ => texts.parts.push((format!("checkpoint.latest.{name}"), value.get())),
@@ -58,10 +58,10 @@ impl<'a> Texts<'a> {
         found
     }
 
-    fn rows(&mut self, list: &'a RawValue, name: impl Fn(&str) -> serde_json::Result<String>) {
-        for row in serde_json::from_str::<Vec<&'a RawValue>>(list.get()).unwrap_or_default() {
-            let text = row.get();
-            self.rows.push((name(text).unwrap_or_else(|_| "a resource without a URN".to_owned()), text));
+    fn resources(&mut self, list: &'a RawValue, name: impl Fn(&str) -> serde_json::Result<String>) {
+        for resource in serde_json::from_str::<Vec<&'a RawValue>>(list.get()).unwrap_or_default() {
+            let text = resource.get();
+            self.resources.push((name(text).unwrap_or_else(|_| "a resource without a URN".to_owned()), text));
         }
     }
 }
@@ -87,11 +87,11 @@ fn compact(text: &str) -> Option<String> {
     serde_json::from_str::<serde_json::Value>(text).ok().map(|value| value.to_string())
 }
 
-/// The rows and the other parts of a checkpoint.
+/// The resources and the other parts of a checkpoint.
 pub(in crate::state) fn parts_of(checkpoint: &[u8]) -> (Vec<Part>, Vec<Part>) {
     let texts = Texts::of(checkpoint);
     let digests = |list: Vec<(String, &str)>| list.into_iter().map(|(name, text)| (name, digest(text))).collect();
-    (digests(texts.rows), digests(texts.parts))
+    (digests(texts.resources), digests(texts.parts))
 }
 
 /// Do two checkpoints say the same, but for the time at which they were written?
@@ -111,14 +111,14 @@ pub(in crate::state) fn differ_in_time_alone(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// What differs from these parts.
-pub(in crate::state) fn difference(rows: &[Part], parts: &[Part], checkpoint: &[u8]) -> String {
-    if rows.is_empty() && parts.is_empty() {
+pub(in crate::state) fn difference(resources: &[Part], parts: &[Part], checkpoint: &[u8]) -> String {
+    if resources.is_empty() && parts.is_empty() {
         return "it was changed while it was being replaced, so what differs cannot be told".to_owned();
     }
     let texts = Texts::of(checkpoint);
     let mut found = Vec::new();
     let mut same_order = true;
-    for (kind, sealed, now) in [("resource", rows, &texts.rows), ("part", parts, &texts.parts)] {
+    for (kind, sealed, now) in [("resource", resources, &texts.resources), ("part", parts, &texts.parts)] {
         let differs = differing(sealed, now);
         for (what, names) in [("changed", differs.changed), ("added", differs.added), ("missing", differs.missing)] {
             if !names.is_empty() {

@@ -58,7 +58,8 @@ pub(super) struct Seal {
     /// The checkpoints before, the newest first.
     earlier: Vec<Written>,
     /// URN and digest of each resource, then the other parts of the file.
-    rows: Vec<Part>,
+    #[serde(rename = "rows")]
+    resources: Vec<Part>,
     parts: Vec<Part>,
 }
 
@@ -205,7 +206,7 @@ fn compare(seal: &Seal, stored: &StoredStack, stack: &StackName) -> Standing {
             earlier.at, earlier.command, seal.state.at, seal.state.command
         ));
     }
-    Standing::Broken(difference(&seal.rows, &seal.parts, checkpoint))
+    Standing::Broken(difference(&seal.resources, &seal.parts, checkpoint))
 }
 
 impl Examined {
@@ -344,13 +345,13 @@ impl Sealer<'_> {
         let mut seal = self.seal(before, checkpoint);
         let new_key = new.seal_key()?;
         seal.replaces = Some(before.hash.clone());
-        let whole = (std::mem::take(&mut seal.rows), std::mem::take(&mut seal.parts));
+        let whole = (std::mem::take(&mut seal.resources), std::mem::take(&mut seal.parts));
         lease.write_seal(&encode(self.stack, &seal, &[old.seal_key()?, new_key])?).await?;
         fail_points::kill("kill::after-first-seal");
         lease.replace(checkpoint, self.options.keep_generations).await?;
         fail_points::kill("kill::after-checkpoint");
         seal.replaces = None;
-        (seal.rows, seal.parts) = whole;
+        (seal.resources, seal.parts) = whole;
         lease.write_seal(&encode(self.stack, &seal, &[new_key])?).await?;
         fail_points::kill("kill::after-second-seal");
         Ok(Before { hash: seal.state.checkpoint.clone(), seal: Some(Arc::new(seal)) })
@@ -379,7 +380,7 @@ impl Sealer<'_> {
         // A state that is accepted again is no longer an older one.
         earlier.retain(|known| known.checkpoint != state.checkpoint);
         earlier.truncate(EARLIER);
-        let (rows, parts) = parts_of(checkpoint);
+        let (resources, parts) = parts_of(checkpoint);
         Seal {
             maloko: KIND.into(),
             version: VERSION,
@@ -389,7 +390,7 @@ impl Sealer<'_> {
             replaces: None,
             run: None,
             earlier,
-            rows,
+            resources,
             parts,
         }
     }

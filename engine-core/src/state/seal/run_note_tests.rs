@@ -7,7 +7,7 @@ use futures::executor::block_on;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::state::fixtures::faulty::failing_after;
-use crate::state::fixtures::{options_for, python_crypter, row};
+use crate::state::fixtures::{options_for, python_crypter, resource};
 use crate::state::{
     Backend, Change, MemoryBackend, PendingKind, PendingOperation, Session, SessionOptions, StackName, StoredStack,
     create_stack, read_stack_with, reseal_stack,
@@ -34,7 +34,7 @@ fn empty_stack() -> MemoryBackend {
 /// A create is begun, and the process is gone.
 fn interrupt(backend: &dyn Backend) -> Result<()> {
     let session = open(backend)?;
-    let pending = PendingOperation { row: Arc::new(row("a", 1.0)), kind: PendingKind::Creating };
+    let pending = PendingOperation { resource: Arc::new(resource("a", 1.0)), kind: PendingKind::Creating };
     block_on(session.append(&[Change::Begin { operation: 0, pending, attempt: None }]))?;
     block_on(session.abandon())
 }
@@ -116,7 +116,7 @@ fn no_crash_leaves_a_note_without_its_journal() {
 fn run(backend: &dyn Backend, changes: bool) -> Result<()> {
     let session = open(backend)?;
     let mut snapshot = session.snapshot().clone();
-    let pending = PendingOperation { row: Arc::new(row("a", 1.0)), kind: PendingKind::Reading };
+    let pending = PendingOperation { resource: Arc::new(resource("a", 1.0)), kind: PendingKind::Reading };
     block_on(session.append(&[Change::Begin { operation: 0, pending, attempt: None }]))?;
     block_on(session.append(&[Change::End { operation: 0 }]))?;
     if changes {

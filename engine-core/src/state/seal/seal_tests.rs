@@ -9,7 +9,7 @@ use crate::environment::Environment;
 use crate::resource_state::ResourceState;
 use crate::state::backend::MIN_GENERATIONS;
 use crate::state::fixtures::faulty::failing_after;
-use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
+use crate::state::fixtures::{PULUMI_PYTHON, provider_resource, python_crypter, resource, urn};
 use crate::state::{
     Backend, MemoryBackend, Passphrase, PendingKind, PendingOperation, Session, Snapshot, create_stack,
     overwrite_stack, read_stack, read_stack_with, replace_sealed, reseal_stack,
@@ -33,19 +33,21 @@ fn ours() -> SessionOptions {
     options(python_crypter())
 }
 
-fn fold(backend: &dyn Backend, rows: Vec<ResourceState>, pending: Vec<ResourceState>) -> Result<()> {
+fn fold(backend: &dyn Backend, resources: Vec<ResourceState>, pending: Vec<ResourceState>) -> Result<()> {
     let session = block_on(Session::open(backend, &name(), ours()))?;
-    let rows = std::iter::once(provider_row()).chain(rows.into_iter().map(Arc::new)).collect();
-    let pending =
-        pending.into_iter().map(|row| PendingOperation { row: row.into(), kind: PendingKind::Creating }).collect();
-    block_on(session.fold(Snapshot { rows, pending, ..session.snapshot().clone() })).map(drop)
+    let resources = std::iter::once(provider_resource()).chain(resources.into_iter().map(Arc::new)).collect();
+    let pending = pending
+        .into_iter()
+        .map(|resource| PendingOperation { resource: resource.into(), kind: PendingKind::Creating })
+        .collect();
+    block_on(session.fold(Snapshot { resources, pending, ..session.snapshot().clone() })).map(drop)
 }
 
 /// A stack with two resources and a pending operation.
 fn sealed_stack() -> MemoryBackend {
     let backend = MemoryBackend::default();
     block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
-    fold(&backend, vec![row("a", 1.0), row("b", 2.0)], vec![row("c", 3.0)]).unwrap();
+    fold(&backend, vec![resource("a", 1.0), resource("b", 2.0)], vec![resource("c", 3.0)]).unwrap();
     backend
 }
 
@@ -156,8 +158,8 @@ fn no_flipped_bit_of_a_checkpoint_or_its_seal_goes_unseen() {
 fn an_older_state_is_told_from_an_edited_one() {
     let backend = sealed_stack();
     let old = backend.stored(&name()).unwrap().checkpoint;
-    fold(&backend, vec![row("a", 4.0)], vec![]).unwrap();
-    fold(&backend, vec![row("a", 5.0)], vec![]).unwrap();
+    fold(&backend, vec![resource("a", 4.0)], vec![]).unwrap();
+    fold(&backend, vec![resource("a", 5.0)], vec![]).unwrap();
     let stored = backend.stored(&name()).unwrap();
     backend.restore(&name(), StoredStack { checkpoint: old, ..stored });
     let said = problem(&backend).unwrap();
@@ -206,7 +208,7 @@ fn a_crash_at_any_write_is_never_taken_for_tampering() {
     loop {
         let inner = sealed_stack();
         let backend = failing_after(inner.clone(), writes, false);
-        let done = fold(&backend, vec![row("a", 9.0)], vec![]).is_ok();
+        let done = fold(&backend, vec![resource("a", 9.0)], vec![]).is_ok();
         // As after a crash: nobody gave the lock back.
         inner.restore(&name(), inner.stored(&name()).unwrap());
         assert_eq!(problem(&inner), None, "after {writes} writes");
@@ -219,7 +221,7 @@ fn a_crash_at_any_write_is_never_taken_for_tampering() {
     // Once all is written, the state before is an older one.
     let inner = sealed_stack();
     let old = inner.stored(&name()).unwrap().checkpoint;
-    fold(&inner, vec![row("a", 9.0)], vec![]).unwrap();
+    fold(&inner, vec![resource("a", 9.0)], vec![]).unwrap();
     inner.restore(&name(), StoredStack { checkpoint: old, ..inner.stored(&name()).unwrap() });
     assert!(problem(&inner).unwrap().contains("an older state"));
 }
@@ -260,9 +262,9 @@ fn what_pulumi_wrote_is_taken_with_a_notice_and_sealed_at_the_next_write() {
     let session = block_on(Session::open(&backend, &name(), ours())).unwrap();
     let [notice] = session.notices() else { panic!("one notice: {:?}", session.notices()) };
     assert!(notice.contains("written by pulumi 3.260.0 at 20"), "{notice}");
-    let mut rows = session.snapshot().rows.clone();
-    rows.pop();
-    block_on(session.fold(Snapshot { rows, ..session.snapshot().clone() })).unwrap();
+    let mut resources = session.snapshot().resources.clone();
+    resources.pop();
+    block_on(session.fold(Snapshot { resources, ..session.snapshot().clone() })).unwrap();
     drop(session);
     assert_eq!(problem(&backend), None);
     // Without a seal, it is adopted: there is nothing to compare.

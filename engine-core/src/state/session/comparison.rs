@@ -30,33 +30,37 @@ impl<'a> Comparison<'a> {
         old.other == new.other
             && old.unresolved_creates == new.unresolved_creates
             && old.pending.len() == new.pending.len()
-            && old.pending.iter().zip(&new.pending).all(|(a, b)| a.kind == b.kind && self.same_row(&a.row, &b.row))
-            && self.same_rows(&old.rows, &new.rows)
+            && old
+                .pending
+                .iter()
+                .zip(&new.pending)
+                .all(|(a, b)| a.kind == b.kind && self.same_resource(&a.resource, &b.resource))
+            && self.same_resources(&old.resources, &new.resources)
     }
 
-    /// Are they the same rows? In which order a run met them, or another tool wrote them, says nothing.
-    fn same_rows(&mut self, old: &'a [Arc<ResourceState>], new: &'a [Arc<ResourceState>]) -> bool {
+    /// Are they the same resources? In which order a run met them, or another tool wrote them, says nothing.
+    fn same_resources(&mut self, old: &'a [Arc<ResourceState>], new: &'a [Arc<ResourceState>]) -> bool {
         if old.len() != new.len() {
             return false;
         }
         if old.iter().zip(new).all(|(old, new)| old.urn == new.urn && old.delete == new.delete) {
-            return old.iter().zip(new).all(|(old, new)| self.same_row(old, new));
+            return old.iter().zip(new).all(|(old, new)| self.same_resource(old, new));
         }
         // Old objects have their URN in common with others.
         let mut by_urn: UrnMap<Vec<_>> = UrnMap::with_capacity_and_hasher(old.len(), FixedState::default());
-        for row in old {
-            by_urn.entry(row.urn.clone()).or_default().push(row);
+        for resource in old {
+            by_urn.entry(resource.urn.clone()).or_default().push(resource);
         }
         new.iter().all(|new| {
             let alike = by_urn.get_mut(&new.urn);
             alike.is_some_and(|alike| {
-                let place = alike.iter().position(|old| self.same_row(old, new));
+                let place = alike.iter().position(|old| self.same_resource(old, new));
                 place.map(|place| alike.swap_remove(place)).is_some()
             })
         })
     }
 
-    fn same_row(&mut self, old: &'a Arc<ResourceState>, new: &'a Arc<ResourceState>) -> bool {
+    fn same_resource(&mut self, old: &'a Arc<ResourceState>, new: &'a Arc<ResourceState>) -> bool {
         Arc::ptr_eq(old, new)
             || (same_members(old, new) && self.same_provider(&old.stored_provider, &new.stored_provider))
     }

@@ -63,7 +63,7 @@ struct Store {
 }
 
 impl Session {
-    /// A session that keeps nothing: for tests that hand in the rows.
+    /// A session that keeps nothing: for tests that hand in the resources.
     #[must_use]
     pub fn read_only(snapshot: Snapshot) -> Self {
         Self {
@@ -204,7 +204,7 @@ impl Session {
         &self.notices
     }
 
-    /// The rows as they were when the session was opened, secrets decrypted.
+    /// The resources as they were when the session was opened, secrets decrypted.
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
@@ -274,7 +274,7 @@ impl Session {
         let mut in_journal = used;
         let differs = !Comparison::new(self.crypter.as_ref()).says_the_same(&self.snapshot, &snapshot);
         if differs {
-            snapshot.rows = canonical(&snapshot.rows);
+            snapshot.resources = canonical(&snapshot.resources);
             broken = store.note_unsound(&mut snapshot);
             snapshot.stamp(&store.options.environment);
             let bytes = store.encode(snapshot)?;

@@ -10,7 +10,7 @@ use crate::provider::StoredProvider;
 use crate::provider::{ProviderReference, Revision};
 use crate::resource_state::ResourceState;
 use crate::state::fixtures::faulty::failing_after;
-use crate::state::fixtures::{PULUMI_PYTHON, options_for, provider_row, python_crypter, row, urn};
+use crate::state::fixtures::{PULUMI_PYTHON, options_for, provider_resource, python_crypter, resource, urn};
 use crate::state::{Attempt, StackReading, create_stack, overwrite_stack, read_stack, read_stack_beside};
 use crate::state::{
     MemoryBackend, Passage, Passphrase, PendingKind, PendingOperation, StoreWatch, StoreWrite, StoredStack,
@@ -48,25 +48,25 @@ fn empty_stack() -> MemoryBackend {
     backend
 }
 
-fn put(number: u32, row: ResourceState) -> Change {
-    Change::Put { number, row: Arc::new(row), in_place_of: None }
+fn put(number: u32, resource: ResourceState) -> Change {
+    Change::Put { number, resource: Arc::new(resource), in_place_of: None }
 }
 
-fn begin(operation: u32, row: ResourceState) -> Change {
-    let pending = PendingOperation { row: Arc::new(row), kind: PendingKind::Creating };
+fn begin(operation: u32, resource: ResourceState) -> Change {
+    let pending = PendingOperation { resource: Arc::new(resource), kind: PendingKind::Creating };
     Change::Begin { operation, pending, attempt: None }
 }
 
 fn names(snapshot: &Snapshot) -> Vec<&str> {
-    snapshot.rows.iter().map(|row| row.urn.name()).collect()
+    snapshot.resources.iter().map(|resource| resource.urn.name()).collect()
 }
 
 /// The stack with the provider and one resource, folded.
 fn small_stack() -> (MemoryBackend, Snapshot) {
     let backend = empty_stack();
     let session = open(&backend);
-    let rows = vec![provider_row(), Arc::new(row("a", 1.0))];
-    let snapshot = Snapshot { rows, ..session.snapshot().clone() };
+    let resources = vec![provider_resource(), Arc::new(resource("a", 1.0))];
+    let snapshot = Snapshot { resources, ..session.snapshot().clone() };
     block_on(session.fold(snapshot)).unwrap();
     let snapshot = open(&backend).snapshot().clone();
     (backend, snapshot)
@@ -82,7 +82,7 @@ fn what_was_folded_is_read_again() {
     assert_eq!(manifest["version"], concat!("v", env!("CARGO_PKG_VERSION"), "+maloko"));
     assert!(manifest["time"].as_str().unwrap().ends_with('Z'));
     let reading = block_on(read_stack(&backend, &name(), true)).unwrap();
-    assert_eq!((reading.snapshot.rows, reading.notices.len()), (snapshot.rows, 0));
+    assert_eq!((reading.snapshot.resources, reading.notices.len()), (snapshot.resources, 0));
 }
 
 #[test]
@@ -99,13 +99,14 @@ fn a_provider_that_is_found_again_is_no_change() {
     let backend = empty_stack();
     let session = open(&backend);
     let with_provider =
-        ResourceState { stored_provider: StoredProvider::Reference(Arc::clone(&reference)), ..row("a", 1.0) };
-    let snapshot = Snapshot { rows: vec![provider_row(), Arc::new(with_provider)], ..session.snapshot().clone() };
+        ResourceState { stored_provider: StoredProvider::Reference(Arc::clone(&reference)), ..resource("a", 1.0) };
+    let snapshot =
+        Snapshot { resources: vec![provider_resource(), Arc::new(with_provider)], ..session.snapshot().clone() };
     block_on(session.fold(snapshot.clone())).unwrap();
     let before = backend.stored(&name()).unwrap().checkpoint;
 
     let session = open(&backend);
-    let StoredProvider::Sealed(sealed) = &session.snapshot().rows[1].stored_provider else {
+    let StoredProvider::Sealed(sealed) = &session.snapshot().resources[1].stored_provider else {
         panic!("a reference is encrypted in the state");
     };
     let text = unseal(session.crypter(), sealed).unwrap();
@@ -114,9 +115,10 @@ fn a_provider_that_is_found_again_is_no_change() {
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
 
     let other = Arc::new(ProviderReference { name: "Q".into(), ..(*reference).clone() });
-    let changed = ResourceState { stored_provider: StoredProvider::Reference(other), ..row("a", 1.0) };
+    let changed = ResourceState { stored_provider: StoredProvider::Reference(other), ..resource("a", 1.0) };
     let session = open(&backend);
-    block_on(session.fold(Snapshot { rows: vec![provider_row(), Arc::new(changed)], ..Snapshot::default() })).unwrap();
+    block_on(session.fold(Snapshot { resources: vec![provider_resource(), Arc::new(changed)], ..Snapshot::default() }))
+        .unwrap();
     assert_ne!(backend.stored(&name()).unwrap().checkpoint, before);
 }
 
@@ -127,10 +129,11 @@ fn a_killed_run_is_recovered_and_names_its_unresolved_creates() {
     let secret = ResourceState {
         inputs: Arc::new([("password".into(), Value::secret("canary".into()))].into()),
         dependencies: vec![urn("a")],
-        ..row("b", 1.0)
+        ..resource("b", 1.0)
     };
     block_on(session.append(&[begin(0, secret.clone())])).unwrap();
-    block_on(session.append(&[Change::End { operation: 0 }, put(2, secret.clone()), begin(1, row("c", 1.0))])).unwrap();
+    block_on(session.append(&[Change::End { operation: 0 }, put(2, secret.clone()), begin(1, resource("c", 1.0))]))
+        .unwrap();
     let crashed = backend.stored(&name()).unwrap();
     let journal = String::from_utf8(crashed.journal.clone().unwrap()).unwrap();
     assert!(!journal.contains("canary"), "{journal}");
@@ -144,9 +147,9 @@ fn a_killed_run_is_recovered_and_names_its_unresolved_creates() {
 
     let session = open(&backend);
     assert_eq!(names(session.snapshot()), ["default", "a", "b"]);
-    assert_eq!(session.snapshot().rows[2].inputs, secret.inputs);
+    assert_eq!(session.snapshot().resources[2].inputs, secret.inputs);
     let pending = &session.snapshot().pending;
-    assert_eq!((pending.len(), pending[0].row.urn.clone(), pending[0].kind), (1, urn("c"), PendingKind::Creating));
+    assert_eq!((pending.len(), pending[0].resource.urn.clone(), pending[0].kind), (1, urn("c"), PendingKind::Creating));
     assert!(session.notices()[0].contains("2 records"), "{:?}", session.notices());
     assert!(session.notices()[0].contains("1 provider call was under way"), "{:?}", session.notices());
     assert!(backend.stored(&name()).unwrap().journal.is_none(), "it was folded");
@@ -160,12 +163,12 @@ fn what_is_appended_by_many_is_all_there() {
     let (backend, _) = small_stack();
     let session = open(&backend);
     let tickets: Vec<Durability> =
-        (2..500).map(|number| session.append(&[put(number, row(&format!("r{number}"), 1.0))])).collect();
+        (2..500).map(|number| session.append(&[put(number, resource(&format!("r{number}"), 1.0))])).collect();
     block_on(futures::future::try_join_all(tickets)).unwrap();
     block_on(session.abandon()).unwrap();
-    assert!(error_of(block_on(session.append(&[put(500, row("late", 1.0))]))).contains("the operation is over"));
+    assert!(error_of(block_on(session.append(&[put(500, resource("late", 1.0))]))).contains("the operation is over"));
     drop(session);
-    assert_eq!(open(&backend).snapshot().rows.len(), 500);
+    assert_eq!(open(&backend).snapshot().resources.len(), 500);
 }
 
 /// Counts the writes to the journal.
@@ -191,11 +194,11 @@ fn what_nobody_waits_for_is_written_with_what_somebody_waits_for_or_at_the_end()
     // Longer than any test: a record that is written was not written because time was up.
     let environment = Environment { linger: Duration::from_hours(1), ..Environment::system() };
     let session = block_on(Session::open(&backend, &name(), SessionOptions { environment, ..options() })).unwrap();
-    let alone = session.append_with_next(&[put(2, row("b", 1.0))]);
-    let last = session.append(&[put(3, row("c", 1.0))]);
+    let alone = session.append_with_next(&[put(2, resource("b", 1.0))]);
+    let last = session.append(&[put(3, resource("c", 1.0))]);
     block_on(futures::future::try_join(alone, last)).unwrap();
     assert_eq!(appends.0.load(Ordering::Relaxed), 1);
-    drop(session.append_with_next(&[put(4, row("d", 1.0))]));
+    drop(session.append_with_next(&[put(4, resource("d", 1.0))]));
     drop(session);
     assert_eq!(appends.0.load(Ordering::Relaxed), 2);
     assert_eq!(names(open(&backend).snapshot()).len(), 5);
@@ -214,7 +217,7 @@ fn the_planted_bug_of_flushes_is_noticed() {
 fn what_nobody_waits_for_is_written_when_its_time_is_up() {
     let (backend, _) = small_stack();
     let session = open(&backend);
-    block_on(session.append_with_next(&[put(2, row("b", 1.0))])).unwrap();
+    block_on(session.append_with_next(&[put(2, resource("b", 1.0))])).unwrap();
     block_on(session.abandon()).unwrap();
     drop(session);
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
@@ -225,9 +228,9 @@ fn beside_a_run_that_is_at_work_nothing_is_in_doubt_that_it_has_begun() {
     let (backend, _) = small_stack();
     let session = open(&backend);
     let attempt = Attempt { key: "k".into(), since: "2026-01-01T00:00:00Z".into() };
-    let pending = PendingOperation { row: Arc::new(row("c", 1.0)), kind: PendingKind::Creating };
+    let pending = PendingOperation { resource: Arc::new(resource("c", 1.0)), kind: PendingKind::Creating };
     let begin = Change::Begin { operation: 0, pending, attempt: Some(attempt) };
-    block_on(session.append(&[put(2, row("b", 1.0)), begin])).unwrap();
+    block_on(session.append(&[put(2, resource("b", 1.0)), begin])).unwrap();
     let read = || block_on(read_stack_beside(&backend, &name(), true, None)).unwrap();
     let told =
         |reading: &StackReading| (names(&reading.snapshot).join(" "), reading.snapshot.all_unresolved_creates().len());
@@ -246,7 +249,7 @@ fn beside_a_run_that_is_at_work_nothing_is_in_doubt_that_it_has_begun() {
 fn dropped_tickets_are_written_all_the_same() {
     let (backend, _) = small_stack();
     let session = open(&backend);
-    drop(session.append(&[put(2, row("b", 1.0))]));
+    drop(session.append(&[put(2, resource("b", 1.0))]));
     drop(session);
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
 }
@@ -255,7 +258,7 @@ fn dropped_tickets_are_written_all_the_same() {
 fn a_checkpoint_that_another_tool_wrote_is_accepted_with_a_notice() {
     let (backend, snapshot) = small_stack();
     let session = open(&backend);
-    block_on(session.append(&[put(2, row("b", 1.0))])).unwrap();
+    block_on(session.append(&[put(2, resource("b", 1.0))])).unwrap();
     let crashed = backend.stored(&name()).unwrap();
     drop(session);
     let own = snapshot.other["manifest"]["version"].as_str().unwrap();
@@ -267,7 +270,7 @@ fn a_checkpoint_that_another_tool_wrote_is_accepted_with_a_notice() {
     let reading = block_on(read_stack(&backend, &name(), true)).unwrap();
     assert_eq!((names(&reading.snapshot), reading.notices.len()), (names(&snapshot), 2));
     let session = open(&backend);
-    assert_eq!(session.snapshot().rows[1].inputs["size"], Value::from(7.0));
+    assert_eq!(session.snapshot().resources[1].inputs["size"], Value::from(7.0));
     assert!(session.notices()[0].contains("another tool"), "{:?}", session.notices());
     assert!(session.notices()[1].contains("by pulumi v3.260.0"), "{:?}", session.notices());
     assert!(session.notices()[2].contains("journal-1"), "{:?}", session.notices());
@@ -275,21 +278,21 @@ fn a_checkpoint_that_another_tool_wrote_is_accepted_with_a_notice() {
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, foreign);
 }
 
-/// Runs a small operation against a store that stops after some writes. Gives the rows whose records were acknowledged,
-/// and whether the operation came to its end.
+/// Runs a small operation against a store that stops after some writes. Gives the resources whose records were
+/// acknowledged, and whether the operation came to its end.
 fn interrupted(backend: &dyn Backend) -> Result<(Vec<&'static str>, bool)> {
     let session = block_on(Session::open(backend, &name(), options()))?;
     let mut acknowledged = Vec::new();
     for (number, name) in [(2, "b"), (3, "c"), (4, "d")] {
-        if block_on(session.append(&[put(number, row(name, 1.0))])).is_ok() {
+        if block_on(session.append(&[put(number, resource(name, 1.0))])).is_ok() {
             acknowledged.push(name);
         }
     }
-    let rows = ["default", "a", "b", "c", "d"].map(|name| match name {
-        "default" => provider_row(),
-        other => Arc::new(row(other, 1.0)),
+    let resources = ["default", "a", "b", "c", "d"].map(|name| match name {
+        "default" => provider_resource(),
+        other => Arc::new(resource(other, 1.0)),
     });
-    let compacted = block_on(session.fold(Snapshot { rows: rows.into(), ..Snapshot::default() }));
+    let compacted = block_on(session.fold(Snapshot { resources: resources.into(), ..Snapshot::default() }));
     Ok((acknowledged, compacted.is_ok()))
 }
 
@@ -333,10 +336,10 @@ fn after_a_failed_write_nothing_is_said_to_be_recorded() {
     // The first record, and the note in the seal that there is a journal.
     let faulty = failing_after(backend.clone(), 2, false);
     let session = open(&faulty);
-    block_on(session.append(&[put(2, row("b", 1.0))])).unwrap();
-    let message = error_of(block_on(session.append(&[put(3, row("c", 1.0))])));
+    block_on(session.append(&[put(2, resource("b", 1.0))])).unwrap();
+    let message = error_of(block_on(session.append(&[put(3, resource("c", 1.0))])));
     assert!(message.contains("could not be recorded") && message.contains("cannot write the journal"), "{message}");
-    assert!(block_on(session.append(&[put(4, row("d", 1.0))])).is_err());
+    assert!(block_on(session.append(&[put(4, resource("d", 1.0))])).is_err());
     drop(session);
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
 }
@@ -348,10 +351,10 @@ fn a_writer_that_lost_its_lease_cannot_write() {
     assert!(error_of(block_on(Session::open(&backend, &name(), options()))).contains("locked"));
     block_on(backend.break_locks(&name())).unwrap();
     let heir = open(&backend);
-    assert!(error_of(block_on(zombie.append(&[put(2, row("b", 1.0))]))).contains("was lost"));
-    let rows = vec![provider_row()];
-    assert!(error_of(block_on(zombie.fold(Snapshot { rows, ..Snapshot::default() }))).contains("was lost"));
-    block_on(heir.append(&[put(2, row("c", 1.0))])).unwrap();
+    assert!(error_of(block_on(zombie.append(&[put(2, resource("b", 1.0))]))).contains("was lost"));
+    let resources = vec![provider_resource()];
+    assert!(error_of(block_on(zombie.fold(Snapshot { resources, ..Snapshot::default() }))).contains("was lost"));
+    block_on(heir.append(&[put(2, resource("c", 1.0))])).unwrap();
     drop((zombie, heir));
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "c"]);
 }
@@ -390,42 +393,44 @@ fn a_state_under_another_salt_is_brought_under_ours() {
             .unwrap();
     let stored = Checkpoint::decode(&backend.stored(&pulumis()).unwrap().checkpoint, "x").unwrap();
     assert_eq!(stored.snapshot.salt().unwrap(), Some(crypter.salt()));
-    let StoredProvider::Sealed(code) = &stored.snapshot.rows[3].stored_provider else { panic!("code is kept sealed") };
+    let StoredProvider::Sealed(code) = &stored.snapshot.resources[3].stored_provider else {
+        panic!("code is kept sealed")
+    };
     let original = Checkpoint::decode(PULUMI_PYTHON, "x").unwrap().snapshot;
-    let StoredProvider::Sealed(before) = &original.rows[3].stored_provider else { panic!("code is kept sealed") };
+    let StoredProvider::Sealed(before) = &original.resources[3].stored_provider else { panic!("code is kept sealed") };
     let as_before: String = serde_json::from_str(&python_crypter().decrypt(before).unwrap()).unwrap();
     assert_eq!(unseal(session.crypter(), code).unwrap(), as_before);
-    assert_eq!(session.snapshot().rows[0].outputs_or_empty()["secret"], Value::secret("exported".into()));
+    assert_eq!(session.snapshot().resources[0].outputs_or_empty()["secret"], Value::secret("exported".into()));
 }
 
 #[test]
 fn an_unsound_state_is_refused_unless_asked_for() {
     let backend = empty_stack();
-    let unsound = Snapshot { rows: vec![Arc::new(row("a", 1.0))], ..Snapshot::default() };
+    let unsound = Snapshot { resources: vec![Arc::new(resource("a", 1.0))], ..Snapshot::default() };
     let checkpoint = Checkpoint { snapshot: unsound, ..Checkpoint::default() }.encode(&python_crypter()).unwrap();
     backend.restore(&name(), StoredStack { checkpoint, ..StoredStack::default() });
     let message = error_of(block_on(Session::open(&backend, &name(), options())));
     assert!(message.contains("refers to the provider") && message.contains("maloko state repair"), "{message}");
     assert!(block_on(read_stack(&backend, &name(), true)).is_err());
     let lenient = SessionOptions { check_integrity: false, ..options() };
-    assert_eq!(block_on(Session::open(&backend, &name(), lenient)).unwrap().snapshot().rows.len(), 1);
+    assert_eq!(block_on(Session::open(&backend, &name(), lenient)).unwrap().snapshot().resources.len(), 1);
 }
 
 #[test]
-fn a_fold_puts_rows_in_order_and_saves_what_it_cannot_mend() {
+fn a_fold_puts_resources_in_order_and_saves_what_it_cannot_mend() {
     let (backend, _) = small_stack();
     let session = open(&backend);
-    let rows = vec![Arc::new(row("a", 2.0)), provider_row()];
-    block_on(session.fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+    let resources = vec![Arc::new(resource("a", 2.0)), provider_resource()];
+    block_on(session.fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
     assert_eq!(names(open(&backend).snapshot()), ["default", "a"]);
 
     let session = open(&backend);
-    let rows = vec![Arc::new(row("a", 3.0))];
-    let message = error_of(block_on(session.fold(Snapshot { rows, ..Snapshot::default() })));
+    let resources = vec![Arc::new(resource("a", 3.0))];
+    let message = error_of(block_on(session.fold(Snapshot { resources, ..Snapshot::default() })));
     assert!(message.contains("It was saved, and nothing is lost"), "{message}");
     let stored = Checkpoint::decode(&backend.stored(&name()).unwrap().checkpoint, "x").unwrap().snapshot;
     assert!(stored.other["metadata"]["integrity_error"]["error"].as_str().unwrap().contains("provider"));
-    assert_eq!(stored.rows[0].inputs["size"], Value::from(3.0));
+    assert_eq!(stored.resources[0].inputs["size"], Value::from(3.0));
 }
 
 #[test]
@@ -435,7 +440,7 @@ fn an_import_replaces_what_cannot_be_read() {
     backend.restore(&name(), StoredStack { checkpoint: b"{".to_vec(), journal, ..StoredStack::default() });
     let message = error_of(block_on(Session::open(&backend, &name(), options())));
     assert!(message.contains("maloko stack import"), "{message}");
-    let unsound = Snapshot { rows: vec![Arc::new(row("a", 1.0))], ..Snapshot::default() };
+    let unsound = Snapshot { resources: vec![Arc::new(resource("a", 1.0))], ..Snapshot::default() };
     let refused = block_on(overwrite_stack(&backend, &name(), unsound, &options()));
     assert!(error_of(refused).contains("not sound"));
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, b"{");
@@ -459,16 +464,16 @@ fn an_import_replaces_what_cannot_be_read() {
     let notices = block_on(overwrite_stack(&backend, &name(), imported, &options())).unwrap();
     assert!(notices[0].contains("journal-2"), "{notices:?}");
     assert_eq!(backend.journals_set_aside(&name()), [b"damaged", b"damaged"]);
-    assert_eq!(open(&backend).snapshot().rows.len(), 7);
+    assert_eq!(open(&backend).snapshot().resources.len(), 7);
 }
 
 #[test]
 fn sessions_without_a_store_keep_nothing() {
     let snapshot = Checkpoint::decode(PULUMI_PYTHON, "x").unwrap().snapshot;
     let session = Session::preview(snapshot.clone(), python_crypter());
-    block_on(session.append(&[put(9, row("x", 1.0))])).unwrap();
+    block_on(session.append(&[put(9, resource("x", 1.0))])).unwrap();
     block_on(session.fold(Snapshot::default())).unwrap();
-    let StoredProvider::Sealed(code) = &snapshot.rows[3].stored_provider else { panic!("code is kept sealed") };
+    let StoredProvider::Sealed(code) = &snapshot.resources[3].stored_provider else { panic!("code is kept sealed") };
     assert!(unseal(session.crypter(), code).is_ok());
     assert!(error_of(unseal(None, code)).contains("passphrase"));
 }

@@ -7,13 +7,13 @@ fn a_run_that_changes_nothing_writes_nothing() {
     let (backend, snapshot) = small_stack();
     let before = backend.stored(&name()).unwrap().checkpoint;
     let session = open(&backend);
-    // The same content in other rows, as an engine may hand it over.
-    let rows = snapshot.rows.iter().map(|row| Arc::new((**row).clone())).collect();
-    block_on(session.fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+    // The same content in other resources, as an engine may hand it over.
+    let resources = snapshot.resources.iter().map(|resource| Arc::new((**resource).clone())).collect();
+    block_on(session.fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
     // And in another order, as they come from parallel work.
     let session = open(&backend);
-    let rows = snapshot.rows.iter().rev().cloned().collect();
-    block_on(session.fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+    let resources = snapshot.resources.iter().rev().cloned().collect();
+    block_on(session.fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
     let after = backend.stored(&name()).unwrap();
     assert!(after.checkpoint == before && after.journal.is_none());
     open(&backend);
@@ -30,18 +30,18 @@ fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as
         ]
         .into(),
         ignore_changes: names.map(str::to_owned).to_vec(),
-        ..row("c", 1.0)
+        ..resource("c", 1.0)
     };
-    let half = |id: &str| ResourceState { delete: true, id: id.to_owned(), ..row("a", 1.0) };
+    let half = |id: &str| ResourceState { delete: true, id: id.to_owned(), ..resource("a", 1.0) };
     let with = |added: [ResourceState; 4]| {
-        let rows = snapshot.rows.iter().cloned().chain(added.map(Arc::new)).collect();
-        Snapshot { rows, ..Snapshot::default() }
+        let resources = snapshot.resources.iter().cloned().chain(added.map(Arc::new)).collect();
+        Snapshot { resources, ..Snapshot::default() }
     };
-    block_on(open(&backend).fold(with([row("b", 1.0), refers(["a", "b"]), half("1"), half("1")]))).unwrap();
+    block_on(open(&backend).fold(with([resource("b", 1.0), refers(["a", "b"]), half("1"), half("1")]))).unwrap();
     let before = backend.stored(&name()).unwrap().checkpoint;
-    block_on(open(&backend).fold(with([half("1"), row("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
+    block_on(open(&backend).fold(with([half("1"), resource("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
     assert!(backend.stored(&name()).unwrap().checkpoint == before);
-    block_on(open(&backend).fold(with([half("2"), row("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
+    block_on(open(&backend).fold(with([half("2"), resource("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
     assert!(backend.stored(&name()).unwrap().checkpoint != before, "another old half is a change");
 }
 
@@ -49,9 +49,14 @@ fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as
 fn what_is_written_stands_in_one_order() {
     let checkpoint = |order: [usize; 3]| {
         let (backend, snapshot) = small_stack();
-        let added = [row("z", 1.0), row("b", 1.0), ResourceState { dependencies: vec![urn("z")], ..row("c", 1.0) }];
-        let rows = snapshot.rows.iter().cloned().chain(order.map(|index| Arc::new(added[index].clone()))).collect();
-        block_on(open(&backend).fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+        let added = [
+            resource("z", 1.0),
+            resource("b", 1.0),
+            ResourceState { dependencies: vec![urn("z")], ..resource("c", 1.0) },
+        ];
+        let resources =
+            snapshot.resources.iter().cloned().chain(order.map(|index| Arc::new(added[index].clone()))).collect();
+        block_on(open(&backend).fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
         names(open(&backend).snapshot()).join(" ")
     };
     assert_eq!(checkpoint([0, 1, 2]), "default a b z c");
@@ -70,6 +75,6 @@ fn an_import_of_the_state_that_is_there_pushes_no_former_state_out() {
     import(&sealed);
     import(&sealed);
     assert_eq!(kept(), before);
-    import(&Snapshot { rows: vec![provider_row()], ..snapshot.clone() });
+    import(&Snapshot { resources: vec![provider_resource()], ..snapshot.clone() });
     assert_eq!(kept(), before + 1);
 }

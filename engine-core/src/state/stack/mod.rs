@@ -23,7 +23,7 @@ use crate::environment::Environment;
 /// A stack's state, read without a lease.
 #[derive(Clone, Debug, Default)]
 pub struct StackReading {
-    /// The rows; secrets are sealed until [`Snapshot::unseal`].
+    /// The resources; secrets are sealed until [`Snapshot::unseal`].
     pub snapshot: Snapshot,
     /// What the user should know: an interrupted run whose journal was taken into account, and the like.
     pub notices: Vec<Message>,

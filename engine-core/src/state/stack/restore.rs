@@ -10,7 +10,7 @@ use crate::state::snapshot::Snapshot;
 
 use crate::state::backend::{Backend, Generation, Lease};
 use crate::state::checkpoint::Checkpoint;
-use crate::state::integrity::{check_on_load, complete_old_rows};
+use crate::state::integrity::{check_on_load, complete_old_resources};
 use crate::state::journal::reading;
 use crate::state::journal::unfinished::{self, Unfinished};
 use crate::state::name::StackName;
@@ -47,8 +47,8 @@ pub struct GenerationReading {
 pub struct GenerationContent {
     /// When it was written, RFC 3339; empty when it does not say.
     pub written: String,
-    /// How many rows it has, the stack's own and those of providers included.
-    pub rows: usize,
+    /// How many resources it has, the stack's own and those of providers included.
+    pub resources: usize,
     /// How many operations it has whose outcome is unknown.
     pub pending: usize,
 }
@@ -90,14 +90,14 @@ fn content(checkpoint: &Checkpoint) -> GenerationContent {
     let written = snapshot.other.get("manifest").and_then(|manifest| manifest.get("time")).and_then(Json::as_str);
     GenerationContent {
         written: written.unwrap_or_default().to_owned(),
-        rows: snapshot.rows.len(),
+        resources: snapshot.resources.len(),
         pending: snapshot.pending.len(),
     }
 }
 
 fn decode(bytes: &[u8], stack: &StackName, place: &str, check_integrity: bool) -> Result<Checkpoint> {
     let mut checkpoint = Checkpoint::decode(bytes, place)?;
-    complete_old_rows(&mut checkpoint.snapshot);
+    complete_old_resources(&mut checkpoint.snapshot);
     if check_integrity {
         check_on_load(&checkpoint, stack, place)?;
     }

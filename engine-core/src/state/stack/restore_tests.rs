@@ -4,7 +4,7 @@ use futures::executor::block_on;
 
 use super::*;
 use crate::environment::Environment;
-use crate::state::fixtures::{options_for, provider_row, python_crypter, row};
+use crate::state::fixtures::{options_for, provider_resource, python_crypter, resource};
 use crate::state::{
     Change, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, Snapshot, StoredStack, create_stack, read_stack,
 };
@@ -19,8 +19,9 @@ fn options() -> SessionOptions {
 
 fn fold(backend: &MemoryBackend, names: &[&str]) {
     let session = block_on(Session::open(backend, &name(), options())).unwrap();
-    let rows = std::iter::once(provider_row()).chain(names.iter().map(|name| row(name, 1.0).into())).collect();
-    block_on(session.fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+    let resources =
+        std::iter::once(provider_resource()).chain(names.iter().map(|name| resource(name, 1.0).into())).collect();
+    block_on(session.fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
 }
 
 /// A stack with three generations before its state, which holds `a`, `b` and `c`.
@@ -34,8 +35,8 @@ fn with_generations() -> MemoryBackend {
 }
 
 fn names(backend: &MemoryBackend) -> Vec<String> {
-    let rows = block_on(read_stack(backend, &name(), true)).unwrap().snapshot.rows;
-    let mut names: Vec<String> = rows.iter().skip(1).map(|row| row.urn.name().to_owned()).collect();
+    let resources = block_on(read_stack(backend, &name(), true)).unwrap().snapshot.resources;
+    let mut names: Vec<String> = resources.iter().skip(1).map(|resource| resource.urn.name().to_owned()).collect();
     names.sort();
     names
 }
@@ -55,7 +56,7 @@ fn generations_tell_what_they_hold_also_beside_damaged_ones() {
     assert_eq!(readings.iter().map(|reading| reading.number).collect::<Vec<_>>(), [4, 3, 2, 1]);
     assert!(readings[0].content.as_ref().unwrap_err().contains("generations/4"), "{:?}", readings[0]);
     let content = readings[1].content.clone().unwrap();
-    assert_eq!((content.rows, content.pending), (3, 0));
+    assert_eq!((content.resources, content.pending), (3, 0));
     content.written.parse::<jiff::Timestamp>().unwrap();
 }
 
@@ -98,7 +99,8 @@ fn the_journal_of_that_generation_is_taken_up_and_any_other_is_kept_aside() {
     let interrupted = || {
         let backend = with_generations();
         let session = block_on(Session::open(&backend, &name(), options())).unwrap();
-        block_on(session.append(&[Change::Put { number: 4, row: row("d", 1.0).into(), in_place_of: None }])).unwrap();
+        block_on(session.append(&[Change::Put { number: 4, resource: resource("d", 1.0).into(), in_place_of: None }]))
+            .unwrap();
         block_on(session.abandon()).unwrap();
         backend
     };
@@ -126,7 +128,8 @@ fn what_is_readable_of_a_damaged_journal_is_brought_back_and_the_rest_kept_aside
     assert!(salvage().unwrap_err().to_string().contains("no run was interrupted"));
     let session = block_on(Session::open(&backend, &name(), options())).unwrap();
     for (number, made) in [(4, "d"), (5, "e"), (6, "f")] {
-        block_on(session.append(&[Change::Put { number, row: row(made, 1.0).into(), in_place_of: None }])).unwrap();
+        block_on(session.append(&[Change::Put { number, resource: resource(made, 1.0).into(), in_place_of: None }]))
+            .unwrap();
     }
     block_on(session.abandon()).unwrap();
     assert!(salvage().unwrap_err().to_string().contains("is damaged; the next command takes it up"));

@@ -101,9 +101,11 @@ export class Leftovers {
             throw new Error(problems.join("\n"), failure);
         }
         this.#settle();
-        // What `find` has found was no row before.
-        const rows = new Set(found.map(({ urn }) => urn));
-        const more = calls.filter(({ urn, method, error }) => method === "delete" && error === null && !rows.has(urn));
+        // What `find` has found was not in the state before.
+        const resources = new Set(found.map(({ urn }) => urn));
+        const more = calls.filter(
+            ({ urn, method, error }) => method === "delete" && error === null && !resources.has(urn),
+        );
         return [
             ...found.map(labelOf),
             ...more.map(({ name, type, arguments: { id } }) => `${name} (${type}, id ${show(id)})`),

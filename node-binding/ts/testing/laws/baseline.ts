@@ -1,4 +1,4 @@
-// What a former release of a provider left in a state: as rows, or as a stack that was exported then.
+// What a former release of a provider left in a state: as resources, or as a stack that was exported then.
 import * as fs from "node:fs";
 import { messageOf } from "../../process/errors";
 import { parseJson } from "../../process/originals";
@@ -14,7 +14,7 @@ interface Resource {
 }
 
 /**
- * The rows of a baseline: a list of them, an exported stack, or the file of either. Throws an error that names the file and
+ * The resources of a baseline: a list of them, an exported stack, or the file of either. Throws an error that names the file and
  * what is wrong with it. `kind`: the type token of those that count; without it, all but the engine's own do.
  */
 export function baselineOf(given: string | readonly BaselineRow[] | object, kind?: string): BaselineRow[] {
@@ -28,13 +28,13 @@ export function baselineOf(given: string | readonly BaselineRow[] | object, kind
         }
     }
     const deployed = (value as { deployment?: { resources?: unknown } } | null)?.deployment?.resources;
-    const rows = (Array.isArray(deployed) ? (deployed as Resource[]).filter(isOne(kind)) : value) as Resource[];
-    if (!Array.isArray(rows) || rows.length === 0 || !rows.every((row) => row?.inputs && row.outputs)) {
+    const states = (Array.isArray(deployed) ? (deployed as Resource[]).filter(isOne(kind)) : value) as Resource[];
+    if (!Array.isArray(states) || states.length === 0 || !states.every((state) => state?.inputs && state.outputs)) {
         throw new Error(
             `${place} is neither a list of { id, inputs, outputs } nor an exported stack with resources, but ${show(value)}`,
         );
     }
-    return rows.map(({ id = "", inputs, outputs }) => ({ id, inputs: cleaned(inputs), outputs: cleaned(outputs) }));
+    return states.map(({ id = "", inputs, outputs }) => ({ id, inputs: cleaned(inputs), outputs: cleaned(outputs) }));
 }
 
 function isOne(kind: string | undefined): (resource: Resource) => boolean {

@@ -333,15 +333,15 @@ class Host {
         this.#saved = this.#saved || stack.export();
         const former = this.subject.baseline?.[number];
         const exported = parseJson(this.#saved) as Deployment;
-        const row = exported.deployment.resources.find(({ urn }) => urn.endsWith(`::${NAME}`));
-        if (former === undefined || row === undefined) {
+        const resource = exported.deployment.resources.find(({ urn }) => urn.endsWith(`::${NAME}`));
+        if (former === undefined || resource === undefined) {
             throw new Error("there is no such resource of the former release");
         }
-        const hidden = Object.fromEntries(Object.entries(row.inputs).filter(([key]) => key === "__provider"));
+        const hidden = Object.fromEntries(Object.entries(resource.inputs).filter(([key]) => key === "__provider"));
         const inputs = plain(former.inputs) as Bag;
-        row.id = former.id === undefined || former.id === "" ? (row.id ?? "") : former.id;
-        row.inputs = { ...hidden, ...inputs };
-        row.outputs = { ...hidden, ...(plain(former.outputs) as Bag) };
+        resource.id = former.id === undefined || former.id === "" ? (resource.id ?? "") : former.id;
+        resource.inputs = { ...hidden, ...inputs };
+        resource.outputs = { ...hidden, ...(plain(former.outputs) as Bag) };
         stack.restore(toJsonText(exported));
         this.#stacks.get(this.#now)?.wanted.set(NAME, inputs);
     }
@@ -425,9 +425,9 @@ async function planOf(stack: TestStack, operation: Operation, parallel: number):
 }
 
 function resourcesOf(stack: TestStack): object {
-    const rows = stack.rows().filter((row) => row.custom && !row.delete);
+    const states = stack.rows().filter((resource) => resource.custom && !resource.delete);
     return Object.fromEntries(
-        rows.map(({ name, id, outputs, secret }) => [name, { id, outputs: plainJson(outputs), secret }]),
+        states.map(({ name, id, outputs, secret }) => [name, { id, outputs: plainJson(outputs), secret }]),
     );
 }
 

@@ -33,7 +33,7 @@ export interface LawOptions extends SubjectOptions {
     secret?: readonly string[];
     /** Laws that this provider need not keep, each with the reason, which is printed. */
     waive?: Partial<Record<LawName, string>>;
-    /** What a former release left in a state: rows, an exported stack, or the file of either. */
+    /** What a former release left in a state: resources, an exported stack, or the file of either. */
     baseline?: string | readonly BaselineRow[] | object;
     /** So long (milliseconds) a call may take to end once it is cancelled; default 1,000. */
     grace?: number;

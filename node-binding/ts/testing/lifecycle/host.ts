@@ -267,13 +267,13 @@ export class Host implements LifeHost {
     }
 
     #answerOf(stack: TestStack, report: Report | undefined): object {
-        const rows = stack
+        const resources = stack
             .rows()
             .filter(({ custom }) => custom)
             .map(({ name, id, outputs, delete: waiting }) => {
                 return { name, id, outputs: plainJson(plain(outputs)), waiting };
             });
-        const there = { rows, unresolved: stack.unresolvedCreates().length };
+        const there = { rows: resources, unresolved: stack.unresolvedCreates().length };
         if (report === undefined) {
             return { ...there, crashed: true };
         }
@@ -345,10 +345,10 @@ function refuses(result: unknown): boolean {
 
 // Has the stack forget a resource; what an import of its object is told.
 function forgotten(stack: TestStack, name: string): ReturnType<typeof importOf> {
-    const row = stack.row(name);
+    const resource = stack.row(name);
     const exported = parseJson(stack.export()) as Deployment;
     const { deployment } = exported;
-    deployment.resources = deployment.resources.filter(({ urn }) => urn !== row.urn);
+    deployment.resources = deployment.resources.filter(({ urn }) => urn !== resource.urn);
     stack.restore(toJsonText(exported));
-    return importOf(row, row.id);
+    return importOf(resource, resource.id);
 }

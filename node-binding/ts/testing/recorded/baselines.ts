@@ -9,7 +9,7 @@ import { mapTexts, scrubbedValues, secretTexts } from "./scrubbing";
 
 const NAMED = /\[secret:([^\]]*)\]/g;
 const WHOLE = /^"\[secret(?::(.*))?\]"$/s;
-// What programs and providers gave. Rows refer to each other by the rest: by names and ids.
+// What programs and providers gave. Resources refer to each other by the rest: by names and ids.
 const GIVEN = new Set(["inputs", "outputs", "initErrors"]);
 
 /** Writes an exported state to a file. Secrets are hidden; those of the configuration stand there by their keys. */

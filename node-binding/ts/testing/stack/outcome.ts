@@ -1,4 +1,4 @@
-// The engine's reports and rows, as tests see them.
+// The engine's reports and resources, as tests see them.
 import { SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN } from "../../sdk/signatures";
 import { forSnapshots } from "../recorded/serializers";
 import { difference, isListed, show } from "../values";
@@ -44,7 +44,7 @@ function shownValue(value: unknown): unknown {
 
 /** How a resource that was taken over differs in its `id`, `inputs` or `outputs`: a line for each difference. */
 export function partDifferences(before: Row, taken: Row, part: string, ignore: string[]): string[] {
-    const [old, now] = [before, taken].map((row) => (row as unknown as Record<string, unknown>)[part]);
+    const [old, now] = [before, taken].map((resource) => (resource as unknown as Record<string, unknown>)[part]);
     if (part === "id") {
         return old === now ? [] : [`id: ${show(old)} in the state, ${show(now)} when imported`];
     }

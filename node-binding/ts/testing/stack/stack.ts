@@ -165,11 +165,13 @@ export class TestStack {
     /** How a resource that is taken over by its id differs from what the state has of it: a line for each difference. */
     importDifferences(name: string, { ignore = [] }: ImportOptions = {}): Promise<string[]> {
         return this.#operation("importDifferences", () => {
-            const row = this.row(name);
-            return this.#aside([row.urn], async () => {
-                await this.#run("import", false, {}, { imports: [importOf(row, row.id)] }, true);
+            const resource = this.row(name);
+            return this.#aside([resource.urn], async () => {
+                await this.#run("import", false, {}, { imports: [importOf(resource, resource.id)] }, true);
                 const taken = this.row(name);
-                const wrong = ["id", "inputs", "outputs"].flatMap((part) => partDifferences(row, taken, part, ignore));
+                const wrong = ["id", "inputs", "outputs"].flatMap((part) =>
+                    partDifferences(resource, taken, part, ignore),
+                );
                 const { plan } = await this.#run("up", true, {}, {}, true);
                 const step = plan[name];
                 const left = Object.entries(step?.changes ?? {}).filter(([path]) => !isListed(path, ignore));

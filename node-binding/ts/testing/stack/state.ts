@@ -18,18 +18,18 @@ export class StackState {
 
     /** The resource of a name. Throws an error that names those that are there. */
     row(name: string): Row {
-        const rows = this.rows();
-        const found = rows.filter((row) => row.name === name && !row.delete);
-        const [row] = found;
-        if (row === undefined) {
-            const names = rows.map((it) => it.name).join(", ") || "none";
+        const resources = this.rows();
+        const found = resources.filter((resource) => resource.name === name && !resource.delete);
+        const [resource] = found;
+        if (resource === undefined) {
+            const names = resources.map((it) => it.name).join(", ") || "none";
             throw new Error(`the state has no resource '${name}'; it has: ${names}`);
         }
         if (found.length > 1) {
             const types = found.map(({ type }) => type).join(", ");
             throw new Error(`the state has ${found.length} resources '${name}', of the types ${types}: see \`rows()\``);
         }
-        return row;
+        return resource;
     }
 
     /** The texts that are secret in it. */

@@ -18,8 +18,8 @@ fn limited(resource: Wanted) -> Wanted {
     Wanted { options: Some(Arc::new(options)), ..resource }
 }
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
-    let mut outcome = run(host, OperationKind::Update, false, rows, program);
+fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    let mut outcome = run(host, OperationKind::Update, false, resources, program);
     // What was given up may come to its end after the run.
     host.join();
     outcome.calls.extend(host.take_calls());
@@ -31,8 +31,8 @@ fn going_on() -> Operation {
 }
 
 fn made(outcome: &Outcome) -> Vec<&str> {
-    let things = outcome.rows.iter().filter(|row| row.kind.contains(":dynamic:"));
-    things.map(|row| row.urn.name()).collect()
+    let things = outcome.resources.iter().filter(|resource| resource.kind.contains(":dynamic:"));
+    things.map(|resource| resource.urn.name()).collect()
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn what_a_call_returns_when_it_is_told_to_end_is_recorded() {
     assert_eq!((made(&outcome), outcome.pending.len(), outcome.last.unresolved_creates.len()), (vec!["a"], 0, 0));
     // It may not be what was wanted, so the next run updates it.
     let host: Arc<ScriptedHost> = Arc::default();
-    let next = up(&host, outcome.rows, &[limited(wanted("a", "x"))]);
+    let next = up(&host, outcome.resources, &[limited(wanted("a", "x"))]);
     assert_eq!(next.report.summary.outcome, Ended::Succeeded);
     assert!(next.calls.contains(&"a.update".to_owned()), "{:?}", next.calls);
 }
@@ -89,10 +89,10 @@ fn an_update_and_a_delete_have_limits_of_their_own() {
     host.hang("a", "delete", Hanging::Async);
     let mut changed = limited(wanted("a", "x"));
     changed.inputs.insert("size".to_owned(), 2.0.into());
-    let updated = up(&host, first.rows.clone(), &[changed]);
+    let updated = up(&host, first.resources.clone(), &[changed]);
     assert!(updated.messages.contains("update of 'a' took longer than the 250ms"), "{}", updated.messages);
     assert_eq!(updated.pending, [(PendingKind::Updating, "a".to_owned())]);
-    let deleted = up(&host, first.rows, &[]);
+    let deleted = up(&host, first.resources, &[]);
     assert!(deleted.messages.contains("delete of 'a' took longer than the 5s"), "{}", deleted.messages);
     assert_eq!(deleted.pending, [(PendingKind::Deleting, "a".to_owned())]);
     assert_eq!(made(&deleted), ["a"]);
@@ -112,7 +112,7 @@ fn a_late_answer_of_an_abandoned_delete_is_kept() {
         }
         request.delete_before_replace = true;
     }));
-    let outcome = run_as(&host, going_on(), first.rows, &[cascading, wanted("releasing", "x")]);
+    let outcome = run_as(&host, going_on(), first.resources, &[cascading, wanted("releasing", "x")]);
     assert!(outcome.messages.contains("delete ended after its time limit: the object is gone"), "{}", outcome.messages);
     assert!(outcome.pending.is_empty());
 }

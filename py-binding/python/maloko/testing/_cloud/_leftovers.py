@@ -51,25 +51,27 @@ def destroy_all(stack: Stack, settled: Sequence[str] = ()) -> Teardown:
 
     :param settled: the keys of unresolved creates that are forgotten, or `all`.
     """
-    rows = _rows(stack)
+    resources = _resources(stack)
     unresolved = unresolved_in(stack.state) if stack.ledger is not None else []
     done = Teardown()
-    if rows or unresolved:
+    if resources or unresolved:
         stack.faults.clear()
         # Past `around`: what a test has in store for its operations is none of the teardown's.
         options = {"continue_on_error": True, "ignore_protect": True}
         run = on_a_free_thread(lambda: stack._once("destroy", options, None))
-        left = [row for row in _rows(stack) if row["custom"]]
-        gone = [(row["name"], row["id"]) for row in rows if row["custom"] and row not in left]
-        # What `find` has found was no row before.
+        left = [resource for resource in _resources(stack) if resource["custom"]]
+        gone = [
+            (resource["name"], resource["id"]) for resource in resources if resource["custom"] and resource not in left
+        ]
+        # What `find` has found was not in the state before.
         deletes = [call for call in run.calls if call.method == "delete" and call.error is None]
         found = [(call.name, str(call.args["id"])) for call in deletes]
         done.deleted = [f"'{name}' (id '{id_}')" for name, id_ in dict.fromkeys([*gone, *found])]
         if run.outcome != "succeeded" or left:
             errors = "; ".join(run.messages("error")) or run.error or run.outcome
-            names = ", ".join(f"'{row['name']}' ({row['type']}, id '{row['id']}')" for row in left) or (
-                "nothing in the state"
-            )
+            names = ", ".join(
+                f"'{resource['name']}' ({resource['type']}, id '{resource['id']}')" for resource in left
+            ) or ("nothing in the state")
             done.problems.append(f"the stack '{stack.name}' could not be torn down; left over: {names}. {errors}")
         if unresolved:
             calls = [{"urn": it.urn, "method": it.method, "failed": it.error is not None} for it in run.calls]
@@ -97,7 +99,7 @@ def tear_down(stack: Stack) -> list[str]:
         return [f"the stack '{stack.name}' could not be torn down: {error}"]
 
 
-def _rows(stack: Stack) -> list[dict[str, Any]]:
-    """The rows of the state, with those that wait for their deletion."""
-    rows: list[dict[str, Any]] = json.loads(stack.state.resources())["rows"]
-    return rows
+def _resources(stack: Stack) -> list[dict[str, Any]]:
+    """The resources of the state, with those that wait for their deletion."""
+    resources: list[dict[str, Any]] = json.loads(stack.state.resources())["rows"]
+    return resources

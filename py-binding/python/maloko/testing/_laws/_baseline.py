@@ -1,4 +1,4 @@
-"""What a former release of a provider left in a state: as rows, or as a stack that was exported then."""
+"""What a former release of a provider left in a state: as resources, or as a stack that was exported then."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ def baseline_of(given: Any, beside: str, kind: str = "") -> list[dict[str, Any]]
         # A file of `maloko.baseline` holds an export, and that a deployment; what stands for providers is not in it.
         while isinstance(given.get("deployment"), Mapping):
             given = given["deployment"]
-        rows = given.get("resources") or []
-        given = [row for row in rows if row.get("custom") and _counts(str(row.get("type")), kind)]
+        resources = given.get("resources") or []
+        given = [
+            resource for resource in resources if resource.get("custom") and _counts(str(resource.get("type")), kind)
+        ]
     found = [
         {
-            "id": str(row["id"]),
-            "inputs": _shown(row.get("inputs") or {}),
-            "outputs": _shown(row.get("outputs") or {}),
+            "id": str(resource["id"]),
+            "inputs": _shown(resource.get("inputs") or {}),
+            "outputs": _shown(resource.get("outputs") or {}),
         }
-        for row in given
-        if isinstance(row, Mapping) and row.get("id")
+        for resource in given
+        if isinstance(resource, Mapping) and resource.get("id")
     ]
     if not found:
         raise MalokoError(

@@ -171,9 +171,9 @@ class _Host:
         self._failure = run.failure()
         self._messages.extend(message for _, _, message in run.diagnostics)
         resources = {
-            name: {"id": row["id"], "outputs": plain(row["outputs"]), "secret": row["secret"]}
-            for name, row in self._stack.resources().items()
-            if row["custom"]
+            name: {"id": resource["id"], "outputs": plain(resource["outputs"]), "secret": resource["secret"]}
+            for name, resource in self._stack.resources().items()
+            if resource["custom"]
         }
         answer: dict[str, Any] = {"error": _told(run), "resources": resources, "unkept": _unkept(run)}
         if self._failure is None and NAME in resources and run.verb in ("preview", "up"):
@@ -240,11 +240,11 @@ class _Host:
         if not self._saved:
             self._save()
         former, exported = self._former[number], copy.deepcopy(self._saved)
-        row = next(it for it in exported["deployment"]["resources"] if it["urn"].endswith(f"::{NAME}"))
-        hidden = {key: value for key, value in row["inputs"].items() if key == "__provider"}
-        row["id"] = former["id"]
-        row["inputs"] = {**hidden, **former["inputs"]}
-        row["outputs"] = {**hidden, **former["outputs"]}
+        resource = next(it for it in exported["deployment"]["resources"] if it["urn"].endswith(f"::{NAME}"))
+        hidden = {key: value for key, value in resource["inputs"].items() if key == "__provider"}
+        resource["id"] = former["id"]
+        resource["inputs"] = {**hidden, **former["inputs"]}
+        resource["outputs"] = {**hidden, **former["outputs"]}
         self._stack.restore(exported)
         set_inputs(self._stack, former["inputs"])
 

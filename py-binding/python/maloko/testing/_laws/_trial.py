@@ -108,10 +108,10 @@ class Trial:
         """
         marked = self.settings.secret if secret else None
         made = self.provider if provider is None else provider
-        program, rows = program_for(lambda: made, wanted, marked or frozenset())
+        program, resources = program_for(lambda: made, wanted, marked or frozenset())
         config, secrets = split_secrets(self.settings.config_for(self.world))
         stack = Stack(self._kit, program, config=config, secrets=secrets, **options)
-        setattr(stack, "wanted", rows)  # noqa: B010 what the program makes belongs to the stack
+        setattr(stack, "wanted", resources)  # noqa: B010 what the program makes belongs to the stack
         return stack
 
     def made(self, inputs: Inputs, **options: Any) -> Stack:
@@ -148,16 +148,16 @@ def program_for(
     from maloko._providers.registered import lend
     from maloko.testing._operations._programs import _class_name
 
-    rows = {name: dict(inputs) for name, inputs in wanted.items()}
+    resources = {name: dict(inputs) for name, inputs in wanted.items()}
     example = provider()
     kind = type(_class_name(example), (Resource,), {"__module__": type(example).__module__})
 
     def program() -> None:
         lend(provider())
-        for name, inputs in rows.items():
+        for name, inputs in resources.items():
             kind(provider(), name, _marked(inputs, secret))
 
-    return program, rows
+    return program, resources
 
 
 def _marked(value: Any, secret: frozenset[str], path: str = "") -> Any:
@@ -187,9 +187,9 @@ def entry_of(plan: Plan) -> PlanEntry:
 
 def import_of(stack: Stack, name: str) -> dict[str, Any]:
     """Forgets a resource; what an import of its object is told."""
-    row = stack.resources()[name]
-    stack.state = stack.state.without([row["urn"]])
-    return {"urn": row["urn"], "type": row["type"], "parent": row["parent"], "id": row["id"]}
+    resource = stack.resources()[name]
+    stack.state = stack.state.without([resource["urn"]])
+    return {"urn": resource["urn"], "type": resource["type"], "parent": resource["parent"], "id": resource["id"]}
 
 
 def waited_for(done: Callable[[], bool], seconds: float) -> bool:

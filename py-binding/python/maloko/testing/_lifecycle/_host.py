@@ -95,9 +95,9 @@ class Host:
             self._tell(stack)
 
     def _tell(self, stack: Stack) -> None:
-        rows: dict[str, Any] = stack.wanted  # type: ignore[attr-defined]
-        rows.clear()
-        rows.update(self.program)
+        resources: dict[str, Any] = stack.wanted  # type: ignore[attr-defined]
+        resources.clear()
+        resources.update(self.program)
 
     def _begin(self, writer: int) -> None:
         self._provider = self.trial.recorder.listen(self._settings.make_provider(self.trial.world))
@@ -164,12 +164,17 @@ class Host:
 
     def _answer(self, stack: Stack, run: Run | None) -> dict[str, Any]:
         kept: list[dict[str, Any]] = json.loads(stack.state.resources())["rows"]
-        rows = [
-            {"name": row["name"], "id": row["id"], "outputs": plain(row["outputs"]), "waiting": bool(row["delete"])}
-            for row in kept
-            if row["custom"]
+        resources = [
+            {
+                "name": resource["name"],
+                "id": resource["id"],
+                "outputs": plain(resource["outputs"]),
+                "waiting": bool(resource["delete"]),
+            }
+            for resource in kept
+            if resource["custom"]
         ]
-        answer = {"rows": rows, "unresolved": len(stack.unresolved_creates())}
+        answer = {"rows": resources, "unresolved": len(stack.unresolved_creates())}
         if run is None:
             return {**answer, "crashed": True}
         self.failure = run.failure()
@@ -224,12 +229,12 @@ def _taken(planned: Run, takes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _forgotten(stack: Stack, name: str) -> dict[str, Any]:
     """Has the stack forget a resource; what an import of its object is told."""
-    row = stack.resources()[name]
+    resource = stack.resources()[name]
     exported = stack.export()
     deployment = exported["deployment"]
-    deployment["resources"] = [it for it in deployment["resources"] if it["urn"] != row["urn"]]
+    deployment["resources"] = [it for it in deployment["resources"] if it["urn"] != resource["urn"]]
     stack.restore(exported)
-    return {"urn": row["urn"], "type": row["type"], "parent": row["parent"], "id": row["id"]}
+    return {"urn": resource["urn"], "type": resource["type"], "parent": resource["parent"], "id": resource["id"]}
 
 
 def _refusal_of(stack: Stack) -> str | None:

@@ -211,10 +211,10 @@ class Stack:
     # What is there.
 
     def resources(self) -> dict[str, dict[str, Any]]:
-        """The rows of the state by name: `type`, `urn`, `id`, `inputs`, `outputs`, `secret` (paths), `parent`,
+        """The resources of the state by name: `type`, `urn`, `id`, `inputs`, `outputs`, `secret` (paths), `parent`,
         `custom`, `protect`."""
-        rows = json.loads(self.state.resources())["rows"]
-        return {row["name"]: row for row in rows if not row["delete"]}
+        states = json.loads(self.state.resources())["rows"]
+        return {resource["name"]: resource for resource in states if not resource["delete"]}
 
     def unresolved_creates(self) -> list[dict[str, Any]]:
         """Creates whose outcome is unknown: `urn`, and `doubt` (why it is unknown)."""
@@ -229,13 +229,13 @@ class Stack:
         if name is None:
             last = next((run for run in reversed(self.runs) if run.verb in ("up", "refresh")), None)
             return last.outputs if last is not None else {}
-        row = self._row(name)
-        outputs: dict[str, Any] = row["outputs"]
+        resource = self._resource(name)
+        outputs: dict[str, Any] = resource["outputs"]
         return outputs
 
     def id(self, name: str) -> str:
         """The id of a resource's object. Raises `KeyError` when the state has no such resource."""
-        return str(self._row(name)["id"])
+        return str(self._resource(name)["id"])
 
     def history(self, name: str) -> History:
         """What became of a resource so far."""
@@ -275,29 +275,34 @@ class Stack:
 
         :param ignore: property paths that may differ, such as a password that nobody can read back.
         """
-        row = self._row(name)
+        resource = self._resource(name)
         other = Stack(
             self.kit.silent(),
             self._make,
             project=self.project,
             name=self.name,
             quiet=self.quiet,
-            state=self.state.without([row["urn"]]),
+            state=self.state.without([resource["urn"]]),
         )
         other.config = self.config
         other.references, other.parallel, other.packages = self.references, self.parallel, self.packages
-        imported = {"urn": row["urn"], "type": row["type"], "parent": row["parent"], "id": row["id"]}
+        imported = {
+            "urn": resource["urn"],
+            "type": resource["type"],
+            "parent": resource["parent"],
+            "id": resource["id"],
+        }
         try:
             other._checked("import", {"imports": [imported]})
         except Exception as error:
-            raise AssertionError(f"'{name}' cannot be imported by its id '{row['id']}': {error}") from error
+            raise AssertionError(f"'{name}' cannot be imported by its id '{resource['id']}': {error}") from error
         lines = []
-        taken = other._row(name)
-        for key in sorted({*row["outputs"], *taken["outputs"]} - set(ignore)):
-            here, there = row["outputs"].get(key), taken["outputs"].get(key)
+        taken = other._resource(name)
+        for key in sorted({*resource["outputs"], *taken["outputs"]} - set(ignore)):
+            here, there = resource["outputs"].get(key), taken["outputs"].get(key)
             if here != there:
                 lines.append(f"  output '{key}' is {there!r} after the import, and {here!r} here")
-        entry = other._checked("preview", {"targets": [row["urn"]]})[name]
+        entry = other._checked("preview", {"targets": [resource["urn"]]})[name]
         changes = [change for path, change in entry.changes.items() if path not in ignore]
         if entry.action != "same" and (changes or not entry.changes):
             lines.append(f"  the next up would {entry.describe()}")
@@ -400,18 +405,18 @@ class Stack:
         found = self.config.secret_texts()
         given = [*self.inputs.values(), *(value for outputs in self.references.values() for value in outputs.values())]
         found.extend(value.value for value in given if isinstance(value, Secret) and isinstance(value.value, str))
-        for row in self.resources().values() if self._running is None else ():
-            for path in row["secret"]:
-                value = row["outputs"].get(path, row["inputs"].get(path))
+        for resource in self.resources().values() if self._running is None else ():
+            for path in resource["secret"]:
+                value = resource["outputs"].get(path, resource["inputs"].get(path))
                 if isinstance(value, str):
                     found.append(value)
         return found
 
-    def _row(self, name: str) -> dict[str, Any]:
-        rows = self.resources()
-        if name not in rows:
-            raise KeyError(f"the state has no resource '{name}'; those that it has: {', '.join(rows) or 'none'}")
-        return rows[name]
+    def _resource(self, name: str) -> dict[str, Any]:
+        states = self.resources()
+        if name not in states:
+            raise KeyError(f"the state has no resource '{name}'; those that it has: {', '.join(states) or 'none'}")
+        return states[name]
 
     def _drain(self) -> None:
         """Deletes what a killed run of the test has left."""

@@ -39,8 +39,8 @@ class Scrubber:
         return _map_texts(value, lambda text: changed[text])
 
     def state(self, state: Any) -> Any:
-        """An exported state without the secrets in what programs and providers gave. Names and ids stay: rows refer to
-        each other by them."""
+        """An exported state without the secrets in what programs and providers gave. Names and ids stay: resources
+        refer to each other by them."""
         if isinstance(state, dict):
             given = ("inputs", "outputs", "initErrors")
             return {key: self.values(item) if key in given else self.state(item) for key, item in state.items()}

@@ -62,14 +62,14 @@ class Snapshot:
 
 
 def state_snapshot(resources: dict[str, dict[str, Any]], scrubber: Scrubber) -> Snapshot:
-    """The rows of a state, by name: type, inputs, outputs; secret paths and known secrets hidden, ids and times
+    """The resources of a state, by name: type, inputs, outputs; secret paths and known secrets hidden, ids and times
     replaced."""
-    ids = {row["id"]: f"<id of {name}>" for name, row in resources.items() if row["id"]}
-    rows = {}
-    for name, row in sorted(resources.items()):
-        shown = {key: scrubber.values(_without(row[key], row["secret"])) for key in ("inputs", "outputs")}
-        rows[name] = {"type": row["type"], "id": ids.get(row["id"], ""), **normalised(shown, ids)}
-    return Snapshot(json.dumps(rows, indent=2, sort_keys=True, default=repr))
+    ids = {resource["id"]: f"<id of {name}>" for name, resource in resources.items() if resource["id"]}
+    states = {}
+    for name, resource in sorted(resources.items()):
+        shown = {key: scrubber.values(_without(resource[key], resource["secret"])) for key in ("inputs", "outputs")}
+        states[name] = {"type": resource["type"], "id": ids.get(resource["id"], ""), **normalised(shown, ids)}
+    return Snapshot(json.dumps(states, indent=2, sort_keys=True, default=repr))
 
 
 def _without(values: dict[str, Any], secret: list[str]) -> dict[str, Any]:

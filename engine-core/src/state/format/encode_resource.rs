@@ -1,4 +1,4 @@
-//! Rows to JSON, in Pulumi's member order.
+//! Resources to JSON, in Pulumi's member order.
 
 use serde_json::Value as Json;
 
@@ -13,48 +13,48 @@ use super::encode_value::{Encoder, readable};
 use super::json::{write_json, write_string};
 
 impl Encoder<'_> {
-    /// Writes one row.
-    pub(crate) fn row(&mut self, row: &ResourceState) -> Result<()> {
+    /// Writes one resource.
+    pub(crate) fn resource_state(&mut self, resource: &ResourceState) -> Result<()> {
         self.raw("{\"urn\":");
-        write_string(self.out(), row.urn.as_str());
-        self.raw(if row.custom { ",\"custom\":true" } else { ",\"custom\":false" });
-        self.flag("delete", row.delete);
-        self.text("id", &row.id);
+        write_string(self.out(), resource.urn.as_str());
+        self.raw(if resource.custom { ",\"custom\":true" } else { ",\"custom\":false" });
+        self.flag("delete", resource.delete);
+        self.text("id", &resource.id);
         self.raw(",\"type\":");
-        write_string(self.out(), &row.kind);
-        self.properties("inputs", &row.inputs, &row.stored_provider)?;
-        if let Some(outputs) = &row.outputs {
-            self.properties("outputs", outputs, &row.stored_provider)?;
+        write_string(self.out(), &resource.kind);
+        self.properties("inputs", &resource.inputs, &resource.stored_provider)?;
+        if let Some(outputs) = &resource.outputs {
+            self.properties("outputs", outputs, &resource.stored_provider)?;
         }
-        self.optional_urn("parent", row.parent.as_ref());
-        self.flag("protect", row.protect);
-        self.flag("taint", row.taint);
-        self.flag("external", row.external);
-        self.texts("dependencies", row.dependencies.iter().map(Urn::as_str));
-        self.texts("initErrors", row.init_errors.iter().map(String::as_str));
-        self.text("provider", &row.provider);
-        self.property_dependencies(row);
-        self.flag("pendingReplacement", row.pending_replacement);
-        self.texts("additionalSecretOutputs", row.additional_secret_outputs.iter().map(String::as_str));
-        self.custom_timeouts(&row.custom_timeouts)?;
-        self.text("importID", &row.import_id);
-        self.flag("retainOnDelete", row.retain_on_delete);
-        self.optional_urn("deletedWith", row.deleted_with.as_ref());
-        self.texts("replaceWith", row.replace_with.iter().map(Urn::as_str));
-        self.text("created", &row.created);
-        self.text("modified", &row.modified);
-        self.text("sourcePosition", &row.source_position);
-        self.stack_trace(&row.stack_trace);
-        self.texts("ignoreChanges", row.ignore_changes.iter().map(String::as_str));
-        self.texts("hideDiff", row.hide_diff.iter().map(String::as_str));
-        self.texts("replaceOnChanges", row.replace_on_changes.iter().map(String::as_str));
-        if let Some(trigger) = &row.replacement_trigger {
+        self.optional_urn("parent", resource.parent.as_ref());
+        self.flag("protect", resource.protect);
+        self.flag("taint", resource.taint);
+        self.flag("external", resource.external);
+        self.texts("dependencies", resource.dependencies.iter().map(Urn::as_str));
+        self.texts("initErrors", resource.init_errors.iter().map(String::as_str));
+        self.text("provider", &resource.provider);
+        self.property_dependencies(resource);
+        self.flag("pendingReplacement", resource.pending_replacement);
+        self.texts("additionalSecretOutputs", resource.additional_secret_outputs.iter().map(String::as_str));
+        self.custom_timeouts(&resource.custom_timeouts)?;
+        self.text("importID", &resource.import_id);
+        self.flag("retainOnDelete", resource.retain_on_delete);
+        self.optional_urn("deletedWith", resource.deleted_with.as_ref());
+        self.texts("replaceWith", resource.replace_with.iter().map(Urn::as_str));
+        self.text("created", &resource.created);
+        self.text("modified", &resource.modified);
+        self.text("sourcePosition", &resource.source_position);
+        self.stack_trace(&resource.stack_trace);
+        self.texts("ignoreChanges", resource.ignore_changes.iter().map(String::as_str));
+        self.texts("hideDiff", resource.hide_diff.iter().map(String::as_str));
+        self.texts("replaceOnChanges", resource.replace_on_changes.iter().map(String::as_str));
+        if let Some(trigger) = &resource.replacement_trigger {
             self.key("replacementTrigger");
             self.value(trigger)?;
         }
-        self.flag("refreshBeforeUpdate", row.refresh_before_update);
-        self.hooks(&row.hooks)?;
-        for (key, value) in &row.unknown_members {
+        self.flag("refreshBeforeUpdate", resource.refresh_before_update);
+        self.hooks(&resource.hooks)?;
+        for (key, value) in &resource.unknown_members {
             self.out.push(b',');
             write_string(self.out(), key);
             self.out.push(b':');
@@ -67,7 +67,7 @@ impl Encoder<'_> {
     /// Writes an entry of `pending_operations`.
     pub(crate) fn pending(&mut self, pending: &PendingOperation) -> Result<()> {
         self.raw("{\"resource\":");
-        self.row(&pending.row)?;
+        self.resource_state(&pending.resource)?;
         self.raw(",\"type\":\"");
         self.raw(pending.kind.name());
         self.raw("\"}");
@@ -131,7 +131,7 @@ impl Encoder<'_> {
             if let Some(stored) = provider.take_if(|_| key.as_str() >= PROVIDER_KEY) {
                 self.provider_member(stored, first)?;
                 first = false;
-                // The row's own field wins over a property of that name.
+                // The resource's own field wins over a property of that name.
                 if key == PROVIDER_KEY {
                     continue;
                 }
@@ -209,13 +209,13 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn property_dependencies(&mut self, row: &ResourceState) {
-        if row.property_dependencies.is_empty() {
+    fn property_dependencies(&mut self, resource: &ResourceState) {
+        if resource.property_dependencies.is_empty() {
             return;
         }
         self.key("propertyDependencies");
         self.out.push(b'{');
-        for (index, (key, urns)) in row.property_dependencies.iter().enumerate() {
+        for (index, (key, urns)) in resource.property_dependencies.iter().enumerate() {
             self.property_name(key, index == 0);
             self.list(urns.iter().map(Urn::as_str));
         }

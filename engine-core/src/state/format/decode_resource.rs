@@ -1,4 +1,4 @@
-//! Rows from JSON.
+//! Resources from JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::decode_value::StateValue;
 
-/// A row as it stands in a state or a journal.
+/// A resource as it stands in a state or a journal.
 pub(crate) struct StoredResource(pub(crate) ResourceState);
 
 impl<'de> Deserialize<'de> for StoredResource {
@@ -33,73 +33,73 @@ impl<'de> Visitor<'de> for ResourceVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ResourceState, A::Error> {
-        let mut row = ResourceState::default();
+        let mut resource = ResourceState::default();
         let mut output_provider = StoredProvider::Absent;
         while let Some(Key(key)) = map.next_key()? {
             match key.as_ref() {
-                "urn" => row.urn = map.next_value::<UrnText>()?.0,
-                "custom" => row.custom = map.next_value()?,
-                "delete" => row.delete = map.next_value()?,
-                "id" => row.id = map.next_value()?,
-                "type" => row.kind = map.next_value()?,
+                "urn" => resource.urn = map.next_value::<UrnText>()?.0,
+                "custom" => resource.custom = map.next_value()?,
+                "delete" => resource.delete = map.next_value()?,
+                "id" => resource.id = map.next_value()?,
+                "type" => resource.kind = map.next_value()?,
                 "inputs" => {
                     let bag = map.next_value::<Option<Properties>>()?.unwrap_or_default();
-                    row.inputs = Arc::new(bag.map);
-                    row.stored_provider = bag.provider;
+                    resource.inputs = Arc::new(bag.map);
+                    resource.stored_provider = bag.provider;
                 }
                 "outputs" => {
                     if let Some(bag) = map.next_value::<Option<Properties>>()? {
-                        row.outputs = Some(Arc::new(bag.map));
+                        resource.outputs = Some(Arc::new(bag.map));
                         output_provider = bag.provider;
                     }
                 }
-                "parent" => row.parent = optional_urn(&mut map)?,
-                "protect" => row.protect = map.next_value()?,
-                "taint" => row.taint = map.next_value()?,
-                "external" => row.external = map.next_value()?,
-                "dependencies" => row.dependencies = urns(&mut map)?,
-                "initErrors" => row.init_errors = list(&mut map)?,
-                "provider" => row.provider = map.next_value()?,
-                "propertyDependencies" => row.property_dependencies = property_dependencies(&mut map)?,
-                "pendingReplacement" => row.pending_replacement = map.next_value()?,
-                "additionalSecretOutputs" => row.additional_secret_outputs = list(&mut map)?,
-                "customTimeouts" => row.custom_timeouts = map.next_value::<Option<_>>()?.unwrap_or_default(),
-                "importID" => row.import_id = map.next_value()?,
-                "retainOnDelete" => row.retain_on_delete = map.next_value()?,
-                "deletedWith" => row.deleted_with = optional_urn(&mut map)?,
-                "replaceWith" => row.replace_with = urns(&mut map)?,
-                "created" => row.created = map.next_value()?,
-                "modified" => row.modified = map.next_value()?,
-                "sourcePosition" => row.source_position = map.next_value()?,
+                "parent" => resource.parent = optional_urn(&mut map)?,
+                "protect" => resource.protect = map.next_value()?,
+                "taint" => resource.taint = map.next_value()?,
+                "external" => resource.external = map.next_value()?,
+                "dependencies" => resource.dependencies = urns(&mut map)?,
+                "initErrors" => resource.init_errors = list(&mut map)?,
+                "provider" => resource.provider = map.next_value()?,
+                "propertyDependencies" => resource.property_dependencies = property_dependencies(&mut map)?,
+                "pendingReplacement" => resource.pending_replacement = map.next_value()?,
+                "additionalSecretOutputs" => resource.additional_secret_outputs = list(&mut map)?,
+                "customTimeouts" => resource.custom_timeouts = map.next_value::<Option<_>>()?.unwrap_or_default(),
+                "importID" => resource.import_id = map.next_value()?,
+                "retainOnDelete" => resource.retain_on_delete = map.next_value()?,
+                "deletedWith" => resource.deleted_with = optional_urn(&mut map)?,
+                "replaceWith" => resource.replace_with = urns(&mut map)?,
+                "created" => resource.created = map.next_value()?,
+                "modified" => resource.modified = map.next_value()?,
+                "sourcePosition" => resource.source_position = map.next_value()?,
                 "stackTrace" => {
                     let frames: Vec<Frame> = list(&mut map)?;
-                    row.stack_trace = frames.into_iter().map(|frame| frame.source_position).collect();
+                    resource.stack_trace = frames.into_iter().map(|frame| frame.source_position).collect();
                 }
-                "ignoreChanges" => row.ignore_changes = list(&mut map)?,
-                "hideDiff" => row.hide_diff = list(&mut map)?,
-                "replaceOnChanges" => row.replace_on_changes = list(&mut map)?,
+                "ignoreChanges" => resource.ignore_changes = list(&mut map)?,
+                "hideDiff" => resource.hide_diff = list(&mut map)?,
+                "replaceOnChanges" => resource.replace_on_changes = list(&mut map)?,
                 "replacementTrigger" => {
-                    row.replacement_trigger = map.next_value::<Option<StateValue>>()?.map(|it| it.0);
+                    resource.replacement_trigger = map.next_value::<Option<StateValue>>()?.map(|it| it.0);
                 }
-                "refreshBeforeUpdate" => row.refresh_before_update = map.next_value()?,
+                "refreshBeforeUpdate" => resource.refresh_before_update = map.next_value()?,
                 "resourceHooks" => {
                     let json: serde_json::Value = map.next_value()?;
                     match hooks(&json) {
-                        Some(hooks) => row.hooks = hooks,
+                        Some(hooks) => resource.hooks = hooks,
                         // Moments of a newer version: kept as they are.
-                        None => drop(row.unknown_members.insert("resourceHooks".to_owned(), json)),
+                        None => drop(resource.unknown_members.insert("resourceHooks".to_owned(), json)),
                     }
                 }
                 other => {
                     let other = other.to_owned();
-                    row.unknown_members.insert(other, map.next_value()?);
+                    resource.unknown_members.insert(other, map.next_value()?);
                 }
             }
         }
-        if row.stored_provider == StoredProvider::Absent {
-            row.stored_provider = output_provider;
+        if resource.stored_provider == StoredProvider::Absent {
+            resource.stored_provider = output_provider;
         }
-        Ok(row)
+        Ok(resource)
     }
 }
 

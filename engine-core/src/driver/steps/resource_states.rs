@@ -1,4 +1,4 @@
-//! Rows as steps make them.
+//! Resource states as steps make them.
 
 use std::sync::Arc;
 
@@ -15,47 +15,50 @@ use crate::driver::context::Context;
 use crate::driver::context::run_state::RunState;
 
 impl Context {
-    /// Gives a row the outputs that its provider told: secret is also what was secret in `like`.
+    /// Gives a resource the outputs that its provider told: secret is also what was secret in `like`.
     pub(in crate::driver) fn renew_outputs(
         &self,
-        row: &mut ResourceState,
+        resource: &mut ResourceState,
         mut outputs: PropertyMap,
         like: &PropertyMap,
     ) {
         // A plugin says itself what is secret.
-        if !row.served_by().is_plugin() {
+        if !resource.served_by().is_plugin() {
             copy_secrets(like, &mut outputs);
         }
         // A provider gives plain values back: only now is known which of them are secret.
         self.learn_secrets_of(&outputs);
-        row.outputs = Some(Arc::new(outputs));
-        mark_outputs(row);
+        resource.outputs = Some(Arc::new(outputs));
+        mark_outputs(resource);
     }
 }
 
-/// Is the row's object deleted already?
+/// Is the resource's object deleted already?
 pub(in crate::driver) fn is_pending(run_state: &RunState, number: ResourceNumber) -> bool {
-    run_state.ledger.get(number).is_some_and(|row| row.pending_replacement)
+    run_state.ledger.get(number).is_some_and(|resource| resource.pending_replacement)
 }
 
-/// The row that a step leads to, with the id that it keeps.
+/// The state that a step leads to, with the id that it keeps.
 pub(in crate::driver) fn finished(step: &Step) -> Result<ResourceState, ProviderError> {
     let Some(new) = &step.new else {
-        return Err(ProviderError::new(ProviderErrorKind::BadReturn, "a step without a row; this is a bug in maloko"));
+        return Err(ProviderError::new(
+            ProviderErrorKind::BadReturn,
+            "a step without a resource; this is a bug in maloko",
+        ));
     };
     Ok((**new).clone())
 }
 
 /// Notes when an object was made and changed.
-pub(in crate::driver) fn stamp(op: Op, row: &mut ResourceState, now: String) {
-    if op != Op::Update || row.created.is_empty() {
-        row.created.clone_from(&now);
+pub(in crate::driver) fn stamp(op: Op, resource: &mut ResourceState, now: String) {
+    if op != Op::Update || resource.created.is_empty() {
+        resource.created.clone_from(&now);
     }
-    row.modified = now;
+    resource.modified = now;
 }
 
-/// What a plugin is told beside the arguments of a call for a resource, by the row that the resource has and the one that
-/// it gets; `None` where no plugin serves it.
+/// What a plugin is told beside the arguments of a call for a resource, by the state that the resource has and the one
+/// that it gets; `None` where no plugin serves it.
 pub(in crate::driver) fn plugin_arguments(
     resolved: &ResolvedProvider,
     old: &ResourceState,
