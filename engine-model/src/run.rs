@@ -252,6 +252,7 @@ impl Stack {
             };
             observed.resources.iter().any(is_it)
         };
+        let is_there = |id: &str| observed.cloud.objects.contains_key(id);
         let served = match step.verb {
             Verb::Refresh => served(lifecycle, &before.resources, &self.options.crypter),
             Verb::Up | Verb::Destroy => BTreeMap::new(),
@@ -266,6 +267,7 @@ impl Stack {
             ids: &ids,
             outputs: outputs(&before.resources),
             is_left: &is_left,
+            is_there: &is_there,
         });
         if !dry_run {
             check::state_valid(&after)?;

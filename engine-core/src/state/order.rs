@@ -30,7 +30,7 @@ struct Places<'r> {
     /// Of several resources with one URN the living one, else the first.
     by_urn: FixedMap<&'r str, usize>,
     /// The old objects of each URN.
-    halves: FixedMap<&'r str, Vec<usize>>,
+    old_objects: FixedMap<&'r str, Vec<usize>>,
     by_provider: FixedMap<(&'r str, &'r str), usize>,
 }
 
@@ -38,7 +38,7 @@ impl<'r> Places<'r> {
     fn of(resources: &'r [Arc<ResourceState>]) -> Self {
         let mut by_urn: FixedMap<&str, usize> =
             FixedMap::with_capacity_and_hasher(resources.len(), FixedState::default());
-        let mut halves: FixedMap<&str, Vec<usize>> = FixedMap::default();
+        let mut old_objects: FixedMap<&str, Vec<usize>> = FixedMap::default();
         let mut by_provider = FixedMap::default();
         for (index, resource) in resources.iter().enumerate() {
             let place = by_urn.entry(resource.urn.as_str()).or_insert(index);
@@ -46,13 +46,13 @@ impl<'r> Places<'r> {
                 *place = index;
             }
             if resource.delete {
-                halves.entry(resource.urn.as_str()).or_default().push(index);
+                old_objects.entry(resource.urn.as_str()).or_default().push(index);
             }
             if resource.urn.provider_package().is_some() {
                 by_provider.entry((resource.urn.as_str(), resource.id.as_str())).or_insert(index);
             }
         }
-        Self { by_urn, halves, by_provider }
+        Self { by_urn, old_objects, by_provider }
     }
 
     /// The place of each resource's provider. Most resources have the same one as the resource before them.
@@ -219,9 +219,9 @@ impl Sorting {
                 }
             }
             // The objects that it was made with may be those of old objects as well.
-            for half in places.halves.get(urn.as_str()).into_iter().flatten().filter(|_| resource.delete) {
-                if *half != index {
-                    self.wished_by[*half].push(index);
+            for old in places.old_objects.get(urn.as_str()).into_iter().flatten().filter(|_| resource.delete) {
+                if *old != index {
+                    self.wished_by[*old].push(index);
                     self.waiting[index].wished += 1;
                 }
             }

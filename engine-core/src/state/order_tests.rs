@@ -60,7 +60,7 @@ fn what_depends_on_a_component_follows_its_children_where_that_can_be() {
 }
 
 #[test]
-fn old_halves_stand_behind_in_the_order_of_their_objects() {
+fn old_objects_stand_behind_in_the_order_of_their_objects() {
     let resources = [
         pending_delete(depends("a", &["z"])),
         pending_delete(resource("z", 1.0)),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maloko_core::provider::{Method, ProviderError, ProviderErrorKind};
 
-use crate::program::Verb;
+use crate::program::{FaultKind, Verb};
 use crate::rules::Rule;
 use crate::urns;
 
@@ -216,7 +216,13 @@ impl Model<'_> {
             let record = self.slots[index].record.clone();
             if open && !(failing.contains(&index) && fails_first(self, index) && failing.len() == 1) {
                 self.open.push(record.clone());
-                if failing.contains(&index) || (self.before.is_left)(&record) {
+                if failing.contains(&index) {
+                    if self.loses_answer(&record) && !(self.before.is_there)(&record.id) {
+                        self.cloud.objects.remove(&record.id);
+                    }
+                    continue;
+                }
+                if (self.before.is_left)(&record) {
                     continue;
                 }
                 // It was deleted, so its plugin was still there.
@@ -265,6 +271,12 @@ impl Model<'_> {
         self.foreseen_failure(record).or_else(|| (!self.before.dry_run && fault()).then_some(DeleteFailure::Stops))
     }
 
+    /// Is the object deleted where its deletion is begun, although that fails?
+    fn loses_answer(&self, record: &Record) -> bool {
+        let fault = self.providers.fault(crate::show::name(&record.urn), "delete");
+        !record.provider.is_empty() && self.foreseen_failure(record).is_none() && fault == Some(FaultKind::AnswerLost)
+    }
+
     /// Can the provider of a resource not be asked? A preview knows that, too.
     pub(crate) fn foreseen_failure(&self, record: &Record) -> Option<DeleteFailure> {
         if record.provider.is_empty() {
@@ -296,7 +308,7 @@ impl Model<'_> {
                 self.failed = true;
                 self.failures.insert(record.urn.clone());
                 if record.delete {
-                    self.counts.hit(Rule::OldHalfDeleteFails);
+                    self.counts.hit(Rule::OldObjectDeleteFails);
                 }
                 return false;
             }
@@ -325,10 +337,10 @@ impl Model<'_> {
             (op == "discard", Rule::ReadDiscarded),
             (op == "remove-pending-replace", Rule::StepRemovePending),
             (self.slots[index].deleted_first, Rule::CascadeNeverRegistered),
-            (record.delete && base && !self.replaced.contains(&record.urn), Rule::OldHalfDeletedLater),
-            (record.delete && record.protect, Rule::ProtectOldHalf),
+            (record.delete && base && !self.replaced.contains(&record.urn), Rule::OldObjectDeletedLater),
+            (record.delete && record.protect, Rule::ProtectOldObject),
             (record.retain && plain, Rule::RetainDelete),
-            (record.retain && record.delete, Rule::RetainOldHalf),
+            (record.retain && record.delete, Rule::RetainOldObject),
             (record.protect && plain && self.before.step.ignore_protect, Rule::ProtectIgnored),
             (with_owner, Rule::DeletedWithSkips),
             (owner.is_some() && !with_owner, Rule::DeletedWithOwnerStays),

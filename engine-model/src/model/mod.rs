@@ -87,6 +87,9 @@ pub struct Before<'a> {
     /// Is a resource still in the state after the operation? Asked only where the rules leave it open: for resources
     /// that could be deleted side by side with one whose deletion failed.
     pub is_left: &'a dyn Fn(&Record) -> bool,
+    /// Does an object still exist, by its id? Asked only where several deletions of which any may come first fail, of one whose
+    /// plugin dies after it has acted.
+    pub is_there: &'a dyn Fn(&str) -> bool,
 }
 
 /// One operation as the rules want it.

@@ -68,7 +68,7 @@ impl Model<'_> {
     }
 
     fn read_resource(&mut self, index: usize, record: &Record) {
-        self.counts.hit(if record.delete { Rule::RefreshOldHalf } else { Rule::RefreshReads });
+        self.counts.hit(if record.delete { Rule::RefreshOldObject } else { Rule::RefreshReads });
         let method = Method::Read { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
         let mut new = record.clone();
         match self.call(record, &method, Some(&record.inputs)) {
@@ -88,7 +88,7 @@ impl Model<'_> {
                 }
             }
             Ok(_) => {
-                self.counts.hit(if record.delete { Rule::RefreshOldHalfGone } else { Rule::RefreshGone });
+                self.counts.hit(if record.delete { Rule::RefreshOldObjectGone } else { Rule::RefreshGone });
                 self.slots[index].gone = true;
                 self.let_go.insert(record.id.clone());
                 return;

@@ -81,7 +81,7 @@ impl Model<'_> {
             self.put(slot, record);
         } else {
             self.slots[slot].record.pending = false;
-            self.counts.hit(Rule::OldHalfMarked);
+            self.counts.hit(Rule::OldObjectMarked);
             self.counts.hit(Rule::StepReplace);
             self.leave_old(slot, record);
         }
@@ -100,7 +100,7 @@ impl Model<'_> {
         self.slots[slot].handled = true;
         let piled = self.slots.iter().filter(|other| other.record.urn == former && other.record.delete).count();
         if piled > 1 {
-            self.counts.hit(Rule::OldHalvesPile);
+            self.counts.hit(Rule::OldObjectsPile);
         }
         self.append(record);
         if former != urn {
@@ -157,7 +157,7 @@ impl Model<'_> {
         if urns::is_provider(&record.urn) {
             self.counts.hit(Rule::ProviderDeletedFirst);
         } else if record.retain {
-            self.counts.hit(Rule::RetainOldHalf);
+            self.counts.hit(Rule::RetainOldObject);
             self.let_go.insert(record.id.clone());
         } else if implied {
             self.counts.hit(Rule::DeletedWithSkips);

@@ -116,7 +116,7 @@ impl Context {
                 continue;
             }
             if base.get(*number as usize).is_some_and(|old| old.delete) {
-                going.old_halves.insert(*number);
+                going.old_objects.insert(*number);
             } else {
                 going.living.insert(resource.urn.clone());
             }
@@ -233,13 +233,13 @@ struct Going {
     all: UrnSet,
     living: UrnSet,
     /// The resources that were old objects before this run.
-    old_halves: FixedSet<ResourceNumber>,
+    old_objects: FixedSet<ResourceNumber>,
 }
 
 impl Going {
     /// Is the object gone with its owner?
     fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
-        let owners = if self.old_halves.contains(&number) { &self.all } else { &self.living };
+        let owners = if self.old_objects.contains(&number) { &self.all } else { &self.living };
         owners.contains(owner) != fail_points::is_on("planted::deleted-with-inverted")
     }
 }

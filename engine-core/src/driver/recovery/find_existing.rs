@@ -42,7 +42,7 @@ pub(in crate::driver) enum Probed {
 
 impl RunState {
     /// Puts down a resource for an object that an unfinished create made. Where that was the new object of a
-    /// replacement, the old half waits for its deletion. Gives the resource's number, and the changes to journal.
+    /// replacement, the old object waits for its deletion. Gives the resource's number, and the changes to journal.
     pub(in crate::driver) fn take_over(&mut self, resource: &Arc<ResourceState>) -> (ResourceNumber, Vec<Change>) {
         let mut changes = self.resolve(&resource.urn);
         let old = self.planner.old_state(&resource.urn).filter(|(number, _)| self.ledger.get(*number).is_some());

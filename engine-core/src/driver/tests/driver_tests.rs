@@ -94,7 +94,7 @@ fn delete_before_replace_takes_dependents_first() {
 }
 
 #[test]
-fn a_failed_delete_of_the_old_half_is_tried_again() {
+fn a_failed_delete_of_the_old_object_is_tried_again() {
     let host: Arc<ScriptedHost> = Arc::default();
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     host.fail("a", "delete", ProviderErrorKind::Raised);

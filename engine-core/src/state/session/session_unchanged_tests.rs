@@ -20,7 +20,7 @@ fn a_run_that_changes_nothing_writes_nothing() {
 }
 
 #[test]
-fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as_sets() {
+fn lists_whose_order_says_nothing_and_old_objects_of_one_resource_are_compared_as_sets() {
     let (backend, snapshot) = small_stack();
     let refers = |names: [&str; 2]| ResourceState {
         dependencies: names.map(urn).to_vec(),
@@ -42,7 +42,7 @@ fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as
     block_on(open(&backend).fold(with([half("1"), resource("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
     assert!(backend.stored(&name()).unwrap().checkpoint == before);
     block_on(open(&backend).fold(with([half("2"), resource("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
-    assert!(backend.stored(&name()).unwrap().checkpoint != before, "another old half is a change");
+    assert!(backend.stored(&name()).unwrap().checkpoint != before, "another old object is a change");
 }
 
 #[test]
