@@ -50,11 +50,24 @@ impl Planner {
         }
     }
 
+    /// Has the registration refer to others by the URNs that the run knows them by, not by copies: a URN names the types of all
+    /// parents, and those of deep components are thousands of letters long.
+    fn share_urns(&self, goal: &mut Goal) {
+        let single = goal.parent.iter_mut().chain(&mut goal.deleted_with);
+        let lists = goal.dependencies.iter_mut().chain(&mut goal.replace_with);
+        for urn in single.chain(lists).chain(goal.property_dependencies.values_mut().flatten()) {
+            if let Some((known, _)) = self.seen.get_key_value(urn) {
+                *urn = known.clone();
+            }
+        }
+    }
+
     /// Begins a registration: finds its identity, its old state and its provider. The default provider's own steps, if
     /// it is needed for the first time, come along in [`Registration::before`].
     pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, RegistrationError> {
         let urn = self.urn_of(&goal);
         self.guard_identity(&urn, &goal)?;
+        self.share_urns(&mut goal);
         let old = self.find_old(&urn, &goal)?;
         if !goal.custom && !goal.import_id.is_empty() {
             return Err(RegistrationError::component_import(&urn));

@@ -397,7 +397,10 @@ impl Sealer<'_> {
 }
 
 fn encode(stack: &StackName, seal: &Seal, keys: &[&SealKey]) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec(seal)
+    // URNs of deep components are long: a text that grows to its size is copied on its way, and held twice meanwhile.
+    let parts = seal.resources.iter().chain(&seal.parts);
+    let mut bytes = Vec::with_capacity(4096 + parts.map(|(name, digest)| name.len() + digest.len() + 8).sum::<usize>());
+    serde_json::to_writer(&mut bytes, seal)
         .map_err(|error| Error::BadState(format!("the seal of the state cannot be written: {error}").into()))?;
     let codes: Vec<String> = keys.iter().map(|key| code(stack, &bytes, key)).collect();
     bytes.push(b'\n');
