@@ -3,7 +3,8 @@
 #   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package), as they are
 #                 shipped; PROFILE=dev builds them quickly, for work on maloko itself
 #   make test     every suite, on a quick build; what each stage took is told at the end, and `make budget` judges it
-#   make quick    what a commit would change, in under a minute; `make hook` makes git run it before each commit
+#   make quick    what a commit would change, in a minute (the first one compiles: some minutes); `make hook` makes git run it before each commit
+#   make types    the .pyi and the .d.ts of the native modules, from the Rust of the bindings
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages; needs PostgreSQL
 #   make verify   formatting, lints, types, generated files

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Looks at what a commit would change, in under a minute: formatting, lints and types of the languages that it touches,
-the unit tests of the crates, the tests that it changes, and a first look at each language's package.
+"""Looks at what a commit would change: formatting, lints and types of the languages that it touches, the unit tests of
+the crates, the tests that it changes, and a first look at each language's package.
 
     quick.py [BASE]     BASE: what to compare with; HEAD unless it is given
+
+The quickest steps come first, and the first that fails ends it: what it said is the end of the output. Most runs take a
+minute; the first one compiles everything, which takes minutes. Where the Rust of a binding has changed, `make types`
+builds both packages and writes the generated types, which the type checkers then read.
 
 `make hook` makes git run it before each commit. What must pass to land is `make verify` and `make test`.
 """
@@ -14,7 +18,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NODE_TESTS = "node-tests"
+NODE_BINDING, NODE_TESTS = "node-binding", "node-tests"
+NODE_FOLDERS = (NODE_BINDING, NODE_TESTS)
 FIRST_LOOK = {"python": ["python-tests/providers/test_results.py"], "node": ["providers/results.test.ts"]}
 
 
@@ -32,21 +37,58 @@ def below(files: list[str], *folders: str) -> list[str]:
     return [file for file in files if file.startswith(tuple(f"{folder}/" for folder in folders))]
 
 
+def make(*words: str) -> list[str]:
+    return ["make", "--no-print-directory", *words]
+
+
+def npm(folder: str, script: str) -> list[str]:
+    return ["npm", "--prefix", folder, "run", "--silent", script]
+
+
+def rust_files(files: list[str]) -> list[str]:
+    return [file for file in files if file.endswith((".rs", "Cargo.toml"))]
+
+
+def python_files(files: list[str]) -> list[str]:
+    return [file for file in files if file.endswith(".py")]
+
+
+def node_files(files: list[str]) -> list[str]:
+    return [file for file in files if file.endswith((".ts", ".mts", ".js", ".mjs", ".cjs"))]
+
+
+def reading_steps(files: list[str]) -> list[list[str]]:
+    """Seconds each: nothing is compiled."""
+    steps: list[list[str]] = []
+    if rust_files(files):
+        steps.append(["cargo", "fmt", "--all", "--check"])
+    if sources := python_files(files):
+        steps += [[".venv/bin/ruff", "format", "--check", *sources], [".venv/bin/ruff", "check", *sources]]
+    steps += [npm(folder, "lint") for folder in NODE_FOLDERS if below(node_files(files), folder)]
+    if below(files, "python-tests", NODE_TESTS):
+        steps.append([sys.executable, ".ci/twins.py"])
+    if any(file.endswith(".md") for file in files):
+        steps.append(make("verify-prose"))
+    return steps
+
+
 def rust_steps(files: list[str]) -> list[list[str]]:
-    if not any(file.endswith((".rs", "Cargo.toml")) for file in files):
+    if not rust_files(files):
         return []
     # All crates: another selection would have other features, and cargo would compile what they depend on anew.
-    return [["make", "--no-print-directory", goal] for goal in ("verify-rust", "test-rust-units")]
+    steps = [make("verify-rust"), make("test-rust-units")]
+    # The type checkers read what is generated from these.
+    if below(rust_files(files), "py-binding", NODE_BINDING):
+        steps.append(make("types", "PROFILE=dev"))
+    return steps
 
 
 def python_steps(files: list[str]) -> list[list[str]]:
-    sources = [file for file in files if file.endswith(".py")]
-    if not sources:
-        return []
+    sources = python_files(files)
     tests = [file for file in below(sources, "python-tests") if Path(file).name.startswith("test_")]
-    steps = [[".venv/bin/ruff", "format", "--check", *sources], [".venv/bin/ruff", "check", *sources]]
+    steps: list[list[str]] = []
     if below(sources, "py-binding"):
-        steps += [[".venv/bin/mypy"], ["make", "--no-print-directory", "build-python", "PROFILE=dev"]]
+        steps += [[".venv/bin/mypy"], make("build-python", "PROFILE=dev")]
         tests += FIRST_LOOK["python"]
     if tests:
         steps.append([".venv/bin/python", "-m", "pytest", "-q", "-n", "2", *dict.fromkeys(tests)])
@@ -54,16 +96,15 @@ def python_steps(files: list[str]) -> list[list[str]]:
 
 
 def node_steps(files: list[str]) -> list[list[str]]:
-    sources = [file for file in files if file.endswith((".ts", ".mts", ".js", ".mjs", ".cjs"))]
-    binding, tests = below(sources, "node-binding"), below(sources, NODE_TESTS)
-    steps: list[list[str]] = []
+    sources = node_files(files)
+    tests = below(sources, NODE_TESTS)
     wanted = [file.removeprefix(f"{NODE_TESTS}/") for file in tests if file.endswith(".test.ts")]
-    if binding:
-        steps += [["npm", "--prefix", "node-binding", "run", "--silent", it] for it in ("lint", "typecheck")]
-        steps.append(["make", "--no-print-directory", "build-node", "PROFILE=dev"])
+    steps: list[list[str]] = []
+    if below(sources, NODE_BINDING):
+        steps += [npm(NODE_BINDING, "typecheck"), make("build-node", "PROFILE=dev")]
         wanted += FIRST_LOOK["node"]
     if tests:
-        steps += [["npm", "--prefix", NODE_TESTS, "run", "--silent", it] for it in ("lint", "typecheck")]
+        steps.append(npm(NODE_TESTS, "typecheck"))
     if wanted:
         steps.append(["npm", "--prefix", NODE_TESTS, "exec", "--", "vitest", "run", "--root", NODE_TESTS, *wanted])
     return steps
@@ -72,23 +113,19 @@ def node_steps(files: list[str]) -> list[list[str]]:
 def main() -> int:
     files = changed_files(sys.argv[1] if len(sys.argv) > 1 else "HEAD")
     began = time.monotonic()
-    failed = []
-    steps = [*rust_steps(files), *python_steps(files), *node_steps(files)]
-    if below(files, "python-tests", NODE_TESTS):
-        steps.append([sys.executable, ".ci/twins.py"])
-    if any(file.endswith(".md") for file in files):
-        steps.append(["make", "--no-print-directory", "verify-prose"])
+    steps = [*reading_steps(files), *rust_steps(files), *python_steps(files), *node_steps(files)]
+    # git tells a hook where its files are, which tests that use git themselves must not be told.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    passed = 0
     for step in steps:
         print("+", " ".join(step), flush=True)
-        # git tells a hook where its files are, which tests that use git themselves must not be told.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         if subprocess.run(step, cwd=ROOT, env=environment, check=False).returncode != 0:
-            failed.append(" ".join(step))
-    for words in failed:
-        print(f"failed: {words}", file=sys.stderr)
-    passed, seconds = len(steps) - len(failed), time.monotonic() - began
+            print(f"failed: {' '.join(step)}", file=sys.stderr)
+            break
+        passed += 1
+    seconds = time.monotonic() - began
     print(f"quick: {len(files)} files, {passed} of {len(steps)} steps passed, {seconds:.0f} s")
-    return 1 if failed else 0
+    return 0 if passed == len(steps) else 1
 
 
 if __name__ == "__main__":

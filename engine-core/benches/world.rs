@@ -50,9 +50,7 @@ impl ProviderHost for Trivial {
 
     async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         match call.method {
-            Method::Create { inputs, .. } => {
-                Ok(Answer::Created { id: call.urn.name().to_owned(), outputs: inputs, read_first: false })
-            }
+            Method::Create { inputs, .. } => Ok(Answer::created(call.urn.name(), inputs)),
             other => Err(ProviderError::new(ProviderErrorKind::Raised, other.name())),
         }
     }

@@ -171,9 +171,7 @@ impl Cloud {
         let kind = providers.kind(name);
         let fault = providers.fault(name, method.name());
         match (method, fault) {
-            (Method::Create { inputs, .. }, _) if preview => {
-                Ok(Answer::Created { id: String::new(), outputs: foreseen(None, inputs), read_first: false })
-            }
+            (Method::Create { inputs, .. }, _) if preview => Ok(Answer::created("", foreseen(None, inputs))),
             (Method::Update { id, news, .. }, _) if preview => {
                 Ok(Answer::Updated { outputs: foreseen(Some(id), news), read_first: false })
             }
@@ -245,9 +243,9 @@ impl Cloud {
             self.keys.insert(key.to_owned(), id.clone());
         }
         match fault {
-            Some(FaultKind::NoId) => Ok(Answer::Created { id: String::new(), outputs, read_first: false }),
+            Some(FaultKind::NoId) => Ok(Answer::created("", outputs)),
             Some(_) => Err(not_initialized(id, outputs)),
-            None => Ok(Answer::Created { id, outputs, read_first: false }),
+            None => Ok(Answer::created(id, outputs)),
         }
     }
 

@@ -99,7 +99,7 @@ impl RunningPlugin {
     ) -> Called<Answer> {
         let features = self.features();
         if preview && !features.preview {
-            return Ok(Answer::Created { id: String::new(), outputs: inputs, read_first: false });
+            return Ok(Answer::created("", inputs));
         }
         let properties = Some(features.whole(&inputs));
         let asked = wire::CreateRequest { urn, properties, timeout, preview, name, r#type };

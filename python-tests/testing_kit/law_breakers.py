@@ -1,4 +1,4 @@
-"""A provider that keeps all laws, and seventeen that break one each."""
+"""A provider that keeps all laws, and for each law one that breaks it and no other."""
 
 import contextlib
 import socket

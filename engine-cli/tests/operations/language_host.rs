@@ -104,7 +104,7 @@ impl ProviderHost for ScriptedHost {
                 if self.0.fails_at.as_ref() == Some(&name) {
                     return Err(ProviderError::new(ProviderErrorKind::Raised, format!("no room for {name}")));
                 }
-                Ok(Answer::Created { id: format!("id-{name}"), outputs: inputs, read_first: false })
+                Ok(Answer::created(format!("id-{name}"), inputs))
             }
             Method::Read { id, props, .. } => {
                 Ok(Answer::Read { id, outputs: Some(props), inputs: None, read_first: false })

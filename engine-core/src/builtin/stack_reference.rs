@@ -18,7 +18,8 @@ pub(super) async fn answer(method: Method, stacks: &OtherStacks) -> Result<Answe
         }
         Method::Create { inputs, .. } => {
             let name = name_of(&inputs)?;
-            Answer::Created { outputs: outputs(&name, stacks).await?, id: name, read_first: false }
+            let outputs = outputs(&name, stacks).await?;
+            Answer::created(name, outputs)
         }
         Method::Find { .. } => super::nothing_found(),
         Method::Read { id, .. } => {

@@ -17,7 +17,7 @@ pub(super) fn answer(method: Method) -> Answer {
         Method::Create { inputs, .. } => {
             let mut outputs = inputs;
             foresee(&mut outputs);
-            Answer::Created { id: new_id(), outputs, read_first: false }
+            Answer::created(new_id(), outputs)
         }
         Method::Find { .. } => super::nothing_found(),
         Method::Read { id, props, .. } => Answer::Read { id, outputs: Some(props), inputs: None, read_first: false },

@@ -141,7 +141,7 @@ fn only_append(actions: &[Action]) -> Ticket {
 }
 
 fn created() -> Outcome {
-    Outcome::Answered(Ok(Answer::Created { id: "i-1".to_owned(), outputs: PropertyMap::new(), read_first: false }))
+    Outcome::Answered(Ok(Answer::created("i-1", PropertyMap::new())))
 }
 
 fn is_told(actions: &[Action], told: impl Fn(&Event) -> bool) -> bool {
@@ -186,12 +186,7 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
         let (_, intent) = run.begin_create();
         let (ticket, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
         let Work::Call(_, call) = work else { panic!("the provider is called") };
-        let late = || {
-            Input::Late(
-                call.number,
-                Ok(Answer::Created { id: "i-1".to_owned(), outputs: PropertyMap::new(), read_first: false }),
-            )
-        };
+        let late = || Input::Late(call.number, Ok(Answer::created("i-1", PropertyMap::new())));
         let given_up = || {
             let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
             Input::Done(ticket, Outcome::Answered(Err(error)))
@@ -221,7 +216,7 @@ fn the_end_of_a_run_waits_until_an_answer_that_came_late_is_recorded() {
     let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
     let given_up = run.take(Input::Done(ticket, Outcome::Answered(Err(error))));
     run.make_durable(given_up);
-    let answer = Answer::Created { id: "i-1".to_owned(), outputs: PropertyMap::new(), read_first: false };
+    let answer = Answer::created("i-1", PropertyMap::new());
     let late = run.take(Input::Late(call.number, Ok(answer)));
     let folds = |actions: &[Action]| actions.iter().any(|it| matches!(it, Action::Do { work: Work::Fold(_), .. }));
     let (_, ending) = run.ask(Request::Finish(ProgramEnd::default()));

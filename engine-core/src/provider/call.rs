@@ -275,3 +275,11 @@ pub enum Answer {
     /// `close` is done.
     Closed,
 }
+
+impl Answer {
+    /// The answer to `create` with the new object's id and outputs, and nothing else said.
+    #[must_use]
+    pub fn created(id: impl Into<String>, outputs: PropertyMap) -> Self {
+        Self::Created { id: id.into(), outputs, read_first: false }
+    }
+}

@@ -37,9 +37,7 @@ impl Boxes {
         let preview = call.for_plugin.as_ref().is_some_and(|it| it.preview);
         let mut world = self.world();
         Ok(match call.method {
-            Method::Create { inputs, .. } if preview => {
-                Answer::Created { id: String::new(), outputs: inputs, read_first: false }
-            }
+            Method::Create { inputs, .. } if preview => Answer::created("", inputs),
             Method::Update { news, .. } if preview => Answer::Updated { outputs: news, read_first: false },
             Method::Check { mut news, .. } => {
                 if self.bug == "L1" {
@@ -57,7 +55,7 @@ impl Boxes {
                 world.made += 1;
                 let id = format!("box-{}", world.made);
                 world.boxes.insert(id.clone(), inputs.clone());
-                Answer::Created { id, outputs: inputs, read_first: false }
+                Answer::created(id, inputs)
             }
             Method::Update { id, news, .. } => {
                 world.boxes.insert(id, news.clone());

@@ -111,7 +111,7 @@ impl Stubs {
         let id = if id == COMPUTED_ID { self.objects.next_id(&urn) } else { id };
         let outputs = joined(&inputs, more);
         self.objects.keep(&urn, &id, StubbedObject { inputs, outputs: outputs.clone() });
-        Ok(Answer::Created { id, outputs, read_first: false })
+        Ok(Answer::created(id, outputs))
     }
 
     async fn update(&self, call: ProviderCall, id: &str, news: PropertyMap) -> Result<Answer, ProviderError> {
@@ -192,9 +192,7 @@ impl PluginHost for Stubs {
     async fn call(&self, _plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let preview = call.for_plugin.as_ref().is_some_and(|it| it.preview);
         match call.method.clone() {
-            Method::Create { inputs, .. } if preview => {
-                Ok(Answer::Created { id: String::new(), outputs: inputs, read_first: false })
-            }
+            Method::Create { inputs, .. } if preview => Ok(Answer::created("", inputs)),
             Method::Update { news, .. } if preview => Ok(Answer::Updated { outputs: news, read_first: false }),
             Method::Create { inputs, .. } => self.create(call, inputs).await,
             Method::Update { id, news, .. } => self.update(call, &id, news).await,

@@ -125,8 +125,7 @@ fn what_was_made_is_read_updated_and_forgotten() {
 
 #[test]
 fn a_preview_makes_nothing_and_asks_nobody() {
-    let language =
-        language(Ok(Answer::Created { id: "told".to_owned(), outputs: PropertyMap::new(), read_first: false }));
+    let language = language(Ok(Answer::created("told", PropertyMap::new())));
     let stubs = given(PET, &["create", "update"], &language);
     let planned = call_in(&stubs, "pet", create(sized(2.0)), true).map(created);
     assert!(planned.is_ok_and(|(id, outputs)| id.is_empty() && outputs == sized(2.0)));
@@ -136,7 +135,7 @@ fn a_preview_makes_nothing_and_asks_nobody() {
 #[test]
 fn a_stub_of_the_test_sees_plain_values_and_its_outputs_are_marked_again() {
     let returned = properties(&[("text", Value::from("made of hunter2")), ("more", Value::Bool(true))]);
-    let language = language(Ok(Answer::Created { id: COMPUTED_ID.to_owned(), outputs: returned, read_first: false }));
+    let language = language(Ok(Answer::created(COMPUTED_ID, returned)));
     let stubs = given(PET, &["create"], &language);
     let secret = properties(&[("text", Value::secret(Value::from("hunter2"))), ("size", Value::Number(1.0))]);
     let (id, outputs) = created(call(&stubs, create(secret)));
@@ -171,7 +170,7 @@ fn invoke(stubs: &Stubs, token: &str) -> Result<PropertyMap, ProviderError> {
 #[test]
 fn a_function_returns_its_arguments_or_what_the_test_says() {
     assert!(invoke(&plain(), "random:index:look").is_ok_and(|result| result == sized(1.0)));
-    let found = language(Ok(Answer::Created { id: COMPUTED_ID.to_owned(), outputs: sized(4.0), read_first: false }));
+    let found = language(Ok(Answer::created(COMPUTED_ID, sized(4.0))));
     let stubs = given("random:index:look", &["create", "update"], &found);
     assert!(invoke(&stubs, "random:index:look").is_ok_and(|result| result == sized(4.0)));
 }

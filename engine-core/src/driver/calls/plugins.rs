@@ -397,7 +397,7 @@ pub(in crate::driver) fn unconfigured_answer(method: &Method) -> Answer {
     match method {
         Method::Check { news, .. } => Answer::Checked { inputs: news.clone(), failures: Vec::new() },
         Method::Diff { .. } => Answer::Diffed(DiffAnswer { changes: Some(true), ..DiffAnswer::default() }),
-        Method::Create { .. } => Answer::Created { id: String::new(), outputs: PropertyMap::new(), read_first: false },
+        Method::Create { .. } => Answer::created("", PropertyMap::new()),
         Method::Update { .. } => Answer::Updated { outputs: PropertyMap::new(), read_first: false },
         Method::Read { id, .. } => {
             Answer::Read { id: id.clone(), outputs: Some(PropertyMap::new()), inputs: None, read_first: false }

@@ -65,8 +65,7 @@ impl OutsideWorld {
     /// Answers all calls: the objects are made.
     pub(in crate::driver) fn answer_creates(&mut self) {
         for (ticket, call) in std::mem::take(&mut self.calls) {
-            let answer =
-                Answer::Created { id: call.urn.name().to_owned(), outputs: PropertyMap::new(), read_first: false };
+            let answer = Answer::created(call.urn.name(), PropertyMap::new());
             self.context.exchange.settle(ticket, Outcome::Answered(Ok(answer)));
         }
     }

@@ -283,7 +283,7 @@ impl ProviderHost for ScriptedHost {
                 let mut outputs = inputs;
                 outputs.insert("arn".to_owned(), Value::String(format!("arn:{id}")));
                 outputs.extend(more);
-                Answer::Created { id, outputs, read_first: false }
+                Answer::created(id, outputs)
             }
             Method::Update { olds, news, .. } => {
                 let mut outputs = news;

@@ -1,4 +1,4 @@
-"""`ProviderLaws`: seventeen laws that every provider is to keep, one test each."""
+"""`ProviderLaws`: the laws that every provider is to keep, one test each."""
 
 from __future__ import annotations
 
