@@ -31,7 +31,7 @@ pub struct Invocation {
     pub out: Box<dyn Write + Send>,
     /// What the command would write to stderr.
     pub err: Box<dyn Write + Send>,
-    /// Who is told of engine events while an operation goes on.
+    /// Who receives engine events while an operation goes on.
     pub events: Option<Arc<dyn EngineEvents>>,
     /// How the run can be stopped from outside; keep a clone.
     pub cancellation: Cancellation,

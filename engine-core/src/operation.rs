@@ -157,7 +157,7 @@ pub struct Operation {
 /// The configuration that limits every call of a provider for which the resource itself has no limit.
 pub const CALL_LIMIT: &str = "maloko:callLimit";
 
-/// The configuration that says whether the program is told of outputs that its classes do not declare.
+/// The configuration that says whether the program gets outputs which its classes do not declare.
 pub const UNDECLARED_OUTPUTS: &str = "maloko:undeclaredOutputs";
 
 /// The configuration that, as `ignore`, keeps a run from telling that the code of providers changed.

@@ -57,7 +57,7 @@ impl Call {
         }
     }
 
-    /// Takes what came of it.
+    /// Takes its outcome.
     pub(crate) fn ended(&mut self, outcome: &Result<Answer, ProviderError>) {
         match outcome {
             Ok(answer) => self.result = Some(result(answer)),

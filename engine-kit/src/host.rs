@@ -276,7 +276,7 @@ impl KitHost {
         outcome
     }
 
-    /// What the engine is told of a call that was made.
+    /// What the engine learns of a call that was made.
     async fn past_the_call(
         &self,
         answer: Result<Answer, ProviderError>,

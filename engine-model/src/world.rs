@@ -238,7 +238,7 @@ impl World {
         }
     }
 
-    /// Does something beside all tasks, and gives what comes of it.
+    /// Does something beside all tasks, and gives its outcome.
     ///
     /// # Errors
     /// When nobody can go on, or time has run out, and it is not done.

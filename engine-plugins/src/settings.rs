@@ -1,4 +1,4 @@
-//! What plugins are told of a run, and where they are looked for.
+//! What plugins learn of a run, and where they are looked for.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

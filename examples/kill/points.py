@@ -255,7 +255,7 @@ def expect(true: bool, what: str) -> None:
 
 
 def kill_at(build: Build, place: Path, point: str) -> str | None:
-    """One round; what came of it, or `None` when the run ended before it came to the point."""
+    """One round: its outcome, or `None` when the run ended before it came to the point."""
     (place / "second").touch()
     killed = build.run(place, "up", *ONCE, point=point)
     if killed.returncode == 0:

@@ -1,4 +1,4 @@
-// What OpenTelemetry is told of a run: one trace from who calls to the spans of provider code, and metrics.
+// What OpenTelemetry gets of a run: one trace from who calls to the spans of provider code, and metrics.
 import { expect, test } from "vitest";
 import { type Collector, collector, EXPORTER, type Span } from "../support/collector";
 import { grpcCollector } from "../support/grpc_collector";

@@ -34,7 +34,7 @@ export interface PageData {
     comparison?: Comparison;
     /** Operations of the past, newest first. */
     history: HistoryItem[];
-    /** Creates of which nobody knows whether they made something. */
+    /** Creates whose outcome is unknown. */
     unresolvedCreates: UnresolvedCreate[];
 }
 
@@ -119,7 +119,7 @@ export interface Step {
     status: "running" | "done" | "failed";
     began: number;
     ended?: number;
-    /** The properties because of which it is a replacement. */
+    /** The properties whose change makes it a replacement. */
     keys?: string[];
     changes?: Change[];
     /** The replacement of another resource that led to this one. */

@@ -1,4 +1,4 @@
-"""What OpenTelemetry is told of a run: one trace from who calls to the spans of provider code, and metrics."""
+"""What OpenTelemetry gets of a run: one trace from who calls to the spans of provider code, and metrics."""
 
 import pytest
 from cli import Project

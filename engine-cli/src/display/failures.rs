@@ -201,7 +201,7 @@ impl Failures {
         failed
     }
 
-    /// All of them with their errors, where each is told of for the first time. `whole`: with tracebacks.
+    /// All of them with their errors, where each is reported for the first time. `whole`: with tracebacks.
     pub(super) fn lines(&self, paint: Paint, whole: bool) -> Vec<String> {
         let mut told = BTreeSet::new();
         let mut lines = self.part(false, whole, &mut told);
@@ -231,7 +231,7 @@ impl Failures {
         lines
     }
 
-    /// In a line which they are, after each was told of.
+    /// Which they are, in one line, after each was reported.
     pub(super) fn names(&self, paint: Paint) -> Vec<String> {
         let failed = self.with_reason(true);
         let mut lines = Vec::new();

@@ -24,7 +24,7 @@ use crate::workplace::Workplace;
 /// How long a program is waited for after a signal; nothing is at stake.
 const LOAD_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs the program against the stack's state, of which nothing is changed, and then `work` while its provider objects
+/// Runs the program against the stack's state without changing it, and then `work` while its provider objects
 /// are alive. What the program prints and logs goes to stderr. A program that fails is a warning: what it handed over
 /// before is there.
 pub(crate) async fn with_program<T>(

@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::history::numbers;
 use crate::workplace::Workplace;
 
-/// So many operations of the past are told of.
+/// How many past operations a page lists.
 const TOLD: usize = 30;
 /// The record of a run in the history takes at most so many bytes.
 const MOST: usize = 512 * 1024;

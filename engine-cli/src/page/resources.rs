@@ -91,7 +91,7 @@ impl Shower {
         options
     }
 
-    /// The creates of which it is unknown whether they made something. By the SDKs' rules, one that raised made nothing.
+    /// The creates whose outcome is unknown. By the SDKs' rules, one that raised made nothing.
     pub(super) fn unresolved_creates(&self, creates: &[Arc<UnresolvedCreate>]) -> Vec<data::UnresolvedCreate> {
         let unclear = creates.iter().filter(|create| create.unknown_outcome != UnknownOutcome::Raised);
         unclear.map(|create| self.unresolved_create(create)).collect()

@@ -91,7 +91,7 @@ fn complete_archive(archive: &mut Archive, directory: &Path, path: &mut Vec<Segm
     Ok(())
 }
 
-/// Gives assets and archives of which nothing but the hash is known the content of those of equal hash in `known`.
+/// Gives assets and archives that have nothing but a hash the content of those of equal hash in `known`.
 /// Providers are shown old assets by their hashes, and may well return them.
 pub fn restore(returned: &mut PropertyMap, known: &[&PropertyMap]) {
     if !returned.values().any(|value| value.any(&is_elided)) {

@@ -41,7 +41,7 @@ pub struct MadeName {
     pub random: bool,
 }
 
-/// What a plugin is told of the name of a resource that the program does not name. It knows itself which property that is.
+/// The name that a plugin is proposed for a resource which the program does not name. It knows itself which property that is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameProposal {
     /// The name; empty where there is to be none.
@@ -63,7 +63,7 @@ pub enum ProposalMode {
 }
 
 impl NamingConfig {
-    /// What a plugin is told of the name of a resource, and whether another run would propose another name. `None` where
+    /// The name that a plugin is proposed for a resource, and whether another run would propose another name. `None` where
     /// the configuration leaves names to the plugin.
     #[must_use]
     pub fn proposal(&self, urn: &Urn, seed: &Seed) -> Option<(NameProposal, bool)> {

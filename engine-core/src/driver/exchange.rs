@@ -1,4 +1,4 @@
-//! How the flows of a run reach what is outside: they leave actions, and wait for what comes of them.
+//! How the flows of a run reach what is outside: they leave actions, and wait for their outcomes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ impl Exchange {
         }
     }
 
-    /// Wakes the flow that waits for something of which nothing comes.
+    /// Wakes the flow that waits for something which ended without an outcome.
     pub(in crate::driver) fn lose(&self, ticket: Ticket) {
         // Dropped outside of the borrow: that wakes.
         let waiting = self.0.borrow_mut().waiting.remove(&ticket);

@@ -125,7 +125,7 @@ impl Context {
         }
     }
 
-    /// Is the program's error only what the SDK for Node raises where a resource fails, which was told of already?
+    /// Is the program's error only what the SDK for Node raises where a resource fails? That failure was reported already.
     fn repeats_a_failure(&self, error: &str) -> bool {
         let first = error.lines().next().unwrap_or_default();
         let Some((resource, _)) = first.split_once("] failed to register") else { return false };

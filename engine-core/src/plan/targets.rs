@@ -61,7 +61,7 @@ impl Targets {
         marked != self.include.is_empty()
     }
 
-    /// May a refresh ask about the resource? The stack and providers have no object: they are told of unless targets
+    /// May a refresh ask about the resource? The stack and providers have no object: they are reported unless targets
     /// are named and they are none.
     pub(super) fn selects(&mut self, resource: &ResourceState) -> bool {
         let has_no_object = resource.urn.is_root_stack() || resource.urn.provider_package().is_some();

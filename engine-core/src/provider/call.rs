@@ -82,7 +82,7 @@ pub struct ProviderCall {
     pub trace: Option<TraceContext>,
 }
 
-/// What plugins are told of a call beside its method's arguments; live objects see nothing of it.
+/// What plugins get beside a method's arguments; live objects do not see it.
 #[derive(Clone, Debug, Default)]
 pub struct PluginArguments {
     /// The inputs of the resource's state; `None` where there is none, as in the look-up of an object that is imported.

@@ -69,7 +69,7 @@ impl Hidden {
     }
 }
 
-/// A value of which nothing is told but what it is.
+/// A value of which only the kind is shown.
 fn value_hidden(text: &str) -> String {
     match text.split_once(REMARK) {
         Some(("nothing", _)) => text.to_owned(),

@@ -76,7 +76,7 @@ impl Writers {
         RunRequest { config: self.shared.setup.full_config(), seed: Some(self.operations), ..RunRequest::default() }
     }
 
-    /// Makes a resource on a new stack, and deletes it again: what came of it, or `null` when the plugin refuses that.
+    /// Makes a resource on a new stack, and deletes it again: the outcome, or `null` when the plugin refuses that.
     pub(super) async fn make_afresh(&mut self, name: String, inputs: PropertyMap) -> Result<Json> {
         let stack = TestStack::new(PROJECT, STACK).await?;
         let (kept, order) = (Arc::clone(&self.shared.kept), self.order());

@@ -85,7 +85,7 @@ impl Model<'_> {
             && !urns::is_dynamic_provider(&slot.record.urn)
     }
 
-    /// With targets or exclusions: what stays, and was not registered, is told of as the same.
+    /// With targets or exclusions: what stays, and was not registered, is reported as the same.
     fn tell_of_what_stays(&mut self, condemned: &BTreeSet<usize>) {
         let step = self.before.step;
         if step.targets.is_empty() && step.excludes.is_empty() {

@@ -32,7 +32,7 @@ impl Model<'_> {
                 continue;
             }
             let step = self.before.step;
-            // The stack and providers have no object to read: they are told of unless targets are named and they are none.
+            // The stack and providers have no object to read: they are reported unless targets are named and they are none.
             let has_no_object = record.urn == urns::stack() || urns::is_provider(&record.urn);
             let is_no_target = has_no_object && !step.targets.is_empty() && !names(&step.targets, &record.urn);
             if is_no_target || !self.selects(&record.urn, record.references()) {

@@ -32,7 +32,7 @@ pub(super) struct Told {
     under_way: Mutex<Vec<(Path, PutPayload, PutOptions)>>,
 }
 
-/// A store whose requests `listener` is told of. It may change the store, as another machine might.
+/// A store that names its requests to `listener`. It may change the store, as another machine might.
 pub(super) fn told(listener: impl Fn(&InMemory, Request<'_>) + Send + Sync + 'static) -> Arc<Told> {
     let (store, listener) = (InMemory::new(), Box::new(listener));
     Arc::new(Told { store, listener, hangs: Mutex::default(), heedless: false, under_way: Mutex::default() })

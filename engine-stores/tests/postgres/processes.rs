@@ -1,7 +1,7 @@
 //! Several processes, some of which stop or die.
 //!
 //! The processes are this test binary, started again with a variable that says what to do. They are told what to do,
-//! and tell what came of it, line by line.
+//! and tell its outcome, line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

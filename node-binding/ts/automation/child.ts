@@ -1,4 +1,4 @@
-// The process of a local program: runs one command, and tells the parent what comes of it.
+// The process of a local program: runs one command, and tells the parent its outcome.
 
 import { Command } from "../command-line/cli";
 import { loadFile } from "../loading/program";

@@ -11,7 +11,7 @@ import type { Bridge } from "./bridge";
 /** The call that has the terminal; `"program"` for what belongs to none. */
 let holder: OwnCall | "program" | undefined;
 
-/** Does the running code have the terminal, or the call of which it is a part? */
+/** Does the running code have the terminal, or the call that it is a part of? */
 export function hasTerminal(call: OwnCall | undefined): boolean {
     return holder !== undefined && holder === (call ?? "program");
 }

@@ -16,7 +16,7 @@ interface Verdict {
 export interface MalokoMatchers<R = unknown> {
     /**
      * A plan does exactly this: `{ b: "create" }`, or in more detail `{ b: { action: "replace", replaces: ["acl"] } }`.
-     * Resources of which nothing changes are not named.
+     * Resources that do not change are not named.
      */
     toPlan(expected: ExpectedPlan): R;
     /** A plan replaces nothing. */

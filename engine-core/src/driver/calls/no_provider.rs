@@ -6,7 +6,7 @@ use crate::provider::{ProviderError, ProviderErrorKind, ProviderReference, Store
 use crate::resource_state::ResourceState;
 use crate::state::{Crypter, unseal};
 
-/// Does the resource hold another tool's code, of which nothing but that is known?
+/// Does the resource hold code of another tool, which cannot be read?
 pub(in crate::driver) fn is_foreign(resource: &ResourceState, crypter: Option<&Crypter>) -> bool {
     match &resource.stored_provider {
         StoredProvider::Absent | StoredProvider::Reference(_) => false,

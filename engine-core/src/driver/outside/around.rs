@@ -1,4 +1,4 @@
-//! What is around a run whichever loop drives it: its journal, its host with all layers, and those who are told of it.
+//! What is around a run whichever loop drives it: its journal, its host with all layers, and those who watch it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

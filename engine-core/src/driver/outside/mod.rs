@@ -102,7 +102,7 @@ impl Engine {
         }
     }
 
-    /// Waits until the watcher was told of all steps that were taken so far: those that are done are told of when they are
+    /// Waits until the watcher knows all steps that were taken so far: those that are done are reported when they are
     /// durable.
     pub async fn all_told(&self) {
         drop(self.ask(Request::AllTold).await);

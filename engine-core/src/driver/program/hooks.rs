@@ -18,7 +18,7 @@ use crate::driver::context::Context;
 /// How often an operation may fail before its error stands, whatever the error hooks say.
 const MAX_FAILURES: usize = 100;
 
-/// What hooks are told of an operation; which bags they get depends on the moment.
+/// What hooks get of an operation; which bags they get depends on the moment.
 #[derive(Clone, Copy)]
 pub(in crate::driver) struct Occasion<'a> {
     pub(in crate::driver) old: Option<&'a ResourceState>,

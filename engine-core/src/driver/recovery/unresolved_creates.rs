@@ -84,7 +84,7 @@ impl Context {
     }
 
     /// Says that a create is made once more, and what that means. `asked`: its object was looked for. One that raised has
-    /// made nothing, by the SDKs' rules: all of those are told of together, in one line at the end.
+    /// made nothing, by the SDKs' rules: one line at the end names all of those.
     pub(in crate::driver) fn tell_created_again(&self, unresolved: &UnresolvedCreate, asked: bool) {
         let urn = unresolved.urn();
         if unresolved.unknown_outcome == UnknownOutcome::Raised {

@@ -1,4 +1,4 @@
-//! What changes of a provider's code lead to in a run, and what is told of its class.
+//! What changes of a provider's code lead to in a run, and what is reported of its class.
 
 use std::sync::Arc;
 

@@ -48,7 +48,7 @@ impl Context {
         self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
-    /// Tells that the provider of a resource is called now, at once if its step was told of, else right behind that.
+    /// Tells that the provider of a resource is called now, at once if its step was reported, else right behind that.
     pub(in crate::driver) fn tell_call(&self, urn: &Urn) {
         if let Some(beginning) = self.durable_events.books().unreported.get(urn) {
             let mut beginning = beginning.0.borrow_mut();
@@ -85,7 +85,7 @@ impl Context {
         self.durable_events.send(|_| Message::Done { step: Box::new(step), resource, written });
     }
 
-    /// Waits until the watcher was told of all steps that were taken so far: those that are done are told of when they are
+    /// Waits until the watcher knows all steps that were taken so far: those that are done are reported when they are
     /// durable.
     pub(in crate::driver) async fn all_told(&self) {
         let (sender, told) = oneshot::channel();

@@ -116,7 +116,7 @@ impl Context {
         }
     }
 
-    /// Counts a step and tells of it. Components and the stack are told of when their outputs are known.
+    /// Counts a step and reports it. Components and the stack are reported when their outputs are known.
     fn done(&self, step: &Step, resource: Option<Arc<ResourceState>>) {
         let metadata = step.metadata(resource.clone());
         let mut run_state = self.run_state();

@@ -23,7 +23,7 @@ fn a_run_tells_of_its_calls_and_of_its_waits() {
     assert_eq!(outcome.resources.len(), 4, "two resources, the stack and their provider");
 }
 
-/// What is told of waits for what comes before, without the numbers.
+/// The reported waits for what comes before, without their numbers.
 fn dependency_waits(told: &[String]) -> Vec<&str> {
     told.iter().filter_map(|note| note.split_once(" Dependency ").map(|(_, wait)| wait)).collect()
 }

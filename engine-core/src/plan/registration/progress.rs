@@ -78,7 +78,7 @@ pub struct Registration {
     pub(super) phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
     pub(super) diff_result: DiffResult,
-    /// What its plugin is told of its name.
+    /// The name that its plugin is proposed.
     pub(super) proposed_name: Option<NameProposal>,
     /// Would another run give the object the same automatic name?
     pub(super) fixed_name: bool,

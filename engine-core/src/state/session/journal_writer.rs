@@ -229,7 +229,7 @@ pub(super) fn not_recorded(cause: &str) -> Error {
 struct Writer {
     lease: Arc<dyn Lease>,
     header: Header,
-    /// Until it was told of the journal.
+    /// Until it says that there is a journal.
     seal: Option<RunningSeal>,
     crypter: Crypter,
     clock: Arc<dyn Clock>,

@@ -50,7 +50,7 @@ export interface Planned {
 }
 
 /**
- * What is done, by the resources' names; resources of which nothing changes are not in it. A plain object: `plan.b?.action`,
+ * What is done, by the resources' names; resources that do not change are not in it. A plain object: `plan.b?.action`,
  * `expect(plan).toEqual({})`. Where two resources have one name, each is under `type::name`.
  */
 export type Plan = Record<string, Planned>;

@@ -102,7 +102,7 @@ class ProviderLoop:
         done: Callable[[Any, BaseException | None], object],
         settle: Callable[[], Awaitable[None]],
     ) -> Callable[[], object]:
-        """Awaits on the loop, in a copy of the current context, and calls `done` there with what came of it.
+        """Awaits on the loop, in a copy of the current context, and calls `done` there with the outcome.
 
         `settle` is awaited before that, in the same context. Returns what cancels it all, from any thread.
         """

@@ -50,7 +50,7 @@ class Autonaming(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What the engine is told of an object; py-binding/src/described.rs reads it by these names."""
+    """What the engine learns of an object; py-binding/src/described.rs reads it by these names."""
 
     module: str
     name: str

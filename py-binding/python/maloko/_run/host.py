@@ -155,7 +155,7 @@ class Host:
         return f"{HANDLE_PREFIX}{self.registry.number(provider)}"
 
     def describe(self, number: int) -> Description:
-        """What the engine is told of an object."""
+        """What the engine learns of an object."""
         return self.registry.describe(number)
 
     def find(self, language: str, module: str, name: str, attributes: str | None) -> int | None:

@@ -101,7 +101,7 @@ class Kit:
 
     def baseline(self, path: str | Path, program: Any, **settings: Any) -> Baseline:
         """The state that a release left, from a file beside the test. `pytest --maloko-record` writes it: deploys the
-        program and keeps what came of it, without what is secret.
+        program and keeps its outcome, without what is secret.
 
         :param path: the file, relative to that of the test.
         :param settings: as for `stack`.

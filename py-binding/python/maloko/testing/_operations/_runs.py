@@ -1,4 +1,4 @@
-"""One operation on a stack in memory, and what came of it."""
+"""One operation on a stack in memory, and its outcome."""
 
 from __future__ import annotations
 
