@@ -106,7 +106,8 @@ def node_steps(files: list[str]) -> list[list[str]]:
     if tests:
         steps.append(npm(NODE_TESTS, "typecheck"))
     if wanted:
-        steps.append(["npm", "--prefix", NODE_TESTS, "exec", "--", "vitest", "run", "--root", NODE_TESTS, *wanted])
+        vitest = ["npm", "--prefix", NODE_TESTS, "exec", "--", "vitest", "run", "--root", NODE_TESTS]
+        steps.append([*vitest, *dict.fromkeys(wanted)])
     return steps
 
 
