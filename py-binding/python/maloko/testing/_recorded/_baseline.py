@@ -37,7 +37,7 @@ class Baseline:
 
 
 def baseline(path: Path, stack: Stack, record: bool) -> Baseline:
-    """Reads a recorded state into a new stack, or records it first: deploys the program, and writes the state that this leads to."""
+    """Reads a recorded state into a new stack, or records it first: deploys the program, and writes its state."""
     if record:
         stack.up()
         state = stack.export()
