@@ -9,3 +9,8 @@ use foldhash::fast::FixedState;
 pub(crate) type FixedMap<K, V> = HashMap<K, V, FixedState>;
 /// A set like [`FixedMap`].
 pub(crate) type FixedSet<K> = HashSet<K, FixedState>;
+
+/// An empty map with room for so many entries.
+pub(crate) fn map_for<K, V>(entries: usize) -> FixedMap<K, V> {
+    FixedMap::with_capacity_and_hasher(entries, FixedState::default())
+}

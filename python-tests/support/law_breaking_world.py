@@ -43,13 +43,13 @@ def executable(folder: Path) -> Path:
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """What the plugin is told of its world."""
+    """The environment by which the plugin finds its world."""
     return {"PROBE_WORLD": str(folder / "world")}
 
 
 @contextlib.contextmanager
 def plugin_in(folder: Path) -> Iterator[None]:
-    """The plugin's executable and its world in a folder; it is told of its world meanwhile."""
+    """Puts the plugin's executable and its world into a folder; the environment names that world meanwhile."""
     executable(folder)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in variables(folder).items():

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::autonaming::{NamingConfig, StackFacts};
-use crate::hash::FixedSet;
+use crate::hash::{FixedSet, map_for};
 use crate::operation::Operation;
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
@@ -75,9 +75,7 @@ impl Planner {
         base: Vec<Arc<ResourceState>>,
         new_id: Box<dyn Fn() -> String + Send + Sync>,
     ) -> Self {
-        let resources = base.len();
-        let hasher = foldhash::fast::FixedState::default;
-        let mut by_urn: UrnMap<Numbers> = UrnMap::with_capacity_and_hasher(resources, hasher());
+        let mut by_urn: UrnMap<Numbers> = map_for(base.len());
         for (number, resource) in (0..).zip(&base) {
             by_urn.entry(resource.urn.clone()).or_default().push(number);
         }
@@ -90,14 +88,14 @@ impl Planner {
         Self {
             naming: NamingConfig::read(&facts),
             targets: Targets::new(&operation),
+            seen: map_for(base.len()),
             operation,
             base,
             by_urn,
-            handled: FixedSet::with_capacity_and_hasher(resources, hasher()),
+            handled: FixedSet::default(),
             deleted_first: FixedSet::default(),
             taken_in: UrnMap::default(),
             carried: FixedSet::default(),
-            seen: UrnMap::with_capacity_and_hasher(resources, hasher()),
             claimed: UrnMap::default(),
             replaced: UrnSet::default(),
             default_providers: HashMap::new(),

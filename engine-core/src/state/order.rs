@@ -10,9 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
-use foldhash::fast::FixedState;
-
-use crate::hash::{FixedMap, FixedSet};
+use crate::hash::{FixedMap, FixedSet, map_for};
 use crate::resource_state::ResourceState;
 
 use super::references::references;
@@ -36,8 +34,7 @@ struct Places<'r> {
 
 impl<'r> Places<'r> {
     fn of(resources: &'r [Arc<ResourceState>]) -> Self {
-        let mut by_urn: FixedMap<&str, usize> =
-            FixedMap::with_capacity_and_hasher(resources.len(), FixedState::default());
+        let mut by_urn: FixedMap<&str, usize> = map_for(resources.len());
         let mut old_objects: FixedMap<&str, Vec<usize>> = FixedMap::default();
         let mut by_provider = FixedMap::default();
         for (index, resource) in resources.iter().enumerate() {

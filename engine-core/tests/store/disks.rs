@@ -95,7 +95,7 @@ fn with_stack() -> (tempfile::TempDir, Crypter) {
     (directory, crypter)
 }
 
-/// What is known after the disk is well again: names of resources, and of calls whose end nobody knows.
+/// What is left once the disk works again: the names of resources, and of calls whose outcome is unknown.
 pub(crate) fn known(directory: &Path, crypter: &Crypter) -> (BTreeSet<String>, BTreeSet<String>) {
     let backend = open(directory, Environment::system());
     let other = block_on(read_stack(&backend, &StackName::new("shop", "other").unwrap(), true)).unwrap();

@@ -72,7 +72,7 @@ impl EventSink for AtOnce {
     }
 }
 
-/// The names of resources that nothing keeps apart, in the order in which they were told of as created; the stack is the last.
+/// The names of resources that nothing keeps apart, in the order in which the run reported them as created; the stack is the last.
 fn created(seed: u64) -> Vec<String> {
     let resource = |name: &str| Resource { name: name.to_owned(), ..Resource::default() };
     let step = Step { program: ["a", "b", "c", "d"].map(resource).to_vec(), parallel: 4, ..Step::default() };

@@ -34,7 +34,7 @@ pub const NEW_ID: &str = "(new)";
 /// Stands for an id that a preview does not know.
 pub(crate) const UNKNOWN_ID: &str = "?";
 
-/// A resource, and what became of it in this operation.
+/// A resource, and what this operation did to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) record: Record,

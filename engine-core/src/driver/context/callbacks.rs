@@ -108,7 +108,7 @@ impl Callbacks {
     }
 
     /// Has the program transforms that may apply to a registration which has none of its own?
-    pub(in crate::driver) fn transforms(&self) -> bool {
+    pub(in crate::driver) fn has_transforms(&self) -> bool {
         let functions = self.functions();
         !(functions.stack_transforms.is_empty() && functions.inherited.is_empty())
     }

@@ -1,7 +1,8 @@
 //! What is around a run: the one who asks it, its journal, its host, and the loop that does what it wants.
 //!
-//! [`Outside`] is the part that any loop needs, [`Engine`] the loop that the bindings hold. A request makes a flow in the [`Run`], and the task that asked does what the flow waits for. Whatever is done comes
-//! back as an input; the run is locked only while it takes that in, and never while anything is done outside.
+//! [`Outside`] is the part that any loop needs, [`Engine`] the loop that the bindings hold. A request makes a flow in the
+//! [`Run`], and the task that asked does what the flow waits for. Whatever is done comes back as an input; the run is locked
+//! only while it takes that in, and never while anything is done outside.
 
 pub(crate) mod around;
 pub(super) mod closing;

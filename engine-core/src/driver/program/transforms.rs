@@ -25,7 +25,7 @@ impl Context {
     /// The transforms of a registration; `None` when there are none.
     pub(in crate::driver) fn transforms_of(&self, request: &RegisterResourceRequest) -> Option<Transforms> {
         if self.operation.kind != OperationKind::Update
-            || (request.transforms.is_empty() && !self.callbacks.transforms())
+            || (request.transforms.is_empty() && !self.callbacks.has_transforms())
         {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Writing down what came of a call: the state that it led to, or the end of one.
+//! Recording the outcome of a call: the state that the call led to, or the end of one.
 
 use std::sync::Arc;
 

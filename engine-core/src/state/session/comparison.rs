@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use foldhash::fast::FixedState;
-
-use crate::hash::FixedMap;
+use crate::hash::{FixedMap, map_for};
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::urn::{Urn, UrnMap};
@@ -47,7 +45,7 @@ impl<'a> Comparison<'a> {
             return old.iter().zip(new).all(|(old, new)| self.same_resource(old, new));
         }
         // Old objects have their URN in common with others.
-        let mut by_urn: UrnMap<Vec<_>> = UrnMap::with_capacity_and_hasher(old.len(), FixedState::default());
+        let mut by_urn: UrnMap<Vec<_>> = map_for(old.len());
         for resource in old {
             by_urn.entry(resource.urn.clone()).or_default().push(resource);
         }
