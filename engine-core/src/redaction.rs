@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
 use crate::fail_points;
-use crate::value::{ArchiveSource, AssetSource, PropertyMap, Value};
+use crate::value::{AssetSource, PropertyMap, Value};
 
 /// What stands in the place of a secret.
 pub const SECRET_TEXT: &str = "[secret]";
@@ -150,10 +150,8 @@ impl Redactor {
                 }
             }
             Value::Archive(archive) => {
-                if let ArchiveSource::Assets(assets) = &archive.source {
-                    for item in assets.values() {
-                        self.learn_value(item, secret);
-                    }
+                for item in archive.members().into_iter().flat_map(|members| members.values()) {
+                    self.learn_value(item, secret);
                 }
             }
             _ => {}

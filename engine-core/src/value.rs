@@ -1,13 +1,14 @@
 //! Property values: what resources take in and give out.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::urn::Urn;
 
 mod marked;
+mod property_map;
 
 pub use marked::{any_marked, from_marked, refuse_marked};
+pub use property_map::PropertyMap;
 
 /// The key that marks an object as a special value, on the wire and in the state (docs/rules 9.3).
 pub const SIGNATURE_KEY: &str = "4dabf18193072939515e22adb298388d";
@@ -40,9 +41,6 @@ pub const UNKNOWN_TEXTS: [&str; 7] = [
 /// The reserved property in which an SDK hands over the provider of a dynamic resource.
 pub const PROVIDER_KEY: &str = "__provider";
 
-/// The properties of a resource, by name. Sorted, so that every listing has one order.
-pub type PropertyMap = BTreeMap<String, Value>;
-
 /// One property value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -67,11 +65,11 @@ pub enum Value {
     /// An output with its dependencies; lowered when a request is decoded (docs/rules 2.1).
     Output(Box<OutputValue>),
     /// A reference to another resource.
-    Resource(ResourceReference),
+    Resource(Box<ResourceReference>),
     /// A file or text.
-    Asset(Asset),
+    Asset(Box<Asset>),
     /// A collection of assets.
-    Archive(Archive),
+    Archive(Box<Archive>),
 }
 
 /// An output value as a program sends it.
@@ -140,6 +138,32 @@ pub struct Archive {
     pub source: ArchiveSource,
 }
 
+impl Archive {
+    /// What it consists of, where it is made of assets and archives.
+    #[must_use]
+    pub fn members(&self) -> Option<&PropertyMap> {
+        match &self.source {
+            ArchiveSource::Assets(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn members_mut(&mut self) -> Option<&mut PropertyMap> {
+        match &mut self.source {
+            ArchiveSource::Assets(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The archive with other members; as it is where it has none.
+    #[must_use]
+    pub fn with_members(&self, change: impl FnOnce(&PropertyMap) -> PropertyMap) -> Self {
+        let source = self.members().map(|members| ArchiveSource::Assets(change(members)));
+        Self { hash: self.hash.clone(), source: source.unwrap_or_else(|| self.source.clone()) }
+    }
+}
+
 impl Value {
     /// A secret; a secret of a secret is one secret.
     #[must_use]
@@ -178,9 +202,7 @@ impl Value {
             Value::Object(members) => members.values().any(|v| v.any(test)),
             Value::Secret(inner) => inner.any(test),
             Value::Output(output) => output.value.as_ref().is_some_and(|v| v.any(test)),
-            Value::Archive(Archive { source: ArchiveSource::Assets(assets), .. }) => {
-                assets.values().any(|v| v.any(test))
-            }
+            Value::Archive(archive) => archive.members().is_some_and(|members| members.values().any(|v| v.any(test))),
             _ => false,
         }
     }
@@ -193,9 +215,7 @@ impl Value {
             Value::Output(output) => output.value.as_ref().map_or(Value::Unknown, Value::plain),
             Value::Array(items) => Value::Array(items.iter().map(Value::plain).collect()),
             Value::Object(members) => Value::Object(plain_map(members)),
-            Value::Archive(Archive { hash, source: ArchiveSource::Assets(members) }) => {
-                Value::Archive(Archive { hash: hash.clone(), source: ArchiveSource::Assets(plain_map(members)) })
-            }
+            Value::Archive(archive) => archive.with_members(plain_map).into(),
             other => other.clone(),
         }
     }
@@ -237,5 +257,23 @@ impl From<bool> for Value {
 impl From<f64> for Value {
     fn from(value: f64) -> Self {
         Value::Number(value)
+    }
+}
+
+impl From<ResourceReference> for Value {
+    fn from(reference: ResourceReference) -> Self {
+        Value::Resource(Box::new(reference))
+    }
+}
+
+impl From<Asset> for Value {
+    fn from(asset: Asset) -> Self {
+        Value::Asset(Box::new(asset))
+    }
+}
+
+impl From<Archive> for Value {
+    fn from(archive: Archive) -> Self {
+        Value::Archive(Box::new(archive))
     }
 }

@@ -6,8 +6,8 @@
 use maloko_core::property_path::{PropertyPath, Segment};
 use maloko_core::redaction::Redactor;
 use maloko_core::value::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE,
-    RESOURCE_SIGNATURE, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, FLOAT_SIGNATURE, RESOURCE_SIGNATURE,
+    SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT,
 };
 use maloko_core::{PropertyMap, Value};
 use serde_json::{Map, Number, Value as Json, json};
@@ -58,19 +58,19 @@ pub(crate) fn value(item: &Value, secrets: Secrets<'_>) -> Json {
         Value::Resource(reference) => {
             json!({ SIGNATURE_KEY: RESOURCE_SIGNATURE, "urn": reference.urn.as_str(), "id": reference.id })
         }
-        Value::Asset(Asset { hash, source }) => match source {
+        Value::Asset(asset) => match &asset.source {
             AssetSource::Text(content) => json!({ SIGNATURE_KEY: ASSET_SIGNATURE, "text": text(content) }),
             AssetSource::Path(path) => json!({ SIGNATURE_KEY: ASSET_SIGNATURE, "path": path }),
             AssetSource::Uri(uri) => json!({ SIGNATURE_KEY: ASSET_SIGNATURE, "uri": uri }),
-            AssetSource::Elided => json!({ SIGNATURE_KEY: ASSET_SIGNATURE, "hash": hash }),
+            AssetSource::Elided => json!({ SIGNATURE_KEY: ASSET_SIGNATURE, "hash": asset.hash }),
         },
-        Value::Archive(Archive { hash, source }) => match source {
+        Value::Archive(archive) => match &archive.source {
             ArchiveSource::Assets(assets) => {
                 json!({ SIGNATURE_KEY: ARCHIVE_SIGNATURE, "assets": properties(assets, secrets) })
             }
             ArchiveSource::Path(path) => json!({ SIGNATURE_KEY: ARCHIVE_SIGNATURE, "path": path }),
             ArchiveSource::Uri(uri) => json!({ SIGNATURE_KEY: ARCHIVE_SIGNATURE, "uri": uri }),
-            ArchiveSource::Elided => json!({ SIGNATURE_KEY: ARCHIVE_SIGNATURE, "hash": hash }),
+            ArchiveSource::Elided => json!({ SIGNATURE_KEY: ARCHIVE_SIGNATURE, "hash": archive.hash }),
         },
     }
 }

@@ -1,20 +1,18 @@
-use std::collections::BTreeMap;
-
-use maloko_core::Value;
 use maloko_core::redaction::Redactor;
 use maloko_core::value::{FLOAT_SIGNATURE, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT};
+use maloko_core::{PropertyMap, Value};
 use serde_json::json;
 
 use super::{Secrets, at, paths, properties, read_map};
 
-fn example() -> maloko_core::PropertyMap {
-    BTreeMap::from([
+fn example() -> PropertyMap {
+    PropertyMap::from([
         ("count".to_owned(), Value::Number(3.0)),
         ("odd".to_owned(), Value::Number(f64::NAN)),
         ("key".to_owned(), Value::secret(Value::from("hunter22"))),
         ("text".to_owned(), Value::from("with hunter22 in it")),
         ("later".to_owned(), Value::Unknown),
-        ("list".to_owned(), Value::Array(vec![Value::Object(BTreeMap::from([("a b".to_owned(), Value::Unknown)]))])),
+        ("list".to_owned(), Value::Array(vec![Value::Object(PropertyMap::from([("a b".to_owned(), Value::Unknown)]))])),
     ])
 }
 

@@ -186,11 +186,11 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut members = PropertyMap::new();
+        let mut members = Vec::with_capacity(entries.size_hint().unwrap_or(0));
         while let Some((key, value)) = entries.next_entry::<String, Incoming>()? {
-            members.insert(key, value.0);
+            members.push((key, value.0));
         }
-        signed(members).map_err(serde::de::Error::custom)
+        signed(PropertyMap::from_iter(members)).map_err(serde::de::Error::custom)
     }
 }
 

@@ -173,22 +173,25 @@ impl<'a> Reader<'a> {
 
     /// Those properties that can be kept, where not all can.
     pub(crate) fn usable(&mut self, object: &Bound<'_, PyAny>) -> PropertyMap {
-        let mut properties = PropertyMap::new();
+        let mut members = Vec::new();
         // Marked as a whole, what is in it may be the secret that was meant.
         if let Ok(dict) = object.cast::<PyDict>()
             && !dict.contains(SIGNATURE_KEY).unwrap_or(true)
         {
             for (key, value) in dict {
                 let (path, open) = (self.path.len(), self.open.len());
-                if self.member(&mut properties, &key, &value).is_err() {
-                    // A refusal leaves the reader where it was found.
-                    self.path.truncate(path);
-                    self.open.truncate(open);
+                match self.member(&key, &value) {
+                    Ok((_, Value::Null)) => {}
+                    Ok(member) => members.push(member),
+                    Err(_) => {
+                        // A refusal leaves the reader where it was found.
+                        self.path.truncate(path);
+                        self.open.truncate(open);
+                    }
                 }
             }
         }
-        properties.retain(|_, value| !matches!(value, Value::Null));
-        properties
+        PropertyMap::from_iter(members)
     }
 
     fn value(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
@@ -254,19 +257,20 @@ impl<'a> Reader<'a> {
 
     fn mapping(&mut self, object: &Bound<'_, PyAny>) -> Result<PropertyMap, Refused> {
         self.enter(object)?;
-        let mut properties = PropertyMap::new();
+        let mut members = Vec::new();
         if let Ok(dict) = object.cast_exact::<PyDict>() {
+            members.reserve_exact(dict.len());
             for (key, value) in dict {
-                self.member(&mut properties, &key, &value)?;
+                members.push(self.member(&key, &value)?);
             }
         } else {
             for item in object.cast::<PyMapping>().map_err(PyErr::from)?.items()?.iter() {
                 let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-                self.member(&mut properties, &key, &value)?;
+                members.push(self.member(&key, &value)?);
             }
         }
         self.open.pop();
-        Ok(properties)
+        Ok(PropertyMap::from_iter(members))
     }
 
     /// The members of what must not be a special value.
@@ -276,12 +280,7 @@ impl<'a> Reader<'a> {
         Ok(members)
     }
 
-    fn member(
-        &mut self,
-        properties: &mut PropertyMap,
-        key: &Bound<'_, PyAny>,
-        value: &Bound<'_, PyAny>,
-    ) -> Result<(), Refused> {
+    fn member(&mut self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<(String, Value), Refused> {
         let Some(key) = key.cast::<PyString>().ok().and_then(|key| key.to_str().ok()) else {
             return Err(Refused(format!("{} has the key {}; keys must be texts", self.path, shown(key))));
         };
@@ -289,8 +288,7 @@ impl<'a> Reader<'a> {
         let _ = write!(self.path, "[{key:?}]");
         let value = self.value(value)?;
         self.path.truncate(length);
-        properties.insert(key.to_owned(), value);
-        Ok(())
+        Ok((key.to_owned(), value))
     }
 
     fn sequence(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
@@ -370,7 +368,7 @@ impl<'a> Reader<'a> {
             Some((_, uri)) => AssetSource::Uri(uri),
             None => AssetSource::Elided,
         };
-        Ok(Value::Asset(Asset { hash: hash_of(object)?, source }))
+        Ok(Value::from(Asset { hash: hash_of(object)?, source }))
     }
 
     fn archive(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
@@ -382,7 +380,7 @@ impl<'a> Reader<'a> {
                 None => ArchiveSource::Elided,
             },
         };
-        Ok(Value::Archive(Archive { hash: hash_of(object)?, source }))
+        Ok(Value::from(Archive { hash: hash_of(object)?, source }))
     }
 
     fn unknown(&self) -> Refused {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use maloko_core::state::Snapshot;
-use maloko_core::value::{ArchiveSource, PropertyMap};
+use maloko_core::value::PropertyMap;
 use maloko_core::{ResourceState, Urn, Value};
 
 /// Gives another URN in place of one.
@@ -68,10 +68,8 @@ fn rewrite_value(value: &mut Value, exchange: Exchange<'_>) {
             }
         }
         Value::Archive(archive) => {
-            if let ArchiveSource::Assets(assets) = &mut archive.source {
-                for asset in assets.values_mut() {
-                    rewrite_value(asset, exchange);
-                }
+            for asset in archive.members_mut().into_iter().flat_map(PropertyMap::values_mut) {
+                rewrite_value(asset, exchange);
             }
         }
         Value::Null

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use crate::digest::sha256_hex;
-use crate::value::{Archive, ArchiveSource, PropertyMap, Value};
+use crate::value::{ArchiveSource, PropertyMap, Value};
 
 use super::content;
 use super::tar::TarHash;
@@ -94,7 +94,7 @@ impl Entries<'_> {
                 self.add_file(name, &content);
                 Ok(())
             }
-            Value::Archive(Archive { source, .. }) => self.add(source, &format!("{name}/")),
+            Value::Archive(archive) => self.add(&archive.source, &format!("{name}/")),
             _ => Err(format!("'{name}' in an archive is neither an asset nor an archive")),
         }
     }

@@ -118,10 +118,8 @@ pub fn any_in(properties: &PropertyMap) -> bool {
 
 fn elide_value(value: &Value) -> Value {
     match value {
-        Value::Asset(asset) => Value::Asset(Asset { hash: asset.hash.clone(), source: AssetSource::Elided }),
-        Value::Archive(archive) => {
-            Value::Archive(Archive { hash: archive.hash.clone(), source: ArchiveSource::Elided })
-        }
+        Value::Asset(asset) => Asset { hash: asset.hash.clone(), source: AssetSource::Elided }.into(),
+        Value::Archive(archive) => Archive { hash: archive.hash.clone(), source: ArchiveSource::Elided }.into(),
         Value::Secret(inner) => Value::secret(elide_value(inner)),
         Value::Array(items) => Value::Array(items.iter().map(elide_value).collect()),
         Value::Object(members) => Value::Object(elide(members)),
@@ -130,11 +128,20 @@ fn elide_value(value: &Value) -> Value {
 }
 
 fn is_elided(value: &Value) -> bool {
-    matches!(
-        value,
-        Value::Asset(Asset { source: AssetSource::Elided, .. })
-            | Value::Archive(Archive { source: ArchiveSource::Elided, .. })
-    )
+    match value {
+        Value::Asset(asset) => asset.source == AssetSource::Elided,
+        Value::Archive(archive) => archive.source == ArchiveSource::Elided,
+        _ => false,
+    }
+}
+
+/// The hash of an asset or archive.
+fn hash_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::Asset(asset) => Some(&asset.hash),
+        Value::Archive(archive) => Some(&archive.hash),
+        _ => None,
+    }
 }
 
 fn collect_members<'a>(members: &'a PropertyMap, sources: &mut HashMap<&'a str, &'a Value>) {
@@ -144,10 +151,12 @@ fn collect_members<'a>(members: &'a PropertyMap, sources: &mut HashMap<&'a str, 
 }
 
 fn collect<'a>(value: &'a Value, sources: &mut HashMap<&'a str, &'a Value>) {
+    if let Some(hash) = hash_of(value).filter(|_| !is_elided(value)) {
+        sources.entry(hash).or_insert(value);
+    }
     match value {
-        Value::Asset(Asset { hash, .. }) | Value::Archive(Archive { hash, .. }) if !is_elided(value) => {
-            sources.entry(hash).or_insert(value);
-            if let Value::Archive(Archive { source: ArchiveSource::Assets(members), .. }) = value {
+        Value::Archive(archive) => {
+            if let Some(members) = archive.members() {
                 collect_members(members, sources);
             }
         }
@@ -169,13 +178,13 @@ fn restore_members(members: &mut PropertyMap, sources: &HashMap<&str, &Value>) {
 }
 
 fn restore_value(value: &mut Value, sources: &HashMap<&str, &Value>) {
+    if let Some(found) = hash_of(value).filter(|_| is_elided(value)).and_then(|hash| sources.get(hash)) {
+        *value = (*found).clone();
+        return;
+    }
     match value {
-        Value::Asset(Asset { hash, .. }) | Value::Archive(Archive { hash, .. }) => {
-            let found = sources.get(hash.as_str()).copied();
-            let elided = is_elided(value);
-            if let Some(found) = found.filter(|_| elided) {
-                *value = found.clone();
-            } else if let Value::Archive(Archive { source: ArchiveSource::Assets(members), .. }) = value {
+        Value::Archive(archive) => {
+            if let Some(members) = archive.members_mut() {
                 restore_members(members, sources);
             }
         }

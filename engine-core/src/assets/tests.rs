@@ -1,6 +1,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -11,19 +10,19 @@ use crate::value::{Archive, ArchiveSource, Asset, AssetSource, PropertyMap, Valu
 const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
 fn text(text: &str) -> Value {
-    Value::Asset(Asset { hash: String::new(), source: AssetSource::Text(text.to_owned()) })
+    Value::from(Asset { hash: String::new(), source: AssetSource::Text(text.to_owned()) })
 }
 
 fn file(path: &str) -> Value {
-    Value::Asset(Asset { hash: String::new(), source: AssetSource::Path(path.to_owned()) })
+    Value::from(Asset { hash: String::new(), source: AssetSource::Path(path.to_owned()) })
 }
 
 fn remote(uri: &str) -> Value {
-    Value::Asset(Asset { hash: String::new(), source: AssetSource::Uri(uri.to_owned()) })
+    Value::from(Asset { hash: String::new(), source: AssetSource::Uri(uri.to_owned()) })
 }
 
 fn archive(source: ArchiveSource) -> Value {
-    Value::Archive(Archive { hash: String::new(), source })
+    Value::from(Archive { hash: String::new(), source })
 }
 
 fn assets(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
@@ -42,7 +41,8 @@ fn completed(value: Value, directory: &Path) -> Result<Value, String> {
 
 fn hash(value: Value, directory: &Path) -> Result<String, String> {
     match completed(value, directory)? {
-        Value::Asset(Asset { hash, .. }) | Value::Archive(Archive { hash, .. }) => Ok(hash),
+        Value::Asset(asset) => Ok(asset.hash),
+        Value::Archive(archive) => Ok(archive.hash),
         other => Err(format!("{other:?} has no hash")),
     }
 }
@@ -163,7 +163,7 @@ fn archive_files_are_hashed_whole_and_unpacked_inside_others() {
 
 #[test]
 fn what_cannot_be_read_is_named_with_its_property() {
-    let value = Value::Object(BTreeMap::from([("list".to_owned(), Value::Array(vec![file("gone.txt")]))]));
+    let value = Value::Object(PropertyMap::from([("list".to_owned(), Value::Array(vec![file("gone.txt")]))]));
     let reason = completed(value, Path::new("nowhere")).unwrap_err();
     assert!(
         reason.starts_with("property 'p.list[0]': the file of an asset cannot be read: nowhere/gone.txt"),
@@ -179,7 +179,7 @@ fn what_cannot_be_read_is_named_with_its_property() {
 fn assets_known_by_hash_get_their_content_back() {
     let known = PropertyMap::from([("a".to_owned(), completed(text("hello"), Path::new("")).unwrap())]);
     let shown = elide(&known);
-    assert_eq!(shown["a"], Value::Asset(Asset { hash: HELLO.to_owned(), source: AssetSource::Elided }));
+    assert_eq!(shown["a"], Value::from(Asset { hash: HELLO.to_owned(), source: AssetSource::Elided }));
     let mut returned = PropertyMap::from([("copy".to_owned(), Value::secret(Value::Array(vec![shown["a"].clone()])))]);
     restore(&mut returned, &[&known]);
     assert_eq!(returned["copy"], Value::secret(Value::Array(vec![known["a"].clone()])));

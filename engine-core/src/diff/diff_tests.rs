@@ -1,12 +1,10 @@
 //! Paths, comparison and reset.
 
-use std::collections::BTreeMap;
-
 use super::{changed_keys, diff_properties, reset_ignored};
 use crate::value::{PropertyMap, Value};
 
 fn map<const N: usize>(members: [(&str, Value); N]) -> PropertyMap {
-    BTreeMap::from(members.map(|(key, value)| (key.to_owned(), value)))
+    PropertyMap::from(members.map(|(key, value)| (key.to_owned(), value)))
 }
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
@@ -91,11 +89,11 @@ fn assets_count_by_hash_references_by_urn_and_id() {
     use crate::urn::Urn;
     use crate::value::{Asset, AssetSource, ResourceReference};
     let asset = |hash: &str, text: &str| {
-        Value::Asset(Asset { hash: hash.to_owned(), source: AssetSource::Text(text.to_owned()) })
+        Value::from(Asset { hash: hash.to_owned(), source: AssetSource::Text(text.to_owned()) })
     };
     let reference = |id: &str, version: &str| {
         let urn = Urn::unchecked("urn:pulumi:dev::proj::p:m:T::a");
-        Value::Resource(ResourceReference { urn, id: Some(id.to_owned()), package_version: version.to_owned() })
+        Value::from(ResourceReference { urn, id: Some(id.to_owned()), package_version: version.to_owned() })
     };
     let same = |old, new| diff_properties(&map([("a", old)]), &map([("a", new)])).is_empty();
     assert!(same(asset("1", "one"), asset("1", "another text of that hash")));

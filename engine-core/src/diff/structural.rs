@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::property_diff::{DetailedDiff, DiffKind, PropertyDiff};
 use crate::property_path::{PropertyPath, Segment};
-use crate::value::{Archive, Asset, PropertyMap, Value};
+use crate::value::{PropertyMap, Value};
 
 /// How `news` differ from `olds`, leaf by leaf; empty when they do not. Secrets count as their plain values; an absent
 /// member is the same as a null one.
@@ -78,8 +78,8 @@ fn diff_values<'a>(old: &'a Value, new: &'a Value, way: &mut Vec<Place<'a>>, fou
 
 fn same_leaf(old: &Value, new: &Value) -> bool {
     match (old, new) {
-        (Value::Asset(Asset { hash: old, .. }), Value::Asset(Asset { hash: new, .. }))
-        | (Value::Archive(Archive { hash: old, .. }), Value::Archive(Archive { hash: new, .. })) => old == new,
+        (Value::Asset(old), Value::Asset(new)) => old.hash == new.hash,
+        (Value::Archive(old), Value::Archive(new)) => old.hash == new.hash,
         (Value::Resource(old), Value::Resource(new)) => old.urn == new.urn && old.id == new.id,
         // A NaN that stays a NaN is no change, though it does not equal itself; neither is another sign of zero.
         (Value::Number(old), Value::Number(new)) => {

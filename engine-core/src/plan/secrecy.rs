@@ -2,7 +2,7 @@
 
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
-use crate::value::{Archive, ArchiveSource, PropertyMap, Value};
+use crate::value::{PropertyMap, Value};
 
 /// What a provider is shown: no secret wrappers, resources as their ids.
 #[must_use]
@@ -26,9 +26,7 @@ fn lowered(value: &Value) -> Value {
             Some(id) => Value::String(id.clone()),
             None => Value::String(reference.urn.to_string()),
         },
-        Value::Archive(Archive { hash, source: ArchiveSource::Assets(members) }) => {
-            Value::Archive(Archive { hash: hash.clone(), source: ArchiveSource::Assets(for_provider(members)) })
-        }
+        Value::Archive(archive) => archive.with_members(for_provider).into(),
         other => other.clone(),
     }
 }

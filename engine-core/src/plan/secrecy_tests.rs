@@ -13,7 +13,7 @@ fn secret(text: &str) -> Value {
 
 fn reference(id: Option<&str>) -> Value {
     let id = id.map(str::to_owned);
-    Value::Resource(ResourceReference { urn: urn("a"), id, package_version: String::new() })
+    Value::from(ResourceReference { urn: urn("a"), id, package_version: String::new() })
 }
 
 #[test]

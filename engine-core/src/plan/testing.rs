@@ -1,7 +1,6 @@
 //! Resources, registrations and providers' answers for tests of the planner.
 #![expect(clippy::panic, reason = "a decision of another kind than expected is a failed test")]
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Goal, Next, Planner, Question, Registration, RegistrationError, Step};
@@ -24,7 +23,7 @@ pub(super) fn group(name: &str) -> Urn {
 }
 
 pub(super) fn map<const N: usize>(members: [(&str, Value); N]) -> PropertyMap {
-    BTreeMap::from(members.map(|(key, value)| (key.to_owned(), value)))
+    PropertyMap::from(members.map(|(key, value)| (key.to_owned(), value)))
 }
 
 pub(super) fn inputs(size: f64) -> PropertyMap {

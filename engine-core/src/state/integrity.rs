@@ -12,7 +12,7 @@ use crate::message::Command;
 use crate::provider::DYNAMIC_PACKAGES;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
-use crate::value::Value;
+use crate::value::PropertyMap;
 
 use super::checkpoint::Checkpoint;
 
@@ -218,7 +218,7 @@ fn default_provider(resource: &ResourceState, package: &str) -> ResourceState {
     let urn = Urn::new(resource.urn.stack(), resource.urn.project(), "", &kind, "default");
     let hash = sha256_hex(urn.as_str().as_bytes());
     let id = format!("{}-{}-{}-{}-{}", &hash[..8], &hash[8..12], &hash[12..16], &hash[16..20], &hash[20..32]);
-    let outputs = Some(Arc::new(std::collections::BTreeMap::<String, Value>::new()));
+    let outputs = Some(Arc::<PropertyMap>::default());
     ResourceState { urn, custom: true, id, kind, outputs, ..ResourceState::default() }
 }
 

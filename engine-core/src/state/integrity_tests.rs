@@ -98,7 +98,7 @@ fn resources_of_very_old_states_are_completed() {
     assert_eq!((names(&old.resources), old.resources[0].id.len()), (vec!["default", "a"], 36));
 
     let mut provider = (*provider_resource()).clone();
-    provider.inputs = Arc::new([("k".into(), "v".into()), ("__internal".into(), Value::Null)].into());
+    provider.inputs = Arc::new([("k".into(), "v".into()), ("__internal".into(), crate::value::Value::Null)].into());
     let mut old = Snapshot { resources: vec![Arc::new(provider)], ..Snapshot::default() };
     complete_old_resources(&mut old);
     assert_eq!(*old.resources[0].outputs_or_empty(), [("k".into(), "v".into())].into());

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::provider::StoredProvider;
 use crate::resource_state::ResourceState;
 use crate::urn::UrnSet;
-use crate::value::{Archive, ArchiveSource, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
+use crate::value::{PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 
 use super::format::secret_from_json;
 use super::pending_operation::{PendingKind, PendingOperation};
@@ -225,7 +225,7 @@ fn unseal_value(value: &mut Value, crypter: &Crypter) -> Result<()> {
         Value::Secret(inner) => unseal_value(inner, crypter),
         Value::Array(items) => items.iter_mut().try_for_each(|item| unseal_value(item, crypter)),
         Value::Object(members) => unseal_map(members, crypter),
-        Value::Archive(Archive { source: ArchiveSource::Assets(assets), .. }) => unseal_map(assets, crypter),
+        Value::Archive(archive) => archive.members_mut().map_or(Ok(()), |members| unseal_map(members, crypter)),
         _ => Ok(()),
     }
 }

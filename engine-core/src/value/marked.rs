@@ -39,7 +39,7 @@ pub fn from_marked(mut members: PropertyMap) -> Result<Value, String> {
                 .or_else(|| text("path").map(AssetSource::Path))
                 .or_else(|| text("uri").map(AssetSource::Uri))
                 .unwrap_or(AssetSource::Elided);
-            Ok(Value::Asset(Asset { hash, source }))
+            Ok(Asset { hash, source }.into())
         }
         ARCHIVE_SIGNATURE => {
             let hash = text("hash").unwrap_or_default();
@@ -49,7 +49,7 @@ pub fn from_marked(mut members: PropertyMap) -> Result<Value, String> {
                 (None, Some(Value::Object(assets))) => ArchiveSource::Assets(assets),
                 (None, _) => ArchiveSource::Elided,
             };
-            Ok(Value::Archive(Archive { hash, source }))
+            Ok(Archive { hash, source }.into())
         }
         // References to resources and outputs are what programs send; a result has no use for them.
         _ => Err(no_signature()),
@@ -69,9 +69,8 @@ pub fn refuse_marked(properties: &PropertyMap) -> Result<(), String> {
 #[must_use]
 pub fn any_marked(properties: &PropertyMap) -> bool {
     let marked = |value: &Value| match value {
-        Value::Object(members) | Value::Archive(Archive { source: ArchiveSource::Assets(members), .. }) => {
-            members.contains_key(SIGNATURE_KEY)
-        }
+        Value::Object(members) => members.contains_key(SIGNATURE_KEY),
+        Value::Archive(archive) => archive.members().is_some_and(|members| members.contains_key(SIGNATURE_KEY)),
         _ => false,
     };
     properties.contains_key(SIGNATURE_KEY) || properties.values().any(|value| value.any(&marked))

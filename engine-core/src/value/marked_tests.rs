@@ -10,9 +10,9 @@ fn marked(signature: &str, members: &[(&str, Value)]) -> PropertyMap {
 
 #[test]
 fn a_marked_object_becomes_the_value_that_it_stands_for() {
-    let text = |text: &str| Value::Asset(Asset { hash: String::new(), source: AssetSource::Text(text.to_owned()) });
+    let text = |text: &str| Value::from(Asset { hash: String::new(), source: AssetSource::Text(text.to_owned()) });
     let assets = PropertyMap::from([("a".to_owned(), text("x"))]);
-    let archive = |source| Value::Archive(Archive { hash: "h".to_owned(), source });
+    let archive = |source| Value::from(Archive { hash: "h".to_owned(), source });
     for (members, expected) in [
         (marked(SECRET_SIGNATURE, &[("value", "s".into())]), Value::secret("s".into())),
         (marked(SECRET_SIGNATURE, &[("value", Value::Null)]), Value::secret(Value::Null)),
@@ -53,7 +53,7 @@ fn a_marked_object_that_stands_for_nothing_is_refused() {
 fn a_marked_object_is_found_wherever_it_is() {
     let bad = || Value::Object(marked("frob", &[]));
     let archive = Archive { hash: String::new(), source: ArchiveSource::Assets(marked("frob", &[])) };
-    for value in [bad(), Value::Array(vec![bad()]), Value::secret(bad()), Value::Archive(archive)] {
+    for value in [bad(), Value::Array(vec![bad()]), Value::secret(bad()), archive.into()] {
         assert!(any_marked(&PropertyMap::from([("v".to_owned(), value)])));
     }
     assert!(any_marked(&marked("frob", &[])));

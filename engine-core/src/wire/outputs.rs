@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::urn::Urn;
-use crate::value::{
-    Archive, ArchiveSource, OUTPUT_SIGNATURE, OutputValue, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS,
-    Value,
-};
+use crate::value::{OUTPUT_SIGNATURE, OutputValue, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value};
 
 use super::{Accepts, Kind, ListValue, Struct, WireValue, encode_value};
 
@@ -24,8 +21,8 @@ pub fn lower(value: &mut Value, found: &mut Vec<Urn>) {
         Value::Array(items) => items.iter_mut().for_each(|item| lower(item, found)),
         Value::Object(members) => members.values_mut().for_each(|member| lower(member, found)),
         Value::Secret(inner) => lower(inner, found),
-        Value::Archive(Archive { source: ArchiveSource::Assets(members), .. }) => {
-            for member in members.values_mut() {
+        Value::Archive(archive) => {
+            for member in archive.members_mut().into_iter().flat_map(PropertyMap::values_mut) {
                 lower(member, found);
             }
         }

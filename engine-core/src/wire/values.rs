@@ -86,7 +86,7 @@ fn decode_special(signature: &str, mut members: PropertyMap) -> Result<Value, St
                 _ => None,
             };
             let package_version = text_of(&mut members, "packageVersion").unwrap_or_default();
-            Ok(Value::Resource(ResourceReference { urn: Urn::unchecked(&urn), id, package_version }))
+            Ok(Value::from(ResourceReference { urn: Urn::unchecked(&urn), id, package_version }))
         }
         ASSET_SIGNATURE => {
             let source = if let Some(text) = text_of(&mut members, "text") {
@@ -96,7 +96,7 @@ fn decode_special(signature: &str, mut members: PropertyMap) -> Result<Value, St
             } else {
                 text_of(&mut members, "uri").map_or(AssetSource::Elided, AssetSource::Uri)
             };
-            Ok(Value::Asset(Asset { hash: text_of(&mut members, "hash").unwrap_or_default(), source }))
+            Ok(Value::from(Asset { hash: text_of(&mut members, "hash").unwrap_or_default(), source }))
         }
         ARCHIVE_SIGNATURE => {
             let source = if let Some(Value::Object(assets)) = members.remove("assets") {
@@ -106,7 +106,7 @@ fn decode_special(signature: &str, mut members: PropertyMap) -> Result<Value, St
             } else {
                 text_of(&mut members, "uri").map_or(ArchiveSource::Elided, ArchiveSource::Uri)
             };
-            Ok(Value::Archive(Archive { hash: text_of(&mut members, "hash").unwrap_or_default(), source }))
+            Ok(Value::from(Archive { hash: text_of(&mut members, "hash").unwrap_or_default(), source }))
         }
         BYTES_SIGNATURE => {
             Err("it holds bytes that are no text, and maloko keeps none; pass them as a text, such as base64"

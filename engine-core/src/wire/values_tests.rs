@@ -1,7 +1,5 @@
 //! Round trips of property values over the wire.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use prost::Message;
 
@@ -28,13 +26,13 @@ fn samples() -> Vec<Value> {
         Value::from("text"),
         Value::Unknown,
         Value::Array(vec![Value::Unknown, Value::secret(Value::from("s")), Value::Null]),
-        Value::Object(BTreeMap::from([("odd \"key\"".to_owned(), Value::secret(Value::Number(1.0)))])),
-        Value::Resource(ResourceReference {
+        Value::Object(PropertyMap::from([("odd \"key\"".to_owned(), Value::secret(Value::Number(1.0)))])),
+        Value::from(ResourceReference {
             urn: Urn::unchecked("urn:pulumi:s::p::t::n"),
             id: Some("i".into()),
             package_version: String::new(),
         }),
-        Value::Asset(Asset { hash: "00".into(), source: AssetSource::Text("hello".into()) }),
+        Value::from(Asset { hash: "00".into(), source: AssetSource::Text("hello".into()) }),
     ]
 }
 
@@ -62,20 +60,20 @@ fn every_unknown_marker_is_understood() {
 
 #[test]
 fn an_unknown_signature_is_refused_by_name() {
-    let odd = Value::Object(BTreeMap::from([(crate::value::SIGNATURE_KEY.to_owned(), Value::from("no such"))]));
+    let odd = Value::Object(PropertyMap::from([(crate::value::SIGNATURE_KEY.to_owned(), Value::from("no such"))]));
     let refused = decode_value(encode_value(&odd, ALL));
     assert!(refused.is_err_and(|reason| reason.contains("no such")));
 }
 
 #[test]
 fn bytes_are_refused_by_the_name_of_their_property() {
-    let bytes = BTreeMap::from([
+    let bytes = PropertyMap::from([
         (crate::value::SIGNATURE_KEY.to_owned(), Value::from(crate::value::BYTES_SIGNATURE)),
         ("value".to_owned(), Value::from("/w==")),
     ]);
-    let inner = BTreeMap::from([("key".to_owned(), Value::Object(bytes))]);
+    let inner = PropertyMap::from([("key".to_owned(), Value::Object(bytes))]);
     let refused =
-        decode_properties(encode_properties(&BTreeMap::from([("file".to_owned(), Value::Object(inner))]), ALL));
+        decode_properties(encode_properties(&PropertyMap::from([("file".to_owned(), Value::Object(inner))]), ALL));
     let expected = "property 'file': property 'key': it holds bytes that are no text";
     assert!(refused.as_ref().is_err_and(|reason| reason.starts_with(expected)), "{refused:?}");
 }
@@ -84,14 +82,14 @@ fn bytes_are_refused_by_the_name_of_their_property() {
 fn properties_as_a_whole_that_look_like_a_special_value_are_refused() {
     let secret = special_members();
     assert!(decode_properties(encode_properties(&secret, ALL)).is_err_and(|reason| reason.contains("special values")));
-    let inside = BTreeMap::from([("a".to_owned(), Value::Object(secret))]);
+    let inside = PropertyMap::from([("a".to_owned(), Value::Object(secret))]);
     let read = decode_properties(encode_properties(&inside, ALL));
-    assert_eq!(read, Ok(BTreeMap::from([("a".to_owned(), Value::secret("s".into()))])));
+    assert_eq!(read, Ok(PropertyMap::from([("a".to_owned(), Value::secret("s".into()))])));
 }
 
 fn special_members() -> PropertyMap {
     let key = crate::value::SIGNATURE_KEY.to_owned();
-    BTreeMap::from([(key, crate::value::SECRET_SIGNATURE.into()), ("value".to_owned(), "s".into())])
+    PropertyMap::from([(key, crate::value::SECRET_SIGNATURE.into()), ("value".to_owned(), "s".into())])
 }
 
 /// Values of every kind, in every other.
@@ -103,20 +101,23 @@ fn any_value() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<f64>().prop_filter("NaN is not equal to itself", |n| !n.is_nan()).prop_map(Value::from),
         ".*".prop_map(Value::from),
-        proptest::option::of("[a-z]{1,4}").prop_map(move |id| {
-            Value::Resource(ResourceReference { urn: urn(), id, package_version: String::new() })
-        }),
-        ("[0-9a-f]{4}", ".*").prop_map(|(hash, text)| Value::Asset(Asset { hash, source: AssetSource::Text(text) })),
-        ("[0-9a-f]{4}", ".*")
-            .prop_map(|(hash, path)| Value::Archive(Archive { hash, source: ArchiveSource::Path(path) })),
+        proptest::option::of("[a-z]{1,4}")
+            .prop_map(move |id| { Value::from(ResourceReference { urn: urn(), id, package_version: String::new() }) }),
+        ("[0-9a-f]{4}", ".*").prop_map(|(hash, text)| Value::from(Asset { hash, source: AssetSource::Text(text) })),
+        ("[0-9a-f]{4}", ".*").prop_map(|(hash, path)| Value::from(Archive { hash, source: ArchiveSource::Path(path) })),
     ];
     leaf.prop_recursive(5, 40, 5, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
-            prop::collection::btree_map(".*", inner.clone(), 0..5).prop_map(Value::Object),
+            prop::collection::btree_map(".*", inner.clone(), 0..5)
+                .prop_map(|it| Value::Object(PropertyMap::from_iter(it))),
             inner.clone().prop_map(Value::secret),
-            ("[0-9a-f]{4}", prop::collection::btree_map("[a-z]*", inner, 0..3))
-                .prop_map(|(hash, members)| Value::Archive(Archive { hash, source: ArchiveSource::Assets(members) })),
+            ("[0-9a-f]{4}", prop::collection::btree_map("[a-z]*", inner, 0..3)).prop_map(
+                |(hash, members)| Value::from(Archive {
+                    hash,
+                    source: ArchiveSource::Assets(PropertyMap::from_iter(members))
+                })
+            ),
         ]
     })
 }

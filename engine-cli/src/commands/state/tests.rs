@@ -71,11 +71,8 @@ fn one_of_two_resources_with_the_same_urn_is_chosen() {
 
 #[test]
 fn a_new_name_reaches_every_place() {
-    let reference = Value::Resource(ResourceReference {
-        urn: urn("a"),
-        id: Some("id-a".to_owned()),
-        package_version: String::new(),
-    });
+    let reference =
+        Value::from(ResourceReference { urn: urn("a"), id: Some("id-a".to_owned()), package_version: String::new() });
     let properties = PropertyMap::from([("list".to_owned(), Value::Array(vec![Value::secret(reference)]))]);
     let b = ResourceState {
         parent: Some(urn("a")),

@@ -29,7 +29,7 @@ fn run() -> Vec<Event> {
             "a",
             "1",
             [
-                ("asset", Value::secret(Value::Asset(asset))),
+                ("asset", Value::secret(asset.into())),
                 ("copied", format!("prefix {CANARY}").into()),
                 ("deep", list([Value::Object(map([("inner", secret())]))])),
                 (

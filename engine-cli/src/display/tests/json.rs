@@ -122,12 +122,12 @@ fn special_values_have_their_wire_form() {
         ResourceReference { urn: urn("a:b:C", "other"), id: Some("5".to_owned()), package_version: String::new() };
     let asset = Asset { hash: "abc".to_owned(), source: AssetSource::Path("./file".to_owned()) };
     let inputs = [
-        ("asset", Value::Asset(asset)),
+        ("asset", asset.into()),
         ("flag", true.into()),
         ("fraction", 0.5.into()),
         ("nan", f64::NAN.into()),
         ("nested", list([Value::Object(map([("secret", Value::secret("deep-secret".into()))])), Value::Null])),
-        ("reference", Value::Resource(reference)),
+        ("reference", reference.into()),
         ("sealed", Value::Sealed("v1:abc:def".into())),
         ("unknown", Value::Unknown),
         ("whole", 3.0.into()),

@@ -56,7 +56,7 @@ impl Providers {
         for (key, value) in before {
             let mut alone = PropertyMap::from([(key, value)]);
             if self.complete_assets(&mut alone).await.is_ok() {
-                fit.append(&mut alone);
+                fit.extend(alone);
             }
         }
         Err((reason, fit))

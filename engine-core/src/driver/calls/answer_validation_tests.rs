@@ -28,11 +28,11 @@ fn bad_mark() -> Value {
 }
 
 fn without_content() -> Value {
-    Value::Asset(Asset { hash: String::new(), source: AssetSource::Elided })
+    Value::from(Asset { hash: String::new(), source: AssetSource::Elided })
 }
 
 fn gone() -> Value {
-    Value::Asset(Asset { hash: String::new(), source: AssetSource::Path("no/such/file".to_owned()) })
+    Value::from(Asset { hash: String::new(), source: AssetSource::Path("no/such/file".to_owned()) })
 }
 
 #[test]

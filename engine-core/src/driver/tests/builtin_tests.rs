@@ -170,7 +170,7 @@ fn a_stash_keeps_its_first_value_until_it_is_replaced() {
 fn a_stash_keeps_references_and_needs_an_input() {
     let urn = Urn::new("dev", "proj", "", "pulumi-python:dynamic:Thing", "a");
     let thing =
-        Value::Resource(crate::value::ResourceReference { urn, id: Some("1".into()), package_version: String::new() });
+        Value::from(crate::value::ResourceReference { urn, id: Some("1".into()), package_version: String::new() });
     let program = async |engine: &Engine| stash(engine, Some(thing.clone())).await.unwrap();
     let (_, resources, _) = run(Vec::new(), OperationKind::Update, false, program);
     let resource = resources.iter().find(|resource| resource.kind == STASH).unwrap();

@@ -1,7 +1,7 @@
 //! Small programs on a scripted host, for tests of the driver.
 #![expect(clippy::panic, reason = "a test that cannot finish its run has failed")]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
@@ -79,7 +79,7 @@ pub(crate) fn component(name: &'static str) -> Wanted {
 }
 
 pub(crate) fn wanted(name: &'static str, zone: &str) -> Wanted {
-    Wanted { name, inputs: BTreeMap::from([("zone".to_owned(), Value::from(zone))]), object: 1, ..Wanted::default() }
+    Wanted { name, inputs: PropertyMap::from([("zone".to_owned(), Value::from(zone))]), object: 1, ..Wanted::default() }
 }
 
 /// What one operation led to.

@@ -80,7 +80,7 @@ fn special_value(mut members: PropertyMap) -> Result<Value, String> {
     };
     match signature.as_str() {
         SECRET_SIGNATURE => secret(&mut members),
-        RESOURCE_SIGNATURE => Ok(Value::Resource(ResourceReference {
+        RESOURCE_SIGNATURE => Ok(Value::from(ResourceReference {
             urn: Urn::unchecked(&text(&mut members, "urn").ok_or("a reference to a resource lacks its 'urn'")?),
             id: text(&mut members, "id"),
             package_version: text(&mut members, "packageVersion").unwrap_or_default(),
@@ -93,7 +93,7 @@ fn special_value(mut members: PropertyMap) -> Result<Value, String> {
             } else {
                 text(&mut members, "uri").map_or(AssetSource::Elided, AssetSource::Uri)
             };
-            Ok(Value::Asset(Asset { hash: text(&mut members, "hash").unwrap_or_default(), source }))
+            Ok(Value::from(Asset { hash: text(&mut members, "hash").unwrap_or_default(), source }))
         }
         ARCHIVE_SIGNATURE => {
             let source = match members.remove("assets") {
@@ -104,7 +104,7 @@ fn special_value(mut members: PropertyMap) -> Result<Value, String> {
                     None => text(&mut members, "uri").map_or(ArchiveSource::Elided, ArchiveSource::Uri),
                 },
             };
-            Ok(Value::Archive(Archive { hash: text(&mut members, "hash").unwrap_or_default(), source }))
+            Ok(Value::from(Archive { hash: text(&mut members, "hash").unwrap_or_default(), source }))
         }
         FLOAT_SIGNATURE => {
             let bits = text(&mut members, "value").and_then(|hex| u64::from_str_radix(&hex, 16).ok());

@@ -57,20 +57,20 @@ fn numbers_that_json_cannot_hold_survive() {
 
 #[test]
 fn special_values_survive() {
-    let asset = Value::Asset(Asset { hash: "ab".into(), source: AssetSource::Text("t".into()) });
+    let asset = Value::from(Asset { hash: "ab".into(), source: AssetSource::Text("t".into()) });
     for value in [
         Value::Null,
         Value::Unknown,
         Value::from("h\u{e9}llo <&> \u{2713}"),
         Value::secret(Value::Array(vec!["a".into(), Value::Null, true.into()])),
-        Value::Resource(ResourceReference { urn: urn("a"), id: Some("1".into()), package_version: String::new() }),
-        Value::Resource(ResourceReference { urn: urn("a"), id: None, package_version: "1.2.3".into() }),
-        Value::Resource(ResourceReference { urn: urn("a"), id: Some(String::new()), package_version: String::new() }),
+        Value::from(ResourceReference { urn: urn("a"), id: Some("1".into()), package_version: String::new() }),
+        Value::from(ResourceReference { urn: urn("a"), id: None, package_version: "1.2.3".into() }),
+        Value::from(ResourceReference { urn: urn("a"), id: Some(String::new()), package_version: String::new() }),
         asset.clone(),
-        Value::Asset(Asset { hash: "ab".into(), source: AssetSource::Path("p".into()) }),
-        Value::Asset(Asset { hash: "ab".into(), source: AssetSource::Elided }),
-        Value::Archive(Archive { hash: "cd".into(), source: ArchiveSource::Uri("https://x".into()) }),
-        Value::Archive(Archive { hash: "cd".into(), source: ArchiveSource::Assets([("a".into(), asset)].into()) }),
+        Value::from(Asset { hash: "ab".into(), source: AssetSource::Path("p".into()) }),
+        Value::from(Asset { hash: "ab".into(), source: AssetSource::Elided }),
+        Value::from(Archive { hash: "cd".into(), source: ArchiveSource::Uri("https://x".into()) }),
+        Value::from(Archive { hash: "cd".into(), source: ArchiveSource::Assets([("a".into(), asset)].into()) }),
     ] {
         assert_eq!(decode(&encode(&value)), value);
     }
@@ -103,7 +103,7 @@ fn an_object_that_would_be_read_as_a_special_value_is_not_written() {
         let object = Value::Object(members.clone());
         let archive = Archive { hash: "cd".into(), source: ArchiveSource::Assets(members.clone()) };
         for value in
-            [object.clone(), Value::Array(vec![object.clone()]), Value::secret(object.clone()), Value::Archive(archive)]
+            [object.clone(), Value::Array(vec![object.clone()]), Value::secret(object.clone()), Value::from(archive)]
         {
             for secrets in [SecretText::Cipher, SecretText::Plain] {
                 let error = encoder(secrets).value(&value).unwrap_err().to_string();
@@ -197,7 +197,8 @@ fn any_value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 40, 6, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::Array),
-            prop::collection::btree_map(".*", inner.clone(), 0..6).prop_map(Value::Object),
+            prop::collection::btree_map(".*", inner.clone(), 0..6)
+                .prop_map(|it| Value::Object(PropertyMap::from_iter(it))),
             inner.prop_map(Value::secret),
         ]
     })
