@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::future::{Either, select};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use futures::future::select;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
@@ -22,6 +21,8 @@ use crate::state::seal::RunningSeal;
 use crate::state::seal::run_note::RunNote;
 use crate::state::secrets::Crypter;
 
+use super::journal_queue::JournalQueue;
+
 /// Where the outcome of a write goes; an error is its text, because many wait for one write.
 pub(super) type Reply = oneshot::Sender<std::result::Result<(), Arc<str>>>;
 
@@ -29,11 +30,12 @@ pub(super) type Reply = oneshot::Sender<std::result::Result<(), Arc<str>>>;
 /// one look answers for all that a flush has written.
 pub(super) type Progress = Arc<AtomicU64>;
 
-struct Job {
-    record: Record,
+/// A record on its way.
+pub(super) struct Job {
+    pub(super) record: Record,
     /// Its place in the order of records, from 1.
-    number: u64,
-    reply: Reply,
+    pub(super) number: u64,
+    pub(super) reply: Reply,
 }
 
 /// What is to be recorded.
@@ -60,7 +62,6 @@ const FIRST_LINE: usize = 1024;
 /// The writing end of a journal. The worker, and with it the journal, begins with the first record.
 pub(super) struct JournalWriter {
     state: Mutex<State>,
-    sent: AtomicU64,
     progress: Progress,
     owner: OwnProcess,
 }
@@ -74,7 +75,7 @@ enum State {
         environment: Environment,
     },
     Running {
-        sender: UnboundedSender<Job>,
+        queue: Arc<JournalQueue>,
         worker: Box<dyn Worker>,
         ended: oneshot::Receiver<()>,
     },
@@ -95,7 +96,7 @@ impl JournalWriter {
         environment: Environment,
     ) -> Self {
         let state = Mutex::new(State::Idle { lease, header: Box::new(header), seal, crypter, environment });
-        Self { state, sent: AtomicU64::new(0), progress: Progress::default(), owner: OwnProcess::here() }
+        Self { state, progress: Progress::default(), owner: OwnProcess::here() }
     }
 
     /// How far the writing has come.
@@ -112,7 +113,7 @@ impl JournalWriter {
         }
         let mut state = self.lock();
         if let State::Idle { lease, header, seal, crypter, environment } = &*state {
-            let (sender, receiver) = unbounded_channel();
+            let queue = Arc::<JournalQueue>::default();
             let mut header = (**header).clone();
             header.begun = environment.clock.now().to_string();
             let (lease, crypter) = (Arc::clone(lease), crypter.clone());
@@ -129,13 +130,14 @@ impl JournalWriter {
                 open: HashMap::new(),
             };
             let (end, ended) = oneshot::channel();
+            let jobs = Jobs(Arc::clone(&queue));
             let run = async move {
-                writer.run(receiver).await;
+                writer.run(jobs).await;
                 // It is fine if nobody waits.
                 let _ = end.send(());
             };
             match environment.workers.start("maloko-journal", Box::pin(run)) {
-                Ok(worker) => *state = State::Running { sender, worker, ended },
+                Ok(worker) => *state = State::Running { queue, worker, ended },
                 Err(error) => {
                     let _ =
                         reply.send(Err(format!("the thread that writes the journal cannot be made: {error}").into()));
@@ -144,14 +146,7 @@ impl JournalWriter {
             }
         }
         match &*state {
-            State::Running { sender, .. } => {
-                // Under the lock of the state, so that numbers have the order of the queue.
-                let number = self.sent.fetch_add(1, Ordering::Relaxed) + 1;
-                // The worker ends only when the sender is gone; if it died all the same, the reply is dropped, which
-                // the waiting side takes for a failure.
-                let _ = sender.send(Job { record, number, reply });
-                number
-            }
+            State::Running { queue, .. } => queue.push(|number| Job { record, number, reply }),
             State::Idle { .. } | State::Stopping { .. } | State::Stopped => {
                 let _ = reply.send(Err("the operation is over; nothing can be recorded any more".into()));
                 u64::MAX
@@ -172,8 +167,8 @@ impl JournalWriter {
         let ended = {
             let mut state = self.lock();
             match std::mem::replace(&mut *state, State::Stopped) {
-                State::Running { sender, worker, ended } => {
-                    drop(sender);
+                State::Running { queue, worker, ended } => {
+                    queue.close();
                     *state = State::Stopping { worker };
                     Some(ended)
                 }
@@ -197,8 +192,8 @@ impl JournalWriter {
         }
         let state = std::mem::replace(&mut *self.lock(), State::Stopped);
         let worker = match state {
-            State::Running { sender, worker, .. } => {
-                drop(sender);
+            State::Running { queue, worker, .. } => {
+                queue.close();
                 worker
             }
             State::Stopping { worker } => worker,
@@ -243,55 +238,50 @@ struct Writer {
 }
 
 impl Writer {
-    async fn run(mut self, mut jobs: UnboundedReceiver<Job>) {
+    async fn run(mut self, jobs: Jobs) {
         let mut failed: Option<Arc<str>> = None;
-        while let Some(first) = jobs.recv().await {
-            let mut batch = vec![first];
-            if !fail_points::is_on("planted::each-record-flushed") {
-                batch.extend(waiting(&mut jobs));
-                self.wait_for_company(&mut batch, &mut jobs).await;
+        while let Some(mut batch) = jobs.0.take().await {
+            if fail_points::is_on("planted::each-record-flushed") {
+                for job in batch {
+                    self.record(vec![job], &mut failed).await;
+                }
+                continue;
             }
-            if failed.is_none() {
-                self.make_room(&mut batch).await;
-            }
-            if failed.is_none() && !batch.is_empty() {
-                // After a failed write nobody knows what is in the file, so nothing may follow it.
-                failed = self.write(&batch).await.err().map(|error| error.to_string().into());
-            }
-            // Those that were refused have their answer already; who looks here looks there as well.
-            if failed.is_none()
-                && let Some(last) = batch.last()
-            {
-                self.progress.store(last.number, Ordering::Release);
-            }
-            for job in batch {
-                let outcome = failed.as_ref().map_or(Ok(()), |cause| Err(Arc::clone(cause)));
-                // Nobody has to wait.
-                let _ = job.reply.send(outcome);
-            }
+            self.wait_for_company(&mut batch, &jobs.0).await;
+            self.record(batch, &mut failed).await;
+        }
+    }
+
+    /// Writes records with one flush, and tells those who wait for them.
+    async fn record(&mut self, mut batch: Vec<Job>, failed: &mut Option<Arc<str>>) {
+        if failed.is_none() {
+            self.make_room(&mut batch).await;
+        }
+        if failed.is_none() && !batch.is_empty() {
+            // After a failed write nobody knows what is in the file, so nothing may follow it.
+            *failed = self.write(&batch).await.err().map(|error| error.to_string().into());
+        }
+        // Those that were refused have their answer already; who looks here looks there as well.
+        if failed.is_none()
+            && let Some(last) = batch.last()
+        {
+            self.progress.store(last.number, Ordering::Release);
+        }
+        for job in batch {
+            let outcome = failed.as_ref().map_or(Ok(()), |cause| Err(Arc::clone(cause)));
+            // Nobody has to wait.
+            let _ = job.reply.send(outcome);
         }
     }
 
     /// Records for which nobody waits are written with the next one for which somebody does, if that comes soon: the
     /// outcome of a call, and the intent of the call that the program makes on its strength.
-    async fn wait_for_company(&self, batch: &mut Vec<Job>, jobs: &mut UnboundedReceiver<Job>) {
+    async fn wait_for_company(&self, batch: &mut Vec<Job>, queue: &JournalQueue) {
         if self.linger.is_zero() || !batch.iter().all(|job| job.record.patient) {
             return;
         }
-        let mut patience = self.clock.wait(self.linger);
-        loop {
-            let next = match select(pin!(jobs.recv()), &mut patience).await {
-                Either::Left((next, _)) => next,
-                Either::Right(_) => None,
-            };
-            let Some(job) = next else { return };
-            let known = batch.len();
-            batch.push(job);
-            batch.extend(waiting(jobs));
-            if !batch[known..].iter().all(|job| job.record.patient) {
-                return;
-            }
-        }
+        select(pin!(queue.urgent()), self.clock.wait(self.linger)).await;
+        batch.extend(queue.take_now());
     }
 
     /// Keeps room for what the calls under way will come to, before one more is begun: so a disk that fills up in the
@@ -354,9 +344,14 @@ impl Writer {
     }
 }
 
-/// The jobs that are there already.
-fn waiting(jobs: &mut UnboundedReceiver<Job>) -> impl Iterator<Item = Job> {
-    std::iter::from_fn(|| jobs.try_recv().ok())
+/// The worker's end of the queue. When it goes, also by a panic, so do the records, and those who wait for them learn of it.
+struct Jobs(Arc<JournalQueue>);
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.0.close();
+        drop(self.0.take_now());
+    }
 }
 
 fn outcome_room(intent: &Record) -> u64 {

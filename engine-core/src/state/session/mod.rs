@@ -2,6 +2,7 @@
 
 mod comparison;
 mod durability;
+mod journal_queue;
 mod journal_writer;
 mod lock_wait;
 
