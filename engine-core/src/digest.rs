@@ -1,7 +1,5 @@
 //! SHA-256, and how a hash is written in files.
 
-use std::fmt::Write as _;
-
 use ring::digest::{SHA256, digest};
 
 /// The SHA-256 of bytes.
@@ -16,8 +14,6 @@ pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
 
 /// Bytes in lower case hex digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' + half - 10 });
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -164,7 +164,7 @@ fn a_newer_format_is_refused_by_name() {
     let header = json.lines().next().unwrap()[CHECKSUM_LEN + 1..].replace(&now, &later);
     let (open, _) = split_code(header.as_bytes()).unwrap();
     let mut newer = Vec::new();
-    LineWriter { end: End::default(), key: key() }.line(open.to_vec(), &mut newer);
+    LineWriter { end: End::default(), key: key() }.line(&[open], &mut newer);
     let message = read(&newer, "journal").unwrap_err().to_string();
     assert!(
         message.contains(&format!("format {}", VERSION + 1)) && message.contains(env!("CARGO_PKG_VERSION")),

@@ -1,5 +1,6 @@
 //! The lines of a journal: each with a checksum and a code, which chain it to the line before.
 
+use crate::digest::hex;
 use crate::error::Result;
 use crate::fail_points;
 
@@ -36,7 +37,7 @@ impl LineWriter {
         let mut json = Vec::new();
         write_json(&mut json, header)?;
         json.pop();
-        writer.line(json, out);
+        writer.line(&[&json], out);
         Ok(writer)
     }
 
@@ -48,19 +49,25 @@ impl LineWriter {
     /// Appends a record whose content (`"changes":[...]` or `"fold":"..."`) is given.
     pub(in crate::state) fn record(&mut self, durable: u64, content: &[u8], out: &mut Vec<u8>) {
         self.end.sequence += 1;
-        let mut json = format!("{{\"sequence\":{},\"durable\":{durable},", self.end.sequence).into_bytes();
-        json.extend_from_slice(content);
-        self.line(json, out);
+        let beginning = format!("{{\"sequence\":{},\"durable\":{durable},", self.end.sequence);
+        self.line(&[beginning.as_bytes(), content], out);
     }
 
-    /// Writes an object that is still open.
-    pub(super) fn line(&mut self, mut json: Vec<u8>, out: &mut Vec<u8>) {
+    /// Writes an object that is still open, of which these are the parts.
+    pub(super) fn line(&mut self, parts: &[&[u8]], out: &mut Vec<u8>) {
         let End { checksum, code, .. } = &mut self.end;
-        *code = coded(code, &json, &self.key);
-        json.extend_from_slice(format!("{CODE_MEMBER}{code}\"}}").as_bytes());
-        *checksum = chained(*checksum, &json);
-        out.extend_from_slice(format!("{checksum:08x} ").as_bytes());
-        out.extend_from_slice(&json);
+        let start = out.len();
+        out.extend_from_slice(b"00000000 ");
+        let json = out.len();
+        for part in parts {
+            out.extend_from_slice(part);
+        }
+        *code = coded(code, &out[json..], &self.key);
+        for part in [CODE_MEMBER, code, "\"}"] {
+            out.extend_from_slice(part.as_bytes());
+        }
+        *checksum = chained(*checksum, &out[json..]);
+        out[start..start + CHECKSUM_LEN].copy_from_slice(hex(&checksum.to_be_bytes()).as_bytes());
         out.push(b'\n');
     }
 }

@@ -1,71 +1,147 @@
 //! Where a checkpoint differs from the one that was sealed, in words.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::digest::sha256_hex;
+use crate::digest::{hex, sha256};
 
 /// A part of a checkpoint: its name and the first digits of its SHA-256. The seal as a whole is authenticated; these
 /// only serve to name what differs.
 pub(in crate::state) type Part = (String, String);
 
-/// Digits of a part's hash.
-const DIGITS: usize = 16;
+/// So much of a part's hash is kept (bytes).
+const DIGEST_LEN: usize = 8;
 /// So many parts of a kind are named.
 const NAMED: usize = 5;
 
 /// The checkpoint's text, part by part.
 #[derive(Default, PartialEq)]
 struct Texts<'a> {
-    /// Each resource by its URN, in order; pending operations follow.
+    /// The pending operations, then each resource by its URN, in order.
     resources: Vec<(String, &'a str)>,
-    /// All other members, by their path.
+    /// All other members, by their path: the outer ones first, sorted.
     parts: Vec<(String, &'a str)>,
 }
-
-type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 impl<'a> Texts<'a> {
     /// Of a file that is none of ours, what can be told apart.
     fn of(checkpoint: &'a [u8]) -> Self {
-        let mut texts = Self::default();
-        let Ok(file) = serde_json::from_slice::<Members<'a>>(checkpoint) else { return texts };
-        let around = texts.members(&file, "", "checkpoint");
-        let latest = texts.members(&around, "checkpoint.", "latest");
-        for (name, value) in &latest {
+        let mut reading = Reading::default();
+        let mut json = serde_json::Deserializer::from_slice(checkpoint);
+        // What was read before it ends is all that can be told.
+        let _ = Level { depth: 0, reading: &mut reading }.deserialize(&mut json);
+        let Reading { mut pending, resources, mut parts } = reading;
+        pending.extend(resources);
+        for level in &mut parts {
+            level.sort_unstable();
+        }
+        Self { resources: pending, parts: parts.into_iter().flatten().collect() }
+    }
+}
+
+/// The texts, as far as they were read.
+#[derive(Default)]
+struct Reading<'a> {
+    pending: Vec<(String, &'a str)>,
+    resources: Vec<(String, &'a str)>,
+    parts: [Vec<(String, &'a str)>; LEVELS.len()],
+}
+
+/// The objects around the resources: the path of each, and the member that is the next one.
+const LEVELS: [(&str, &str); 3] = [("", "checkpoint"), ("checkpoint.", "latest"), ("checkpoint.latest.", "")];
+
+/// Reads one of those objects. All of them in one pass: the text of a large state is long.
+struct Level<'r, 'a> {
+    depth: usize,
+    reading: &'r mut Reading<'a>,
+}
+
+impl<'de: 'a, 'a> DeserializeSeed<'de> for Level<'_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de: 'a, 'a> Visitor<'de> for Level<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let Self { depth, reading } = self;
+        let (path, inner) = LEVELS[depth];
+        let is_last = depth + 1 == LEVELS.len();
+        while let Some(name) = members.next_key::<String>()? {
             match name.as_str() {
-                "resources" => texts.resources(value, |text| match urn_at_start(text) {
-                    Some(urn) => Ok(urn.to_owned()),
-                    None => serde_json::from_str::<Resource>(text).map(|it| it.urn),
-                }),
-                "pending_operations" => texts.resources(value, |text| {
-                    serde_json::from_str::<Pending>(text).map(|pending| format!("pending {}", pending.resource.urn))
-                }),
-                _ => texts.parts.push((format!("checkpoint.latest.{name}"), value.get())),
+                "resources" if is_last => {
+                    let name = |text: &str| match urn_at_start(text) {
+                        Some(urn) => Ok(urn.to_owned()),
+                        None => serde_json::from_str::<Resource>(text).map(|it| it.urn),
+                    };
+                    members.next_value_seed(List { name, texts: &mut reading.resources })?;
+                }
+                "pending_operations" if is_last => {
+                    let name = |text: &str| {
+                        serde_json::from_str::<Pending>(text).map(|pending| format!("pending {}", pending.resource.urn))
+                    };
+                    members.next_value_seed(List { name, texts: &mut reading.pending })?;
+                }
+                _ if name == inner => members.next_value_seed(Level { depth: depth + 1, reading })?,
+                _ => reading.parts[depth].push((format!("{path}{name}"), members.next_value::<&RawValue>()?.get())),
             }
         }
-        texts
+        Ok(())
     }
 
-    /// Notes the members, all but `inner`, whose members it gives.
-    fn members(&mut self, members: &Members<'a>, path: &str, inner: &str) -> Members<'a> {
-        let mut found = Members::new();
-        for (name, value) in members {
-            match serde_json::from_str(value.get()) {
-                Ok(members) if name == inner => found = members,
-                _ => self.parts.push((format!("{path}{name}"), value.get())),
-            }
+    /// A stack that was never written has `null` for its last state.
+    fn visit_unit<E>(self) -> Result<(), E> {
+        if let Some(outer) = self.depth.checked_sub(1) {
+            let (path, inner) = LEVELS[outer];
+            self.reading.parts[outer].push((format!("{path}{inner}"), "null"));
         }
-        found
+        Ok(())
+    }
+}
+
+/// Reads a list of resources, or of what has one, with their names.
+struct List<'r, 'a, N> {
+    name: N,
+    texts: &'r mut Vec<(String, &'a str)>,
+}
+
+impl<'de: 'a, 'a, N: Fn(&str) -> serde_json::Result<String>> DeserializeSeed<'de> for List<'_, 'a, N> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de: 'a, 'a, N: Fn(&str) -> serde_json::Result<String>> Visitor<'de> for List<'_, 'a, N> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
     }
 
-    fn resources(&mut self, list: &'a RawValue, name: impl Fn(&str) -> serde_json::Result<String>) {
-        for resource in serde_json::from_str::<Vec<&'a RawValue>>(list.get()).unwrap_or_default() {
-            let text = resource.get();
-            self.resources.push((name(text).unwrap_or_else(|_| "a resource without a URN".to_owned()), text));
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            let name = (self.name)(item.get()).unwrap_or_else(|_| "a resource without a URN".to_owned());
+            self.texts.push((name, item.get()));
         }
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
     }
 }
 
@@ -86,9 +162,7 @@ fn urn_at_start(text: &str) -> Option<&str> {
 }
 
 fn digest(text: &str) -> String {
-    let mut hash = sha256_hex(text.as_bytes());
-    hash.truncate(DIGITS);
-    hash
+    hex(&sha256(text.as_bytes())[..DIGEST_LEN])
 }
 
 /// The text as maloko would write it: without blanks.

@@ -142,15 +142,22 @@ pub(super) enum Standing {
 /// A checkpoint and its seal, compared without a key.
 #[derive(Clone, Debug)]
 pub(super) struct Examined {
+    /// SHA-256 of the checkpoint.
+    hash: String,
     pub(super) standing: Standing,
     pub(super) seal: Option<StoredSeal>,
 }
 
 /// Compares a checkpoint with its seal. Only what can be read as a checkpoint is to be handed in.
 pub(super) fn examine(stored: &StoredStack, stack: &StackName) -> Examined {
+    examine_hashed(stored, sha256_hex(&stored.checkpoint), stack)
+}
+
+/// The same, where the SHA-256 of the checkpoint is known.
+pub(super) fn examine_hashed(stored: &StoredStack, hash: String, stack: &StackName) -> Examined {
     let author = Author::of(&stored.checkpoint);
     let Some(bytes) = &stored.seal else {
-        return Examined { standing: without_seal(&author), seal: None };
+        return Examined { hash, standing: without_seal(&author), seal: None };
     };
     let foreign = match &author.who {
         Who::Pulumi(version) => Some(Standing::Accepted(format!(
@@ -161,11 +168,14 @@ pub(super) fn examine(stored: &StoredStack, stack: &StackName) -> Examined {
     };
     let seal = match StoredSeal::read(bytes) {
         Ok(seal) => seal,
-        Err(problem) => return Examined { standing: foreign.unwrap_or(Standing::Broken(problem)), seal: None },
+        Err(problem) => {
+            let standing = foreign.unwrap_or(Standing::Broken(problem));
+            return Examined { hash, standing, seal: None };
+        }
     };
-    let standing = compare(&seal.seal, stored, stack);
+    let standing = compare(&seal.seal, stored, &hash, stack);
     let standing = if standing == Standing::Fits { standing } else { foreign.unwrap_or(standing) };
-    Examined { standing, seal: Some(seal) }
+    Examined { hash, standing, seal: Some(seal) }
 }
 
 fn without_seal(author: &Author) -> Standing {
@@ -185,15 +195,13 @@ fn without_seal(author: &Author) -> Standing {
     }
 }
 
-fn compare(seal: &Seal, stored: &StoredStack, stack: &StackName) -> Standing {
-    let checkpoint = &stored.checkpoint;
+fn compare(seal: &Seal, stored: &StoredStack, hash: &str, stack: &StackName) -> Standing {
     if seal.stack != stack.to_string() {
         return Standing::Broken(format!("its seal is that of the stack '{}'", seal.stack));
     }
-    let hash = sha256_hex(checkpoint);
-    let is_sealed = hash == seal.state.checkpoint || Some(&hash) == seal.replaces.as_ref();
+    let is_sealed = hash == seal.state.checkpoint || Some(hash) == seal.replaces.as_deref();
     if is_sealed || fail_points::is_on("planted::seal-not-compared") {
-        let missed = seal.run.as_ref().and_then(|run| run.problem(stored, &hash));
+        let missed = seal.run.as_ref().and_then(|run| run.problem(stored, hash));
         return missed
             .filter(|_| !fail_points::is_on("planted::journal-not-missed"))
             .map_or(Standing::Fits, Standing::Broken);
@@ -206,7 +214,7 @@ fn compare(seal: &Seal, stored: &StoredStack, stack: &StackName) -> Standing {
             earlier.at, earlier.command, seal.state.at, seal.state.command
         ));
     }
-    Standing::Broken(difference(&seal.resources, &seal.parts, checkpoint))
+    Standing::Broken(difference(&seal.resources, &seal.parts, &stored.checkpoint))
 }
 
 impl Examined {
@@ -303,6 +311,18 @@ impl Author {
     }
 }
 
+/// A checkpoint and its SHA-256, which is taken once: the text of a large state is long.
+pub(super) struct Hashed<'a> {
+    bytes: &'a [u8],
+    pub(super) hash: String,
+}
+
+impl<'a> Hashed<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, hash: sha256_hex(bytes) }
+    }
+}
+
 /// Writes checkpoints together with their seals.
 pub(super) struct Sealer<'a> {
     pub(super) stack: &'a StackName,
@@ -323,11 +343,9 @@ impl Before {
         Self { hash: String::new(), seal: None }
     }
 
-    pub(super) fn of(stored: &StoredStack, examined: &Examined) -> Self {
-        Self {
-            hash: sha256_hex(&stored.checkpoint),
-            seal: examined.seal.as_ref().map(|stored| Arc::clone(&stored.seal)),
-        }
+    pub(super) fn of(examined: &Examined) -> Self {
+        let seal = examined.seal.as_ref().map(|stored| Arc::clone(&stored.seal));
+        Self { hash: examined.hash.clone(), seal }
     }
 }
 
@@ -338,7 +356,7 @@ impl Sealer<'_> {
         &self,
         lease: &dyn Lease,
         before: &Before,
-        checkpoint: &[u8],
+        checkpoint: &Hashed<'_>,
         old: &Crypter,
         new: &Crypter,
     ) -> Result<Before> {
@@ -348,7 +366,7 @@ impl Sealer<'_> {
         let whole = (std::mem::take(&mut seal.resources), std::mem::take(&mut seal.parts));
         lease.write_seal(&encode(self.stack, &seal, &[old.seal_key()?, new_key])?).await?;
         fail_points::kill("kill::after-first-seal");
-        lease.replace(checkpoint, self.options.keep_generations).await?;
+        lease.replace(checkpoint.bytes, self.options.keep_generations).await?;
         fail_points::kill("kill::after-checkpoint");
         seal.replaces = None;
         (seal.resources, seal.parts) = whole;
@@ -365,13 +383,13 @@ impl Sealer<'_> {
         checkpoint: &[u8],
         key: &SealKey,
     ) -> Result<()> {
-        let seal = self.seal(before, checkpoint);
+        let seal = self.seal(before, &Hashed::new(checkpoint));
         lease.write_seal(&encode(self.stack, &seal, &[key])?).await
     }
 
-    fn seal(&self, before: &Before, checkpoint: &[u8]) -> Seal {
+    fn seal(&self, before: &Before, checkpoint: &Hashed<'_>) -> Seal {
         let state = Written {
-            checkpoint: sha256_hex(checkpoint),
+            checkpoint: checkpoint.hash.clone(),
             at: self.options.environment.clock.now().to_string(),
             command: self.options.command.clone(),
         };
@@ -380,7 +398,7 @@ impl Sealer<'_> {
         // A state that is accepted again is no longer an older one.
         earlier.retain(|known| known.checkpoint != state.checkpoint);
         earlier.truncate(EARLIER);
-        let (resources, parts) = parts_of(checkpoint);
+        let (resources, parts) = parts_of(checkpoint.bytes);
         Seal {
             maloko: KIND.into(),
             version: VERSION,

@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::digest::sha256_hex;
 use crate::error::{Error, Result};
 use crate::fail_points;
 use crate::message;
@@ -30,7 +29,7 @@ use crate::state::journal::recovery::{JournalFate, Recovered, Run, recover};
 use crate::state::journal::unfinished::Unfinished;
 use crate::state::name::StackName;
 use crate::state::order::canonical;
-use crate::state::seal::{self, Before, RunningSeal, Sealer};
+use crate::state::seal::{self, Before, Hashed, RunningSeal, Sealer};
 use crate::state::secrets::Crypter;
 use crate::state::session_options::SessionOptions;
 use crate::state::{Change, Snapshot};
@@ -135,14 +134,14 @@ impl Session {
         let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, Run::Killed)?;
         let crypter = options.crypter.clone();
         let theirs = checkpoint.snapshot.own_crypter(&crypter)?;
-        let examined = seal::examine(&stored, stack);
+        let examined = seal::examine_hashed(&stored, hash.clone(), stack);
         notices.extend(examined.judge(
             stack,
             &stored.checkpoint_place,
             Some(theirs.seal_key()?),
             !options.check_integrity,
         )?);
-        let mut before = Before::of(&stored, &examined);
+        let mut before = Before::of(&examined);
         if options.check_integrity {
             check_on_load(&checkpoint, stack, &stored.checkpoint_place)?;
         }
@@ -153,15 +152,16 @@ impl Session {
         if matches!(fate, JournalFate::Fold(_)) || rekeyed {
             checkpoint.snapshot.stamp(&options.environment);
             let bytes = checkpoint.encode(&crypter)?;
-            hash = sha256_hex(&bytes);
+            let written = Hashed::new(&bytes);
             if let JournalFate::Fold(journal) = &fate {
                 if journal.torn > 0 {
                     lease.cut_journal(journal.good as u64).await?;
                 }
-                lease.append(&journal.compaction_line(&hash, theirs.seal_key()?)).await?;
+                lease.append(&journal.compaction_line(&written.hash, theirs.seal_key()?)).await?;
             }
             let sealer = Sealer { stack, options: &options };
-            before = sealer.replace(&*lease, &before, &bytes, &theirs, &crypter).await?;
+            before = sealer.replace(&*lease, &before, &written, &theirs, &crypter).await?;
+            hash = written.hash;
         }
         match fate {
             JournalFate::Absent => {}
@@ -279,15 +279,16 @@ impl Session {
             broken = store.note_unsound(&mut snapshot);
             snapshot.stamp(&store.options.environment);
             let bytes = store.encode(snapshot)?;
+            let checkpoint = Hashed::new(&bytes);
             if used {
-                let written =
-                    store.send(Record { content: encode_compaction(&sha256_hex(&bytes)), ..Record::default() });
+                let content = encode_compaction(&checkpoint.hash);
+                let written = store.send(Record { content, ..Record::default() });
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
                 in_journal = written.await.is_ok();
                 fail_points::kill("kill::after-fold-record");
             }
             store.journal.close().await;
-            let replaced = store.replace(&bytes).await;
+            let replaced = store.replace(&checkpoint).await;
             if in_journal {
                 replaced.map_err(in_the_journal)?;
             } else {
@@ -374,7 +375,7 @@ impl Store {
         Durability::waiting(answer, number, self.journal.progress())
     }
 
-    async fn replace(&self, checkpoint: &[u8]) -> Result<()> {
+    async fn replace(&self, checkpoint: &Hashed<'_>) -> Result<()> {
         let (sealer, crypter) = (Sealer { stack: &self.stack, options: &self.options }, &self.options.crypter);
         sealer.replace(&*self.lease, &self.before, checkpoint, crypter, crypter).await.map(drop)
     }

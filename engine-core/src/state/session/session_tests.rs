@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::executor::block_on;
 
 use super::*;
+use crate::digest::sha256_hex;
 use crate::provider::StoredProvider;
 use crate::provider::{ProviderReference, Revision};
 use crate::resource_state::ResourceState;

@@ -15,7 +15,7 @@ use super::journal::reading;
 use super::journal::recovery::{JournalFate, Run, recover};
 use super::name::StackName;
 use super::seal::difference::differ_in_time_alone;
-use super::seal::{self, Before, Sealer, Standing};
+use super::seal::{self, Before, Hashed, Sealer, Standing};
 use super::secrets::Crypter;
 use super::session_options::SessionOptions;
 use crate::environment::Environment;
@@ -166,8 +166,8 @@ pub async fn replace_sealed(
     old: &Crypter,
     options: &SessionOptions,
 ) -> Result<()> {
-    let before = Before::of(stored, &seal::examine(stored, stack));
-    Sealer { stack, options }.replace(lease, &before, checkpoint, old, &options.crypter).await.map(drop)
+    let before = Before::of(&seal::examine(stored, stack));
+    Sealer { stack, options }.replace(lease, &before, &Hashed::new(checkpoint), old, &options.crypter).await.map(drop)
 }
 
 /// Takes the state for good as it is: seals it anew. A journal that is not genuine is kept under another name. Gives what
@@ -189,7 +189,7 @@ pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &Se
             .push(format!("the journal that was not genuine is kept as {place}, and is not taken into account").into());
     }
     accepted.extend(examined.judge(stack, &stored.checkpoint_place, Some(key), true)?);
-    Sealer { stack, options }.accept(&*lease, &Before::of(&stored, &examined), &stored.checkpoint, key).await?;
+    Sealer { stack, options }.accept(&*lease, &Before::of(&examined), &stored.checkpoint, key).await?;
     lease.release().await?;
     Ok(accepted)
 }
@@ -236,9 +236,9 @@ pub async fn overwrite_stack(
         ));
     }
     // Whatever the seal says of the state before, it is that of the new one from now on.
-    let before = Before::of(&stored, &examined);
+    let before = Before::of(&examined);
     let crypter = &options.crypter;
-    Sealer { stack, options }.replace(&*lease, &before, &bytes, crypter, crypter).await?;
+    Sealer { stack, options }.replace(&*lease, &before, &Hashed::new(&bytes), crypter, crypter).await?;
     lease.release().await?;
     Ok(notices)
 }

@@ -15,7 +15,7 @@ use crate::state::journal::reading;
 use crate::state::journal::unfinished::{self, Unfinished};
 use crate::state::name::StackName;
 use crate::state::seal::difference::differ_in_time_alone;
-use crate::state::seal::{self, Before, Sealer};
+use crate::state::seal::{self, Before, Hashed, Sealer};
 use crate::state::secrets::Crypter;
 use crate::state::session_options::SessionOptions;
 
@@ -182,8 +182,8 @@ async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &S
         }
     }
     // Whatever the seal says of the state before, it is that of this one from now on.
-    let before = Before::of(&stored, &seal::examine(&stored, sealer.stack));
-    sealer.replace(lease, &before, bytes, crypter, crypter).await?;
+    let before = Before::of(&seal::examine(&stored, sealer.stack));
+    sealer.replace(lease, &before, &Hashed::new(bytes), crypter, crypter).await?;
     Ok(notices)
 }
 
