@@ -18,7 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from run import HERE, strip
+from run import HERE
+from seen import strip
 
 # Who does what, at which stage of the program. `hand` writes the state for pulumi, with code for maloko's references.
 ALONE = [("up", 1), ("up", 2), ("up", 3), ("refresh", 3), ("destroy", 3)]
