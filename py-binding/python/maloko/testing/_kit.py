@@ -173,10 +173,6 @@ class Kit:
         """Runs one operation of a stack; `crash_everywhere` puts its crash in here."""
         return once(None)
 
-    def settles(self, stack: Stack) -> bool:
-        """Is `up` followed by the plans that must be empty?"""
-        return True
-
     def adopt(self, stack: Stack) -> None:
         """Takes a stack that is to be torn down."""
         self.stacks.append(stack)
