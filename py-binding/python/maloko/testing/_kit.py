@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -277,8 +276,3 @@ def _note(run: Run) -> str:
     if call is not None:
         return f"maloko: raised in {call.method} of '{call.name}' ({call.urn}), during {run.verb}"
     return ""
-
-
-def config_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """Configuration as providers get it."""
-    return {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from maloko._errors import MalokoError
 from maloko.testing._laws._words import error_text, plain
 from maloko.testing._laws._worlds import Place, asked_of, ids_of
-from maloko.testing._operations._settings import _text
-from maloko.testing._values import Secret
+from maloko.testing._operations._settings import text_of
+from maloko.testing._values import Secret, plain_of
 
 if TYPE_CHECKING:
     from maloko._maloko import PluginUnderTest
@@ -68,10 +68,7 @@ class Plugin:
         """The plugin with this configuration, started. Raises `MalokoError` when that fails."""
         from maloko._maloko import PluginUnderTest
 
-        values = {
-            key: {"value": _text(it.value), "secret": True} if isinstance(it, Secret) else {"value": _text(it)}
-            for key, it in config.items()
-        }
+        values = {key: {"value": text_of(plain_of(it)), "secret": isinstance(it, Secret)} for key, it in config.items()}
         setup = json.dumps({"type": self.type, "version": self.version, "config": values}, sort_keys=True)
         if setup not in self._started:
             try:

@@ -69,6 +69,4 @@ def _given(inputs: dict[str, Any]) -> dict[str, Any]:
     """The inputs as a program gives them; `Secret` stands for secret ones."""
     import pulumi
 
-    return {
-        key: pulumi.Output.secret(value.value) if isinstance(value, Secret) else value for key, value in inputs.items()
-    }
+    return {key: pulumi.Output.secret(it.value) if isinstance(it, Secret) else it for key, it in inputs.items()}
