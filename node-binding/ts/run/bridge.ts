@@ -216,12 +216,8 @@ export class Bridge {
 
     /** Runs the command line in this process and gives its report (JSON). */
     invoke(number: number, request: string, listener: InvocationListener): Promise<string> {
-        this.hold();
         this.#listeners.set(number, listener);
-        return new Promise((resolve) => {
-            this.#finished.set(number, resolve);
-            this.native.invoke(number, request);
-        });
+        return this.#finish(number, () => this.native.invoke(number, request));
     }
 
     #receive(): void {
@@ -417,28 +413,20 @@ export class Bridge {
 
     #describeFailure(call: number, error: unknown, operation: number): void {
         if (error instanceof CallFailed) {
-            this.native.fail(call, toJsonText(wellFormed(error.failure)), this.keepError(error.thrown, operation));
+            this.native.fail(call, failureText(error.failure), this.keepError(error.thrown, operation));
             return;
         }
         const ofCallback = error instanceof CallbackFailed;
         const thrown = ofCallback ? error.thrown : error;
         const message = ofCallback ? error.message : describe(error);
         const failure: Failure = { kind: "raised", message, traceback: tracebackOf(thrown) };
-        this.native.fail(call, toJsonText(wellFormed(failure)), this.keepError(thrown, operation));
+        this.native.fail(call, failureText(failure), this.keepError(thrown, operation));
     }
 }
 
 // Half of a surrogate pair is no text that anybody else can read.
-function wellFormed(failure: Failure): Failure {
-    const formed: Record<string, unknown> = { ...failure };
-    for (const [name, value] of Object.entries(failure)) {
-        if (typeof value === "string") {
-            formed[name] = value.toWellFormed();
-        } else if (name === "reasons") {
-            formed[name] = (value as string[]).map((reason) => reason.toWellFormed());
-        }
-    }
-    return formed as unknown as Failure;
+function failureText(failure: Failure): string {
+    return toJsonText(failure, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
 }
 
 // The same memory, as the addon takes it.

@@ -1,6 +1,7 @@
 // The testing kit for jest: its own `expect`, and `test` with fixtures as vitest has them.
 import * as path from "node:path";
 import { test as base, describe, expect } from "@jest/globals";
+import { later, notLater } from "../process/originals";
 import { TestTimeout, withKit } from "./crash";
 import {
     type CrashFunction,
@@ -96,7 +97,6 @@ async function within(
     }
 }
 
-const { setTimeout: later, clearTimeout: notLater } = globalThis;
 // So long (milliseconds) a test may take to tell what went on when its time was over.
 const AFTERWARDS = 3000;
 

@@ -1,7 +1,7 @@
 // What an author says of a provider, so that laws and lifecycles can put it to the test.
 import { type Inputs, isClass } from "../stack/subject";
 import { show } from "../values";
-import { objectsOf, type World } from "../worlds";
+import { type ConfigSource, objectsOf, removerOf, type World } from "../worlds";
 import { Plugin } from "./plugin";
 
 /** What fast-check calls an arbitrary, as far as it matters here. */
@@ -27,10 +27,6 @@ export interface BaselineRow {
     inputs: Record<string, unknown>;
     outputs: Record<string, unknown>;
 }
-
-/** Configuration, or what makes it for a world. */
-// biome-ignore lint/suspicious/noExplicitAny: whatever the author's world is
-export type ConfigSource = Record<string, string> | ((world: any) => Record<string, string>);
 
 /** What laws and lifecycles have in common. */
 export interface SubjectOptions {
@@ -149,19 +145,4 @@ export function abilitiesOf(world: World | undefined): object | null {
         mutate: { name: "mutateRemote", there: typeof world.mutateRemote === "function" },
         delete: { name: "deleteRemote", there: removerOf(world) !== undefined },
     };
-}
-
-/** Removes an object behind the provider's back; undefined where the world knows no way. */
-export function removerOf(world: World | undefined): ((id: string) => unknown) | undefined {
-    if (world === undefined) {
-        return undefined;
-    }
-    if (typeof world.deleteRemote === "function") {
-        return (id) => world.deleteRemote?.(id);
-    }
-    const kept: unknown = typeof world.objects === "function" ? world.objects() : world;
-    const tag = Object.prototype.toString.call(kept);
-    return tag === "[object Map]" || tag === "[object Set]"
-        ? (id) => (kept as { delete(id: string): boolean }).delete(id)
-        : undefined;
 }

@@ -83,7 +83,7 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     checkOptions("lifecycle", provider, options ?? {});
     const { resources, extents, mostPicks, mostEdits, mostPoints, crashes, moments } = drawnFrom(options.without);
     const fc: FastCheck = await fastCheck("lifecycle");
-    const { inputs: samples, world, config, volatile, unique, without, steps = STEPS } = options;
+    const { inputs: samples, world, config, volatile = [], unique, without, steps = STEPS } = options;
     const place = new Place(world);
     const inputs = isArbitrary(samples)
         ? (samples as unknown as ReturnType<typeof fc.constant<Inputs>>)
@@ -213,7 +213,7 @@ export async function runLifecycle(
     options: Omit<LifecycleOptions, "inputs"> & { inputs?: Samples },
     steps: readonly Step[],
 ): Promise<void> {
-    const { world, config, volatile, unique, without } = options;
+    const { world, config, volatile = [], unique, without } = options;
     drawnFrom(without);
     const place = new Place(world);
     try {

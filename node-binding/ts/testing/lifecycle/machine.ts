@@ -2,9 +2,10 @@
 // (`engine-kit/src/lifecycle`).
 import { loadAddon } from "../../native";
 import { parseJson, toJsonText } from "../../process/originals";
-import { LawBroken, plainJson, type Words } from "../laws/broken";
+import { LawBroken, type Words } from "../laws/broken";
 import { Plugin } from "../laws/plugin";
 import type { Inputs } from "../stack/subject";
+import { plainJson } from "../values";
 import { type End, Host, type LifeHost, type LifeSource, type Request } from "./host";
 import { PluginHost } from "./plugin-host";
 import { literal, type Rule, type Step } from "./steps";
