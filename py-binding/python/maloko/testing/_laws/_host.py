@@ -25,6 +25,7 @@ from maloko.testing._laws._trial import (
     entry_of,
     forgotten,
     set_inputs,
+    told_of,
     waited_for,
 )
 from maloko.testing._laws._words import error_text, plain
@@ -165,7 +166,7 @@ class _Host:
             for name, resource in self._stack.resources().items()
             if resource["custom"]
         }
-        answer: dict[str, Any] = {"error": _told(run), "resources": resources, "unkept": _unkept(run)}
+        answer: dict[str, Any] = {"error": told_of(run), "resources": resources, "unkept": _unkept(run)}
         if self._failure is None and NAME in resources and run.verb in ("preview", "up"):
             entry = entry_of(run.plan)
             changes = [{"path": path, "old": it.old, "new": it.new} for path, it in sorted(entry.changes.items())]
@@ -284,13 +285,6 @@ def _planted(value: Any, path: list[str], text: str) -> Any:
         return value
     inner = _planted(value[key], rest, text) if rest else text if isinstance(value[key], str) else value[key]
     return {**value, key: inner}
-
-
-def _told(run: Run) -> str | None:
-    """The error of a run: that of the provider, or else the engine's."""
-    if run.outcome == "succeeded":
-        return None
-    return error_text(run.exception) if run.exception is not None else str(run.error)
 
 
 def _unkept(run: Run) -> dict[str, Any] | None:

@@ -10,8 +10,10 @@ from maloko.testing._cloud._leftovers import tear_down
 from maloko.testing._kit import Kit
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
+from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs, Place, ids_of
 from maloko.testing._operations._plan import Plan, PlanEntry
+from maloko.testing._operations._runs import Run
 from maloko.testing._operations._stack import Stack, import_of
 from maloko.testing._values import Secret
 
@@ -180,6 +182,13 @@ def end_with(end: Mapping[str, Any], raised: BaseException | None) -> None:
             raise raised
         case "broken":
             raise Broken(end["words"]) from (raised if end["caused"] else None)
+
+
+def told_of(run: Run) -> str | None:
+    """The error of a run: what the program or the provider raised, or else the engine's; `None` without one."""
+    if run.outcome == "succeeded":
+        return None
+    return error_text(run.exception) if run.exception is not None else run.error or f"the operation {run.outcome}"
 
 
 def waited_for(done: Callable[[], bool], seconds: float) -> bool:

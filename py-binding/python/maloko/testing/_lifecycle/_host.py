@@ -10,7 +10,7 @@ from typing import Any
 from maloko.testing._direct import Direct
 from maloko.testing._laws._recorder import METHODS
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import NAME, Trial, forgotten
+from maloko.testing._laws._trial import NAME, Trial, forgotten, told_of
 from maloko.testing._laws._words import error_text, plain
 from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of
 from maloko.testing._operations._runs import Run, on_a_free_thread
@@ -184,7 +184,7 @@ class Host:
         self.failure = run.failure()
         return {
             **answer,
-            "error": _told(run),
+            "error": told_of(run),
             "refused": any(call.method == "check" and (call.result or {}).get("failures") for call in run.calls),
             "crashed": run.struck is not None,
             "lost": any(call.faulted for call in run.calls),
@@ -209,17 +209,9 @@ class Host:
         return self.trial.ids()
 
 
-def _told(run: Run) -> str | None:
-    """The error of a run: that of the provider, or else the engine's."""
-    failure = run.failure()
-    if failure is None:
-        return None
-    return error_text(failure) if failure is run.exception else str(failure)
-
-
 def _refusal_of(stack: Stack) -> str | None:
     """Tries an `up`; why it failed, and `None` when it did not."""
     try:
-        return _told(stack.run("up"))
+        return told_of(stack.run("up"))
     except Exception as error:  # a state that is locked cannot even be opened
         return str(error)
