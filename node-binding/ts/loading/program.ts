@@ -180,15 +180,8 @@ function isModule(file: string): boolean {
     if (/\.c[jt]s$/.test(file)) {
         return false;
     }
-    for (let directory = path.dirname(file); ; directory = path.dirname(directory)) {
-        const manifest = readManifest(path.join(directory, "package.json"));
-        if (manifest !== undefined) {
-            return manifest.type === "module";
-        }
-        if (path.dirname(directory) === directory) {
-            return false;
-        }
-    }
+    const manifest = findUp(path.dirname(file), "package.json");
+    return manifest !== undefined && readManifest(manifest)?.type === "module";
 }
 
 const isOn = (option: boolean | string | undefined, otherwise: boolean): boolean =>

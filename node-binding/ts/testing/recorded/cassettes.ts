@@ -56,12 +56,7 @@ interface Interceptor {
     ): void;
     on(
         event: "response",
-        listener: (arg: {
-            request: Request;
-            requestId: string;
-            response: Response;
-            isMockedResponse: boolean;
-        }) => Promise<void>,
+        listener: (arg: { request: Request; requestId: string; response: Response }) => Promise<void>,
     ): void;
     apply(): void;
     dispose(): void;

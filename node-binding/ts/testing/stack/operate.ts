@@ -65,7 +65,6 @@ export interface Report {
     diagnostics: { severity: string; urn: string; message: string }[];
     calls: ReportedCall[];
     outputs: Record<string, unknown>;
-    secretOutputs: string[];
     points: Point[];
     struck: { point: Point; kind: CrashKind } | null;
     seconds: number;
