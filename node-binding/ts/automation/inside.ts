@@ -6,6 +6,7 @@ import { installedFrom } from "../command-line/origin";
 import { callStorage } from "../current";
 import { refuseExits } from "../process/exits";
 import { parseJson, toJsonText } from "../process/originals";
+import { onAbort } from "../process/waiting";
 import { ProviderRegistry } from "../providers/registry";
 import { Bridge } from "../run/bridge";
 import { Run } from "../run/run";
@@ -15,7 +16,6 @@ import type { CommandRequest } from "./command";
 import { Listeners } from "./listeners";
 import type { Outcome } from "./outcome";
 import type { CommandResult } from "./result";
-import { onAbort } from "./signals";
 
 const LABEL = "inline program";
 

@@ -4,12 +4,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import * as path from "node:path";
 import type { EngineEvent, ProjectSettings } from "@pulumi/pulumi/automation";
 import { nodeFlags } from "../command-line/node-flags";
+import { onAbort } from "../process/waiting";
 import type { CommandRequest } from "./command";
 import { Listeners } from "./listeners";
 import type { Outcome } from "./outcome";
 import type { CommandResult } from "./result";
 import { hasProject, loadProject } from "./settings";
-import { onAbort } from "./signals";
 
 /** What the child tells, one member at a time. */
 export interface ChildMessage {

@@ -1,9 +1,9 @@
 // Runs the operations of stacks, and knows which are at work.
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
+import { onAbort } from "../process/waiting";
 import { runThrough } from "./command";
 import type { CommandResult } from "./result";
 import { shortName } from "./settings";
-import { onAbort } from "./signals";
 import type { Stack } from "./stack";
 import { variablesOf } from "./workspace";
 

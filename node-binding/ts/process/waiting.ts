@@ -1,4 +1,4 @@
-// Waiting for no longer than so long.
+// Waiting for no longer than so long, or than a caller wants.
 import { later, notLater } from "./originals";
 
 /** Does something end within so many milliseconds, well or not? */
@@ -16,4 +16,13 @@ export async function endsWithin(milliseconds: number, work: Promise<unknown>): 
     } finally {
         notLater(timer);
     }
+}
+
+/** Does something when a signal is aborted, at once where it is already. What is returned takes that back. */
+export function onAbort(signal: AbortSignal | undefined, action: () => void): () => void {
+    if (signal?.aborted) {
+        action();
+    }
+    signal?.addEventListener("abort", action, { once: true });
+    return () => signal?.removeEventListener("abort", action);
 }

@@ -1,12 +1,12 @@
 // The resource monitor and engine clients that the SDK talks to: plain objects that hand requests to the engine.
 
 import type { Sdk } from "../sdk";
-import { type RpcError, rpcError, UNAVAILABLE } from "./bridge";
+import { type RpcCallback, type RpcError, rpcError, UNAVAILABLE } from "./bridge";
 
 /** Where the clients of a run send requests. */
 export interface Requests {
     /** Sends a request; the callback is called within the run. */
-    send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void;
+    send(method: string, request: Uint8Array, callback: RpcCallback): void;
     /** A message of the program; levels as in the engine's protocol (0 debug to 3 error). */
     log(urn: string, level: number, message: string): void;
     /** A resource was registered and has these outputs. */

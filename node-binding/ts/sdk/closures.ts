@@ -79,11 +79,8 @@ export function stubClosures(root: string): void {
     }
 }
 
-/** A provider as the SDK stores it: the text of a module that makes it again. */
-export type SerializedProvider = Serialized;
-
-/** What the serialiser of the SDK at `root` makes of a provider. */
-export async function serializeProvider(root: string, provider: object): Promise<SerializedProvider> {
+/** What the serialiser of the SDK at `root` makes of a provider: the text of a module that makes it again. */
+export async function serializeProvider(root: string, provider: object): Promise<Serialized> {
     const real = realClosures(path.join(root, `${CLOSURES[0]}.js`));
     const serialized = (await withoutShortcuts(() =>
         real.serializeFunction?.(() => provider, { allowSecrets: true }),

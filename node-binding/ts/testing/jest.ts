@@ -142,16 +142,16 @@ function makeTest<All>(fixtures: Fixtures): MalokoTest<All> {
             });
         };
     };
-    const test = (name: string, body: Body<All>, timeout?: number): void =>
-        base(name, bodyOf(name, body, timeout), outer(timeout));
-    return Object.assign(test, {
-        only: (name: string, body: Body<All>, timeout?: number) =>
-            base.only(name, bodyOf(name, body, timeout), outer(timeout)),
+    type Register = (name: string, body: () => Promise<void>, timeout?: number) => void;
+    const registering =
+        (register: Register) =>
+        (name: string, body: Body<All>, timeout?: number): void =>
+            register(name, bodyOf(name, body, timeout), outer(timeout));
+    return Object.assign(registering(base), {
+        only: registering(base.only),
         skip: (name: string, _body?: Body<All>, timeout?: number) => base.skip(name, () => {}, timeout),
-        failing: (name: string, body: Body<All>, timeout?: number) =>
-            base.failing(name, bodyOf(name, body, timeout), outer(timeout)),
-        concurrent: (name: string, body: Body<All>, timeout?: number) =>
-            base.concurrent(name, bodyOf(name, body, timeout), outer(timeout)),
+        failing: registering(base.failing),
+        concurrent: registering(base.concurrent),
         todo: (name: string) => base.todo(name),
         for:
             <Row>(rows: readonly Row[]) =>

@@ -1,6 +1,6 @@
 // Does what the procedure of a law asks for (`engine-kit/src/laws/exchange.rs`): calls, operations on stacks, looks.
 import { inspect } from "node:util";
-import { loadAddon } from "../../native";
+import { type LawTrial, loadAddon } from "../../native";
 import { messageOf } from "../../process/errors";
 import { parseJson, toJsonText } from "../../process/originals";
 import { endsWithin } from "../../process/waiting";
@@ -84,10 +84,9 @@ class Host {
 
     /** Does one thing after the other, up to the end. */
     async drive(law: string): Promise<void> {
-        const { LawTrial } = loadAddon();
         // A call that is cancelled waits as it does in earnest.
         this.#time = law === "L14" ? "real" : "virtual";
-        const procedure = new LawTrial(law, toJsonText(subjectOf(this.subject, this.trial, this.inputs)));
+        const procedure = new (loadAddon().LawTrial)(law, toJsonText(subjectOf(this.subject, this.trial, this.inputs)));
         try {
             await this.#answerAll(procedure);
         } catch (thrown) {
@@ -100,7 +99,7 @@ class Host {
         }
     }
 
-    async #answerAll(procedure: InstanceType<ReturnType<typeof loadAddon>["LawTrial"]>): Promise<void> {
+    async #answerAll(procedure: LawTrial): Promise<void> {
         for (let answer: unknown = null; ; ) {
             const request = parseJson(procedure.next(toJsonText(answer ?? null))) as Request;
             if (request.do === "end") {
@@ -171,8 +170,7 @@ class Host {
             given = left();
             return provider.check(first, second);
         };
-        const warn = (text: string) => this.trial.warnings.push(text);
-        const answer = await raising(() => direct(looking, warn).check(this.#bag(olds), this.#bag(news)));
+        const answer = await raising(() => direct(looking).check(this.#bag(olds), this.#bag(news)));
         const inputs = plain(answer.inputs) as Bag;
         this.#returned.push(inputs);
         const failures = answer.failures.map(({ property, reason }) => [property, reason]);

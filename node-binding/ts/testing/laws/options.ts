@@ -1,5 +1,5 @@
 // What an author says of a provider, so that laws and lifecycles can put it to the test.
-import { type Inputs, isClass } from "../stack/subject";
+import { type Inputs, made } from "../stack/subject";
 import { show } from "../values";
 import { type ConfigSource, objectsOf, removerOf, type World } from "../worlds";
 import { Plugin } from "./plugin";
@@ -101,7 +101,7 @@ export class Place {
         }
         if (this.#now === undefined || (typeof source === "function" && this.#now.reset === undefined)) {
             await this.end();
-            const world = (typeof source === "function" ? made(source as () => object) : source) as World;
+            const world = sampleWorld(source) as World;
             objectsOf(world);
             await world.start?.();
             this.#now = world;
@@ -121,10 +121,6 @@ export class Place {
 /** The provider that talks to that world. */
 export function providerOf(source: ProviderSource, world: World | undefined): object {
     return typeof source === "function" ? made(source as (world: unknown) => object, world) : source;
-}
-
-function made<Args extends unknown[]>(source: (...args: Args) => object, ...args: Args): object {
-    return isClass(source) ? new (source as unknown as new (...args: Args) => object)(...args) : source(...args);
 }
 
 /** How a provider is called in the titles of its tests. */

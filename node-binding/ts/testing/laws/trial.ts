@@ -1,5 +1,4 @@
 // One example: a world and a provider of its own.
-import { messageOf } from "../../process/errors";
 import { mapMembers } from "../../process/members";
 import { parseJson } from "../../process/originals";
 import { isSecret } from "../../sdk/signatures";
@@ -38,8 +37,6 @@ export function plain(value: unknown): unknown {
 export class Trial {
     readonly provider: object;
     readonly direct: Direct;
-    /** What the engine would warn of. */
-    readonly warnings: string[] = [];
     readonly #before: Set<string>;
     #configured: Promise<void> | undefined;
 
@@ -49,7 +46,7 @@ export class Trial {
     ) {
         this.#before = new Set(world === undefined ? [] : objectsOf(world));
         this.provider = providerOf(laboratory.provider, this.world);
-        this.direct = direct(this.provider, (text) => this.warnings.push(text));
+        this.direct = direct(this.provider);
     }
 
     /** Begins with what is in the world: nothing, where it can begin anew. */
@@ -101,6 +98,6 @@ export class Trial {
                 await remove?.(id);
             }
         }
-        await this.direct.close().catch((thrown: unknown) => this.warnings.push(messageOf(thrown)));
+        await this.direct.close().catch(() => {});
     }
 }

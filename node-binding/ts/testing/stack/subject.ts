@@ -26,6 +26,16 @@ export function isClass(subject: object): boolean {
     return typeof subject === "function" && /^class\b/.test(Function.prototype.toString.call(subject));
 }
 
+/** What a class or a function makes. */
+export function made<Args extends unknown[], Made>(
+    source: (new (...args: Args) => Made) | ((...args: Args) => Made),
+    ...args: Args
+): Made {
+    return isClass(source)
+        ? new (source as new (...args: Args) => Made)(...args)
+        : (source as (...args: Args) => Made)(...args);
+}
+
 /** The program that a subject stands for. Throws a TypeError that says what can be one. */
 export function programOf(subject: Subject, name: string): Program {
     const what = "a program (a function), a class of resources, a provider object or its class";
