@@ -1,38 +1,19 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type {
-    Bridge,
-    kitAnswer,
-    LawTrial,
-    LifeTrial,
-    lawText,
-    Message,
-    PluginLife,
-    PluginUnderTest,
-    pageOfRecord,
-    TestStack,
-} from "../native";
 
-interface Addon {
-    Bridge: typeof Bridge;
-    TestStack: typeof TestStack;
-    LawTrial: typeof LawTrial;
-    LifeTrial: typeof LifeTrial;
-    PluginUnderTest: typeof PluginUnderTest;
-    kitAnswer: typeof kitAnswer;
-    lawText: typeof lawText;
-    pageOfRecord: typeof pageOfRecord;
-}
+type Addon = typeof import("../native");
 
 /** The addon's side of a thread, and what it tells. */
 export type {
     Bridge as NativeBridge,
+    LawTrial,
+    LifeTrial,
     Message as NativeMessage,
     PluginLife as NativePluginLife,
     PluginUnderTest as NativePlugin,
     TestStack as NativeStack,
-};
+} from "../native";
 
 // Plain JavaScript: the build needs it before this is compiled.
 const { platformKey } = require("../bin/platform.js") as { platformKey: () => string };

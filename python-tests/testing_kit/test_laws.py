@@ -12,7 +12,7 @@ from law_breakers import BASELINE, BREAKERS, EXAMPLES, Cloud, Good, NeverGivesUp
 from pulumi.dynamic import CheckResult, ConfigureRequest, CreateResult, DiffResult, ResourceProvider
 
 from maloko import MalokoError
-from maloko.testing import Kit, ProviderLaws
+from maloko.testing import Kit, ProviderLaws, Secret
 
 pytest_plugins = ("pytester",)
 
@@ -383,6 +383,7 @@ def test_check_has_its_configuration_under_the_first_law() -> None:
 
         def configure(self, req: ConfigureRequest) -> None:
             self.prefix = req.config.get("prefix")
+            assert req.config.require("token") == "hush"
 
         def check(self, olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:
             assert self.prefix is not None, "check came before configure"
@@ -390,6 +391,6 @@ def test_check_has_its_configuration_under_the_first_law() -> None:
 
     class Laws(Boxes):
         provider: Any = Configured
-        config: Any = {"prefix": "team-"}  # noqa: RUF012
+        config: Any = {"prefix": "team-", "token": Secret("hush")}  # noqa: RUF012
 
     assert Laws.verdicts("L1")["L1"].outcome == "holds"

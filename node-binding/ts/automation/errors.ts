@@ -53,30 +53,18 @@ export class UnsupportedError extends Error {
     }
 }
 
-/** What is known of a failure besides what the command wrote. */
-export interface FailurePlace {
-    thrown?: { value: unknown };
-    urn?: string;
-    method?: string;
-}
-
 const NO_STACK = 6;
 
-/** The error of a command that failed; its class depends on the exit code and on what was written. */
-export function commandError(result: CommandResult, place: FailurePlace = {}): CommandError {
+/** The error of a command that failed; its class depends on the exit code and on what was written. `thrown`: its cause. */
+export function commandError(result: CommandResult, thrown?: { value: unknown }): CommandError {
     const error = new (classOf(result) as unknown as new (result: CommandResult) => Error)(result);
     const { code, stdout, stderr } = result;
-    Object.assign(error, { code, stdout, stderr });
-    if (place.thrown !== undefined) {
+    const { urn, method } = result.operation ?? {};
+    Object.assign(error, { code, stdout, stderr, ...(urn ? { urn } : {}), ...(method ? { method } : {}) });
+    if (thrown !== undefined) {
         // As `new Error(..., { cause })` sets it: no part of what is enumerated.
-        const cause = { value: place.thrown.value, configurable: true, writable: true, enumerable: false };
+        const cause = { value: thrown.value, configurable: true, writable: true, enumerable: false };
         Object.defineProperty(error, "cause", cause);
-    }
-    if (place.urn) {
-        Object.assign(error, { urn: place.urn });
-    }
-    if (place.method) {
-        Object.assign(error, { method: place.method });
     }
     return error as unknown as CommandError;
 }

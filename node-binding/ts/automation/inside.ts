@@ -6,6 +6,7 @@ import { installedFrom } from "../command-line/origin";
 import { callStorage } from "../current";
 import { refuseExits } from "../process/exits";
 import { parseJson, toJsonText } from "../process/originals";
+import { onAbort } from "../process/waiting";
 import { ProviderRegistry } from "../providers/registry";
 import { Bridge } from "../run/bridge";
 import { Run } from "../run/run";
@@ -39,28 +40,16 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
         request.program === undefined
             ? []
             : [refuseExits((code) => run.isCurrent() && run.exited(code)), attributeUncaught(run, LABEL)];
-    const cancel = (): void => bridge.native.cancelInvocation(number);
-    const { signal } = request;
     try {
         const ended = bridge.invoke(number, toJsonText(described(request, sdkVersionOf(process.cwd()))), {
             written: (stream, bytes) => context(() => listeners.written(stream, bytes)),
             event: (event) => context(() => listeners.event(event as EngineEvent)),
         });
-        if (signal?.aborted) {
-            cancel();
-        } else {
-            signal?.addEventListener("abort", cancel, { once: true });
-        }
+        undo.push(onAbort(request.signal, () => bridge.native.cancelInvocation(number)));
         const outcome = outcomeOf(await ended);
-        const { source = 0, urn, method } = outcome.operation ?? {};
-        const original = bridge.errorOf(source);
-        return listeners.finish(outcome, {
-            ...(original === undefined ? {} : { thrown: { value: original.thrown } }),
-            ...(urn ? { urn } : {}),
-            ...(method ? { method } : {}),
-        });
+        const original = bridge.errorOf(outcome.operation?.source ?? 0);
+        return listeners.finish(outcome, original && { value: original.thrown });
     } finally {
-        signal?.removeEventListener("abort", cancel);
         for (const one of undo) {
             one();
         }

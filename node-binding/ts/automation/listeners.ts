@@ -2,7 +2,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { EngineEvent } from "@pulumi/pulumi/automation";
 import type { CommandRequest } from "./command";
-import { commandError, type FailurePlace } from "./errors";
+import { commandError } from "./errors";
 import type { Outcome } from "./outcome";
 import { CommandResult } from "./result";
 
@@ -23,8 +23,11 @@ export class Listeners {
         this.#protect(() => this.request.onEvent?.(event));
     }
 
-    /** The result; throws a `CommandError` for a command that failed, and what a function of the caller has thrown. */
-    finish(outcome: Outcome, place: FailurePlace): CommandResult {
+    /**
+     * The result; throws a `CommandError` for a command that failed, and what a function of the caller has thrown. `thrown`: what
+     * the program or a provider threw.
+     */
+    finish(outcome: Outcome, thrown: { value: unknown } | undefined): CommandResult {
         for (const stream of ["out", "err"] as const) {
             this.#tell(stream, this.#decoders[stream].end());
         }
@@ -37,10 +40,7 @@ export class Listeners {
         if (outcome.code !== 0) {
             const { signal } = this.request;
             const stopped = signal?.aborted === true && outcome.operation?.outcome === "cancelled";
-            throw commandError(
-                result,
-                stopped && place.thrown === undefined ? { ...place, thrown: { value: signal.reason } } : place,
-            );
+            throw commandError(result, thrown ?? (stopped ? { value: signal.reason } : undefined));
         }
         if (this.#failure !== undefined) {
             throw this.#failure.thrown;

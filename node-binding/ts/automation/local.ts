@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import * as path from "node:path";
 import type { EngineEvent, ProjectSettings } from "@pulumi/pulumi/automation";
 import { nodeFlags } from "../command-line/node-flags";
+import { onAbort } from "../process/waiting";
 import type { CommandRequest } from "./command";
-import type { FailurePlace } from "./errors";
 import { Listeners } from "./listeners";
 import type { Outcome } from "./outcome";
 import type { CommandResult } from "./result";
@@ -40,21 +40,12 @@ export async function runInChild(request: CommandRequest): Promise<CommandResult
             child.send({ cancel: true }, () => {});
         }
     };
-    try {
-        const ended = endOf(child, listeners);
-        child.send({ arguments: request.arguments, directory, events: request.onEvent !== undefined }, () => {});
-        if (signal?.aborted) {
-            cancel();
-        } else {
-            signal?.addEventListener("abort", cancel, { once: true });
-        }
-        const { outcome, error } = await ended;
-        const { urn, method } = outcome.operation ?? {};
-        const place: FailurePlace = { ...(urn ? { urn } : {}), ...(method ? { method } : {}) };
-        return listeners.finish(outcome, error === undefined ? place : { ...place, thrown: { value: revived(error) } });
-    } finally {
-        signal?.removeEventListener("abort", cancel);
-    }
+    const ended = endOf(child, listeners);
+    child.send({ arguments: request.arguments, directory, events: request.onEvent !== undefined }, () => {});
+    const stopListening = onAbort(signal, cancel);
+    const { outcome, error } = await ended;
+    stopListening();
+    return listeners.finish(outcome, error && { value: revived(error) });
 }
 
 type End = NonNullable<ChildMessage["finished"]>;

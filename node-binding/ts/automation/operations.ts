@@ -1,5 +1,6 @@
 // Runs the operations of stacks, and knows which are at work.
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
+import { onAbort } from "../process/waiting";
 import { runThrough } from "./command";
 import type { CommandResult } from "./result";
 import { shortName } from "./settings";
@@ -25,16 +26,13 @@ export async function operate(
     program: PulumiFn | undefined,
 ): Promise<CommandResult> {
     const entry = { stack, stop: new AbortController() };
-    const forward = (): void => entry.stop.abort(options.signal?.reason);
-    if (options.signal?.aborted) {
-        forward();
-    }
-    options.signal?.addEventListener("abort", forward, { once: true });
+    const { signal } = options;
+    const stopForwarding = onAbort(signal, () => entry.stop.abort(signal?.reason));
     working.add(entry);
     try {
         return await command(stack, args, { ...options, signal: entry.stop.signal }, program, true);
     } finally {
-        options.signal?.removeEventListener("abort", forward);
+        stopForwarding();
         working.delete(entry);
     }
 }

@@ -17,8 +17,6 @@ export interface OperationEnd {
     outcome: "succeeded" | "failed" | "cancelled";
     /** Counts by kind of step, such as `{ create: 2 }`. */
     changes: Record<string, number>;
-    /** Was anything written? Where nothing was, the history has no entry of the operation. */
-    stateWritten: boolean;
     /** The first error in words. */
     error: string | null;
     /** Number of the error object. */

@@ -1,20 +1,14 @@
 // Where the state of an inline program without a directory of its own is kept.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { runThrough } from "./command";
-import { variablesOf, type Workspace } from "./workspace";
+import type { Workspace } from "./workspace";
 
 /**
  * Refuses a workspace whose directory is a temporary one when its state would be in there: nothing would find the stack
  * again, and the next run would make everything a second time.
  */
 export async function requirePlace(workspace: Workspace): Promise<void> {
-    const { stdout } = await runThrough(workspace.pulumiCommand, {
-        arguments: ["whoami", "--json"],
-        directory: workspace.workDir,
-        variables: variablesOf(workspace),
-    });
-    const { url } = JSON.parse(stdout) as { url: string };
+    const { url } = await workspace.whoAmI();
     const inside = path.join(fs.realpathSync(workspace.workDir), ".maloko");
     if (url === `file://${inside}`) {
         throw new Error(

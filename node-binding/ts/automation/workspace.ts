@@ -202,11 +202,8 @@ export class LocalWorkspace implements Workspace {
 
     /** Removes a stack and its settings; one that has resources only with `force`. */
     async removeStack(stackName: string, options?: RemoveOptions): Promise<void> {
-        const flags = [
-            ...(options?.force ? ["--force"] : []),
-            ...(options?.preserveConfig ? ["--preserve-config"] : []),
-        ];
-        await this.#run(["stack", "rm", "--yes", ...flags, stackName]);
+        const flags = { "--force": options?.force, "--preserve-config": options?.preserveConfig };
+        await this.#run(["stack", "rm", "--yes", ...switchedOn(flags), stackName]);
         if (this.#selected === stackName) {
             this.#selected = undefined;
         }
@@ -264,16 +261,8 @@ export class LocalWorkspace implements Workspace {
 
     /** Sets the configuration to that of the last operation, and returns it. */
     async refreshConfig(stackName: string): Promise<ConfigMap> {
-        const [last] = await this.#json<{ config: ConfigMap }[]>([
-            "stack",
-            "history",
-            "--json",
-            "--show-secrets",
-            "--page-size",
-            "1",
-            "--stack",
-            stackName,
-        ]);
+        const newest = ["--json", "--show-secrets", "--page-size", "1", "--stack", stackName];
+        const [last] = await this.#json<{ config: ConfigMap }[]>(["stack", "history", ...newest]);
         if (last === undefined) {
             throw new UnsupportedError("refreshConfig", `nothing was done to the stack '${stackName}' so far`);
         }
@@ -321,13 +310,13 @@ export class LocalWorkspace implements Workspace {
 
     /** Installs the packages that the program needs, with the project's package manager, and their plugins. */
     async install(options?: InstallOptions): Promise<void> {
-        await this.#run([
-            "install",
-            ...(options?.noPlugins ? ["--no-plugins"] : []),
-            ...(options?.noDependencies ? ["--no-dependencies"] : []),
-            ...(options?.reinstall ? ["--reinstall"] : []),
-            ...(options?.useLanguageVersionTools ? ["--use-language-version-tools"] : []),
-        ]);
+        const flags = {
+            "--no-plugins": options?.noPlugins,
+            "--no-dependencies": options?.noDependencies,
+            "--reinstall": options?.reinstall,
+            "--use-language-version-tools": options?.useLanguageVersionTools,
+        };
+        await this.#run(["install", ...switchedOn(flags)]);
     }
 
     /** Makes a project, as `maloko new` does: a small one with a dynamic provider, or one from a template folder. */
@@ -339,15 +328,13 @@ export class LocalWorkspace implements Workspace {
             ["--stack", options?.stack],
             ...(options?.config ?? []).map((value): [string, string] => ["--config", value]),
         ];
-        return this.#run([
-            "new",
-            options?.templateOrUrl ?? "typescript",
-            "--yes",
-            ...texts.flatMap(([flag, value]) => (value ? [flag, value] : [])),
-            ...(options?.configPath ? ["--config-path"] : []),
-            ...(options?.force ? ["--force"] : []),
-            ...(options?.generateOnly ? ["--generate-only"] : []),
-        ]);
+        const flags = {
+            "--config-path": options?.configPath,
+            "--force": options?.force,
+            "--generate-only": options?.generateOnly,
+        };
+        const named = texts.flatMap(([flag, value]) => (value ? [flag, value] : []));
+        return this.#run(["new", options?.templateOrUrl ?? "typescript", "--yes", ...named, ...switchedOn(flags)]);
     }
 
     /** Installs a plugin from the usual places. */
@@ -432,6 +419,11 @@ export function variablesOf(workspace: Workspace): Record<string, string> {
 
 function pathFlag(path: boolean | undefined): string[] {
     return path ? ["--path"] : [];
+}
+
+// The switches that are on.
+function switchedOn(switches: Record<string, boolean | undefined>): string[] {
+    return Object.keys(switches).filter((flag) => switches[flag]);
 }
 
 function definedOf(members: object): object {

@@ -4,6 +4,7 @@
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BlockStatement, type Node, type Pattern, type Program, parse } from "acorn";
+import { boundNames } from "../process/syntax";
 
 // The line that is put into program files finds us by this name, also from another copy of this package.
 const HOOK = "maloko.declare";
@@ -13,19 +14,14 @@ const LONG_LINE = 200;
 
 type Names = Record<string, () => unknown>;
 
-/** What is known of one file. */
-interface File {
-    names: Names;
-}
-
-const files = new Map<string, File>();
+const files = new Map<string, Names>();
 
 /** Begins to take what program files declare. */
 export function acceptDeclarations(): void {
     Object.defineProperty(globalThis, Symbol.for(HOOK), {
         configurable: true,
         value: (file: string, names: Names) => {
-            files.set(file.startsWith("file:") ? fileURLToPath(file) : file, { names });
+            files.set(file.startsWith("file:") ? fileURLToPath(file) : file, names);
         },
     });
 }
@@ -37,13 +33,13 @@ export function declaredFiles(): Iterable<string> {
 
 /** A top-level value of a file by its name; undefined when there is none (yet). */
 export function declaredValue(file: string, name: string): unknown {
-    const names = files.get(file)?.names;
+    const names = files.get(file);
     return names !== undefined && Object.hasOwn(names, name) ? readName(names[name]) : undefined;
 }
 
 /** Where a class or object is declared: its file and the name there. */
 export function findDeclaration(wanted: unknown): { file: string; name: string } | undefined {
-    for (const [file, { names }] of files) {
+    for (const [file, names] of files) {
         for (const [name, read] of Object.entries(names)) {
             if (readName(read) === wanted) {
                 return { file, name };
@@ -174,23 +170,6 @@ function namesOf(statement: Declaration): string[] {
         case "ExportNamedDeclaration":
         case "ExportDefaultDeclaration":
             return statement.declaration ? namesOf(statement.declaration) : [];
-        default:
-            return [];
-    }
-}
-
-function boundNames(pattern: Pattern): string[] {
-    switch (pattern.type) {
-        case "Identifier":
-            return [pattern.name];
-        case "ObjectPattern":
-            return pattern.properties.flatMap((it) => boundNames(it.type === "RestElement" ? it.argument : it.value));
-        case "ArrayPattern":
-            return pattern.elements.flatMap((it) => (it === null ? [] : boundNames(it)));
-        case "RestElement":
-            return boundNames(pattern.argument);
-        case "AssignmentPattern":
-            return boundNames(pattern.left);
         default:
             return [];
     }

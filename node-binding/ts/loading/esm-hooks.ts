@@ -1,13 +1,8 @@
 // Runs in Node's loader thread: puts the line of declarations.ts before ES modules that may declare providers.
+import type { LoadHook } from "node:module";
 import { fileURLToPath } from "node:url";
 import { withDeclarations } from "./declarations";
 import { mayDeclareProviders } from "./packages";
-
-interface Loaded {
-    format?: string | null;
-    source?: string | ArrayBuffer | NodeJS.TypedArray | null;
-    shortCircuit?: boolean;
-}
 
 let root = "";
 
@@ -15,11 +10,7 @@ export function initialize(data: { root: string }): void {
     root = data.root;
 }
 
-export async function load(
-    url: string,
-    context: unknown,
-    nextLoad: (url: string, context: unknown) => Promise<Loaded>,
-): Promise<Loaded> {
+export const load: LoadHook = async (url, context, nextLoad) => {
     const loaded = await nextLoad(url, context);
     if (
         loaded.format !== "module" ||
@@ -36,4 +27,4 @@ export async function load(
         return loaded;
     }
     return { ...loaded, source: withDeclarations(source, bare, "module") };
-}
+};

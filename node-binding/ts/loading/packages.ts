@@ -4,6 +4,7 @@ import * as fs from "node:fs";
 import Module from "node:module";
 import * as path from "node:path";
 import { OWN_DIRECTORY } from "../process/own-files";
+import { findUp } from "./tsconfig";
 
 /** What a package.json says, as far as it is needed here. */
 interface Package {
@@ -195,15 +196,8 @@ function installedAbove(directory: string, name: string): string | undefined {
             return undefined;
         }
     }
-    for (let current = directory; ; current = path.dirname(current)) {
-        const candidate = path.join(current, MODULES, name);
-        if (fs.existsSync(path.join(candidate, "package.json"))) {
-            return candidate;
-        }
-        if (path.dirname(current) === current) {
-            return undefined;
-        }
-    }
+    const manifest = findUp(directory, path.join(MODULES, name, "package.json"));
+    return manifest && path.dirname(manifest);
 }
 
 function realPath(file: string): string {

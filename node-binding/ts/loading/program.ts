@@ -50,9 +50,7 @@ interface Manifest {
 export function findEntry(place: string): Entry {
     const stats = fs.statSync(place, { throwIfNoEntry: false });
     if (stats === undefined) {
-        const withExtension = [".ts", ".js", ".mts", ".mjs", ".cts", ".cjs"]
-            .map((extension) => place + extension)
-            .find((it) => fs.existsSync(it));
+        const withExtension = firstOf(place, [".ts", ".js", ".mts", ".mjs", ".cts", ".cjs"]);
         if (withExtension === undefined) {
             throw new ProjectError(`the program ${place} does not exist: check \`main\` in Pulumi.yaml`);
         }
@@ -144,9 +142,11 @@ function mainOf(manifest: Manifest | undefined): string | undefined {
 }
 
 function indexOf(directory: string): string | undefined {
-    return ["index.js", "index.mjs", "index.ts", "index.mts", "index.cjs", "index.cts"]
-        .map((name) => path.join(directory, name))
-        .find((file) => fs.existsSync(file));
+    return firstOf(path.join(directory, "index"), [".js", ".mjs", ".ts", ".mts", ".cjs", ".cts"]);
+}
+
+function firstOf(base: string, extensions: string[]): string | undefined {
+    return extensions.map((extension) => base + extension).find((file) => fs.existsSync(file));
 }
 
 // `main` may leave the extension out, or name a folder.
@@ -158,9 +158,7 @@ function resolveFile(place: string): string | undefined {
     if (stats?.isDirectory() === true) {
         return indexOf(place);
     }
-    return [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"]
-        .map((extension) => place + extension)
-        .find((file) => fs.existsSync(file));
+    return firstOf(place, [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"]);
 }
 
 function readManifest(file: string): Manifest | undefined {
@@ -182,15 +180,8 @@ function isModule(file: string): boolean {
     if (/\.c[jt]s$/.test(file)) {
         return false;
     }
-    for (let directory = path.dirname(file); ; directory = path.dirname(directory)) {
-        const manifest = readManifest(path.join(directory, "package.json"));
-        if (manifest !== undefined) {
-            return manifest.type === "module";
-        }
-        if (path.dirname(directory) === directory) {
-            return false;
-        }
-    }
+    const manifest = findUp(path.dirname(file), "package.json");
+    return manifest !== undefined && readManifest(manifest)?.type === "module";
 }
 
 const isOn = (option: boolean | string | undefined, otherwise: boolean): boolean =>

@@ -5,7 +5,7 @@ import * as path from "node:path";
 
 interface TsConfig {
     extends?: string | string[];
-    compilerOptions?: { useDefineForClassFields?: boolean; target?: string };
+    compilerOptions?: { useDefineForClassFields?: boolean };
 }
 
 /**
@@ -29,7 +29,7 @@ export function loaderConfig(directory: string, named: string | undefined): stri
     return written;
 }
 
-/** A file of a program, by default its tsconfig.json: in its directory or one above. */
+/** A file by its name, or its path from there: in a directory or one above. */
 export function findUp(directory: string, name = "tsconfig.json"): string | undefined {
     for (let current = directory; ; current = path.dirname(current)) {
         const file = path.join(current, name);

@@ -4,5 +4,8 @@
 /** `JSON.parse` and `JSON.stringify`. */
 export const { parse: parseJson, stringify: toJsonText } = JSON;
 
+/** Timers that a test's fake ones leave alone. */
+export const { setTimeout: later, clearTimeout: notLater } = globalThis;
+
 /** `Promise.all`, of the `Promise` of then. */
 export const allOf = Promise.all.bind(Promise) as typeof Promise.all;

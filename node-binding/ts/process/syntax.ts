@@ -1,5 +1,5 @@
 // The syntax of classes and methods, read from the text that they have at run time.
-import { type Node, parseExpressionAt } from "acorn";
+import { type Node, type Pattern, parseExpressionAt } from "acorn";
 
 /** A node of a syntax tree, with its members by name. */
 export type Tree = Node & Record<string, unknown>;
@@ -17,6 +17,24 @@ export function isClassTree({ type }: Tree): boolean {
 /** The members of a class; of a function there are none. */
 export function membersOf(tree: Tree): Tree[] {
     return isClassTree(tree) ? (tree.body as { body: Tree[] }).body : [];
+}
+
+/** The names that a pattern binds: of a variable, a parameter, an assignment. */
+export function boundNames(pattern: Pattern): string[] {
+    switch (pattern.type) {
+        case "Identifier":
+            return [pattern.name];
+        case "ObjectPattern":
+            return pattern.properties.flatMap((it) => boundNames(it.type === "RestElement" ? it.argument : it.value));
+        case "ArrayPattern":
+            return pattern.elements.flatMap((it) => (it === null ? [] : boundNames(it)));
+        case "RestElement":
+            return boundNames(pattern.argument);
+        case "AssignmentPattern":
+            return boundNames(pattern.left);
+        default:
+            return [];
+    }
 }
 
 export function isTree(value: unknown): value is Tree {

@@ -3,7 +3,6 @@
 import { toJsonText } from "../process/originals";
 import { classTree, isTree, membersOf } from "../process/syntax";
 import { labelOf } from "./calls";
-import type { Look, Taken } from "./configured";
 import { isMadeByConstructor } from "./constructors";
 import { nameOf } from "./conversion";
 import { VERSION_MEMBER } from "./revision";
@@ -26,11 +25,21 @@ export function classOf(provider: object): Class | undefined {
     return typeof prototype.constructor === "function" ? (prototype.constructor as Class) : undefined;
 }
 
+/** The attributes that stand for an object in the state (JSON), and why those are not all of them. */
+export interface Taken {
+    text?: string;
+    fault?: string;
+}
+
 /**
- * Those attributes of an instance that can be kept as canonical JSON, and why that is not all of them. `values`: in the place
- * of those that it has now.
+ * Those attributes of an object of a class that can be kept as canonical JSON, and why that is not all of them. `values`: in the
+ * place of those that it has now.
  */
-function attributesOf(provider: object, ownClass: Class, values?: ReadonlyMap<string, unknown>): Taken {
+export function takenNow(provider: object, values?: ReadonlyMap<string, unknown>): Taken {
+    const ownClass = classOf(provider);
+    if (ownClass === undefined) {
+        return {};
+    }
     let problem: string | undefined;
     if (hasPrivateFields(ownClass)) {
         problem = `class \`${ownClass.name}\` keeps private fields (#...), which cannot be read and stored`;
@@ -132,14 +141,8 @@ function declaresPrivate(classText: string): boolean {
     }
 }
 
-/** How the attributes of provider objects are looked at. */
-export const LOOK: Look = {
-    take(provider, values) {
-        const ownClass = classOf(provider);
-        return ownClass === undefined ? {} : attributesOf(provider, ownClass, values);
-    },
-    hasPrivate(provider) {
-        const ownClass = classOf(provider);
-        return ownClass !== undefined && hasPrivateFields(ownClass);
-    },
-};
+/** Has the class of a provider fields that cannot be read? */
+export function keepsPrivate(provider: object): boolean {
+    const ownClass = classOf(provider);
+    return ownClass !== undefined && hasPrivateFields(ownClass);
+}

@@ -1,7 +1,7 @@
 // What a provider's `configure` sets that is not the object's own: variables around it, attributes of its class or of other
 // objects. Read from its source; methods of the object that it calls count as well.
-import { parse } from "acorn";
-import { childrenOf, type Tree } from "../process/syntax";
+import { type Pattern, parse } from "acorn";
+import { boundNames, childrenOf, isTree, type Tree } from "../process/syntax";
 
 /** What it sets, in words: "the variable `token`"; undefined when nothing is seen. `values`: the object's own attributes. */
 export function setOutside(provider: object, values: ReadonlyMap<string, unknown>): string | undefined {
@@ -90,45 +90,21 @@ class Reader {
     #declare(node: Tree): void {
         switch (node.type) {
             case "VariableDeclarator":
-                this.#bind(node.id as Tree);
-                break;
             case "FunctionDeclaration":
             case "FunctionExpression":
             case "ArrowFunctionExpression":
             case "ClassDeclaration":
-                this.#bind(node.id as Tree | null);
-                for (const parameter of (node.params as Tree[] | undefined) ?? []) {
-                    this.#bind(parameter);
-                }
+                this.#bind(node.id, ...((node.params as unknown[] | undefined) ?? []));
                 break;
             case "CatchClause":
-                this.#bind(node.param as Tree | null);
+                this.#bind(node.param);
                 break;
         }
     }
 
-    // The names in a pattern.
-    #bind(pattern: Tree | null | undefined): void {
-        switch (pattern?.type) {
-            case "Identifier":
-                this.#declared.add(pattern.name as string);
-                break;
-            case "AssignmentPattern":
-                this.#bind(pattern.left as Tree);
-                break;
-            case "RestElement":
-                this.#bind(pattern.argument as Tree);
-                break;
-            case "ArrayPattern":
-                for (const element of pattern.elements as (Tree | null)[]) {
-                    this.#bind(element);
-                }
-                break;
-            case "ObjectPattern":
-                for (const property of pattern.properties as Tree[]) {
-                    this.#bind((property.value ?? property) as Tree);
-                }
-                break;
+    #bind(...patterns: unknown[]): void {
+        for (const name of patterns.flatMap((it) => (isTree(it) ? boundNames(it as unknown as Pattern) : []))) {
+            this.#declared.add(name);
         }
     }
 

@@ -7,22 +7,9 @@
 // copy of its own, made of what the object was before its first `configure`; where that cannot be done without a surprise it
 // is refused.
 import { isDeepStrictEqual } from "node:util";
+import { keepsPrivate, type Taken, takenNow } from "./attributes";
 import { copyForRun, copyOf, isPlain, sharedError } from "./copies";
 import { accessorsOf, contentsOf, inherited, isAbsent, valuesOf } from "./own-values";
-
-/** The attributes that stand for an object in the state (JSON), and why those are not all of them. */
-export interface Taken {
-    text?: string;
-    fault?: string;
-}
-
-/** How an object is looked at. */
-export interface Look {
-    /** What stands for it in the state: of the object, or of these attributes. */
-    take(provider: object, values?: ReadonlyMap<string, unknown>): Taken;
-    /** Has its class fields that cannot be read? */
-    hasPrivate(provider: object): boolean;
-}
 
 const MISSING = Symbol("missing");
 
@@ -73,12 +60,12 @@ class Origin {
      * Before the next run sees it: what `configure` has set is taken back, and what methods have made where nothing was.
      * What the program itself has set since the last run stays, and counts from now on as what the object was made with.
      */
-    makeReady(provider: object, look: Look): void {
+    makeReady(provider: object): void {
         if (!this.isFree) {
             return;
         }
         this.#configuredBy = undefined;
-        const left = this.#noteProgram(provider, look);
+        const left = this.#noteProgram(provider);
         if (left !== undefined) {
             const now = valuesOf(provider);
             this.#takeMade(provider, (key) => !this.#isChanged(key, left, now));
@@ -115,11 +102,11 @@ class Origin {
     }
 
     // What the program has set since the last call counts. Gives how the object was left then, once.
-    #noteProgram(provider: object, look: Look): Map<string, unknown> | undefined {
+    #noteProgram(provider: object): Map<string, unknown> | undefined {
         const left = this.#left;
         this.#left = undefined;
         if (left !== undefined) {
-            this.#noteChanges(left, valuesOf(provider), provider, look);
+            this.#noteChanges(left, valuesOf(provider), provider);
         }
         return left;
     }
@@ -131,7 +118,7 @@ class Origin {
         );
     }
 
-    #noteChanges(left: Map<string, unknown>, now: Map<string, unknown>, provider: object, look: Look): void {
+    #noteChanges(left: Map<string, unknown>, now: Map<string, unknown>, provider: object): void {
         let some = false;
         for (const key of new Set([...left.keys(), ...now.keys()])) {
             const after = valueIn(now, key);
@@ -152,12 +139,12 @@ class Origin {
             const listed = [...this.values, ...this.contents].filter(
                 ([key]) => !Object.hasOwn(provider, key) || Object.prototype.propertyIsEnumerable.call(provider, key),
             );
-            this.taken = look.take(provider, new Map(listed));
+            this.taken = takenNow(provider, new Map(listed));
         }
     }
 
     /** Has a run hold it, if it is free. */
-    hold(claims: Claims, provider: object, look: Look): boolean {
+    hold(claims: Claims, provider: object): boolean {
         if (this.#holder?.deref() === claims) {
             return true;
         }
@@ -165,9 +152,9 @@ class Origin {
             return false;
         }
         if (this.isConfiguredBy(claims)) {
-            this.#noteProgram(provider, look);
+            this.#noteProgram(provider);
         } else {
-            this.makeReady(provider, look);
+            this.makeReady(provider);
         }
         this.#holder = new WeakRef(claims);
         return true;
@@ -248,13 +235,13 @@ function knownOrigins(): WeakMap<object, Origin> {
 }
 
 /** What stands for an object in the state. What an earlier run's `configure` has set is taken back, and is no part of it. */
-export function takenOf(provider: object, look: Look): Taken {
+export function takenOf(provider: object): Taken {
     const origin = known.get(provider);
     if (origin === undefined) {
-        return look.take(provider);
+        return takenNow(provider);
     }
     if (origin.paused === undefined) {
-        origin.makeReady(provider, look);
+        origin.makeReady(provider);
     }
     return origin.taken;
 }
@@ -274,7 +261,6 @@ export class Claims {
     readonly #claims = new Map<object, Claim>();
 
     constructor(
-        private readonly look: Look,
         private readonly factory: Factory = () => Promise.resolve(undefined),
         /** Lets go of what was configured, when another run is about to take it in a pause. */
         readonly onTaken?: () => Promise<void>,
@@ -320,20 +306,20 @@ export class Claims {
     async #claim(provider: object): Promise<Claim> {
         await this.evict(provider);
         const origin = this.#originOf(provider);
-        if (origin.hold(this, provider, this.look)) {
+        if (origin.hold(this, provider)) {
             return this.#keep(provider, { called: provider, origin, isCopy: false });
         }
         const { isAbandoned } = origin;
         const made = await this.factory(provider, origin.taken);
         if (made !== undefined && made !== provider) {
             const own = this.#originOf(made);
-            if (own.hold(this, made, this.look)) {
+            if (own.hold(this, made)) {
                 return this.#keep(provider, { called: made, origin: own, isCopy: false });
             }
             const reason = "the factory that is registered for it gives the same object to several runs";
             throw sharedError(provider, reason, isAbandoned);
         }
-        const copied = copyForRun(provider, origin.values, origin.contents, this.look.hasPrivate(provider));
+        const copied = copyForRun(provider, origin.values, origin.contents, keepsPrivate(provider));
         if (typeof copied === "string") {
             throw sharedError(provider, copied, isAbandoned);
         }
@@ -343,7 +329,7 @@ export class Claims {
     #originOf(provider: object): Origin {
         let origin = known.get(provider);
         if (origin === undefined) {
-            origin = new Origin(provider, this.look.take(provider));
+            origin = new Origin(provider, takenNow(provider));
             known.set(provider, origin);
         }
         return origin;
@@ -372,7 +358,7 @@ export class Claims {
     /** Goes on after a pause; what others hold meanwhile is no longer this run's. */
     resume(provider: object): void {
         const claim = this.#claims.get(provider);
-        if (claim !== undefined && !claim.isCopy && !claim.origin.hold(this, claim.called, this.look)) {
+        if (claim !== undefined && !claim.isCopy && !claim.origin.hold(this, claim.called)) {
             this.#claims.delete(provider);
         }
     }

@@ -1,4 +1,5 @@
 // An object of its own for a run whose provider object is in use by another run at the same time.
+import { mapMembers } from "../process/members";
 import { labelOf } from "./calls";
 import { setOutside } from "./configured-outside";
 import { assignsFunctions, isMadeByConstructor } from "./constructors";
@@ -109,10 +110,5 @@ export function copyOf(value: unknown): unknown {
     if (value instanceof URL) {
         return new URL(value);
     }
-    if (!isPlain(value)) {
-        return value;
-    }
-    return Array.isArray(value)
-        ? value.map(copyOf)
-        : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyOf(member)]));
+    return isPlain(value) ? mapMembers(value, copyOf) : value;
 }

@@ -3,12 +3,13 @@ import * as fs from "node:fs";
 import { declaredFiles, declaredIn, declaredValue, findDeclaration } from "../loading/declarations";
 import { FileNames } from "../loading/packages";
 import { entryOfPackage } from "../loading/program";
+import type { NativeBridge } from "../native";
 import { describeWithCauses, tracebackOf } from "../process/errors";
 import { parseJson, toJsonText } from "../process/originals";
-import { classOf, LOOK } from "./attributes";
+import { classOf, type Taken } from "./attributes";
 import { autonamingOf } from "./autonaming";
 import { CallFailed, callProvider, methodsOf, type Warn } from "./calls";
-import { Claims, type Taken, takenOf } from "./configured";
+import { Claims, takenOf } from "./configured";
 import { assignsFunctions } from "./constructors";
 import { nameOf } from "./conversion";
 import { Shared } from "./copies";
@@ -30,19 +31,6 @@ export interface ProviderReference {
     revision?: Revision;
 }
 
-/** Takes the descriptions of provider objects: the engine's side. */
-export interface Describer {
-    describe(
-        object: number,
-        reference: string,
-        methods: number,
-        namedProperty?: string,
-        maxLength?: number,
-        limits?: string,
-    ): void;
-    forget(objects: number[]): void;
-}
-
 // Numbers are never used twice in a thread, so that a handle that the SDK kept cannot mean another object.
 let lastNumber = 0;
 
@@ -54,10 +42,11 @@ export class ProviderRegistry {
     readonly #rebuilt = new Map<string, Promise<number | undefined>>();
     #files: FileNames;
     readonly #classes = new Map<unknown, { file: string; name: string } | undefined>();
-    readonly #claims = new Claims(LOOK, (provider, taken) => this.#ownOf(provider, taken));
+    readonly #claims = new Claims((provider, taken) => this.#ownOf(provider, taken));
 
     constructor(
-        private readonly describer: Describer,
+        /** Takes the descriptions of provider objects. */
+        private readonly native: NativeBridge,
         /** The directory of Pulumi.yaml: files are named relative to it. */
         root: string,
         /** Loads a program file that nothing has loaded in this run. */
@@ -93,7 +82,7 @@ export class ProviderRegistry {
         const { property, maxLength } = autonamingOf(provider);
         const described = { ...reference, revision: revisionOf(provider) };
         const limits = limitsOf(provider);
-        this.describer.describe(
+        this.native.describe(
             number,
             toJsonText(described),
             methodsOf(provider),
@@ -142,7 +131,7 @@ export class ProviderRegistry {
         if (ownClass === undefined) {
             return undefined;
         }
-        const place = this.#find(ownClass) ?? { module: "", name: ownClass.name };
+        const place = this.placeOf(ownClass) ?? { module: "", name: ownClass.name };
         const factory = factoryOf(place, this.#locate);
         return factory === undefined ? undefined : made(factory, place, attributesIn({ attributes: text }));
     }
@@ -157,11 +146,6 @@ export class ProviderRegistry {
         return handle.startsWith(HANDLE_PREFIX) ? this.objectOf(Number(handle.slice(HANDLE_PREFIX.length))) : undefined;
     }
 
-    /** Where a class or an object is declared or exported. */
-    placeOf(wanted: object): { module: string; name: string } | undefined {
-        return this.#find(wanted);
-    }
-
     /** All objects of the run. */
     get objects(): object[] {
         return [...this.#numbers.keys()];
@@ -173,7 +157,7 @@ export class ProviderRegistry {
 
     /** Lets go of all objects. */
     close(): void {
-        this.describer.forget([...this.#objects.keys()]);
+        this.native.forget([...this.#objects.keys()]);
         this.#objects.clear();
         this.#numbers.clear();
         this.#byReference.clear();
@@ -184,14 +168,16 @@ export class ProviderRegistry {
     /** What stands for an object in the state. Reads its attributes now. */
     referenceOf(provider: object): ProviderReference {
         // First of all: what an earlier run's `configure` has set is taken back.
-        const taken = takenOf(provider, LOOK);
+        const taken = takenOf(provider);
         const reference: ProviderReference = { maloko: 1, language: "nodejs", module: "", name: "" };
         const ownClass = classOf(provider);
         if (ownClass === undefined) {
-            return this.#literalReference(provider, reference);
+            const incomplete =
+                "the provider is an object literal that is no constant at the top level of a file of the program";
+            return { ...reference, ...(this.placeOf(provider) ?? { incomplete }) };
         }
         reference.name = ownClass.name;
-        const found = this.#find(ownClass);
+        const found = this.placeOf(ownClass);
         if (found === undefined) {
             const what = ownClass.name === "" ? "an anonymous class" : `class \`${ownClass.name}\``;
             // Without a file, the program was not loaded by our loader.
@@ -211,21 +197,11 @@ export class ProviderRegistry {
         return incomplete === undefined ? reference : { ...reference, incomplete };
     }
 
-    #literalReference(provider: object, reference: ProviderReference): ProviderReference {
-        const found = this.#find(provider);
-        return found === undefined
-            ? {
-                  ...reference,
-                  incomplete:
-                      "the provider is an object literal that is no constant at the top level of a file of the program",
-              }
-            : { ...reference, ...found };
-    }
-
-    #find(wanted: object): { module: string; name: string } | undefined {
+    /** Where a class or an object is declared or exported. */
+    placeOf(wanted: object): Place | undefined {
         if (!this.#classes.has(wanted)) {
             // An object literal may be looked up before its constant is there: only successes are kept for it.
-            const found = this.#placeOf(wanted);
+            const found = this.#declarationOf(wanted);
             if (found === undefined && typeof wanted !== "function") {
                 return undefined;
             }
@@ -236,7 +212,7 @@ export class ProviderRegistry {
     }
 
     // Of a package's file, what it exports is a better name than what it declares: that is what a package promises.
-    #placeOf(wanted: object): { file: string; name: string } | undefined {
+    #declarationOf(wanted: object): { file: string; name: string } | undefined {
         const declared = findDeclaration(wanted);
         return declared !== undefined && this.#files.isOwn(declared.file) ? declared : (findExport(wanted) ?? declared);
     }
@@ -326,7 +302,7 @@ export class ProviderRegistry {
         return found !== null && typeof found === "object" ? this.numberOf(found) : undefined;
     }
 
-    readonly #locate: Locate = (wanted) => this.#find(wanted);
+    readonly #locate: Locate = (wanted) => this.placeOf(wanted);
 
     #today(reference: ProviderReference): ProviderReference {
         const { module, name } = this.#current(today(reference, this.#locate));
@@ -337,7 +313,7 @@ export class ProviderRegistry {
     #current(place: Place): Place {
         const found = place.module === "" ? undefined : this.#known(this.#files.fileOf(place.module), place.name);
         const isObject = typeof found === "function" || (typeof found === "object" && found !== null);
-        return (isObject ? this.#find(found) : undefined) ?? place;
+        return (isObject ? this.placeOf(found) : undefined) ?? place;
     }
 
     async #lookUp(module: string, name: string): Promise<unknown> {

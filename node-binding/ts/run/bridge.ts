@@ -1,6 +1,6 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
 
-import type { Failure } from "../../native";
+import type { Failure, Serialized } from "../../native";
 import type { ProviderCall } from "../current";
 import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "../native";
 import { describe, textOf, tracebackOf } from "../process/errors";
@@ -8,7 +8,7 @@ import { parseJson, toJsonText } from "../process/originals";
 import { CallFailed } from "../providers/calls";
 import type { ProviderReference, ProviderRegistry } from "../providers/registry";
 import { belowCall } from "../providers/tracing";
-import { CallbackFailed, type SerializedProvider } from "../sdk";
+import { CallbackFailed } from "../sdk";
 import type { ResourceClass } from "./resource-classes";
 
 /** A request that the engine refused; `code` is a gRPC status. */
@@ -35,7 +35,7 @@ export interface Operation {
     /** Runs something as part of the program: with its configuration, its monitor and its logs. */
     within<T>(action: () => T): T;
     /** A provider object as the SDK itself would have stored it, by its number. */
-    readonly serialize: (object: number) => Promise<SerializedProvider>;
+    readonly serialize: (object: number) => Promise<Serialized>;
     /** Runs something as a provider's call on behalf of a resource. */
     withinCall<T>(
         number: number,
@@ -67,11 +67,7 @@ export class ProgramFailed extends Error {
 /** What a command line asks of its front. */
 export interface Front {
     runPass(args: string[]): Promise<number>;
-    reExecute(request: {
-        projectRoot: string;
-        runtimeOptions: unknown;
-        arguments: string[];
-    }): Promise<number | undefined>;
+    reExecute(request: { runtimeOptions: unknown; arguments: string[] }): Promise<number | undefined>;
     /** The classes of dynamic resources that the program made. */
     resourceClasses(): Promise<ResourceClass[]>;
     exit(code: number): void;
@@ -216,12 +212,8 @@ export class Bridge {
 
     /** Runs the command line in this process and gives its report (JSON). */
     invoke(number: number, request: string, listener: InvocationListener): Promise<string> {
-        this.hold();
         this.#listeners.set(number, listener);
-        return new Promise((resolve) => {
-            this.#finished.set(number, resolve);
-            this.native.invoke(number, request);
-        });
+        return this.#finish(number, () => this.native.invoke(number, request));
     }
 
     #receive(): void {
@@ -254,13 +246,13 @@ export class Bridge {
                 break;
             case "lookUp":
                 this.engaged = true;
-                void this.#answer(message.call, message.operation, async () => toJsonText(await this.#lookUp(message)));
+                this.#answerJson(message.call, message.operation, () => this.#lookUp(message));
                 break;
             case "serialize":
                 this.engaged = true;
-                void this.#answer(message.call, message.operation, async () => {
-                    return toJsonText(await this.#operation(message.operation).serialize(message.object));
-                });
+                this.#answerJson(message.call, message.operation, async () =>
+                    this.#operation(message.operation).serialize(message.object),
+                );
                 break;
             case "callBack":
                 this.#callBack(message);
@@ -270,19 +262,13 @@ export class Bridge {
                 this.#runProgram(message);
                 break;
             case "runPass":
-                void this.#answer(message.call, 0, async () => {
-                    return toJsonText((await this.#front?.runPass(message.arguments)) ?? 255);
-                });
+                this.#answerJson(message.call, 0, async () => (await this.#front?.runPass(message.arguments)) ?? 255);
                 break;
             case "reExecute":
-                void this.#answer(message.call, 0, async () => {
-                    return toJsonText((await this.#front?.reExecute(parseJson(message.request))) ?? null);
-                });
+                this.#answerJson(message.call, 0, async () => this.#front?.reExecute(parseJson(message.request)));
                 break;
             case "resourceClasses":
-                void this.#answer(message.call, 0, async () => {
-                    return toJsonText((await this.#front?.resourceClasses()) ?? []);
-                });
+                this.#answerJson(message.call, 0, async () => (await this.#front?.resourceClasses()) ?? []);
                 break;
             case "stopped":
                 for (const operation of this.#operations.values()) {
@@ -320,13 +306,13 @@ export class Bridge {
         const reference = parseJson(text) as ProviderReference;
         switch (method) {
             case "find":
-                return registry.find(reference) ?? null;
+                return registry.find(reference);
             case "isByHand":
                 return within(() => registry.isByHand(reference));
             case "named":
-                return (await within(() => registry.named(reference))) ?? null;
+                return within(() => registry.named(reference));
             case "rebuild":
-                return (await within(() => registry.rebuild(reference))) ?? null;
+                return within(() => registry.rebuild(reference));
         }
     }
 
@@ -395,6 +381,10 @@ export class Bridge {
             });
     }
 
+    #answerJson(call: number, operation: number, action: () => Promise<unknown>): void {
+        void this.#answer(call, operation, async () => toJsonText((await action()) ?? null));
+    }
+
     async #answer(call: number, operation: number, action: () => Promise<string>): Promise<void> {
         this.hold();
         try {
@@ -417,28 +407,20 @@ export class Bridge {
 
     #describeFailure(call: number, error: unknown, operation: number): void {
         if (error instanceof CallFailed) {
-            this.native.fail(call, toJsonText(wellFormed(error.failure)), this.keepError(error.thrown, operation));
+            this.native.fail(call, failureText(error.failure), this.keepError(error.thrown, operation));
             return;
         }
         const ofCallback = error instanceof CallbackFailed;
         const thrown = ofCallback ? error.thrown : error;
         const message = ofCallback ? error.message : describe(error);
         const failure: Failure = { kind: "raised", message, traceback: tracebackOf(thrown) };
-        this.native.fail(call, toJsonText(wellFormed(failure)), this.keepError(thrown, operation));
+        this.native.fail(call, failureText(failure), this.keepError(thrown, operation));
     }
 }
 
 // Half of a surrogate pair is no text that anybody else can read.
-function wellFormed(failure: Failure): Failure {
-    const formed: Record<string, unknown> = { ...failure };
-    for (const [name, value] of Object.entries(failure)) {
-        if (typeof value === "string") {
-            formed[name] = value.toWellFormed();
-        } else if (name === "reasons") {
-            formed[name] = (value as string[]).map((reason) => reason.toWellFormed());
-        }
-    }
-    return formed as unknown as Failure;
+function failureText(failure: Failure): string {
+    return toJsonText(failure, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
 }
 
 // The same memory, as the addon takes it.

@@ -1,3 +1,4 @@
+import { callSites } from "../process/call-sites";
 import { OWN_DIRECTORY } from "../process/own-files";
 
 // Resources that the body of a module registers: it runs when the module is first loaded only, also when a program runs
@@ -59,25 +60,13 @@ export class ModuleBodies {
 
 // The file whose body is running: the frame that Node's loader calls. Frames below ours are not the program's.
 function fileOfBody(): string | undefined {
-    const { prepareStackTrace, stackTraceLimit } = Error;
-    const holder: { stack?: unknown } = {};
-    try {
-        Error.stackTraceLimit = MAX_FRAMES;
-        Error.prepareStackTrace = (_error, sites) => sites;
-        Error.captureStackTrace(holder, fileOfBody);
-        const sites = holder.stack as NodeJS.CallSite[];
-        let previous: string | undefined;
-        for (const site of sites) {
-            const file = site.getFileName() ?? undefined;
-            if (previous !== undefined && file !== undefined && /^node:internal\/modules\/(cjs|esm)\//.test(file)) {
-                return previous;
-            }
-            previous =
-                file === undefined || file.startsWith("node:") || file.startsWith(OWN_DIRECTORY) ? undefined : file;
+    let previous: string | undefined;
+    for (const site of callSites(fileOfBody, MAX_FRAMES)) {
+        const file = site.getFileName() ?? undefined;
+        if (previous !== undefined && file !== undefined && /^node:internal\/modules\/(cjs|esm)\//.test(file)) {
+            return previous;
         }
-        return undefined;
-    } finally {
-        Error.prepareStackTrace = prepareStackTrace;
-        Error.stackTraceLimit = stackTraceLimit;
+        previous = file === undefined || file.startsWith("node:") || file.startsWith(OWN_DIRECTORY) ? undefined : file;
     }
+    return undefined;
 }

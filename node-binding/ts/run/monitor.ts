@@ -1,12 +1,12 @@
 // The resource monitor and engine clients that the SDK talks to: plain objects that hand requests to the engine.
 
 import type { Sdk } from "../sdk";
-import { type RpcError, rpcError, UNAVAILABLE } from "./bridge";
+import { type RpcCallback, type RpcError, rpcError, UNAVAILABLE } from "./bridge";
 
 /** Where the clients of a run send requests. */
 export interface Requests {
     /** Sends a request; the callback is called within the run. */
-    send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void;
+    send(method: string, request: Uint8Array, callback: RpcCallback): void;
     /** A message of the program; levels as in the engine's protocol (0 debug to 3 error). */
     log(urn: string, level: number, message: string): void;
     /** A resource was registered and has these outputs. */
@@ -38,39 +38,53 @@ const REGISTRATIONS = new Set(["RegisterResource", "ReadResource", "RegisterReso
 
 /** The resource monitor's client: one function per method of the SDK's own service definition. */
 export function monitorClient(sdk: Sdk, requests: Requests): object {
-    const client: Client = {};
-    for (const [name, method] of Object.entries(sdk.monitorMethods)) {
+    return clientOf(sdk.monitorMethods, requests, (rpc, request, callback) => (error, response) => {
+        if (error === null) {
+            if (rpc === "RegisterResource") {
+                const { getUrn, getObject } = response as Registered;
+                const outputs = (): string[] => Object.keys(getObject.call(response)?.toJavaScript() ?? {});
+                const registration = request as Registration;
+                const [type, name] = [registration.getType(), registration.getName()];
+                requests.registered(type, name, getUrn.call(response), outputs);
+            }
+            callback(null, response);
+        } else if (REGISTRATIONS.has(rpc)) {
+            if (error.code !== UNAVAILABLE) {
+                requests.refused(error);
+            }
+            // Of these the SDK takes UNAVAILABLE quietly, but for outputs, whose failure it always lets go unhandled.
+            if (rpc === "RegisterResourceOutputs") {
+                callback(null, {});
+            } else {
+                callback(unavailable(error));
+            }
+        } else {
+            callback(error);
+        }
+    });
+}
+
+// `taken`: what takes the answer to a request, in the place of the SDK's own callback.
+function clientOf(
+    methods: Sdk["monitorMethods"],
+    requests: Requests,
+    taken: (rpc: string, request: Message, callback: Callback) => Callback,
+): Client {
+    const client: Client = { close: () => {} };
+    for (const [name, method] of Object.entries(methods)) {
         const rpc = method.path.slice(method.path.lastIndexOf("/") + 1);
         client[name] = (request, ...rest) => {
-            const callback = rest.findLast((it) => typeof it === "function") as Callback;
+            const take = taken(rpc, request, callbackIn(rest));
             requests.send(rpc, request.serializeBinary(), (error, bytes) => {
-                if (error === null) {
-                    const response = method.responseDeserialize(bytes);
-                    if (rpc === "RegisterResource") {
-                        const { getUrn, getObject } = response as Registered;
-                        const outputs = (): string[] => Object.keys(getObject.call(response)?.toJavaScript() ?? {});
-                        const registration = request as Registration;
-                        const [type, name] = [registration.getType(), registration.getName()];
-                        requests.registered(type, name, getUrn.call(response), outputs);
-                    }
-                    callback(null, response);
-                } else if (REGISTRATIONS.has(rpc)) {
-                    if (error.code !== UNAVAILABLE) {
-                        requests.refused(error);
-                    }
-                    // Of these the SDK takes UNAVAILABLE quietly, but for outputs, whose failure it always lets go unhandled.
-                    if (rpc === "RegisterResourceOutputs") {
-                        callback(null, {});
-                    } else {
-                        callback(unavailable(error));
-                    }
-                } else {
-                    callback(error);
-                }
+                take(error, error === null ? method.responseDeserialize(bytes) : undefined);
             });
         };
     }
-    return { ...client, close: () => {} };
+    return client;
+}
+
+function callbackIn(rest: unknown[]): Callback {
+    return rest.findLast((it) => typeof it === "function") as Callback;
 }
 
 function unavailable(error: RpcError): RpcError {
@@ -85,23 +99,13 @@ interface LogRequest extends Message {
 
 /** The engine service's client. Every call is answered: an unanswered `log` would hold up the logs of all stacks. */
 export function engineClient(sdk: Sdk, requests: Requests): object {
-    const client: Client = {};
-    for (const [name, method] of Object.entries(sdk.engineMethods)) {
-        const rpc = method.path.slice(method.path.lastIndexOf("/") + 1);
-        client[name] = (request, ...rest) => {
-            const callback = rest.findLast((it) => typeof it === "function") as Callback;
-            requests.send(rpc, request.serializeBinary(), (error, bytes) => {
-                callback(error, error === null ? method.responseDeserialize(bytes) : undefined);
-            });
-        };
-    }
+    const client = clientOf(sdk.engineMethods, requests, (_rpc, _request, callback) => callback);
     client.log = (request, ...rest) => {
         const log = request as LogRequest;
         requests.log(log.getUrn(), log.getSeverity(), log.getMessage());
-        (rest.findLast((it) => typeof it === "function") as Callback)(null, {});
+        callbackIn(rest)(null, {});
     };
     // The root resource is known from its registration.
-    client.setRootResource = (_request, ...rest) =>
-        (rest.findLast((it) => typeof it === "function") as Callback)(null, {});
-    return { ...client, close: () => {} };
+    client.setRootResource = (_request, ...rest) => callbackIn(rest)(null, {});
+    return client;
 }

@@ -1,5 +1,6 @@
 // One program on its way through the SDK: its store, its clients, its end.
 
+import type { Serialized } from "../../native";
 import { callStorage, OpenCalls, type ProviderCall } from "../current";
 import { textOf } from "../process/errors";
 import { allOf } from "../process/originals";
@@ -14,7 +15,6 @@ import {
     quietFailures,
     type RunSettings,
     type Sdk,
-    type SerializedProvider,
     type Store,
     serializeProvider,
     setInsideCall,
@@ -25,7 +25,7 @@ import {
     withConfigVariable,
 } from "../sdk";
 import { capturedOutputs, isOutput } from "../sdk/captured-outputs";
-import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
+import { type Bridge, type Operation, ProgramFailed, type RpcCallback, type RpcError } from "./bridge";
 import { ModuleBodies } from "./module-bodies";
 import { engineClient, monitorClient, type Requests } from "./monitor";
 import { endOutput } from "./printed-output";
@@ -68,7 +68,7 @@ export class Run implements Operation {
 
     readonly within = <T>(action: () => T): T => this.#enter(action);
 
-    readonly serialize = (object: number): Promise<SerializedProvider> => {
+    readonly serialize = (object: number): Promise<Serialized> => {
         const provider = this.registry.objectOf(object);
         if (provider === undefined || this.#root === undefined) {
             return Promise.reject(new Error(`no provider object ${object} in this run`));
@@ -122,9 +122,13 @@ export class Run implements Operation {
      * before is registered all the same.
      */
     fail(thrown: unknown, text: string): void {
+        this.#endWith(new ProgramFailed(text, thrown));
+    }
+
+    #endWith(failure: ProgramFailed | "stopped"): void {
         if (!this.#failed) {
             this.#failed = true;
-            const end = (): void => this.#abort(new ProgramFailed(text, thrown));
+            const end = (): void => this.#abort(failure);
             this.within(this.#drain).then(end, end);
         }
     }
@@ -142,11 +146,9 @@ export class Run implements Operation {
         if (code !== 0) {
             const text = `the program ended with process.exit(${code})`;
             this.fail(new Error(text), text);
-        } else if (!this.#failed) {
+        } else {
             // As with `sys.exit(0)` in Python: what it has registered is what it has.
-            this.#failed = true;
-            const end = (): void => this.#abort("stopped");
-            this.within(this.#drain).then(end, end);
+            this.#endWith("stopped");
         }
         return true;
     }
@@ -299,7 +301,7 @@ export class Run implements Operation {
         return /\n\s+at /.test(text) ? text : `${text}\n    in the program ${label}`;
     }
 
-    #send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void {
+    #send(method: string, request: Uint8Array, callback: RpcCallback): void {
         this.#requests++;
         this.bridge.rpc(this.#engine, method, request, (error, bytes) => {
             this.#requests--;

@@ -35,17 +35,16 @@ function stop(): void {
 }
 
 function onError(thrown: unknown): void {
-    if (typeof thrown === "object" && thrown !== null) {
-        if (seen.has(thrown)) {
-            return;
-        }
+    const isObject = typeof thrown === "object" && thrown !== null;
+    if (isObject && seen.has(thrown)) {
+        return;
     }
     const owner = [...runs].find(({ run }) => run.isCurrent());
     if (owner === undefined) {
         leaveToOthers(thrown);
         return;
     }
-    if (typeof thrown === "object" && thrown !== null) {
+    if (isObject) {
         seen.add(thrown);
     }
     const call = callStorage.getStore();

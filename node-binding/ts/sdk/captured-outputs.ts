@@ -93,15 +93,6 @@ export function isOutput(value: unknown): value is AnyOutput {
     );
 }
 
-interface RemoteObject {
-    objectId?: string;
-}
-
-interface Properties {
-    result: { name: string; value?: RemoteObject }[];
-    internalProperties?: { name: string; value?: RemoteObject }[];
-}
-
 const HAND_OVER = "maloko.handOver";
 
 // The variables that a function sees, from its inside outwards; only the debugger's interface can tell.
@@ -122,23 +113,16 @@ function variablesOf(code: object, names: Set<string>): Map<string, unknown> {
         };
         host[key] = code;
         const expression = `globalThis[Symbol.for(${JSON.stringify(HAND_OVER)})]`;
-        const remote = send<{ result: RemoteObject }>("Runtime.evaluate", { expression });
-        const own = send<Properties>("Runtime.getProperties", {
-            objectId: remote?.result.objectId,
-            ownProperties: true,
-        });
-        const scopes = own?.internalProperties?.find(({ name }) => name === "[[Scopes]]")?.value?.objectId;
-        const list =
-            scopes === undefined
-                ? undefined
-                : send<Properties>("Runtime.getProperties", { objectId: scopes, ownProperties: true });
+        const remote = send<inspector.Runtime.EvaluateReturnType>("Runtime.evaluate", { expression });
+        const propertiesOf = (
+            it: inspector.Runtime.RemoteObject | undefined,
+        ): inspector.Runtime.GetPropertiesReturnType | undefined =>
+            it && send("Runtime.getProperties", { objectId: it.objectId, ownProperties: true });
+        const own = propertiesOf(remote?.result);
+        const scopes = propertiesOf(own?.internalProperties?.find(({ name }) => name === "[[Scopes]]")?.value);
         // The last one is the global scope, which holds nothing of the program's.
-        for (const { value: scope } of list?.result.slice(0, -1) ?? []) {
-            const inside = send<Properties>("Runtime.getProperties", {
-                objectId: scope?.objectId,
-                ownProperties: true,
-            });
-            for (const { name, value } of inside?.result ?? []) {
+        for (const { value: scope } of scopes?.result.slice(0, -1) ?? []) {
+            for (const { name, value } of propertiesOf(scope)?.result ?? []) {
                 if (!names.has(name) || variables.has(name) || value?.objectId === undefined) {
                     continue;
                 }

@@ -1,11 +1,11 @@
 // The serialiser of providers: never called, and (where we come first) never loaded.
-import * as fs from "node:fs";
-import Module from "node:module";
+import type Module from "node:module";
 import * as path from "node:path";
 import type { Serialized } from "../../native";
 
 import { isOutput } from "./captured-outputs";
 import { withoutShortcuts } from "./speed";
+import { standIn } from "./stand-ins";
 import { currentStore, type Store } from "./store";
 
 /** Gives the handle of a provider object of a run; an output where it has to wait for something. */
@@ -48,7 +48,8 @@ function answerNextLookUp(handleOf: HandleOf): void {
     queueMicrotask(restore);
 }
 
-function looksLikeProvider(key: unknown): key is object {
+/** Has an object a method of a provider of the SDK's? */
+export function looksLikeProvider(key: unknown): key is object {
     return (
         typeof key === "object" &&
         key !== null &&
@@ -61,36 +62,26 @@ function looksLikeProvider(key: unknown): key is object {
 export function stubClosures(root: string): void {
     for (const name of CLOSURES) {
         const file = path.join(root, `${name}.js`);
-        if (require.cache[file] !== undefined || !fs.existsSync(file)) {
-            continue;
-        }
-        const stub = new Module(file);
-        stub.filename = file;
-        stub.loaded = true;
         const forward =
             (method: string) =>
             (...args: unknown[]): unknown =>
-                liveProvider(args) ?? withoutShortcuts(() => realClosures(file, stub)[method]?.(...args));
-        stub.exports = {
+                liveProvider(args) ?? withoutShortcuts(() => realClosures(file)[method]?.(...args));
+        const stub = standIn(file, {
             serializeFunction: forward("serializeFunction"),
             serializeFunctionAsync: forward("serializeFunctionAsync"),
             computeCodePaths: forward("computeCodePaths"),
             findWorkspaceRoot: forward("findWorkspaceRoot"),
             packageArchivePath: forward("packageArchivePath"),
-        };
-        require.cache[file] = stub;
-        stubs.set(file, stub);
+        });
+        if (stub !== undefined) {
+            stubs.set(file, stub);
+        }
     }
 }
 
-/** A provider as the SDK stores it: the text of a module that makes it again. */
-export type SerializedProvider = Serialized;
-
-/** What the serialiser of the SDK at `root` makes of a provider. */
-export async function serializeProvider(root: string, provider: object): Promise<SerializedProvider> {
-    const file = path.join(root, `${CLOSURES[0]}.js`);
-    const stub = stubs.get(file);
-    const real = stub === undefined ? (require(file) as Closures) : realClosures(file, stub);
+/** What the serialiser of the SDK at `root` makes of a provider: the text of a module that makes it again. */
+export async function serializeProvider(root: string, provider: object): Promise<Serialized> {
+    const real = realClosures(path.join(root, `${CLOSURES[0]}.js`));
     const serialized = (await withoutShortcuts(() =>
         real.serializeFunction?.(() => provider, { allowSecrets: true }),
     )) as { text: string; containsSecrets: boolean };
@@ -102,8 +93,9 @@ type Closures = Record<string, (...args: unknown[]) => unknown>;
 const stubs = new Map<string, Module>();
 const reals = new Map<string, Closures>();
 
-function realClosures(file: string, stub: Module): Closures {
-    let real = reals.get(file);
+function realClosures(file: string): Closures {
+    const stub = stubs.get(file);
+    let real = stub === undefined ? (require(file) as Closures) : reals.get(file);
     if (real === undefined) {
         delete require.cache[file];
         try {

@@ -2,7 +2,7 @@
 // SDK version has moved is either reported (where results depend on it) or done without (where only speed does).
 
 export { CallbackFailed, callByToken } from "./callbacks";
-export { giveHandles, type SerializedProvider, serializeProvider } from "./closures";
+export { giveHandles, looksLikeProvider, serializeProvider } from "./closures";
 export { type Maker, makersOf, quietFailures, takeDeclaredOutputs, whenMade } from "./declared";
 export { withConfigVariable } from "./environment";
 export { setInsideCall, waitingFor } from "./get";

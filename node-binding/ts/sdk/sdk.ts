@@ -107,9 +107,7 @@ export class Sdk {
         const root = findSdk(directory);
         let sdk = Sdk.#copies.get(root);
         if (sdk === undefined) {
-            const { version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")) as {
-                version: string;
-            };
+            const version = versionAt(root);
             if (compare(version, OLDEST_SDK) < 0) {
                 throw new Error(
                     `@pulumi/pulumi ${version} (${root}) is older than maloko supports: install ${OLDEST_SDK} or newer, ` +
@@ -252,11 +250,14 @@ function checkPlaces(places: [module: string, exports: object, names: string[]][
 /** The version of the SDK that a program in `directory` imports; empty where there is none. */
 export function sdkVersionOf(directory: string): string {
     try {
-        const root = findSdk(directory);
-        return (JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")) as { version: string }).version;
+        return versionAt(findSdk(directory));
     } catch {
         return "";
     }
+}
+
+function versionAt(root: string): string {
+    return (JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")) as { version: string }).version;
 }
 
 function findSdk(directory: string): string {

@@ -1,8 +1,9 @@
 // What the SDK spends most of its time on, done more cheaply; where a place has moved, it is done without.
-import * as fs from "node:fs";
-import Module, { findSourceMap } from "node:module";
+import { findSourceMap } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
+import { callSites } from "../process/call-sites";
+import { standIn } from "./stand-ins";
 
 const deferred = new WeakSet<object>();
 
@@ -14,12 +15,6 @@ export function isDeferred(exports: object): boolean {
 /** Loads the automation API at its first use: it is a tenth of the SDK's start, and programs hardly ever use it. */
 export function deferAutomation(root: string): void {
     const file = path.join(root, "automation", "index.js");
-    if (require.cache[file] !== undefined || !fs.existsSync(file)) {
-        return;
-    }
-    const stub = new Module(file);
-    stub.filename = file;
-    stub.loaded = true;
     let real: object | undefined;
     const load = (): object => {
         if (real === undefined) {
@@ -28,7 +23,7 @@ export function deferAutomation(root: string): void {
         }
         return real;
     };
-    stub.exports = new Proxy(Object.create(null) as object, {
+    const exports = new Proxy(Object.create(null) as object, {
         get: (_target, name) => (name === "__esModule" ? true : (Reflect.get(load(), name) as unknown)),
         has: (_target, name) => Reflect.has(load(), name),
         ownKeys: () => Reflect.ownKeys(load()),
@@ -37,8 +32,9 @@ export function deferAutomation(root: string): void {
             return descriptor && { ...descriptor, configurable: true };
         },
     });
-    deferred.add(stub.exports as object);
-    require.cache[file] = stub;
+    if (standIn(file, exports) !== undefined) {
+        deferred.add(exports);
+    }
 }
 
 interface Shortcut {
@@ -104,19 +100,10 @@ const positions = new Map<string, Position | undefined>();
 
 // The SDK formats and parses whole stacks with all frames. Here: the callers' few nearest frames, each place once.
 function stackTrace(skip: number): (Position | undefined)[] {
-    const { prepareStackTrace, stackTraceLimit } = Error;
-    const holder: { stack?: unknown } = {};
-    try {
-        Error.stackTraceLimit = MAX_FRAMES + skip;
-        Error.prepareStackTrace = (_error, sites) => sites;
-        // This function is the topmost frame in the place of `callsites`, which the SDK's own adds one for.
-        Error.captureStackTrace(holder, stackTrace);
-        const sites = holder.stack as NodeJS.CallSite[];
-        return sites.slice(skip - 1).map(positionOf);
-    } finally {
-        Error.prepareStackTrace = prepareStackTrace;
-        Error.stackTraceLimit = stackTraceLimit;
-    }
+    // This function is the topmost frame in the place of `callsites`, which the SDK's own adds one for.
+    return callSites(stackTrace, MAX_FRAMES + skip)
+        .slice(skip - 1)
+        .map(positionOf);
 }
 
 function positionOf(site: NodeJS.CallSite): Position | undefined {

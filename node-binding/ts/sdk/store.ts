@@ -7,7 +7,6 @@ export interface Store {
         options: Record<string, unknown>;
         monitor?: unknown;
         engine?: unknown;
-        rpcDone: Promise<unknown>;
     };
     callbacks?: unknown;
     terminated?: boolean;

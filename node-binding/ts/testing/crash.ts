@@ -4,7 +4,7 @@ import * as path from "node:path";
 import { parseJson } from "../process/originals";
 import { ask } from "./judgement";
 import { type CrashPlan, Kit, Swept, type TestInfo } from "./kit";
-import { isClass } from "./stack/subject";
+import { made } from "./stack/subject";
 
 /**
  * What happens at a point. `kill`: the process is gone. `raise_before`, `raise_after`: the call or the write fails, without or
@@ -115,10 +115,6 @@ export class CrashTest<World> {
             await serving?.stop?.();
         }
     }
-}
-
-function made<World>(make: (new () => World) | (() => World)): World {
-    return isClass(make) ? new (make as new () => World)() : (make as () => World)();
 }
 
 /** The time of a test is over. */

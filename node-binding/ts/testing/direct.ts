@@ -1,7 +1,6 @@
 // A provider without an engine: its methods called with the values, and held to the types, that the engine would use.
 
 import { parseJson, toJsonText } from "../process/originals";
-import { LOOK } from "../providers/attributes";
 import { CallFailed, callProvider, has as hasMethod, labelOf, type ProviderObject } from "../providers/calls";
 import { Claims } from "../providers/configured";
 import { type Bag, toBag } from "../providers/conversion";
@@ -52,7 +51,7 @@ const PROJECT = "project";
 export function direct(provider: ProviderLike, warn: (text: string) => void = () => {}): Direct {
     const object = madeOf(provider);
     const has = (method: string): boolean => hasMethod(object as ProviderObject, method);
-    const claims: Claims = new Claims(LOOK, undefined, has("close") ? () => close() : undefined);
+    const claims: Claims = new Claims(undefined, has("close") ? () => close() : undefined);
     let given: Record<string, string> | undefined;
     let configuring: Promise<void> | undefined;
     let underWay = 0;

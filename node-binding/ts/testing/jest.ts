@@ -1,6 +1,7 @@
 // The testing kit for jest: its own `expect`, and `test` with fixtures as vitest has them.
 import * as path from "node:path";
 import { test as base, describe, expect } from "@jest/globals";
+import { later, notLater } from "../process/originals";
 import { TestTimeout, withKit } from "./crash";
 import {
     type CrashFunction,
@@ -96,7 +97,6 @@ async function within(
     }
 }
 
-const { setTimeout: later, clearTimeout: notLater } = globalThis;
 // So long (milliseconds) a test may take to tell what went on when its time was over.
 const AFTERWARDS = 3000;
 
@@ -142,16 +142,16 @@ function makeTest<All>(fixtures: Fixtures): MalokoTest<All> {
             });
         };
     };
-    const test = (name: string, body: Body<All>, timeout?: number): void =>
-        base(name, bodyOf(name, body, timeout), outer(timeout));
-    return Object.assign(test, {
-        only: (name: string, body: Body<All>, timeout?: number) =>
-            base.only(name, bodyOf(name, body, timeout), outer(timeout)),
+    type Register = (name: string, body: () => Promise<void>, timeout?: number) => void;
+    const registering =
+        (register: Register) =>
+        (name: string, body: Body<All>, timeout?: number): void =>
+            register(name, bodyOf(name, body, timeout), outer(timeout));
+    return Object.assign(registering(base), {
+        only: registering(base.only),
         skip: (name: string, _body?: Body<All>, timeout?: number) => base.skip(name, () => {}, timeout),
-        failing: (name: string, body: Body<All>, timeout?: number) =>
-            base.failing(name, bodyOf(name, body, timeout), outer(timeout)),
-        concurrent: (name: string, body: Body<All>, timeout?: number) =>
-            base.concurrent(name, bodyOf(name, body, timeout), outer(timeout)),
+        failing: registering(base.failing),
+        concurrent: registering(base.concurrent),
         todo: (name: string) => base.todo(name),
         for:
             <Row>(rows: readonly Row[]) =>

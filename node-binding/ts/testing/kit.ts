@@ -1,6 +1,7 @@
 // What belongs to one test: its stacks and cassette, and what is to be true when it ends.
 import * as path from "node:path";
 import { messageOf } from "../process/errors";
+import { endsWithin } from "../process/waiting";
 import { Ledger } from "./cloud/ledger";
 import type { CrashKind } from "./crash";
 import { type Direct, direct, type ProviderLike } from "./direct";
@@ -44,7 +45,6 @@ export interface CrashPlan {
 
 // So long (milliseconds) an operation that nobody awaited may take to end once it is told to.
 const GRACE = 1000;
-const { setTimeout: later, clearTimeout: notLater } = globalThis;
 
 /** The kit of one test. */
 export class Kit {
@@ -176,12 +176,7 @@ export class Kit {
                 ),
             );
         }
-        if (errors.length === 1) {
-            throw errors[0];
-        }
-        if (errors.length > 1) {
-            throw new AggregateError(errors, errors.map(messageOf).join("\n"));
-        }
+        throwAll(errors);
         const what = done.length === 0 ? "nothing was left" : `deleted: ${done.join(", ")}`;
         this.info.skip?.(what);
         throw new Swept(what);
@@ -244,14 +239,12 @@ export class Kit {
     /** Ends the test: nothing may go on, and nothing may be left. Throws an error that names what is. */
     async finish(): Promise<void> {
         this.#ending = true;
-        const faults: string[] = [];
         const errors: unknown[] = [];
         const attempt = async (action: () => unknown): Promise<void> => {
             try {
                 await action();
             } catch (error) {
                 errors.push(error);
-                faults.push(messageOf(error));
             }
         };
         await attempt(() => this.#endOperations());
@@ -280,12 +273,7 @@ export class Kit {
         }
         this.#ended = true;
         await attempt(() => this.#cassette?.eject());
-        if (errors.length === 1) {
-            throw errors[0];
-        }
-        if (errors.length > 1) {
-            throw new AggregateError(errors, faults.join("\n"));
-        }
+        throwAll(errors);
     }
 
     async #endOperations(): Promise<void> {
@@ -294,16 +282,20 @@ export class Kit {
         }
         const labels = [...new Set(this.#open.values())].map((label) => `\`${label}\``).join(" and ");
         const calls = this.#stacks.flatMap((stack) => stack.cancel());
-        let timer: NodeJS.Timeout | undefined;
-        const grace = new Promise<void>((resolve) => {
-            timer = later(resolve, GRACE);
-        });
-        await Promise.race([Promise.allSettled([...this.#open.keys()]), grace]);
-        notLater(timer);
+        await endsWithin(GRACE, Promise.allSettled([...this.#open.keys()]));
         const where = calls.length === 0 ? "" : `, in ${calls.join(" and ")}`;
         const stays = this.#open.size === 0 ? "" : "; it does not end, although it was cancelled";
         throw new Error(
             `${labels} was still going on when the test ended${where}: is an \`await\` missing before it?${stays}`,
         );
+    }
+}
+
+function throwAll(errors: unknown[]): void {
+    if (errors.length === 1) {
+        throw errors[0];
+    }
+    if (errors.length > 1) {
+        throw new AggregateError(errors, errors.map(messageOf).join("\n"));
     }
 }

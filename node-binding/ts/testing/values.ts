@@ -111,6 +111,24 @@ export function show(value: unknown): string {
     return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
 }
 
+/** A value as JSON has it; what JSON has not is shown as Node does. */
+export function plainJson(value: unknown): unknown {
+    if (Array.isArray(value)) {
+        return value.map(plainJson);
+    }
+    if (value !== null && typeof value === "object") {
+        const prototype: unknown = Object.getPrototypeOf(value);
+        const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+        const members = Object.entries(value).filter(([, member]) => member !== undefined);
+        return isPlain ? Object.fromEntries(members.map(([key, member]) => [key, plainJson(member)])) : show(value);
+    }
+    if (typeof value === "string") {
+        return value.isWellFormed() ? value : JSON.stringify(value);
+    }
+    const isOdd = typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value));
+    return isOdd ? String(value) : value;
+}
+
 /** Is a property's path one of those, or below one of them? */
 export function isListed(path: string, listed: readonly string[]): boolean {
     return listed.some((it) => path === it || path.startsWith(`${it}.`) || path.startsWith(`${it}[`));

@@ -1,5 +1,5 @@
 // The testing kit for vitest: its own `test` and `expect`, with fixtures and matchers of ours.
-import { test as base, describe, expect, type TestAPI } from "vitest";
+import { test as base, describe, expect, type TestAPI, type TestContext } from "vitest";
 import {
     type CrashFunction,
     type CrashKind,
@@ -37,16 +37,9 @@ expect.addSnapshotSerializer(snapshotSerializer);
 
 const COMMAND = "npx vitest run";
 
-interface Task {
-    name: string;
-    file: { filepath: string };
-    suite?: Task | undefined;
-    result?: { state: string } | undefined;
-}
-
-function infoOf(task: Task): TestInfo {
+function infoOf(task: TestContext["task"]): TestInfo {
     const names = [task.name];
-    for (let suite = task.suite; suite !== undefined && suite.name !== ""; suite = suite.suite) {
+    for (let { suite } = task; suite !== undefined && suite.name !== ""; suite = suite.suite) {
         names.unshift(suite.name);
     }
     return testInfo(COMMAND, task.file.filepath, names.join(" "));
@@ -54,8 +47,7 @@ function infoOf(task: Task): TestInfo {
 
 const runner: Runner = {
     describe: (title, body) => void describe(title, body),
-    test: (title, body, timeout) =>
-        void base(title, ({ task, skip }) => body({ ...infoOf(task as unknown as Task), skip }), timeout),
+    test: (title, body, timeout) => void base(title, ({ task, skip }) => body({ ...infoOf(task), skip }), timeout),
     skip: (title) => void base.skip(title, () => {}),
 };
 
@@ -64,10 +56,10 @@ export const test: TestAPI<MalokoFixtures> = base.extend<MalokoFixtures>({
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern what a fixture needs
     world: async ({}, use) => use(undefined),
     maloko: async ({ task, skip, world }, use) => {
-        const kit = new Kit({ ...infoOf(task as unknown as Task), skip }, { world });
+        const kit = new Kit({ ...infoOf(task), skip }, { world });
         await use(kit);
         const evidence = kit.evidence();
-        let failed = (task as unknown as Task).result?.state === "fail";
+        let failed = task.result?.state === "fail";
         try {
             await kit.finish();
         } catch (thrown) {

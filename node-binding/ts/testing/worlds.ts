@@ -1,5 +1,5 @@
 // The outside world of a test: a fake cloud, or a look into a real one.
-import { show } from "./values";
+import { plainJson, show } from "./values";
 
 /**
  * What providers of a test talk to. `objects` gives the ids of all that is there (as a list, a set, or the keys of a map or
@@ -21,6 +21,15 @@ export interface World {
     stop?(): unknown;
     /** Goes up with every request, also with those that change nothing. */
     readonly calls?: number;
+}
+
+/** Configuration, or what makes it for a world. */
+// biome-ignore lint/suspicious/noExplicitAny: whatever the author's world is
+export type ConfigSource = Record<string, string> | ((world: any) => Record<string, string>);
+
+/** The configuration, which may have the world's address. */
+export function configOf(source: ConfigSource = {}, world?: World): Record<string, string> {
+    return typeof source === "function" ? source(world) : source;
 }
 
 /** Knows which objects belong to its resources. */
@@ -68,8 +77,40 @@ export function objectsOf(world: unknown): string[] {
     );
 }
 
+/** What the engine's side asks of every world alike. */
+export type WorldRequest = { do: "picture" } | { do: "mutate-remote" | "delete-remote"; id: string };
+
+/** Does it. */
+export async function askedOf(world: World | undefined, request: WorldRequest): Promise<unknown> {
+    switch (request.do) {
+        case "picture":
+            return world === undefined ? null : plainJson(pictureOf(world));
+        case "mutate-remote":
+            await world?.mutateRemote?.(request.id);
+            return null;
+        case "delete-remote":
+            await removerOf(world)?.(request.id);
+            return null;
+    }
+}
+
+/** Removes an object behind the provider's back; undefined where the world knows no way. */
+export function removerOf(world: World | undefined): ((id: string) => unknown) | undefined {
+    if (world === undefined) {
+        return undefined;
+    }
+    if (typeof world.deleteRemote === "function") {
+        return (id) => world.deleteRemote?.(id);
+    }
+    const kept: unknown = typeof world.objects === "function" ? world.objects() : world;
+    const tag = Object.prototype.toString.call(kept);
+    return tag === "[object Map]" || tag === "[object Set]"
+        ? (id) => (kept as { delete(id: string): boolean }).delete(id)
+        : undefined;
+}
+
 /** What can be compared of a world: its objects, with their properties where it tells them. */
-export function pictureOf(world: object): unknown {
+function pictureOf(world: object): unknown {
     const { objects } = world as { objects?: () => unknown };
     const all: unknown = typeof objects === "function" ? objects.call(world) : world;
     const tag = Object.prototype.toString.call(all);

@@ -8,8 +8,6 @@ import type { ReportedCall } from "../stack/operate";
 /** A create whose object may exist. One that raised is none: it has made nothing. */
 export interface LeftCreate {
     urn: string;
-    /** The operation key; the URN where there is none, because an older version began the create. */
-    key: string;
     /** What happened to the create, in one line. */
     text: string;
 }

@@ -1,6 +1,6 @@
 // How a law was broken, in the words of the engine's side.
 import { loadAddon } from "../../native";
-import { show } from "../values";
+import { plainJson, show } from "../values";
 
 type Bag = Record<string, unknown>;
 
@@ -91,30 +91,33 @@ export class Refused extends Discarded {
     override readonly name = "Refused";
 }
 
+/** How the engine's side ends an example. */
+export type End =
+    | { outcome: "holds" | "raised" }
+    | { outcome: "needs" | "pass-over"; what: string }
+    | { outcome: "refused"; error: string }
+    | { outcome: "broken"; words: Words; caused: boolean };
+
+/** What is thrown at that end, `cause` being what the provider threw; undefined where the law holds. */
+export function thrownAt(end: End, cause: unknown): LawBroken | Discarded | undefined {
+    switch (end.outcome) {
+        case "holds":
+            return undefined;
+        case "raised":
+            return new Raised(cause);
+        case "needs":
+        case "pass-over":
+            return new Discarded(end.what);
+        case "refused":
+            return new Refused(end.error, { cause });
+        case "broken":
+            return new LawBroken(end.words, end.caused ? cause : undefined);
+    }
+}
+
 /** An error as sentences have it. */
 export function errorText(thrown: unknown): string {
     return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : show(thrown);
-}
-
-/** A value as JSON has it; what JSON has not is shown as Node does. */
-export function plainJson(value: unknown): unknown {
-    if (Array.isArray(value)) {
-        return value.map(plainJson);
-    }
-    if (value !== null && typeof value === "object") {
-        const prototype: unknown = Object.getPrototypeOf(value);
-        const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-        const members = Object.entries(value).filter(([, member]) => member !== undefined);
-        return isPlain ? Object.fromEntries(members.map(([key, member]) => [key, plainJson(member)])) : show(value);
-    }
-    if (typeof value === "string") {
-        return value.isWellFormed() ? value : JSON.stringify(value);
-    }
-    return typeof value === "number" && !Number.isFinite(value)
-        ? String(value)
-        : typeof value === "bigint"
-          ? String(value)
-          : value;
 }
 
 /** A thrown thing as a broken law: a provider's own error is one, too. */

@@ -1,8 +1,9 @@
 // Does what the procedure of a law asks for (`engine-kit/src/laws/exchange.rs`): calls, operations on stacks, looks.
 import { inspect } from "node:util";
-import { loadAddon } from "../../native";
+import { type LawTrial, loadAddon } from "../../native";
 import { messageOf } from "../../process/errors";
 import { parseJson, toJsonText } from "../../process/originals";
+import { endsWithin } from "../../process/waiting";
 import { Sdk } from "../../sdk";
 import { direct } from "../direct";
 import { Kit } from "../kit";
@@ -10,21 +11,11 @@ import type { Plan } from "../stack/plan";
 import { OperationFailed } from "../stack/settings";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
-import { pictureOf } from "../worlds";
-import {
-    asBroken,
-    Discarded,
-    errorText,
-    LawBroken,
-    plainJson,
-    Raised,
-    Refused,
-    type ShownInputs,
-    type Words,
-} from "./broken";
+import { plainJson } from "../values";
+import { askedOf, type WorldRequest } from "../worlds";
+import { asBroken, Discarded, type End, errorText, Raised, type ShownInputs, thrownAt } from "./broken";
 import { OutputWatch } from "./guard";
 import { Listener, plans } from "./listener";
-import { removerOf } from "./options";
 import { Plugin } from "./plugin";
 import { tryPlugin } from "./plugin-host";
 import { oddIn } from "./portable";
@@ -36,21 +27,15 @@ type Which = "empty" | "inputs" | { returned: number };
 type Operation = "preview" | "refreshed-preview" | "up" | "refresh" | "destroy" | "import";
 type Wanted = { name: string; inputs: number; taking: string[]; planted: Record<string, string> };
 
-type End =
-    | { outcome: "holds" | "raised" }
-    | { outcome: "needs" | "pass-over"; what: string }
-    | { outcome: "refused"; error: string }
-    | { outcome: "broken"; words: Words; caused: boolean };
-
 type Request =
     | { do: "check"; olds: Which; news: Which }
     | { do: "program"; stack: number; resources: Wanted[]; secret: boolean; together: boolean }
     | { do: "run"; operation: Operation; loses: boolean }
     | { do: "cancel"; operation: Operation; method: string }
     | { do: "put-former"; number: number }
-    | { do: "mutate-remote" | "delete-remote"; id: string }
     | { do: "returned-last"; method: string }
-    | { do: "renew" | "save" | "restore" | "reload" | "look" | "picture" | "guard" | "touches" | "shown" }
+    | { do: "renew" | "save" | "restore" | "reload" | "look" | "guard" | "touches" | "shown" }
+    | WorldRequest
     | ({ do: "end" } & End);
 
 interface Deployment {
@@ -59,7 +44,6 @@ interface Deployment {
 
 const NAME = "it";
 const INFO = { title: "a law", file: "", replay: "" };
-const { setTimeout: later, clearTimeout: notLater } = globalThis;
 
 /** Tries a law on one example. Throws what the kit's verdicts are made of. */
 export async function tryLaw(law: string, subject: LawSubject, inputs: readonly Inputs[]): Promise<void> {
@@ -100,10 +84,9 @@ class Host {
 
     /** Does one thing after the other, up to the end. */
     async drive(law: string): Promise<void> {
-        const { LawTrial } = loadAddon();
         // A call that is cancelled waits as it does in earnest.
         this.#time = law === "L14" ? "real" : "virtual";
-        const procedure = new LawTrial(law, toJsonText(subjectOf(this.subject, this.trial, this.inputs)));
+        const procedure = new (loadAddon().LawTrial)(law, toJsonText(subjectOf(this.subject, this.trial, this.inputs)));
         try {
             await this.#answerAll(procedure);
         } catch (thrown) {
@@ -116,11 +99,15 @@ class Host {
         }
     }
 
-    async #answerAll(procedure: InstanceType<ReturnType<typeof loadAddon>["LawTrial"]>): Promise<void> {
+    async #answerAll(procedure: LawTrial): Promise<void> {
         for (let answer: unknown = null; ; ) {
             const request = parseJson(procedure.next(toJsonText(answer ?? null))) as Request;
             if (request.do === "end") {
-                return this.#end(request);
+                const thrown = thrownAt(request, this.#failure?.thrown);
+                if (thrown !== undefined) {
+                    throw thrown;
+                }
+                return;
             }
             answer = await this.#answer(request);
         }
@@ -155,11 +142,9 @@ class Host {
             case "look":
                 return this.trial.world === undefined ? null : this.trial.objects();
             case "picture":
-                return this.trial.world === undefined ? null : plainJson(pictureOf(this.trial.world));
             case "mutate-remote":
-                return nothing(this.trial.world?.mutateRemote?.(request.id));
             case "delete-remote":
-                return nothing(removerOf(this.trial.world)?.(request.id));
+                return askedOf(this.trial.world, request);
             case "returned-last":
                 return this.#returnedLast(request.method);
             case "guard":
@@ -185,8 +170,7 @@ class Host {
             given = left();
             return provider.check(first, second);
         };
-        const warn = (text: string) => this.trial.warnings.push(text);
-        const answer = await raising(() => direct(looking, warn).check(this.#bag(olds), this.#bag(news)));
+        const answer = await raising(() => direct(looking).check(this.#bag(olds), this.#bag(news)));
         const inputs = plain(answer.inputs) as Bag;
         this.#returned.push(inputs);
         const failures = answer.failures.map(({ property, reason }) => [property, reason]);
@@ -380,29 +364,6 @@ class Host {
         const provider = inspect(this.trial.provider, { depth: 4 });
         return { errors, printed: this.#output?.text ?? "", provider, messages: this.#messages };
     }
-
-    #end(end: End): void {
-        const cause = this.#failure?.thrown;
-        switch (end.outcome) {
-            case "holds":
-                return;
-            case "raised":
-                throw new Raised(cause);
-            case "needs":
-            case "pass-over":
-                throw new Discarded(end.what);
-            case "refused":
-                throw new Refused(end.error, { cause });
-            case "broken":
-                throw new LawBroken(end.words, end.caused ? cause : undefined);
-        }
-    }
-}
-
-// Methods of a world may return anything.
-async function nothing(returned: unknown): Promise<null> {
-    await returned;
-    return null;
 }
 
 async function planOf(stack: TestStack, operation: Operation, parallel: number): Promise<Plan> {
@@ -411,14 +372,8 @@ async function planOf(stack: TestStack, operation: Operation, parallel: number):
             return stack.preview({ parallel });
         case "refreshed-preview":
             return stack.preview({ parallel, refresh: true });
-        case "import": {
-            const { id } = stack.row(NAME);
-            const exported = parseJson(stack.export()) as Deployment;
-            const { deployment } = exported;
-            deployment.resources = deployment.resources.filter(({ urn }) => !urn.endsWith(`::${NAME}`));
-            stack.restore(toJsonText(exported));
-            return (await stack.import(NAME, id)).plan;
-        }
+        case "import":
+            return (await stack.import(NAME, stack.forgetResource(NAME).id)).plan;
         default:
             return (await stack[operation]({ parallel })).plan;
     }
@@ -458,21 +413,5 @@ async function raising<T>(action: () => Promise<T>): Promise<T> {
         return await action();
     } catch (thrown) {
         throw new Raised(thrown);
-    }
-}
-
-async function endsWithin(grace: number, call: Promise<unknown>): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-        timer = later(() => resolve(false), grace);
-    });
-    const ended = call.then(
-        () => true,
-        () => true,
-    );
-    try {
-        return await Promise.race([ended, late]);
-    } finally {
-        notLater(timer);
     }
 }

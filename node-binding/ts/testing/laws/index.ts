@@ -102,12 +102,11 @@ export class LawSuite {
     /** Does it hold? `command` runs its test alone. */
     async verdict(name: LawName, command = ""): Promise<LawVerdict> {
         const law = lawOf(name);
-        const { title } = law;
+        const of = { law: name, title: law.title };
         const skipped = this.notTried(name);
         if (skipped !== undefined) {
             const { status, reason } = skipped;
-            const outcome = { outcome: status, reason, what: reason };
-            return { law: name, title, status, reason, text: this.#text(law, outcome) };
+            return { ...of, ...skipped, text: this.#text(law, { outcome: status, reason, what: reason }) };
         }
         const { inputs: samples, world, seed, examples = EXAMPLES } = this.options;
         const place = new Place(world);
@@ -122,20 +121,15 @@ export class LawSuite {
                 tryLaw(name, subject, inputs),
             );
             if ("tried" in found) {
-                return {
-                    law: name,
-                    title,
-                    status: "holds",
-                    text: this.#text(law, { outcome: "holds", examples: found.tried }),
-                };
+                return { ...of, status: "holds", text: this.#text(law, { outcome: "holds", examples: found.tried }) };
             }
             if ("untried" in found) {
-                return this.#untried(law, found.untried);
+                return { ...of, ...this.#untried(law, found.untried) };
             }
             const again = found.replay === undefined ? command : replayLine(command, found.replay);
             const named = titleOf(this.provider);
-            const error = asBroken(found.thrown).complete(name, title, named, again.trim());
-            return { law: name, title, status: "broken", text: error.message, error };
+            const error = asBroken(found.thrown).complete(name, law.title, named, again.trim());
+            return { ...of, status: "broken", text: error.message, error };
         } finally {
             await place.end();
         }
@@ -146,23 +140,16 @@ export class LawSuite {
     }
 
     // None of the examples said anything.
-    #untried(law: Law, reasons: readonly Error[]): LawVerdict {
-        const { name, title } = law;
+    #untried(law: Law, reasons: readonly Error[]): Omit<LawVerdict, "law" | "title"> {
         const examples = reasons.length;
         const [first] = reasons;
         if (first !== undefined && reasons.every((it) => it instanceof Refused)) {
             const outcome = { outcome: "refused", examples, error: first.message };
-            const error = LawBroken.untried(name, this.#text(law, outcome), first);
-            return { law: name, title, status: "broken", text: error.message, error };
+            const error = LawBroken.untried(law.name, this.#text(law, outcome), first);
+            return { status: "broken", text: error.message, error };
         }
         const what = reasons.find((it) => !(it instanceof Refused))?.message ?? "inputs to try";
-        return {
-            law: name,
-            title,
-            status: "needs",
-            reason: what,
-            text: this.#text(law, { outcome: "untried", what, examples }),
-        };
+        return { status: "needs", reason: what, text: this.#text(law, { outcome: "untried", what, examples }) };
     }
 
     #subject(name: LawName, place: Place): LawSubject {

@@ -33,8 +33,6 @@ export interface Law {
     inputs: number;
     /** Multiplies the usual number of examples. */
     share: number;
-    /** Do the inputs of an example say anything of what was found? */
-    showsInputs: boolean;
     /** Are smaller inputs looked for that break it, too? */
     shrinks: boolean;
 }

@@ -1,10 +1,9 @@
 // Listens to the calls of a stack's provider, with the very values that its methods were given and returned.
+import { later, notLater } from "../../process/originals";
 import { METHODS } from "../../sdk/methods";
 import { NetworkWatch } from "./guard";
 import type { Trial } from "./trial";
 
-// Timers that a test's fake ones leave alone.
-const { setTimeout: later, clearTimeout: notLater } = globalThis;
 // Milliseconds: a create may have failed before it was called.
 const LONGEST_WAIT = 1000;
 

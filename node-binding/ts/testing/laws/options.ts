@@ -1,7 +1,7 @@
 // What an author says of a provider, so that laws and lifecycles can put it to the test.
-import { type Inputs, isClass } from "../stack/subject";
+import { type Inputs, made } from "../stack/subject";
 import { show } from "../values";
-import { objectsOf, type World } from "../worlds";
+import { type ConfigSource, objectsOf, removerOf, type World } from "../worlds";
 import { Plugin } from "./plugin";
 
 /** What fast-check calls an arbitrary, as far as it matters here. */
@@ -27,10 +27,6 @@ export interface BaselineRow {
     inputs: Record<string, unknown>;
     outputs: Record<string, unknown>;
 }
-
-/** Configuration, or what makes it for a world. */
-// biome-ignore lint/suspicious/noExplicitAny: whatever the author's world is
-export type ConfigSource = Record<string, string> | ((world: any) => Record<string, string>);
 
 /** What laws and lifecycles have in common. */
 export interface SubjectOptions {
@@ -105,7 +101,7 @@ export class Place {
         }
         if (this.#now === undefined || (typeof source === "function" && this.#now.reset === undefined)) {
             await this.end();
-            const world = (typeof source === "function" ? made(source as () => object) : source) as World;
+            const world = sampleWorld(source) as World;
             objectsOf(world);
             await world.start?.();
             this.#now = world;
@@ -127,10 +123,6 @@ export function providerOf(source: ProviderSource, world: World | undefined): ob
     return typeof source === "function" ? made(source as (world: unknown) => object, world) : source;
 }
 
-function made<Args extends unknown[]>(source: (...args: Args) => object, ...args: Args): object {
-    return isClass(source) ? new (source as unknown as new (...args: Args) => object)(...args) : source(...args);
-}
-
 /** How a provider is called in the titles of its tests. */
 export function titleOf(provider: ProviderSource): string {
     if (provider instanceof Plugin) {
@@ -149,19 +141,4 @@ export function abilitiesOf(world: World | undefined): object | null {
         mutate: { name: "mutateRemote", there: typeof world.mutateRemote === "function" },
         delete: { name: "deleteRemote", there: removerOf(world) !== undefined },
     };
-}
-
-/** Removes an object behind the provider's back; undefined where the world knows no way. */
-export function removerOf(world: World | undefined): ((id: string) => unknown) | undefined {
-    if (world === undefined) {
-        return undefined;
-    }
-    if (typeof world.deleteRemote === "function") {
-        return (id) => world.deleteRemote?.(id);
-    }
-    const kept: unknown = typeof world.objects === "function" ? world.objects() : world;
-    const tag = Object.prototype.toString.call(kept);
-    return tag === "[object Map]" || tag === "[object Set]"
-        ? (id) => (kept as { delete(id: string): boolean }).delete(id)
-        : undefined;
 }

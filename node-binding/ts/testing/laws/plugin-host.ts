@@ -1,23 +1,15 @@
 // Tries a law on a plugin: `engine-kit/src/plugin_laws` does what the law asks for, and the world is here.
 import { parseJson, toJsonText } from "../../process/originals";
 import type { Inputs } from "../stack/subject";
-import { objectsOf, pictureOf, type World } from "../worlds";
-import { Discarded, LawBroken, plainJson, Raised, Refused, type ShownInputs, type Words } from "./broken";
-import { removerOf } from "./options";
+import { askedOf, objectsOf, type World, type WorldRequest } from "../worlds";
+import { type End, LawBroken, type ShownInputs, thrownAt } from "./broken";
 import type { Plugin } from "./plugin";
 import { type LawSubject, subjectOf } from "./subject";
 
-type End = { raised: string | null; inputs: ShownInputs[]; left: string[] } & (
-    | { outcome: "holds" | "raised" }
-    | { outcome: "needs" | "pass-over"; what: string }
-    | { outcome: "refused"; error: string }
-    | { outcome: "broken"; words: Words; caused: boolean }
-);
-
 type Request =
-    | { do: "renew" | "look" | "picture" }
-    | { do: "mutate-remote" | "delete-remote"; id: string }
-    | ({ do: "end" } & End);
+    | { do: "renew" | "look" }
+    | WorldRequest
+    | ({ do: "end"; raised: string | null; inputs: ShownInputs[] } & End);
 
 /** A call of a plugin failed; the message is the plugin's own. */
 export class PluginFailed extends Error {
@@ -47,37 +39,20 @@ export async function tryPlugin(
             case "look":
                 answer = [...idsOf(world)].filter((id) => !before.has(id)).sort();
                 break;
-            case "picture":
-                answer = plainJson(pictureOf(world as World));
-                break;
-            case "mutate-remote":
-                await world?.mutateRemote?.(request.id);
-                break;
-            case "delete-remote":
-                await removerOf(world)?.(request.id);
-                break;
+            case "end": {
+                const raised = request.raised ?? (request.outcome === "raised" ? "it failed" : undefined);
+                const thrown = thrownAt(request, raised && new PluginFailed(raised));
+                if (thrown !== undefined) {
+                    throw thrown instanceof LawBroken ? thrown.shows(request.inputs) : thrown;
+                }
+                return;
+            }
             default:
-                return ended(request);
+                answer = await askedOf(world, request);
         }
     }
 }
 
 function idsOf(world: World | undefined): Set<string> {
     return new Set(world === undefined ? [] : objectsOf(world));
-}
-
-function ended(end: End): void {
-    const raised = end.raised === null ? undefined : new PluginFailed(end.raised);
-    switch (end.outcome) {
-        case "needs":
-        case "pass-over":
-            throw new Discarded(end.what);
-        case "refused":
-            throw new Refused(end.error, { cause: raised });
-        case "raised":
-            throw new Raised(raised ?? new PluginFailed("it failed")).shows(end.inputs);
-        case "broken":
-            throw new LawBroken(end.words, end.caused ? raised : undefined).shows(end.inputs);
-        default:
-    }
 }

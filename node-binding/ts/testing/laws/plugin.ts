@@ -2,7 +2,7 @@
 import * as path from "node:path";
 import { loadAddon, type NativePlugin } from "../../native";
 import { toJsonText } from "../../process/originals";
-import type { World } from "../worlds";
+import { type ConfigSource, configOf, type World } from "../worlds";
 
 /** What the protocol of plugins has. Whether a plugin knows a method is found out by calling it. */
 export const PLUGIN_METHODS = ["check", "diff", "create", "read", "update", "delete"];
@@ -16,9 +16,6 @@ export interface PluginOptions {
     /** Configuration that is secret, beside `config` of the laws. */
     secrets?: Record<string, string>;
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: whatever the author's world is
-type PluginConfig = Record<string, string> | ((world: any) => Record<string, string>);
 
 /**
  * A provider plugin, in the place of a provider: `laws(new Plugin("random:index/randomPet:RandomPet"), options)`; so for
@@ -48,8 +45,8 @@ export class Plugin {
     }
 
     /** The plugin with this configuration, started. Fails when it is not there, or does not come up. */
-    started(source: PluginConfig = {}, world?: World): Promise<NativePlugin> {
-        const config = typeof source === "function" ? source(world) : source;
+    started(source?: ConfigSource, world?: World): Promise<NativePlugin> {
+        const config = configOf(source, world);
         const { path: given = "", version = "", secrets = {} } = this.#options;
         const values = [
             ...Object.entries(config).map(([key, value]) => [key, { value }] as const),

@@ -40,6 +40,12 @@ export function replayWanted(): Replay | undefined {
     return { seed: Number(seed), path, ...(commands === undefined ? {} : { commands }) };
 }
 
+/** Where examples begin, as fast-check takes it: where the user wants, else with a seed, else anywhere. */
+export function beginning(seed: number | undefined): { seed?: number; path?: string } {
+    const { seed: first, path = "" } = replayWanted() ?? { seed };
+    return { ...(first === undefined ? {} : { seed: first }), ...(path === "" ? {} : { path }) };
+}
+
 /** The line that runs an example again. */
 export function replayLine(command: string, { seed, path, commands }: Replay): string {
     return `${VARIABLE}=${[seed, path, ...(commands === undefined ? [] : [commands])].join(",")} ${command}`;
@@ -138,17 +144,14 @@ async function generated(
     const fc: FastCheck = await fastCheck("an arbitrary as `inputs`");
     const each = arbitrary as unknown as Arbitrary<Inputs>;
     const many = fc.tuple(...Array.from({ length: count }, () => each));
-    const replay = replayWanted();
-    const start = replay ?? (seed === undefined ? undefined : { seed, path: "" });
     const details = await fc.check(
         fc.asyncProperty(many, async (inputs) => {
             fc.pre(await attempt(inputs));
         }),
         {
             numRuns: runs,
-            ...(start === undefined ? {} : { seed: start.seed }),
-            ...(start === undefined || start.path === "" ? {} : { path: start.path }),
-            endOnFailure: whole === true || (replay !== undefined && replay.path !== ""),
+            ...beginning(seed),
+            endOnFailure: whole === true || Boolean(replayWanted()?.path),
             maxSkipsPerRun: 20,
         },
     );

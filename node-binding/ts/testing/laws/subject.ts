@@ -1,8 +1,8 @@
 // Describes a provider to the engine's side, before a law is tried on it.
 import { METHODS } from "../../sdk/methods";
 import type { Inputs } from "../stack/subject";
+import { plainJson } from "../values";
 import type { World } from "../worlds";
-import { plainJson } from "./broken";
 import { abilitiesOf, type BaselineRow } from "./options";
 import { PLUGIN_METHODS, Plugin } from "./plugin";
 import { oddIn } from "./portable";

@@ -1,12 +1,12 @@
 // One example: a world and a provider of its own.
-import { messageOf } from "../../process/errors";
+import { mapMembers } from "../../process/members";
 import { parseJson } from "../../process/originals";
-import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../sdk/signatures";
+import { isSecret } from "../../sdk/signatures";
 import { type Direct, direct } from "../direct";
 import type { Inputs } from "../stack/subject";
-import { objectsOf, type World } from "../worlds";
+import { type ConfigSource, configOf, objectsOf, removerOf, type World } from "../worlds";
 import { Raised, Refused } from "./broken";
-import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf } from "./options";
+import { type Place, type ProviderSource, providerOf } from "./options";
 
 type Bag = Record<string, unknown>;
 
@@ -20,34 +20,23 @@ export interface Laboratory {
     secret?: readonly string[] | undefined;
 }
 
-/** An object that was made. */
-export interface Made {
-    id: string;
-    outputs: Bag;
-}
-
 /** A value as the next call gets it: what was marked as a secret is plain. */
 export function plain(value: unknown): unknown {
     if (value === null || typeof value !== "object") {
         return value;
     }
-    if (Array.isArray(value)) {
-        return value.map(plain);
+    if (!isSecret(value)) {
+        return mapMembers(value, plain);
     }
-    const members = value as Bag;
     // An exported state has the JSON text of the value.
-    const text = members.plaintext;
-    return members[SIGNATURE_KEY] === SECRET_SIGNATURE
-        ? plain(typeof text === "string" ? parseJson(text) : members.value)
-        : Object.fromEntries(Object.entries(members).map(([key, member]) => [key, plain(member)]));
+    const { plaintext: text, value: secret } = value as Bag;
+    return plain(typeof text === "string" ? parseJson(text) : secret);
 }
 
 /** A provider in a world. */
 export class Trial {
     readonly provider: object;
     readonly direct: Direct;
-    /** What the engine would warn of. */
-    readonly warnings: string[] = [];
     readonly #before: Set<string>;
     #configured: Promise<void> | undefined;
 
@@ -57,7 +46,7 @@ export class Trial {
     ) {
         this.#before = new Set(world === undefined ? [] : objectsOf(world));
         this.provider = providerOf(laboratory.provider, this.world);
-        this.direct = direct(this.provider, (text) => this.warnings.push(text));
+        this.direct = direct(this.provider);
     }
 
     /** Begins with what is in the world: nothing, where it can begin anew. */
@@ -67,8 +56,7 @@ export class Trial {
 
     /** The configuration, which may have the world's address. */
     get config(): Record<string, string> {
-        const { config = {} } = this.laboratory;
-        return typeof config === "function" ? config(this.world) : config;
+        return configOf(this.laboratory.config, this.world);
     }
 
     has(method: string): boolean {
@@ -87,7 +75,7 @@ export class Trial {
     }
 
     /** Makes an object without an engine. */
-    async create(news: Inputs): Promise<Made> {
+    async create(news: Inputs): Promise<{ id: string; outputs: Bag }> {
         try {
             await this.configure();
             const { inputs, failures } = await this.direct.check({}, news);
@@ -110,6 +98,6 @@ export class Trial {
                 await remove?.(id);
             }
         }
-        await this.direct.close().catch((thrown: unknown) => this.warnings.push(messageOf(thrown)));
+        await this.direct.close().catch(() => {});
     }
 }

@@ -1,8 +1,8 @@
 // What an edit makes of a resource's inputs; which of them change is the engine's side's to say
 // (`engine-kit/src/lifecycle/edits.rs`).
 import { ask } from "../judgement";
-import { plainJson } from "../laws/broken";
 import type { Inputs } from "../stack/subject";
+import { plainJson } from "../values";
 
 /** How much an edit changes: one property, some of them, any one (a name, too), or all. */
 export type Extent = "one" | "some" | "any" | "all";

@@ -1,35 +1,22 @@
 // Does what the steps of a lifecycle ask for (`engine-kit/src/lifecycle/exchange.rs`): calls, operations, looks.
 import { messageOf } from "../../process/errors";
-import { parseJson, toJsonText } from "../../process/originals";
 import { Sdk } from "../../sdk";
 import { METHODS } from "../../sdk/methods";
 import type { CrashKind } from "../crash";
 import { type Direct, direct } from "../direct";
 import { Kit } from "../kit";
-import { errorText, plainJson, Refused, type Words } from "../laws/broken";
-import {
-    abilitiesOf,
-    type ConfigSource,
-    type Place,
-    type ProviderSource,
-    providerOf,
-    removerOf,
-    titleOf,
-} from "../laws/options";
-import { plain, Trial } from "../laws/trial";
+import { errorText, Refused, type Words } from "../laws/broken";
+import { abilitiesOf, providerOf, titleOf } from "../laws/options";
+import { type Laboratory, plain, Trial } from "../laws/trial";
 import type { Report } from "../stack/operate";
 import { importOf, outcomeOf } from "../stack/outcome";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
-import { objectsOf, pictureOf, type World } from "../worlds";
+import { plainJson } from "../values";
+import { askedOf, configOf, objectsOf, type World, type WorldRequest } from "../worlds";
 
 /** What a lifecycle is made of. */
-export interface LifeSource {
-    provider: ProviderSource;
-    place: Place;
-    config?: ConfigSource | undefined;
-    volatile?: readonly string[] | undefined;
-}
+export type LifeSource = Omit<Laboratory, "secret">;
 
 export type End = { outcome: "holds" } | { outcome: "broken"; words: Words; caused: boolean };
 
@@ -47,17 +34,13 @@ export type Request =
     | { do: "program"; resources: Record<string, number> }
     | { do: "begin"; writer: number }
     | ({ do: "run" } & Run)
-    | { do: "look" | "picture" }
-    | { do: "mutate-remote" | "delete-remote"; id: string };
+    | { do: "look" }
+    | WorldRequest;
 
 /** Somebody who deploys the program: a process of its own, if it were not for the test. */
 interface Writer {
     provider: object;
     stack: TestStack;
-}
-
-interface Deployment {
-    deployment: { resources: { urn: string }[] };
 }
 
 const INFO = { title: "a lifecycle", file: "", replay: "" };
@@ -96,8 +79,7 @@ export class Host implements LifeHost {
         private readonly source: LifeSource,
         private readonly world: World | undefined,
     ) {
-        const { config = {} } = source;
-        this.#config = typeof config === "function" ? config(world) : config;
+        this.#config = configOf(source.config, world);
         const { provider } = this.#newWriter(0);
         this.#direct = direct(provider);
     }
@@ -109,7 +91,7 @@ export class Host implements LifeHost {
     }
 
     get subject(): object {
-        const { provider, place, volatile = [] } = this.source;
+        const { provider, place, volatile } = this.source;
         return {
             name: titleOf(provider),
             methods: METHODS.filter((method) => this.#has(method)),
@@ -145,13 +127,9 @@ export class Host implements LifeHost {
             case "look":
                 return this.world === undefined ? null : objectsOf(this.world);
             case "picture":
-                return this.world === undefined ? null : plainJson(pictureOf(this.world));
             case "mutate-remote":
-                await this.world?.mutateRemote?.(request.id);
-                return null;
             case "delete-remote":
-                await removerOf(this.world)?.(request.id);
-                return null;
+                return askedOf(this.world, request);
         }
     }
 
@@ -187,8 +165,7 @@ export class Host implements LifeHost {
     }
 
     async #makeAfresh(number: number): Promise<object | null> {
-        const { provider, place, config, volatile = [] } = this.source;
-        const trial = await Trial.begin({ provider, place, config, volatile });
+        const trial = await Trial.begin(this.source);
         try {
             const { id, outputs } = await trial.create(this.inputs[number] ?? {});
             return { id, outputs: plainJson(outputs) };
@@ -257,7 +234,8 @@ export class Host implements LifeHost {
         }
         const { name, id } = takes;
         if (id === null) {
-            return stack.attempt(verb, { imports: [forgotten(stack, name)] });
+            const resource = stack.forgetResource(name);
+            return stack.attempt(verb, { imports: [importOf(resource, resource.id)] });
         }
         const planned = await stack.attempt("up", { preview: true });
         const step = planned.plan.find((it) => it.name === name);
@@ -341,14 +319,4 @@ function failureOf({ outcome, thrown, error }: Report): { thrown: unknown } | un
 function refuses(result: unknown): boolean {
     const { failures } = (result ?? {}) as { failures?: unknown[] | null };
     return (failures ?? []).length > 0;
-}
-
-// Has the stack forget a resource; what an import of its object is told.
-function forgotten(stack: TestStack, name: string): ReturnType<typeof importOf> {
-    const resource = stack.row(name);
-    const exported = parseJson(stack.export()) as Deployment;
-    const { deployment } = exported;
-    deployment.resources = deployment.resources.filter(({ urn }) => urn !== resource.urn);
-    stack.restore(toJsonText(exported));
-    return importOf(resource, resource.id);
 }

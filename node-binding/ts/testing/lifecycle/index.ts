@@ -8,7 +8,7 @@ import {
     type Samples,
     type SubjectOptions,
 } from "../laws/options";
-import { type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
+import { beginning, type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
 import type { Inputs } from "../stack/subject";
 import { type Edit, edited, nearest } from "./edits";
 import { Machine } from "./machine";
@@ -83,7 +83,7 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     checkOptions("lifecycle", provider, options ?? {});
     const { resources, extents, mostPicks, mostEdits, mostPoints, crashes, moments } = drawnFrom(options.without);
     const fc: FastCheck = await fastCheck("lifecycle");
-    const { inputs: samples, world, config, volatile, unique, without, steps = STEPS } = options;
+    const { inputs: samples, world, config, volatile = [], unique, without, steps = STEPS } = options;
     const place = new Place(world);
     const inputs = isArbitrary(samples)
         ? (samples as unknown as ReturnType<typeof fc.constant<Inputs>>)
@@ -160,8 +160,6 @@ export async function checkLifecycle(
     command = "",
 ): Promise<LifecycleReport> {
     const { fc, commands, setup, counts, close } = await lifecycleCommands(provider, options);
-    const replay = replayWanted();
-    const seed = replay?.seed ?? options.seed;
     // The last lifecycle that went wrong, which is the shortest.
     let shortest: Machine | undefined;
     try {
@@ -178,9 +176,8 @@ export async function checkLifecycle(
             }),
             {
                 numRuns: options.examples ?? EXAMPLES,
-                ...(seed === undefined ? {} : { seed }),
-                ...(replay === undefined || replay.path === "" ? {} : { path: replay.path }),
-                endOnFailure: replay?.commands !== undefined,
+                ...beginning(options.seed),
+                endOnFailure: replayWanted()?.commands !== undefined,
             },
         );
         const report = { examples: details.numRuns, rules: counts };
@@ -213,7 +210,7 @@ export async function runLifecycle(
     options: Omit<LifecycleOptions, "inputs"> & { inputs?: Samples },
     steps: readonly Step[],
 ): Promise<void> {
-    const { world, config, volatile, unique, without } = options;
+    const { world, config, volatile = [], unique, without } = options;
     drawnFrom(without);
     const place = new Place(world);
     try {

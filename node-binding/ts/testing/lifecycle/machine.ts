@@ -1,15 +1,14 @@
 // Takes a stack through its life: what a step does and what must hold after it is the engine's side's to say
 // (`engine-kit/src/lifecycle`).
-import { loadAddon } from "../../native";
+import { type LifeTrial, loadAddon } from "../../native";
 import { parseJson, toJsonText } from "../../process/originals";
-import { LawBroken, plainJson, type Words } from "../laws/broken";
+import { LawBroken, type Words } from "../laws/broken";
 import { Plugin } from "../laws/plugin";
 import type { Inputs } from "../stack/subject";
+import { plainJson } from "../values";
 import { type End, Host, type LifeHost, type LifeSource, type Request } from "./host";
 import { PluginHost } from "./plugin-host";
 import { literal, type Rule, type Step } from "./steps";
-
-type LifeTrial = InstanceType<ReturnType<typeof loadAddon>["LifeTrial"]>;
 
 /** What a machine is made of. */
 export interface MachineSource extends LifeSource {
@@ -29,9 +28,8 @@ export class Machine {
         private readonly host: LifeHost,
         { unique = [], without = {} }: MachineSource,
     ) {
-        const { LifeTrial } = loadAddon();
         this.#story = toJsonText({ language: "typescript", provider: host.standIn });
-        this.#trial = new LifeTrial(toJsonText({ ...host.subject, unique, without }));
+        this.#trial = new (loadAddon().LifeTrial)(toJsonText({ ...host.subject, unique, without }));
     }
 
     static async begin(source: MachineSource): Promise<Machine> {

@@ -2,12 +2,12 @@
 // the world is here.
 import type { NativePluginLife } from "../../native";
 import { parseJson, toJsonText } from "../../process/originals";
-import { plainJson } from "../laws/broken";
-import { abilitiesOf, removerOf } from "../laws/options";
+import { abilitiesOf } from "../laws/options";
 import { PLUGIN_METHODS, type Plugin } from "../laws/plugin";
 import { PluginFailed } from "../laws/plugin-host";
 import type { Inputs } from "../stack/subject";
-import { objectsOf, pictureOf, type World } from "../worlds";
+import { plainJson } from "../values";
+import { askedOf, objectsOf, type World } from "../worlds";
 import type { LifeHost, LifeSource, Request } from "./host";
 
 /** A plugin, its world, and all who deploy it. */
@@ -31,7 +31,7 @@ export class PluginHost implements LifeHost {
     }
 
     get subject(): object {
-        const { place, volatile = [] } = this.source;
+        const { place, volatile } = this.source;
         return {
             name: this.plugin.type,
             methods: PLUGIN_METHODS,
@@ -48,13 +48,9 @@ export class PluginHost implements LifeHost {
             case "look":
                 return world === undefined ? null : objectsOf(world);
             case "picture":
-                return world === undefined ? null : plainJson(pictureOf(world));
             case "mutate-remote":
-                await world?.mutateRemote?.(request.id);
-                return null;
             case "delete-remote":
-                await removerOf(world)?.(request.id);
-                return null;
+                return askedOf(world, request);
             case "program": {
                 this.program.clear();
                 for (const [name, number] of Object.entries(request.resources)) {

@@ -2,8 +2,9 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { messageOf } from "../../process/errors";
+import { mapMembers } from "../../process/members";
 import { parseJson } from "../../process/originals";
-import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../sdk/signatures";
+import { isSecret } from "../../sdk/signatures";
 import { HIDDEN } from "../values";
 import { mapTexts, scrubbedValues, secretTexts } from "./scrubbing";
 
@@ -50,25 +51,15 @@ function withSecrets(value: unknown, change: (plaintext: string) => string): unk
     if (value === null || typeof value !== "object") {
         return value;
     }
-    if (Array.isArray(value)) {
-        return value.map((item) => withSecrets(item, change));
-    }
-    const members = value as Record<string, unknown>;
-    if (members[SIGNATURE_KEY] === SECRET_SIGNATURE && typeof members.plaintext === "string") {
-        return { ...members, plaintext: change(members.plaintext) };
-    }
-    return Object.fromEntries(Object.entries(members).map(([key, member]) => [key, withSecrets(member, change)]));
+    const { plaintext } = value as { plaintext?: unknown };
+    return isSecret(value) && typeof plaintext === "string"
+        ? { ...value, plaintext: change(plaintext) }
+        : mapMembers(value, (member) => withSecrets(member, change));
 }
 
 function withGiven(state: unknown, change: (given: unknown) => unknown): unknown {
     if (state === null || typeof state !== "object") {
         return state;
     }
-    if (Array.isArray(state)) {
-        return state.map((item) => withGiven(item, change));
-    }
-    const members = Object.entries(state);
-    return Object.fromEntries(
-        members.map(([key, member]) => [key, GIVEN.has(key) ? change(member) : withGiven(member, change)]),
-    );
+    return mapMembers(state, (member, key) => (GIVEN.has(key) ? change(member) : withGiven(member, change)));
 }

@@ -5,6 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import * as path from "node:path";
 import { callStorage } from "../../current";
 import { parseJson } from "../../process/originals";
+import { endsWithin } from "../../process/waiting";
 import { scrub } from "./scrubbing";
 
 /**
@@ -55,12 +56,7 @@ interface Interceptor {
     ): void;
     on(
         event: "response",
-        listener: (arg: {
-            request: Request;
-            requestId: string;
-            response: Response;
-            isMockedResponse: boolean;
-        }) => Promise<void>,
+        listener: (arg: { request: Request; requestId: string; response: Response }) => Promise<void>,
     ): void;
     apply(): void;
     dispose(): void;
@@ -82,7 +78,6 @@ const UNRECORDED = new Set([
 
 // So long (milliseconds) an answer may take to come when the cassette is ejected.
 const PATIENCE = 1000;
-const { setTimeout: later, clearTimeout: notLater } = globalThis;
 
 // Interception is the thread's: there is one `fetch`.
 let playing: string | undefined;
@@ -150,7 +145,8 @@ export class Cassette {
             return;
         }
         this.#inUse = false;
-        await this.#answers();
+        // Whoever asked may have the answer before the interceptor tells of it; one that never comes is nothing to record.
+        await endsWithin(PATIENCE, Promise.all([...this.#expected.values()].map(({ done }) => done)));
         this.#interceptor.dispose();
         syncBuiltinESMExports();
         playing = undefined;
@@ -166,16 +162,6 @@ export class Cassette {
 
     #passes(request: Request): boolean {
         return this.options.passThrough?.(new URL(request.url)) ?? false;
-    }
-
-    // Whoever asked may have the answer before the interceptor tells of it; one that never comes is nothing to record.
-    async #answers(): Promise<void> {
-        let timer: NodeJS.Timeout | undefined;
-        const patience = new Promise<void>((resolve) => {
-            timer = later(resolve, PATIENCE);
-        });
-        await Promise.race([Promise.all([...this.#expected.values()].map(({ done }) => done)), patience]);
-        notLater(timer);
     }
 
     async #asked(request: Request, requestId: string, controller: Controller): Promise<void> {

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../process/errors";
 import { parseJson } from "../../process/originals";
-import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../sdk/signatures";
+import { isSecret, SIGNATURE_KEY } from "../../sdk/signatures";
 import type { Inputs } from "../stack/subject";
 import { HIDDEN } from "../values";
 
@@ -71,14 +71,13 @@ function plain(value: unknown, where: string): unknown {
     if (Array.isArray(value)) {
         return value.map((item, index) => plain(item, `${where}[${index}]`));
     }
-    const members = value as Record<string, unknown>;
-    if (members[SIGNATURE_KEY] === SECRET_SIGNATURE) {
+    if (isSecret(value)) {
         return HIDDEN;
     }
-    if (members[SIGNATURE_KEY] !== undefined) {
+    if (Object.hasOwn(value, SIGNATURE_KEY)) {
         throw new Error(
             `${where} is an asset, an archive or a reference, of which an export has no content; leave its resource out with ofType or names`,
         );
     }
-    return Object.fromEntries(Object.entries(members).map(([key, item]) => [key, plain(item, `${where}.${key}`)]));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item, `${where}.${key}`)]));
 }

@@ -1,6 +1,7 @@
 // One logged call of a provider, made again: a bug report becomes a test.
 import * as fs from "node:fs";
 import { messageOf } from "../../process/errors";
+import { mapMembers } from "../../process/members";
 import { parseJson } from "../../process/originals";
 import { type Direct, direct, type ProviderLike } from "../direct";
 import type { Call } from "../stack/calls";
@@ -113,11 +114,8 @@ function expectedOf(value: unknown): unknown {
         const isSome = (actual: unknown): boolean => typeof actual === "string" && fits(wanted, actual);
         return wanted === "*" ? ANY : wanted.includes("*") ? { asymmetricMatch: isSome, toString: () => value } : value;
     }
-    if (Array.isArray(value)) {
-        return value.map(expectedOf);
-    }
     if (value !== null && typeof value === "object") {
-        return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, expectedOf(member)]));
+        return mapMembers(value, expectedOf);
     }
     // What has no answer (`configure`, `delete`) is logged as null.
     return value ?? undefined;

@@ -1,6 +1,7 @@
 // Keeps what is known to be secret out of the files that tests keep: a provider may well put a secret into a property
 // that nobody marked as one. The engine's redactor looks for it.
-import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../sdk/signatures";
+import { mapMembers } from "../../process/members";
+import { isSecret } from "../../sdk/signatures";
 import { ask } from "../judgement";
 import { HIDDEN } from "../values";
 
@@ -37,19 +38,12 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
     if (value === null || typeof value !== "object" || isSecret(value)) {
         return value;
     }
-    if (Array.isArray(value)) {
-        return value.map((item) => mapTexts(item, change));
-    }
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapTexts(member, change)]));
+    return mapMembers(value, (member) => mapTexts(member, change));
 }
 
 /** The texts inside the secrets of an exported state, but for what stands for provider objects. */
 export function secretTexts(state: unknown): string[] {
     return ask({ ask: "secret_texts", state });
-}
-
-function isSecret(value: object): boolean {
-    return (value as Record<string, unknown>)[SIGNATURE_KEY] === SECRET_SIGNATURE;
 }
 
 // Half of a surrogate pair has no place in UTF-8, which the engine's texts are in.

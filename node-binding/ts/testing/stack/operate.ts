@@ -2,13 +2,14 @@
 
 import type { NativeStack } from "../../native";
 import { refuseExits } from "../../process/exits";
-import { parseJson, toJsonText } from "../../process/originals";
+import { later, notLater, parseJson, toJsonText } from "../../process/originals";
 import { ProviderRegistry } from "../../providers/registry";
 import { Bridge, ProgramFailed } from "../../run/bridge";
 import { Run } from "../../run/run";
 import { attributeUncaught } from "../../run/uncaught";
 import { Sdk } from "../../sdk";
 import type { CrashKind } from "../crash";
+import type { Call } from "./calls";
 import type { Packages } from "./packages";
 import type { Planned } from "./plan";
 import type { Fault } from "./stubs";
@@ -42,16 +43,7 @@ export interface Order {
 }
 
 /** A call of a provider's method, as the engine's side writes it. */
-export interface ReportedCall {
-    urn: string;
-    name: string;
-    type: string;
-    method: string;
-    arguments: Record<string, unknown>;
-    result: unknown;
-    error: { kind: string; message: string } | null;
-    faulted: boolean;
-}
+export type ReportedCall = Omit<Call, "args"> & { arguments: Call["args"] };
 
 /** A point at which an operation could have been cut off, and how. */
 export interface Point {
@@ -73,7 +65,6 @@ export interface Report {
     diagnostics: { severity: string; urn: string; message: string }[];
     calls: ReportedCall[];
     outputs: Record<string, unknown>;
-    secretOutputs: string[];
     points: Point[];
     struck: { point: Point; kind: CrashKind } | null;
     seconds: number;
@@ -107,7 +98,6 @@ export interface Operating {
     calls(): string[];
 }
 
-const { setTimeout: later, clearTimeout: notLater } = globalThis;
 const LOOK = 50;
 
 /** Begins an operation. The report's promise fails only for what no program and no provider can be blamed for. */

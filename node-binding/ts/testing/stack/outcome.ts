@@ -1,7 +1,8 @@
 // The engine's reports and resources, as tests see them.
-import { SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN } from "../../sdk/signatures";
+import { mapMembers } from "../../process/members";
+import { isSecret, UNKNOWN } from "../../sdk/signatures";
 import { forSnapshots } from "../recorded/serializers";
-import { difference, isListed, show } from "../values";
+import { difference, HIDDEN, isListed, show } from "../values";
 import type { Report } from "./operate";
 import { type Change, type Planned, planOf } from "./plan";
 import type { Outcome, Row } from "./settings";
@@ -33,13 +34,7 @@ function shownValue(value: unknown): unknown {
     if (value === null || typeof value !== "object") {
         return value;
     }
-    if (Array.isArray(value)) {
-        return value.map(shownValue);
-    }
-    if ((value as Record<string, unknown>)[SIGNATURE_KEY] === SECRET_SIGNATURE) {
-        return "[secret]";
-    }
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shownValue(member)]));
+    return isSecret(value) ? HIDDEN : mapMembers(value, shownValue);
 }
 
 /** How a resource that was taken over differs in its `id`, `inputs` or `outputs`: a line for each difference. */

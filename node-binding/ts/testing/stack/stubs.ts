@@ -118,7 +118,7 @@ function deedOf(behaviour: Behaviour, counter: { count: number }): Fault["deed"]
     return { do: behaviour.after === true ? "callAfter" : "call", object: new StubProvider(answer) };
 }
 
-/** The provider object that is called in the place of another one. */
+/** The provider object that is called in the place of another one: whatever its method is called, it does the same. */
 class StubProvider {
     readonly #answer: (...args: unknown[]) => unknown;
 
@@ -126,39 +126,12 @@ class StubProvider {
         this.#answer = answer;
     }
 
-    configure(...args: unknown[]): unknown {
-        return this.#answer(...args);
-    }
-
-    check(...args: unknown[]): unknown {
-        return this.#answer(...args);
-    }
-
-    diff(...args: unknown[]): unknown {
-        return this.#answer(...args);
-    }
-
-    create(...args: unknown[]): unknown {
-        return this.#answer(...args);
-    }
-
-    read(...args: unknown[]): unknown {
-        return this.#answer(...args);
-    }
-
-    update(...args: unknown[]): unknown {
-        return this.#answer(...args);
-    }
-
-    delete(...args: unknown[]): unknown {
-        return this.#answer(...args);
-    }
-
-    close(): unknown {
-        return this.#answer();
-    }
-
-    find(key: unknown, inputs: unknown): unknown {
-        return this.#answer(key, inputs);
+    static {
+        for (const method of METHODS) {
+            const value = function (this: StubProvider, ...args: unknown[]): unknown {
+                return this.#answer(...args);
+            };
+            Object.defineProperty(StubProvider.prototype, method, { value });
+        }
     }
 }

@@ -1,5 +1,5 @@
 // What a test puts under test, as a program: a function, a class of resources, or a bare provider.
-import { Sdk } from "../../sdk";
+import { looksLikeProvider, Sdk } from "../../sdk";
 import { show } from "../values";
 
 /** The properties that a class or a bare provider gets; a function gets them as its argument. */
@@ -10,12 +10,6 @@ export type Program = (inputs: Inputs) => unknown;
 
 /** A program, a class of resources (`new (name, inputs)`), a provider object or its class. */
 export type Subject = Program | (new (name: string, inputs: Inputs) => object) | (new () => object) | object;
-
-const METHODS = ["create", "check", "diff", "read", "update", "delete", "configure"];
-
-function hasMethod(object: unknown): boolean {
-    return METHODS.some((method) => typeof (object as Record<string, unknown>)[method] === "function");
-}
 
 // Also for classes of another realm, and of another copy of the SDK.
 function isResourceClass(subject: object): boolean {
@@ -32,6 +26,16 @@ export function isClass(subject: object): boolean {
     return typeof subject === "function" && /^class\b/.test(Function.prototype.toString.call(subject));
 }
 
+/** What a class or a function makes. */
+export function made<Args extends unknown[], Made>(
+    source: (new (...args: Args) => Made) | ((...args: Args) => Made),
+    ...args: Args
+): Made {
+    return isClass(source)
+        ? new (source as new (...args: Args) => Made)(...args)
+        : (source as (...args: Args) => Made)(...args);
+}
+
 /** The program that a subject stands for. Throws a TypeError that says what can be one. */
 export function programOf(subject: Subject, name: string): Program {
     const what = "a program (a function), a class of resources, a provider object or its class";
@@ -44,7 +48,7 @@ export function programOf(subject: Subject, name: string): Program {
             return subject as Program;
         }
         const prototype: unknown = (subject as { prototype?: unknown }).prototype;
-        if (!hasMethod(prototype)) {
+        if (!looksLikeProvider(prototype)) {
             throw new TypeError(`stack takes ${what}; the class ${subject.name} has no method of a provider`);
         }
         return programOf(new (subject as new () => object)(), name);
@@ -53,7 +57,7 @@ export function programOf(subject: Subject, name: string): Program {
         throw new TypeError(`stack takes ${what}, but was given ${show(subject)}`);
     }
     if (typeof (subject as { create?: unknown }).create !== "function") {
-        const named = hasMethod(subject) ? "the provider" : show(subject);
+        const named = looksLikeProvider(subject) ? "the provider" : show(subject);
         throw new TypeError(`${named} has no method \`create\`: every provider needs one. stack takes ${what}`);
     }
     return (inputs) => {

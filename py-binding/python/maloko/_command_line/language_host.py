@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maloko._command_line.first_pass import PassHelper
-from maloko._command_line.origin import installed_from
-from maloko._command_line.search_path import search_path
-from maloko._installed import version_of
+from maloko._command_line.origin import About, about
 from maloko._process.exits import DirectEnds
 from maloko._process.signals import call_own_handler
 from maloko._sdk.load import load_sdk
@@ -58,10 +55,9 @@ class Front:
         if self._pass is not None:
             self._pass.send_signal(number)
 
-    def about(self) -> tuple[str, str, str, str, list[str]]:
-        """The interpreter's version and path, the SDK's version, the file that this package was installed from, and the
-        folders with packages."""
-        return platform.python_version(), sys.executable, version_of("pulumi"), installed_from(), search_path()
+    def about(self) -> About:
+        """What the command line tells of this installation."""
+        return about()
 
     def describe_error(self, error: BaseException) -> tuple[str, str, str]:
         """The name of an exception's class, its text and its traceback, for another process."""
@@ -81,29 +77,29 @@ class Front:
 
     def run_program(self, late: LateHost, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
         """Runs the program at a path; returns its error with the exception."""
-        load_sdk()
-        from maloko._process.terminal import lent_to_readers
-        from maloko._run.printed_output import told_by_resource
+        self._host = self._begun(late, engine)
         from maloko._run.program import run_path
 
-        host = self._host = late.made()
-        host.on_close.enter_context(told_by_resource(engine))
-        host.on_close.enter_context(lent_to_readers())
-        self.ends.begin(preview=engine.dry_run)
-        return run_path(host, engine, Path(entry))
+        return run_path(self._host, engine, Path(entry))
 
     def attach(self, late: LateHost, engine: Engine, entry: str) -> None:
         """Makes the modules of a program importable without running it."""
+        host = self._begun(late, engine)
+        from maloko._run.program import attach
+
+        attach(host, engine, Path(entry))
+
+    def _begun(self, late: LateHost, engine: Engine) -> Host:
+        """The host of a run in which code of the user runs, in this process."""
         load_sdk()
         from maloko._process.terminal import lent_to_readers
         from maloko._run.printed_output import told_by_resource
-        from maloko._run.program import attach
 
         host = late.made()
         host.on_close.enter_context(told_by_resource(engine))
         host.on_close.enter_context(lent_to_readers())
         self.ends.begin(preview=engine.dry_run)
-        attach(host, engine, Path(entry))
+        return host
 
     def native_packages(self, entry: str) -> list[tuple[str, str]]:
         """The native packages that the program imports, each with a place."""

@@ -1,13 +1,25 @@
-"""Where this package was installed from."""
+"""The installation that runs a command, and where this package was installed from."""
 
 from __future__ import annotations
 
 import json
 import os
+import platform
+import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from maloko._installed import note_of
+from maloko._sdk.version import sdk_version
+
+About = tuple[str, str, str, str, list[str]]
+
+
+def about() -> About:
+    """The interpreter's version and path, the SDK's version, the file that this package was installed from, and the
+    folders in which this interpreter looks for packages."""
+    folders = [folder for folder in sys.path if folder]
+    return platform.python_version(), sys.executable, sdk_version(), installed_from(), folders
 
 
 def installed_from() -> str:

@@ -20,6 +20,15 @@ _PATIENCE_SECONDS = 2.0
 """How long the loop's thread is waited for; one that is blocked by a method is left behind."""
 
 
+def is_loop_running() -> bool:
+    """Is an event loop running on this thread (a notebook, an async function)?"""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def loop_of_thread() -> asyncio.AbstractEventLoop | None:
     """The event loop that was set for this thread, to be put back; none is made, as asking asyncio would do."""
     local = getattr(asyncio.get_event_loop_policy(), "_local", None)

@@ -191,11 +191,6 @@ def _text_id(value: Any) -> str | None:
     return None
 
 
-def _shown(value: Any) -> str:
-    """A value in a message, where the message would otherwise be as long as the value."""
-    return reprlib.repr(value)
-
-
 def _checked(result: Any) -> Checked:
     wanted = "a CheckResult(inputs, failures)"
     failures = []
@@ -213,11 +208,11 @@ def _names(result: Any, name: str) -> list[str]:
     if value is None:
         return []
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise BadReturnError(f"diff returned {name}={_shown(value)}; it must be a list of property names")
+        raise BadReturnError(f"diff returned {name}={reprlib.repr(value)}; it must be a list of property names")
     names = list(value)
     for item in names:
         if not isinstance(item, str):
-            raise BadReturnError(f"diff returned {name} with {_shown(item)}; property names are texts")
+            raise BadReturnError(f"diff returned {name} with {reprlib.repr(item)}; property names are texts")
     return names
 
 
@@ -233,40 +228,38 @@ def _diffed(result: Any) -> Diffed:
 
 
 def _created(result: Any) -> Created:
-    value = _field(result, "create", "id", "a CreateResult(id, outs)")
-    id_ = _text_id(value)
-    if id_ is None and value is not None:
-        raise BadReturnError(f"create returned the id {_shown(value)}; ids are texts: use str()")
+    id_ = _id_of(result, "create", "a CreateResult(id, outs)")
     if not id_:
         raise BadReturnError("create returned no id; return one that finds the object again: CreateResult(id, outs)")
-    _refuse_surrogates(id_)
-    return Created(id_, getattr(result, "outs", None))
-
-
-def _refuse_surrogates(id_: str) -> None:
     try:
         id_.encode("utf-8")
     except UnicodeEncodeError:
         raise BadReturnError(
             f"create returned the id {id_!a}, which is no valid text: it holds half a character"
         ) from None
+    return Created(id_, getattr(result, "outs", None))
 
 
-def _read(result: Any) -> Seen:
-    return _looked_up(result, "read")
-
-
-def _found(result: Any) -> Seen:
-    return Seen("", None, None) if result is None else _looked_up(result, "find")
-
-
-def _looked_up(result: Any, method: str) -> Seen:
-    wanted = "a ReadResult(id, outs)" if method == "read" else "a ReadResult(id, outs), or None"
+def _id_of(result: Any, method: str, wanted: str) -> str:
     value = _field(result, method, "id", wanted)
     id_ = _text_id(value)
     if id_ is None and value is not None:
-        raise BadReturnError(f"{method} returned the id {_shown(value)}; ids are texts: use str()")
-    return Seen(id_ or "", getattr(result, "outs", None), getattr(result, "inputs", None))
+        raise BadReturnError(f"{method} returned the id {reprlib.repr(value)}; ids are texts: use str()")
+    return id_ or ""
+
+
+def _read(result: Any) -> Seen:
+    return _seen(result, _id_of(result, "read", "a ReadResult(id, outs)"))
+
+
+def _found(result: Any) -> Seen:
+    if result is None:
+        return Seen("", None, None)
+    return _seen(result, _id_of(result, "find", "a ReadResult(id, outs), or None"))
+
+
+def _seen(result: Any, id_: str) -> Seen:
+    return Seen(id_, getattr(result, "outs", None), getattr(result, "inputs", None))
 
 
 def _updated(result: Any) -> Updated:

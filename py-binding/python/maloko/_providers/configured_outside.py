@@ -33,7 +33,7 @@ class _Reader:
         self._seen: set[Any] = set()
 
     def read(self) -> str | None:
-        self._follow_method("configure")
+        self.method_called("configure")
         while self._todo:
             function, is_method = self._todo.pop()
             found = self._read(function, is_method)
@@ -41,7 +41,8 @@ class _Reader:
                 return found
         return None
 
-    def _follow_method(self, name: str) -> None:
+    def method_called(self, name: str) -> None:
+        """A method of the object is called."""
         own = self._values.get(name)
         if isinstance(own, FunctionType):
             self._follow(own, False)
@@ -74,10 +75,6 @@ class _Reader:
         found = function.__globals__.get(name)
         if isinstance(found, FunctionType) and found.__module__ == function.__module__:
             self._follow(found, False)
-
-    def method_called(self, name: str) -> None:
-        """A method of the object is called."""
-        self._follow_method(name)
 
     def is_of_class(self, name: str) -> bool:
         """Is that an attribute of the class, which the object has not of its own?"""

@@ -193,13 +193,8 @@ class Registry:
 
     def named(self, module: str, name: str) -> int | None:
         """Finds what a user named as a provider: an object, or a class of which one is made."""
-        if module != "__main__":
-            try:
-                importlib.import_module(module)
-            except ModuleNotFoundError as error:
-                if error.name is not None and f"{module}.".startswith(f"{error.name}."):
-                    return None
-                raise
+        if not _is_loaded(module):
+            return None
         found = self._find(module, name)
         if isinstance(found, type):
             found = found()
@@ -216,17 +211,11 @@ class Registry:
         """An object by its class, without its constructor; `None` where there is no such class any more."""
         if reference.incomplete is not None:
             return None
-        if reference.module != "__main__":
-            try:
-                # Also when it is loaded: another thread may be in the middle of that, and this waits for it.
-                importlib.import_module(reference.module)
-            except ModuleNotFoundError as error:
-                # The module itself (or a package above it) is gone: that is rung 5. Another one is the user's error.
-                if error.name is not None and f"{reference.module}.".startswith(f"{error.name}."):
-                    return None
-                raise Unloadable from error
-            except BaseException as error:  # a module may raise anything
-                raise Unloadable from error
+        try:
+            if not _is_loaded(reference.module):
+                return None
+        except BaseException as error:  # a module may raise anything
+            raise Unloadable from error
         kind = self._find(reference.module, reference.name)
         if not isinstance(kind, type):
             return None
@@ -237,6 +226,20 @@ class Registry:
             for name, value in _attributes_in(reference).items():
                 object.__setattr__(provider, name, value)
         return provider
+
+
+def _is_loaded(module: str) -> bool:
+    """Loads a module; is there one of that name? Raises what the module raises."""
+    if module != "__main__":
+        try:
+            # Also when it is loaded: another thread may be in the middle of that, and this waits for it.
+            importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            # The module itself (or a package above it) is gone: that is rung 5. Another one is the user's error.
+            if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+                return False
+            raise
+    return True
 
 
 def _made(kind: type) -> Any:

@@ -40,11 +40,6 @@ class _Child:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
 
-    @property
-    def is_running(self) -> bool:
-        """Does it go on?"""
-        return self._process.poll() is None
-
 
 def run_child(
     arguments: list[str],

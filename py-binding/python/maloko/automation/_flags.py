@@ -8,31 +8,22 @@ from typing import Any
 
 from maloko.automation.errors import UnsupportedError
 
-_VALUES = {
-    "message": "--message",
-    "color": "--color",
-    "parallel": "--parallel",
-    "plan": "--plan",
-    "save_plan": "--save-plan",
-    "import_file": "--import-file",
-    "config_file": "--config-file",
-    "otel_traces": "--otel-traces",
-    "page": "--page",
-}
-_LISTS = {"target": "--target", "exclude": "--exclude", "replace": "--replace"}
-_SWITCHES = {
-    "expect_no_changes": "--expect-no-changes",
-    "clear_pending_creates": "--clear-pending-creates",
-    "diff": "--diff",
-    "target_dependents": "--target-dependents",
-    "exclude_dependents": "--exclude-dependents",
-    "suppress_outputs": "--suppress-outputs",
-    "suppress_progress": "--suppress-progress",
-    "continue_on_error": "--continue-on-error",
-    "refuse_import_differences": "--refuse-import-differences",
-    "refresh": "--refresh",
-    "json": "--json",
-}
+# A flag is called as its argument.
+_VALUES = ("message", "color", "parallel", "plan", "save_plan", "import_file", "config_file", "otel_traces", "page")
+_LISTS = ("target", "exclude", "replace")
+_SWITCHES = (
+    "expect_no_changes",
+    "clear_pending_creates",
+    "diff",
+    "target_dependents",
+    "exclude_dependents",
+    "suppress_outputs",
+    "suppress_progress",
+    "continue_on_error",
+    "refuse_import_differences",
+    "refresh",
+    "json",
+)
 _WITHOUT_EFFECT = {
     "log_flow": "there are no child processes to log",
     "log_verbosity": "the engine keeps no log beside its events",
@@ -61,9 +52,10 @@ def flags(arguments: Mapping[str, Any]) -> list[str]:
 
 def _flags(arguments: Mapping[str, Any]) -> Iterator[str]:
     for name, value in arguments.items():
+        flag = f"--{name.replace('_', '-')}"
         if name == "run_program":
             if value is not None:
-                yield f"--run-program={str(value).lower()}"
+                yield f"{flag}={str(value).lower()}"
         elif not value:
             # False as well: the official API leaves such a flag out.
             continue
@@ -72,11 +64,11 @@ def _flags(arguments: Mapping[str, Any]) -> Iterator[str]:
         elif name in _WITHOUT_EFFECT:
             warnings.warn(f"{name} has no effect: {_WITHOUT_EFFECT[name]}", stacklevel=5)
         elif name in _VALUES:
-            yield from (_VALUES[name], str(value))
+            yield from (flag, str(value))
         elif name in _LISTS and isinstance(value, str):
             raise TypeError(f"{name} takes a list of URNs, and {value!r} is a text: write {name}=[{value!r}]")
         elif name in _LISTS:
             for item in value:
-                yield from (_LISTS[name], item)
+                yield from (flag, item)
         elif name in _SWITCHES:
-            yield _SWITCHES[name]
+            yield flag

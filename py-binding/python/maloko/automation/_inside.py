@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulumi.automation import CommandResult, PulumiFn
 
-from maloko._command_line.origin import installed_from
-from maloko._command_line.search_path import search_path
+from maloko._command_line.origin import About, about
 from maloko._maloko import LibraryRun
 from maloko._run.host import Host
 from maloko._run.program import attach_here, run_program
-from maloko._sdk.version import sdk_version
 from maloko.automation._finished import Finished, Operation
 from maloko.automation._listeners import Delivery, Listeners
 from maloko.automation._threads import SCOPE, Cancellable, where_no_loop_runs
@@ -35,8 +31,8 @@ class _Front:
         self.interrupt: KeyboardInterrupt | None = None
         """Ctrl-C, where it arrived in the program."""
 
-    def about(self) -> tuple[str, str, str, str, list[str]]:
-        return platform.python_version(), sys.executable, sdk_version(), installed_from(), search_path()
+    def about(self) -> About:
+        return about()
 
     def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
         if self._program is None:

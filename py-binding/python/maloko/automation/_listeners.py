@@ -8,7 +8,7 @@ import functools
 import json
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from pulumi.automation import EngineEvent, OnEvent, OnOutput
@@ -134,13 +134,6 @@ class Delivery:
             self._thread.join()
 
     def _work(self) -> None:
-        for item in self._items():
+        for item in iter(self._queue.get, None):
             self._listeners.take(item)
         self._listeners.end()
-
-    def _items(self) -> Iterator[Item]:
-        while True:
-            item = self._queue.get()
-            if item is None:
-                return
-            yield item

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from maloko._process.event_loops import is_loop_running
+
 R = TypeVar("R")
 P = ParamSpec("P")
 
@@ -80,15 +82,6 @@ class _Outcome:
         finally:
             # No cycle through the frame of the one who raises.
             self._error = None
-
-
-def is_loop_running() -> bool:
-    """Is an event loop running on this thread (a notebook, an async function)?"""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def where_no_loop_runs(work: Callable[[], R], cancel: Callable[[], None]) -> R:

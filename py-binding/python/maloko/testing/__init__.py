@@ -42,39 +42,24 @@ if TYPE_CHECKING:
     from maloko.testing._values import capture as capture
     from maloko.testing._values import matches as matches
 
-_PLACES = {
-    "ANY": "_values",
-    "BadReturn": "_direct",
-    "Baseline": "_recorded._baseline",
-    "Call": "_operations._calls",
-    "Calls": "_operations._calls",
-    "Change": "_operations._plan",
-    "Direct": "_direct",
-    "Kit": "_kit",
-    "LawBroken": "_laws._provider_laws",
-    "Lifecycle": "_lifecycle._life",
-    "LifecycleBroken": "_lifecycle._life",
-    "Plan": "_operations._plan",
-    "PlanEntry": "_operations._plan",
-    "Plugin": "_laws._plugin",
-    "PluginFailed": "_laws._plugin",
-    "ProviderLaws": "_laws._provider_laws",
-    "Run": "_operations._runs",
-    "RunFailed": "_operations._runs",
-    "SECRET": "_values",
-    "Secret": "_values",
-    "Stack": "_operations._stack",
-    "UNKNOWN": "_values",
-    "assert_no_changes": "_operations._plan",
-    "assert_no_deletes": "_operations._plan",
-    "assert_no_replacements": "_operations._plan",
-    "capture": "_values",
-    "crash_everywhere": "_crash",
-    "exported_inputs": "_recorded._exported",
-    "lifecycle_machine": "_lifecycle._machine",
-    "matches": "_values",
-    "replay": "_recorded._replay",
+_NAMES = {
+    "_crash": "crash_everywhere",
+    "_direct": "BadReturn Direct",
+    "_kit": "Kit",
+    "_laws._plugin": "Plugin PluginFailed",
+    "_laws._provider_laws": "LawBroken ProviderLaws",
+    "_lifecycle._life": "Lifecycle LifecycleBroken",
+    "_lifecycle._machine": "lifecycle_machine",
+    "_operations._calls": "Call Calls",
+    "_operations._plan": "Change Plan PlanEntry assert_no_changes assert_no_deletes assert_no_replacements",
+    "_operations._runs": "Run RunFailed",
+    "_operations._stack": "Stack",
+    "_recorded._baseline": "Baseline",
+    "_recorded._exported": "exported_inputs",
+    "_recorded._replay": "replay",
+    "_values": "ANY SECRET UNKNOWN Secret capture matches",
 }
+_PLACES = {name: place for place, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,8 @@ from maloko._providers.calls import READERS, BadReturnError
 from maloko._providers.configured import Claims, taken_of
 from maloko._providers.methods import has_method
 from maloko.testing._operations._runs import on_a_free_thread
+from maloko.testing._operations._settings import text_of
+from maloko.testing._values import plain_of
 
 
 class BadReturn(MalokoError):  # noqa: N818 it is what the method did
@@ -89,9 +91,9 @@ class Direct:
             return
         from pulumi.dynamic import Config, ConfigureRequest
 
-        from maloko.testing._kit import config_of
-
-        values = config_of({key if ":" in key else f"{self._project}:{key}": it for key, it in self._config.items()})
+        values = {
+            key if ":" in key else f"{self._project}:{key}": text_of(plain_of(it)) for key, it in self._config.items()
+        }
         self._made(
             lambda provider: provider.configure(ConfigureRequest(Config(values, self._project))), "configure", values
         )

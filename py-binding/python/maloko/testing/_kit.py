@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,10 +172,6 @@ class Kit:
         """Runs one operation of a stack; `crash_everywhere` puts its crash in here."""
         return once(None)
 
-    def settles(self, stack: Stack) -> bool:
-        """Is `up` followed by the plans that must be empty?"""
-        return True
-
     def adopt(self, stack: Stack) -> None:
         """Takes a stack that is to be torn down."""
         self.stacks.append(stack)
@@ -281,8 +276,3 @@ def _note(run: Run) -> str:
     if call is not None:
         return f"maloko: raised in {call.method} of '{call.name}' ({call.urn}), during {run.verb}"
     return ""
-
-
-def config_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """Configuration as providers get it."""
-    return {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}

@@ -46,6 +46,11 @@ class Secret:
         return "Secret(...)"
 
 
+def plain_of(value: Any) -> Any:
+    """What a `Secret` holds; any other value as it is."""
+    return value.value if isinstance(value, Secret) else value
+
+
 class _Any:
     """Equals everything."""
 

@@ -13,25 +13,23 @@ from typing import Any
 
 from maloko._maloko import LawTrial
 from maloko.testing._direct import Direct, _bag
-from maloko.testing._laws._baseline import baseline_of
 from maloko.testing._laws._portable import odd_in
 from maloko.testing._laws._recorder import METHODS, is_async, sockets_watched
 from maloko.testing._laws._shown import output_heard
 from maloko.testing._laws._trial import (
     NAME,
-    Broken,
     Inputs,
-    PassOver,
-    Refused,
     Told,
     Trial,
+    end_with,
     entry_of,
-    import_of,
+    forgotten,
     set_inputs,
+    told_of,
     waited_for,
 )
 from maloko.testing._laws._words import error_text, plain
-from maloko.testing._laws._worlds import Needs, abilities_of, picture_of
+from maloko.testing._laws._worlds import OF_WORLD, asked_of
 from maloko.testing._operations._runs import Run
 from maloko.testing._operations._stack import Stack
 
@@ -77,28 +75,21 @@ class _Host:
         answer: Any = None
         while True:
             request = json.loads(procedure.next(json.dumps(answer)))
-            wanted = request.pop("do")
-            if wanted == "end":
-                return self._end(request)
-            answer = getattr(self, f"_{wanted.replace('-', '_')}")(**request)
+            if request["do"] == "end":
+                return end_with(request, self._failure)
+            if request["do"] in OF_WORLD:
+                answer = asked_of(self._trial.world, request)
+            else:
+                answer = getattr(self, f"_{request.pop('do').replace('-', '_')}")(**request)
 
     def _subject(self, listed: int | None) -> dict[str, Any]:
-        settings, world = self._trial.settings, self._trial.world
-        baseline = None
-        if self._law == "L16" and settings.baseline is not None:
-            self._former = baseline_of(settings.baseline, settings.place)
-            baseline = [{"id": it["id"]} for it in self._former]
-
+        former = self._trial.settings.former(self._law)
+        self._former = former or []
         return {
+            **self._trial.settings.subject(self._trial.world, self._inputs, listed),
             "methods": [method for method in METHODS if self._trial.has(method)],
-            "inputs": plain(self._inputs),
             "oddInputs": bool(odd_in(self._inputs)),
-            "volatile": sorted(settings.volatile),
-            "secret": None if settings.secret is None else sorted(settings.secret),
-            "world": abilities_of(world),
-            "baseline": baseline,
-            "grace": settings.grace,
-            "listed": listed,
+            "baseline": former and [{"id": it["id"]} for it in former],
         }
 
     # Without an engine.
@@ -157,7 +148,7 @@ class _Host:
         stack = self._stack
         options: dict[str, Any] = {"refresh": True} if operation == "refreshed-preview" else {}
         if operation == "import":
-            options["imports"] = [import_of(stack, NAME)]
+            options["imports"] = [forgotten(stack, NAME)]
         lost = ConnectionError("the answer was lost (maloko's law 13)")
         with ExitStack() as meanwhile:
             if loses:
@@ -175,7 +166,7 @@ class _Host:
             for name, resource in self._stack.resources().items()
             if resource["custom"]
         }
-        answer: dict[str, Any] = {"error": _told(run), "resources": resources, "unkept": _unkept(run)}
+        answer: dict[str, Any] = {"error": told_of(run), "resources": resources, "unkept": _unkept(run)}
         if self._failure is None and NAME in resources and run.verb in ("preview", "up"):
             entry = entry_of(run.plan)
             changes = [{"path": path, "old": it.old, "new": it.new} for path, it in sorted(entry.changes.items())]
@@ -253,15 +244,6 @@ class _Host:
     def _look(self) -> list[str] | None:
         return self._trial.ids()
 
-    def _picture(self) -> Any:
-        return None if self._trial.world is None else plain(picture_of(self._trial.world))
-
-    def _mutate_remote(self, id: str) -> None:  # noqa: A002 as the request has it
-        self._trial.world.mutate_remote(id)
-
-    def _delete_remote(self, id: str) -> None:  # noqa: A002 as the request has it
-        self._trial.world.delete_remote(id)
-
     # What was heard of the provider.
 
     def _returned_last(self, method: str) -> dict[str, Any] | None:
@@ -295,19 +277,6 @@ class _Host:
         texts: dict[str, Any] = plain({"errors": errors, "messages": self._messages, **shown})
         return texts
 
-    def _end(self, end: dict[str, Any]) -> None:
-        match end["outcome"]:
-            case "needs":
-                raise Needs(end["what"])
-            case "pass-over":
-                raise PassOver(end["what"])
-            case "refused":
-                raise Refused(end["error"]) from self._failure
-            case "raised" if self._failure is not None:
-                raise self._failure
-            case "broken":
-                raise Broken(end["words"]) from (self._failure if end["caused"] else None)
-
 
 def _planted(value: Any, path: list[str], text: str) -> Any:
     """A value with another text at a path; as it is where there is no text."""
@@ -316,13 +285,6 @@ def _planted(value: Any, path: list[str], text: str) -> Any:
         return value
     inner = _planted(value[key], rest, text) if rest else text if isinstance(value[key], str) else value[key]
     return {**value, key: inner}
-
-
-def _told(run: Run) -> str | None:
-    """The error of a run: that of the provider, or else the engine's."""
-    if run.outcome == "succeeded":
-        return None
-    return error_text(run.exception) if run.exception is not None else str(run.error)
 
 
 def _unkept(run: Run) -> dict[str, Any] | None:

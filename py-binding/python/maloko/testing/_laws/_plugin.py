@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko.testing._laws._baseline import baseline_of
 from maloko.testing._laws._words import error_text, plain
-from maloko.testing._laws._worlds import Needs, Place, abilities_of, ids_of, picture_of
-from maloko.testing._operations._settings import _text
-from maloko.testing._values import Secret
+from maloko.testing._laws._worlds import Place, asked_of, ids_of
+from maloko.testing._operations._settings import text_of
+from maloko.testing._values import Secret, plain_of
 
 if TYPE_CHECKING:
     from maloko._maloko import PluginUnderTest
@@ -69,10 +68,7 @@ class Plugin:
         """The plugin with this configuration, started. Raises `MalokoError` when that fails."""
         from maloko._maloko import PluginUnderTest
 
-        values = {
-            key: {"value": _text(it.value), "secret": True} if isinstance(it, Secret) else {"value": _text(it)}
-            for key, it in config.items()
-        }
+        values = {key: {"value": text_of(plain_of(it)), "secret": isinstance(it, Secret)} for key, it in config.items()}
         setup = json.dumps({"type": self.type, "version": self.version, "config": values}, sort_keys=True)
         if setup not in self._started:
             try:
@@ -96,59 +92,24 @@ def try_plugin(
     tell: Callable[[Told], None],
 ) -> None:
     """Tries a law on one example, as `try_law` does for a provider object."""
-    from maloko.testing._laws._trial import Broken, PassOver, Refused, Told
+    from maloko.testing._laws._trial import Told, end_with
 
     place.renew()
     world = place.now
     before = set() if world is None else set(ids_of(world))
-    trial = settings.provider._with(settings.config_for(world)).trial(
-        law, json.dumps(_subject(law, settings, world, inputs, listed))
-    )
+    subject = {**settings.subject(world, inputs, listed), "baseline": plain(settings.former(law))}
+    trial = settings.provider._with(settings.config_for(world)).trial(law, json.dumps(subject))
     answer: Any = None
-    while True:
-        request = json.loads(trial.next(json.dumps(answer)))
-        match request["do"]:
+    while (end := json.loads(trial.next(json.dumps(answer))))["do"] != "end":
+        match end["do"]:
             case "renew":
                 place.renew()
                 world, answer = place.now, None
                 before = set(ids_of(world))
             case "look":
                 answer = sorted(id_ for id_ in ids_of(world) if id_ not in before)
-            case "picture":
-                answer = plain(picture_of(world))
-            case "mutate-remote":
-                answer = world.mutate_remote(request["id"])
-            case "delete-remote":
-                answer = world.delete_remote(request["id"])
             case _:
-                break
-        if request["do"].endswith("remote"):
-            answer = None
-    raised = None if request["raised"] is None else PluginFailed(request["raised"])
-    tell(Told(request["inputs"], error_text(raised) if raised else ""))
-    match request["outcome"]:
-        case "needs":
-            raise Needs(request["what"])
-        case "pass-over":
-            raise PassOver(request["what"])
-        case "refused":
-            raise Refused(request["error"]) from raised
-        case "raised":
-            raise raised or PluginFailed("it failed")
-        case "broken":
-            raise Broken(request["words"]) from (raised if request["caused"] else None)
-
-
-def _subject(law: str, settings: Settings, world: Any, inputs: tuple[Any, ...], listed: int | None) -> dict[str, Any]:
-    is_wanted = law == "L16" and settings.baseline is not None
-    return {
-        "inputs": plain(inputs),
-        "volatile": sorted(settings.volatile),
-        "secret": None if settings.secret is None else sorted(settings.secret),
-        "world": abilities_of(world),
-        "baseline": plain(baseline_of(settings.baseline, settings.place, settings.provider.type))
-        if is_wanted
-        else None,
-        "grace": settings.grace,
-        "listed": listed,
-    }
+                answer = asked_of(world, end)
+    raised = None if end["raised"] is None else PluginFailed(end["raised"])
+    tell(Told(end["inputs"], error_text(raised) if raised else ""))
+    end_with(end, raised or (PluginFailed("it failed") if end["outcome"] == "raised" else None))

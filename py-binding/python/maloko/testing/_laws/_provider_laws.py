@@ -8,9 +8,17 @@ from maloko.testing._laws._runner import Verdict, judge, laws
 from maloko.testing._laws._settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import pytest
+
+
+def _test_of(law: str) -> Callable[[ProviderLaws, pytest.FixtureRequest], None]:
+    def test(self: ProviderLaws, request: pytest.FixtureRequest) -> None:
+        self._try(law, request)
+
+    test.__doc__ = f"{law}."
+    return test
 
 
 class ProviderLaws:
@@ -67,73 +75,23 @@ class ProviderLaws:
         if verdict.outcome == "broken":
             pytest.fail(verdict.text, pytrace=False)
 
-    def test_l1_check_is_idempotent_and_pure(self, request: pytest.FixtureRequest) -> None:
-        """L1."""
-        self._try("L1", request)
-
-    def test_l2_a_second_up_does_nothing(self, request: pytest.FixtureRequest) -> None:
-        """L2."""
-        self._try("L2", request)
-
-    def test_l3_read_equals_the_outs(self, request: pytest.FixtureRequest) -> None:
-        """L3."""
-        self._try("L3", request)
-
-    def test_l4_diff_and_update_agree(self, request: pytest.FixtureRequest) -> None:
-        """L4."""
-        self._try("L4", request)
-
-    def test_l5_an_update_ends_where_a_create_does(self, request: pytest.FixtureRequest) -> None:
-        """L5."""
-        self._try("L5", request)
-
-    def test_l6_a_new_id_comes_with_a_replacement_only(self, request: pytest.FixtureRequest) -> None:
-        """L6."""
-        self._try("L6", request)
-
-    def test_l7_a_replacement_is_made_beside_the_old_object(self, request: pytest.FixtureRequest) -> None:
-        """L7."""
-        self._try("L7", request)
-
-    def test_l8_what_is_deleted_is_gone_also_twice(self, request: pytest.FixtureRequest) -> None:
-        """L8."""
-        self._try("L8", request)
-
-    def test_l9_an_import_needs_no_change(self, request: pytest.FixtureRequest) -> None:
-        """L9."""
-        self._try("L9", request)
-
-    def test_l10_planning_touches_nothing(self, request: pytest.FixtureRequest) -> None:
-        """L10."""
-        self._try("L10", request)
-
-    def test_l11_drift_is_seen(self, request: pytest.FixtureRequest) -> None:
-        """L11."""
-        self._try("L11", request)
-
-    def test_l12_secrets_stay_secret(self, request: pytest.FixtureRequest) -> None:
-        """L12."""
-        self._try("L12", request)
-
-    def test_l13_a_create_that_is_cut_off_makes_one_object(self, request: pytest.FixtureRequest) -> None:
-        """L13."""
-        self._try("L13", request)
-
-    def test_l14_a_cancelled_call_ends(self, request: pytest.FixtureRequest) -> None:
-        """L14."""
-        self._try("L14", request)
-
-    def test_l15_results_are_portable(self, request: pytest.FixtureRequest) -> None:
-        """L15."""
-        self._try("L15", request)
-
-    def test_l16_outs_of_the_previous_release_still_fit(self, request: pytest.FixtureRequest) -> None:
-        """L16."""
-        self._try("L16", request)
-
-    def test_l17_resources_do_not_mix(self, request: pytest.FixtureRequest) -> None:
-        """L17."""
-        self._try("L17", request)
+    test_l1_check_is_idempotent_and_pure = _test_of("L1")
+    test_l2_a_second_up_does_nothing = _test_of("L2")
+    test_l3_read_equals_the_outs = _test_of("L3")
+    test_l4_diff_and_update_agree = _test_of("L4")
+    test_l5_an_update_ends_where_a_create_does = _test_of("L5")
+    test_l6_a_new_id_comes_with_a_replacement_only = _test_of("L6")
+    test_l7_a_replacement_is_made_beside_the_old_object = _test_of("L7")
+    test_l8_what_is_deleted_is_gone_also_twice = _test_of("L8")
+    test_l9_an_import_needs_no_change = _test_of("L9")
+    test_l10_planning_touches_nothing = _test_of("L10")
+    test_l11_drift_is_seen = _test_of("L11")
+    test_l12_secrets_stay_secret = _test_of("L12")
+    test_l13_a_create_that_is_cut_off_makes_one_object = _test_of("L13")
+    test_l14_a_cancelled_call_ends = _test_of("L14")
+    test_l15_results_are_portable = _test_of("L15")
+    test_l16_outs_of_the_previous_release_still_fit = _test_of("L16")
+    test_l17_resources_do_not_mix = _test_of("L17")
 
 
 class LawBroken(AssertionError):  # noqa: N818 it is what has become of the law

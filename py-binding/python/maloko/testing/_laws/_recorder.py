@@ -1,4 +1,4 @@
-"""Listens to the calls of a provider object, with the very objects that its methods were given and returned."""
+"""Listens to the calls of a provider object, with the very objects that its methods returned."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextvars
 import inspect
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,6 @@ class Heard:
     """A call, as the provider saw it."""
 
     method: str
-    arguments: tuple[Any, ...]
     result: Any = None
     error: BaseException | None = None
     requests: int = 0
@@ -51,54 +50,41 @@ class Recorder:
             methods.pop("close", None)
         made = type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__})
         made.__qualname__ = kind.__qualname__
-        try:
+        with suppress(TypeError):  # an object with slots, or of an extension: it works, and is not listened to
             provider.__class__ = made
-        except TypeError:  # an object with slots, or of an extension: it works, and is not listened to
-            return provider
         return provider
 
     @contextmanager
-    def _counted(self, heard: Heard) -> Iterator[None]:
+    def _hearing(self, name: str) -> Iterator[Heard]:
+        """Notes a call for as long as it lasts."""
+        heard = Heard(name)
+        self.calls.append(heard)
         before = self.requests()
         try:
-            yield
+            with _planning(name):
+                if self.entering is not None:
+                    self.entering(name)
+                yield heard
+        except BaseException as error:
+            heard.error = error
+            raise
         finally:
             heard.requests = self.requests() - before
 
     def _heard(self, kind: type, name: str) -> Any:
         original = getattr(kind, name)
 
-        if inspect.iscoroutinefunction(original):
-
-            async def waited(provider: Any, *arguments: Any) -> Any:
-                heard = Heard(name, arguments)
-                self.calls.append(heard)
-                with _planning(name), self._counted(heard):
-                    if self.entering is not None:
-                        self.entering(name)
-                    try:
-                        heard.result = await original(provider, *arguments)
-                    except BaseException as error:
-                        heard.error = error
-                        raise
-                    return heard.result
-
-            return waited
-
-        def called(provider: Any, *arguments: Any) -> Any:
-            heard = Heard(name, arguments)
-            self.calls.append(heard)
-            with _planning(name), self._counted(heard):
-                if self.entering is not None:
-                    self.entering(name)
-                try:
-                    heard.result = original(provider, *arguments)
-                except BaseException as error:
-                    heard.error = error
-                    raise
+        async def waited(provider: Any, *arguments: Any) -> Any:
+            with self._hearing(name) as heard:
+                heard.result = await original(provider, *arguments)
                 return heard.result
 
-        return called
+        def called(provider: Any, *arguments: Any) -> Any:
+            with self._hearing(name) as heard:
+                heard.result = original(provider, *arguments)
+                return heard.result
+
+        return waited if inspect.iscoroutinefunction(original) else called
 
 
 def defines(kind: type, method: str) -> bool:

@@ -19,7 +19,7 @@ from maloko.testing._laws._plugin import Plugin, try_plugin
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._trial import Broken, PassOver, Refused, Told, Trial
 from maloko.testing._laws._words import error_text, text_of
-from maloko.testing._laws._worlds import Needs
+from maloko.testing._laws._worlds import Needs, Place
 
 SHRINKS = 150
 """So many inputs are tried at most to find smaller ones that break a law."""
@@ -37,8 +37,6 @@ class Law:
     """How many inputs an example of it has."""
     share: float
     """Multiplies the usual number of examples."""
-    shows_inputs: bool
-    """Do the inputs of an example say anything of what was found?"""
     shrinks: bool
     """Are smaller inputs looked for that break it, too?"""
 
@@ -46,10 +44,7 @@ class Law:
 @functools.cache
 def laws() -> dict[str, Law]:
     """The laws by name, in order."""
-    return {
-        it["name"]: Law(it["name"], it["title"], it["inputs"], it["share"], it["showsInputs"], it["shrinks"])
-        for it in ask("laws")
-    }
+    return {it["name"]: Law(it["name"], it["title"], it["inputs"], it["share"], it["shrinks"]) for it in ask("laws")}
 
 
 @dataclass(frozen=True)
@@ -120,7 +115,7 @@ class _Case:
         self._last: Told | None = None
         self.flaky = False
         self.passed_over: list[PassOver] = []
-        self._place = settings.new_place()
+        self._place = Place(settings.world)
         self._listed_count: int | None = None
 
     def run(self) -> None:
@@ -131,15 +126,6 @@ class _Case:
                 self._listed()
         finally:
             self._place.end()
-
-    def attempt(self, inputs: tuple[Any, ...]) -> None:
-        """Tries one example; raises what breaks the law, and `PassOver` when it says nothing."""
-        try:
-            self._try(inputs)
-        except PassOver as reason:
-            self.passed_over.append(reason)
-            raise
-        self.tried += 1
 
     def _try(self, inputs: tuple[Any, ...]) -> None:
         self._last = None
@@ -231,11 +217,14 @@ class _Case:
     def _outcome(self, inputs: tuple[Any, ...]) -> tuple[Exception | None, Told]:
         """What becomes of an example: what it raises, or `None` when the law holds; and what a report says of that."""
         try:
-            self.attempt(inputs)
+            self._try(inputs)
         except (Needs, MalokoError):
             raise
         except Exception as error:
+            if isinstance(error, PassOver):
+                self.passed_over.append(error)
             return error, self._last or Told([], error_text(error))
+        self.tried += 1
         return None, Told([], "")
 
 

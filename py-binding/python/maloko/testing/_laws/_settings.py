@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maloko._errors import MalokoError
+from maloko.testing._laws._baseline import baseline_of
 from maloko.testing._laws._plugin import Plugin
-from maloko.testing._laws._worlds import Place
+from maloko.testing._laws._words import plain
+from maloko.testing._laws._worlds import abilities_of
 
 
 @dataclass
@@ -49,28 +51,18 @@ class Settings:
                 )
             if not isinstance(reason, str) or not reason.strip():
                 raise MalokoError(f"{owner.__qualname__}.waive gives no reason for {law}; write one")
-        provider = given["provider"]
-        name = getattr(provider, "__qualname__", "") or type(provider).__qualname__
-        if isinstance(provider, Plugin):
-            name = provider.type
-        elif "<lambda>" in name or not inspect.isclass(provider):
-            name = owner.__qualname__
-        else:
-            name = provider.__name__
-        return cls(
-            name=name,
-            provider=provider,
-            inputs=given["inputs"],
-            world=given["world"],
-            config=given["config"],
+        provider, secret = given["provider"], given["secret"]
+        name = provider.__name__ if inspect.isclass(provider) else owner.__qualname__
+        given.update(
+            name=provider.type if isinstance(provider, Plugin) else name,
             volatile=_names(owner, "volatile", given["volatile"]),
-            secret=None if given["secret"] is None else _names(owner, "secret", given["secret"]),
-            baseline=given["baseline"],
+            secret=None if secret is None else _names(owner, "secret", secret),
             waive=waive,
             grace=5.0 if given["grace"] is None else float(given["grace"]),
             examples=10 if given["examples"] is None else int(given["examples"]),
             place=inspect.getfile(owner),
         )
+        return cls(**given)
 
     def make_provider(self, world: Any) -> Any:
         """A new provider object, which talks to the world when it takes one."""
@@ -81,9 +73,25 @@ class Settings:
         given = made_with(self.config, world, "config") if callable(self.config) else self.config
         return dict(given or {})
 
-    def new_place(self) -> Place:
-        """The world, before the first example."""
-        return Place(self.world)
+    def former(self, law: str) -> list[dict[str, Any]] | None:
+        """What the baseline has of the previous release; `None` without one, and for laws that do not ask for it."""
+        if law != "L16" or self.baseline is None:
+            return None
+        return baseline_of(self.baseline, self.place, self.provider.type if isinstance(self.provider, Plugin) else "")
+
+    def subject(self, world: Any, inputs: Any, listed: int | None) -> dict[str, Any]:
+        """What the engine's side is told of an example, whatever is tried on it.
+
+        :param listed: how many different inputs there are; `None` where they are drawn.
+        """
+        return {
+            "inputs": plain(inputs),
+            "volatile": sorted(self.volatile),
+            "secret": None if self.secret is None else sorted(self.secret),
+            "world": abilities_of(world),
+            "grace": self.grace,
+            "listed": listed,
+        }
 
 
 def made_with(make: Any, world: Any, what: str) -> Any:

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maloko.testing._cloud._leftovers import tear_down
 from maloko.testing._kit import Kit
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import error_text
-from maloko.testing._laws._worlds import Place, ids_of
+from maloko.testing._laws._worlds import Needs, Place, ids_of
 from maloko.testing._operations._plan import Plan, PlanEntry
-from maloko.testing._operations._stack import Stack
+from maloko.testing._operations._runs import Run
+from maloko.testing._operations._stack import Stack, import_of
 from maloko.testing._values import Secret
+
+if TYPE_CHECKING:
+    from maloko._maloko import TestStack
 
 NAME = "it"
 """The name of the resource."""
 
 Inputs = Mapping[str, Any]
-
-
-class Made(NamedTuple):
-    """The outputs of an object, and its id."""
-
-    outputs: Any
-    id: str
 
 
 class Told(NamedTuple):
@@ -95,38 +92,26 @@ class Trial:
         """The ids of what is in the world since the trial began, sorted; `None` without a world."""
         return None if self.world is None else sorted(id_ for id_ in ids_of(self.world) if id_ not in self._before)
 
-    def stack(self, inputs: Inputs, **options: Any) -> Stack:
-        """A stack with the one resource."""
-        return self.stack_of({NAME: inputs}, **options)
-
     def stack_of(
-        self, wanted: Mapping[str, Inputs], *, secret: bool = False, provider: Any = None, **options: Any
+        self,
+        wanted: Mapping[str, Inputs],
+        *,
+        secret: bool = False,
+        provider: Any = None,
+        state: TestStack | None = None,
     ) -> Stack:
         """A stack with a resource for each name; `set_inputs` changes them.
 
         :param provider: whose resources they are; the trial's own unless it is given.
+        :param state: the state of another stack, which they share.
         """
         marked = self.settings.secret if secret else None
-        made = self.provider if provider is None else provider
-        program, resources = program_for(lambda: made, wanted, marked or frozenset())
-        config, secrets = split_secrets(self.settings.config_for(self.world))
-        stack = Stack(self._kit, program, config=config, secrets=secrets, **options)
+        program, resources = program_for(self.provider if provider is None else provider, wanted, marked or frozenset())
+        config = self.settings.config_for(self.world)
+        secrets = {key: it.value for key, it in config.items() if isinstance(it, Secret)}
+        stack = Stack(self._kit, program, config=config, secrets=secrets, state=state)
         setattr(stack, "wanted", resources)  # noqa: B010 what the program makes belongs to the stack
         return stack
-
-    def made(self, inputs: Inputs, **options: Any) -> Stack:
-        """A stack whose resource was created. Raises `Refused` when the provider refuses its inputs."""
-        stack = self.stack(inputs, **options)
-        self.first_up(stack)
-        return stack
-
-    def first_up(self, stack: Stack) -> Plan:
-        """The first `up`. Raises `Refused` when it fails."""
-        run = stack.run("up")
-        if run.outcome == "succeeded":
-            return run.plan
-        failure = run.failure()
-        raise Refused(error_text(failure)) from failure
 
 
 def set_inputs(stack: Stack, inputs: Inputs, name: str = NAME) -> None:
@@ -134,28 +119,20 @@ def set_inputs(stack: Stack, inputs: Inputs, name: str = NAME) -> None:
     stack.wanted[name] = dict(inputs)  # type: ignore[attr-defined]
 
 
-def made_of(stack: Stack) -> Made:
-    """The object of the resource."""
-    return Made(stack.outputs(NAME), stack.id(NAME))
-
-
 def program_for(
-    provider: Callable[[], Any], wanted: Mapping[str, Inputs], secret: frozenset[str]
+    provider: Any, wanted: Mapping[str, Inputs], secret: frozenset[str]
 ) -> tuple[Callable[[], None], dict[str, dict[str, Any]]]:
     """A program that makes resources by name, and the inputs that it reads when it runs."""
-    from pulumi.dynamic import Resource
-
     from maloko._providers.registered import lend
-    from maloko.testing._operations._programs import _class_name
+    from maloko.testing._operations._programs import resource_class_of
 
     resources = {name: dict(inputs) for name, inputs in wanted.items()}
-    example = provider()
-    kind = type(_class_name(example), (Resource,), {"__module__": type(example).__module__})
+    kind = resource_class_of(provider)
 
     def program() -> None:
-        lend(provider())
+        lend(provider)
         for name, inputs in resources.items():
-            kind(provider(), name, _marked(inputs, secret))
+            kind(provider, name, _marked(inputs, secret))
 
     return program, resources
 
@@ -171,25 +148,47 @@ def _marked(value: Any, secret: frozenset[str], path: str = "") -> Any:
     return {key: _marked(item, secret, f"{path}.{key}" if path else str(key)) for key, item in value.items()}
 
 
-def split_secrets(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Configuration, and what of it is secret."""
-    plain = {key: value for key, value in config.items() if not isinstance(value, Secret)}
-    return plain, {key: value.value for key, value in config.items() if isinstance(value, Secret)}
-
-
 def entry_of(plan: Plan) -> PlanEntry:
-    """What becomes of the resource; of one that is not in the plan, raises `Broken`."""
+    """What becomes of the resource; of one that is not in the plan, raises `AssertionError`."""
     try:
         return plan[NAME]
     except KeyError:
         raise AssertionError("the resource is not in the plan: the engine has lost it") from None
 
 
-def import_of(stack: Stack, name: str) -> dict[str, Any]:
-    """Forgets a resource; what an import of its object is told."""
+def forgotten(stack: Stack, name: str) -> dict[str, Any]:
+    """Has the state forget a resource; what an import of its object is told."""
     resource = stack.resources()[name]
-    stack.state = stack.state.without([resource["urn"]])
-    return {"urn": resource["urn"], "type": resource["type"], "parent": resource["parent"], "id": resource["id"]}
+    exported = stack.export()
+    deployment = exported["deployment"]
+    deployment["resources"] = [it for it in deployment["resources"] if it["urn"] != resource["urn"]]
+    stack.restore(exported)
+    return import_of(resource, resource["id"])
+
+
+def end_with(end: Mapping[str, Any], raised: BaseException | None) -> None:
+    """Raises what a procedure of the engine's side ends with; nothing where the law holds.
+
+    :param raised: what the provider has raised last.
+    """
+    match end["outcome"]:
+        case "needs":
+            raise Needs(end["what"])
+        case "pass-over":
+            raise PassOver(end["what"])
+        case "refused":
+            raise Refused(end["error"]) from raised
+        case "raised" if raised is not None:
+            raise raised
+        case "broken":
+            raise Broken(end["words"]) from (raised if end["caused"] else None)
+
+
+def told_of(run: Run) -> str | None:
+    """The error of a run: what the program or the provider raised, or else the engine's; `None` without one."""
+    if run.outcome == "succeeded":
+        return None
+    return error_text(run.exception) if run.exception is not None else run.error or f"the operation {run.outcome}"
 
 
 def waited_for(done: Callable[[], bool], seconds: float) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from maloko._errors import MalokoError
+from maloko.testing._laws._words import plain
 
 
 class Needs(Exception):  # noqa: N818 it is no error
@@ -94,6 +95,22 @@ def ids_of(world: Any) -> list[str]:
         f"the world {type(world).__qualname__} does not say what is in it: let it have a method objects() that gives "
         "the ids of all objects, as a dict, a set or a list"
     )
+
+
+def asked_of(world: Any, request: Mapping[str, Any]) -> Any:
+    """Does what the engine's side asks for of a world (`OF_WORLD`)."""
+    match request["do"]:
+        case "picture":
+            return None if world is None else plain(picture_of(world))
+        case "mutate-remote":
+            world.mutate_remote(request["id"])
+        case "delete-remote":
+            world.delete_remote(request["id"])
+    return None
+
+
+OF_WORLD = ("picture", "mutate-remote", "delete-remote")
+"""What is asked of every world alike."""
 
 
 def picture_of(world: Any) -> Any:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from maloko.testing._direct import Direct
 from maloko.testing._laws._recorder import METHODS
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import Refused, Trial, made_of
+from maloko.testing._laws._trial import NAME, Trial, forgotten, told_of
 from maloko.testing._laws._words import error_text, plain
-from maloko.testing._laws._worlds import abilities_of, picture_of
+from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of
 from maloko.testing._operations._runs import Run, on_a_free_thread
-from maloko.testing._operations._stack import Stack
+from maloko.testing._operations._stack import Stack, import_of
 
 _WRITING = ("create", "update", "delete")
 
@@ -25,7 +25,7 @@ class Host:
     def __init__(self, settings: Settings) -> None:
         """:param settings: what the author says of the provider."""
         self._settings = settings
-        self.place = settings.new_place()
+        self.place = Place(settings.world)
         """The world, over all examples."""
         self.trial = Trial(settings, self.place)
         """The world now, and providers in it."""
@@ -50,8 +50,9 @@ class Host:
 
     def answer(self, request: dict[str, Any]) -> Any:
         """Does one thing."""
-        wanted = request.pop("do")
-        return getattr(self, f"_{wanted.replace('-', '_')}")(**request)
+        if request["do"] in OF_WORLD:
+            return asked_of(self.trial.world, request)
+        return getattr(self, f"_{request.pop('do').replace('-', '_')}")(**request)
 
     def close(self) -> None:
         """Leaves the world."""
@@ -83,11 +84,10 @@ class Host:
 
     def _make_afresh(self, name: str, inputs: int) -> dict[str, Any] | None:
         self.trial.renew()
-        try:
-            made = made_of(self.trial.made(self.inputs[inputs]))
-        except Refused:
+        stack = self.trial.stack_of({NAME: self.inputs[inputs]})
+        if stack.run("up").outcome != "succeeded":
             return None
-        return {"id": made.id, "outputs": plain(made.outputs)}
+        return {"id": stack.id(NAME), "outputs": plain(stack.outputs(NAME))}
 
     def _program(self, resources: dict[str, int]) -> None:
         self.program = {name: self.inputs[number] for name, number in resources.items()}
@@ -135,10 +135,14 @@ class Host:
         takes: dict[str, Any] | None,
     ) -> Run | None:
         if takes is not None:
-            planned = on_a_free_thread(lambda: stack._once("preview", {}, None)) if takes["id"] else None
-            if planned is not None and planned.outcome != "succeeded":
-                return planned
-            options["imports"] = [_taken(planned, takes) if planned is not None else _forgotten(stack, takes["name"])]
+            name, id_ = takes["name"], takes["id"]
+            if id_:
+                planned = on_a_free_thread(lambda: stack._once("preview", {}, None))
+                if planned.outcome != "succeeded":
+                    return planned
+                options["imports"] = [import_of(planned.plan[name].told, id_)]
+            else:
+                options["imports"] = [forgotten(stack, name)]
         try:
             return on_a_free_thread(lambda: stack._once(verb, options, crash))
         except RuntimeError:
@@ -180,7 +184,7 @@ class Host:
         self.failure = run.failure()
         return {
             **answer,
-            "error": _told(run),
+            "error": told_of(run),
             "refused": any(call.method == "check" and (call.result or {}).get("failures") for call in run.calls),
             "crashed": run.struck is not None,
             "lost": any(call.faulted for call in run.calls),
@@ -204,42 +208,10 @@ class Host:
     def _look(self) -> list[str] | None:
         return self.trial.ids()
 
-    def _picture(self) -> Any:
-        return None if self.trial.world is None else plain(picture_of(self.trial.world))
-
-    def _mutate_remote(self, id: str) -> None:  # noqa: A002 as the request has it
-        self.trial.world.mutate_remote(id)
-
-    def _delete_remote(self, id: str) -> None:  # noqa: A002 as the request has it
-        self.trial.world.delete_remote(id)
-
-
-def _told(run: Run) -> str | None:
-    """The error of a run: that of the provider, or else the engine's."""
-    failure = run.failure()
-    if failure is None:
-        return None
-    return error_text(failure) if failure is run.exception else str(failure)
-
-
-def _taken(planned: Run, takes: Mapping[str, Any]) -> dict[str, Any]:
-    entry = planned.plan[takes["name"]]
-    return {"urn": entry.urn, "type": entry.type, "parent": entry.parent, "id": takes["id"]}
-
-
-def _forgotten(stack: Stack, name: str) -> dict[str, Any]:
-    """Has the stack forget a resource; what an import of its object is told."""
-    resource = stack.resources()[name]
-    exported = stack.export()
-    deployment = exported["deployment"]
-    deployment["resources"] = [it for it in deployment["resources"] if it["urn"] != resource["urn"]]
-    stack.restore(exported)
-    return {"urn": resource["urn"], "type": resource["type"], "parent": resource["parent"], "id": resource["id"]}
-
 
 def _refusal_of(stack: Stack) -> str | None:
     """Tries an `up`; why it failed, and `None` when it did not."""
     try:
-        return _told(stack.run("up"))
+        return told_of(stack.run("up"))
     except Exception as error:  # a state that is locked cannot even be opened
         return str(error)

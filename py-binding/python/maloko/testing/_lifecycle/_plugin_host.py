@@ -9,7 +9,7 @@ from typing import Any
 from maloko.testing._laws._plugin import METHODS, PluginFailed
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import plain
-from maloko.testing._laws._worlds import abilities_of, ids_of, picture_of
+from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of, ids_of
 
 
 class PluginHost:
@@ -18,7 +18,7 @@ class PluginHost:
     def __init__(self, settings: Settings) -> None:
         """:param settings: what the author says of the plugin."""
         self._settings = settings
-        self.place = settings.new_place()
+        self.place = Place(settings.world)
         """The world, over all examples."""
         self.place.renew()
         self.inputs: list[dict[str, Any]] = []
@@ -46,12 +46,8 @@ class PluginHost:
         match request["do"]:
             case "look":
                 return None if world is None else ids_of(world)
-            case "picture":
-                return None if world is None else plain(picture_of(world))
-            case "mutate-remote":
-                world.mutate_remote(request["id"])
-            case "delete-remote":
-                world.delete_remote(request["id"])
+            case wanted if wanted in OF_WORLD:
+                return asked_of(world, request)
             case "program":
                 self.program = {name: self.inputs[number] for name, number in request["resources"].items()}
                 return self._asked({**request, "resources": plain(self.program)})
@@ -62,7 +58,6 @@ class PluginHost:
                 return self._asked(self._with_inputs(request))
             case _:
                 return self._asked(request)
-        return None
 
     def _with_inputs(self, request: dict[str, Any]) -> dict[str, Any]:
         return {**request, "inputs": plain(self.inputs[request["inputs"]])}

@@ -55,14 +55,14 @@ def make_fault(
     resource: str | None,
     method: str | None,
     *,
-    type_: str | None,
-    provider: str | None,
     nth: int | None,
     raises: Any,
     returns: Any,
-    hang: bool,
-    delay: float | None,
     after: bool,
+    type_: str | None = None,
+    provider: str | None = None,
+    hang: bool = False,
+    delay: float | None = None,
 ) -> Fault:
     """A fault from its description; raises `MalokoError` for one that makes no sense."""
     if method is not None and method not in METHODS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
@@ -88,30 +88,18 @@ class PlanEntry:
     @classmethod
     def of(cls, entry: dict[str, Any]) -> PlanEntry:
         """The entry of a report."""
-        return cls(
-            name=entry["name"],
-            type=entry["type"],
-            urn=entry["urn"],
-            parent=entry["parent"],
-            action=entry["action"],
-            ops=entry["ops"],
+        members = {it.name: entry[it.name] for it in fields(cls) if it.name in entry}
+        members.update(
             changes={
                 path: Change(path, it["kind"], decode(it.get("old")), decode(it.get("new")))
                 for path, it in entry["changes"].items()
             },
-            replaces=entry["replaces"],
-            unknown=entry["unknown"],
-            secret=entry["secret"],
             delete_before_replace=entry["deleteBeforeReplace"],
-            id=entry["id"],
             old_id=entry["oldId"],
             inputs=decode(entry["inputs"]) or {},
-            failed=entry["failed"],
-            open=entry["open"],
-            custom=entry["custom"],
-            key=entry["key"],
             told=entry,
         )
+        return cls(**members)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):

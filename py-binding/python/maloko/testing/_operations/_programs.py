@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def program_of(what: Any, inputs: dict[str, Any], name: str) -> tuple[bool, Program]:
     """The program, and whether it makes the one resource of these inputs."""
     import pulumi
-    from pulumi.dynamic import Resource, ResourceProvider
+    from pulumi.dynamic import ResourceProvider
 
     if inspect.isclass(what) and issubclass(what, ResourceProvider):
         what = what()
@@ -26,7 +26,7 @@ def program_of(what: Any, inputs: dict[str, Any], name: str) -> tuple[bool, Prog
                 f"the provider {type(provider).__qualname__} has no `create`: without one nothing can be made. Define "
                 "create(self, props), and let it return a CreateResult(id, outs)"
             )
-        cls = type(_class_name(provider), (Resource,), {"__module__": type(provider).__module__})
+        cls = resource_class_of(provider)
 
         def one_of_the_provider() -> None:
             cls(provider, name, _given(inputs))
@@ -57,15 +57,16 @@ def program_of(what: Any, inputs: dict[str, Any], name: str) -> tuple[bool, Prog
     )
 
 
-def _class_name(provider: Any) -> str:
-    name = type(provider).__name__
-    return name.removesuffix("Provider") or name
+def resource_class_of(provider: Any) -> Any:
+    """A class of resources for a provider, called as the provider's class is."""
+    from pulumi.dynamic import Resource
+
+    kind = type(provider)
+    return type(kind.__name__.removesuffix("Provider") or kind.__name__, (Resource,), {"__module__": kind.__module__})
 
 
 def _given(inputs: dict[str, Any]) -> dict[str, Any]:
     """The inputs as a program gives them; `Secret` stands for secret ones."""
     import pulumi
 
-    return {
-        key: pulumi.Output.secret(value.value) if isinstance(value, Secret) else value for key, value in inputs.items()
-    }
+    return {key: pulumi.Output.secret(it.value) if isinstance(it, Secret) else it for key, it in inputs.items()}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import functools
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from json import dumps, loads  # bound before a provider can replace the module's own
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maloko._errors import MalokoError
+from maloko._process.event_loops import is_loop_running
 from maloko._run.quiet import QUIET_SECONDS, Quiet
 from maloko.testing._operations._calls import Call
 from maloko.testing._operations._plan import Plan, PlanEntry
@@ -135,27 +135,7 @@ def run_of(verb: str, report: dict[str, Any], exception: BaseException | None) -
 
 def on_a_free_thread(work: Callable[[], Result]) -> Result:
     """Runs here, or, where an event loop is running (a notebook, an async test), on a thread of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        is_free = True
-    else:
-        is_free = False
-    if is_free:  # outside of the handler: what the work raises is no consequence of that there is no loop
+    if not is_loop_running():
         return work()
-    answer: list[Result] = []
-    failed: list[BaseException] = []
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        try:
-            answer.append(context.run(work))
-        except BaseException as error:  # raised again below, on the thread that asked
-            failed.append(error)
-
-    thread = threading.Thread(target=run, name="maloko-run")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return answer[0]
+    with ThreadPoolExecutor(1, "maloko-run") as thread:
+        return thread.submit(contextvars.copy_context().run, work).result()

@@ -39,12 +39,13 @@ class Settings(MutableMapping[str, Any]):
 
     def secret_texts(self) -> list[str]:
         """The values that are secret, as the program gets them."""
-        return [_text(self._values[key]) for key in self._secrets]
+        return [text_of(self._values[key]) for key in self._secrets]
 
     def order(self) -> dict[str, dict[str, Any]]:
         """As an order has it."""
-        return {key: {"value": _text(value), "secret": key in self._secrets} for key, value in self._values.items()}
+        return {key: {"value": text_of(value), "secret": key in self._secrets} for key, value in self._values.items()}
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A value as programs and providers get it."""
     return value if isinstance(value, str) else json.dumps(value)

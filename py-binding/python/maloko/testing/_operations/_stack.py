@@ -166,7 +166,7 @@ class Stack:
         :param options: as for `preview`; and `continue_on_error=True`, `update_changed_providers=True`.
         """
         plan = self._checked("up", options)
-        if settle and self.kit.settles(self):
+        if settle:
             self.assert_settled()
         return plan
 
@@ -180,9 +180,7 @@ class Stack:
 
     def import_(self, name: str, id_: str) -> Plan:
         """Takes an object that exists over into the state, as the resource of that name in the program."""
-        entry = self.preview()[name]
-        imported = {"urn": entry.urn, "type": entry.type, "parent": entry.parent, "id": id_}
-        return self._checked("import", {"imports": [imported]})
+        return self._checked("import", {"imports": [import_of(self.preview()[name].told, id_)]})
 
     def run(self, verb: str, **options: Any) -> Run:
         """Runs an operation and says how it ended, without raising for a failure."""
@@ -286,14 +284,8 @@ class Stack:
         )
         other.config = self.config
         other.references, other.parallel, other.packages = self.references, self.parallel, self.packages
-        imported = {
-            "urn": resource["urn"],
-            "type": resource["type"],
-            "parent": resource["parent"],
-            "id": resource["id"],
-        }
         try:
-            other._checked("import", {"imports": [imported]})
+            other._checked("import", {"imports": [import_of(resource, resource["id"])]})
         except Exception as error:
             raise AssertionError(f"'{name}' cannot be imported by its id '{resource['id']}': {error}") from error
         lines = []
@@ -346,16 +338,7 @@ class Stack:
         :param delay: the call is made only after so many seconds of the stack's clock.
         """
         fault = make_fault(
-            resource,
-            method,
-            type_=type,
-            provider=None,
-            nth=nth,
-            raises=raises,
-            returns=returns,
-            hang=hang,
-            delay=delay,
-            after=after,
+            resource, method, type_=type, nth=nth, raises=raises, returns=returns, hang=hang, delay=delay, after=after
         )
         return in_force(self.faults, fault)
 
@@ -374,18 +357,7 @@ class Stack:
         The arguments are those of `fault`. Raises `MalokoError` for what is no method of a provider.
         """
         provider, name = place_of(target, method)
-        fault = make_fault(
-            None,
-            name,
-            type_=None,
-            provider=provider,
-            nth=nth,
-            raises=raises,
-            returns=returns,
-            hang=False,
-            delay=None,
-            after=after,
-        )
+        fault = make_fault(None, name, provider=provider, nth=nth, raises=raises, returns=returns, after=after)
         return in_force(self.faults, fault)
 
     # The end.
@@ -481,6 +453,11 @@ class Stack:
         self.kit.ran(run)
         self._calls.extend(run.calls)
         return run
+
+
+def import_of(resource: Mapping[str, Any], id_: str) -> dict[str, Any]:
+    """What the engine is told to take over: the object with this id, as that resource."""
+    return {"urn": resource["urn"], "type": resource["type"], "parent": resource["parent"], "id": id_}
 
 
 _OPTIONS = {

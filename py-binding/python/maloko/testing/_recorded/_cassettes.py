@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,30 +89,21 @@ def cassette(kit: Kit, path: Path, record: str, options: dict[str, Any]) -> Iter
     # With the clients that stand on http.client, vcrpy takes its patches out of their modules for a moment whenever it
     # makes a connection, also in a replay: a call on another thread would then reach the service itself. No context
     # variable helps, for modules have none.
-    before, kit.parallel = kit.parallel, 1
-    cassettes = recorder.use_cassette(str(path), **options)
-    try:
+    with ExitStack() as opened:
+        opened.callback(setattr, kit, "parallel", kit.parallel)
+        kit.parallel = 1
         try:
-            played = cassettes.__enter__()
+            played = opened.enter_context(recorder.use_cassette(str(path), **options))
         except Exception as error:  # whatever its reader of YAML finds wrong
             raise MalokoError(
                 f"the cassette {path} is damaged ({error}); record it anew: pytest --maloko-record"
             ) from error
-        failed: tuple[Any, ...] = (None, None, None)
         try:
             yield played
         except vcr.errors.CannotOverwriteExistingCassetteException as error:
-            failed = sys.exc_info()
             if error.cassette is played:
                 error.args = (f"{clean(str(error))}\nrecord the cassette {path} anew: pytest --maloko-record",)
             raise
-        except BaseException:
-            failed = sys.exc_info()
-            raise
-        finally:
-            cassettes.__exit__(*failed)
-    finally:
-        kit.parallel = before
 
 
 def _request(vcr: Any, request: Any, headers: dict[str, Any], clean: Callable[[Any], Any]) -> Any:
