@@ -153,11 +153,11 @@ fn journal(session: &Session, resource: &Arc<ResourceState>) -> Duration {
         let numbers = || (0..u32::try_from(IN_FLIGHT).unwrap()).map(|n| batch * u32::try_from(IN_FLIGHT).unwrap() + n);
         let start = |operation| {
             let pending = PendingOperation { resource: Arc::clone(resource), kind: PendingKind::Creating };
-            session.append(&[Change::Begin { operation, pending, attempt: None }])
+            session.append(vec![Change::Begin { operation, pending, attempt: None }])
         };
         let end = |operation| {
             let put = Change::Put { number: first + operation, resource: Arc::clone(resource), in_place_of: None };
-            session.append(&[Change::End { operation }, put])
+            session.append(vec![Change::End { operation }, put])
         };
         for outcome in block_on(join_all(numbers().map(start))) {
             outcome.unwrap();

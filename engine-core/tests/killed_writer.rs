@@ -47,9 +47,9 @@ fn write_for_ever(directory: &Path, salt: &str) -> ! {
     println!("writer: open");
     for number in 0.. {
         let pending = PendingOperation { resource: component(number), kind: PendingKind::Creating };
-        block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }])).unwrap();
+        block_on(session.append(vec![Change::Begin { operation: number, pending, attempt: None }])).unwrap();
         let put = Change::Put { number, resource: component(number), in_place_of: None };
-        block_on(session.append(&[Change::End { operation: number }, put])).unwrap();
+        block_on(session.append(vec![Change::End { operation: number }, put])).unwrap();
         println!("writer: {number}");
     }
     unreachable!("the numbers do not end before the test does")

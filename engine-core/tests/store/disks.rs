@@ -55,14 +55,15 @@ fn run(backend: &LocalBackend, environment: Environment, crypter: &Crypter) -> O
     for number in first..first + RESOURCES {
         let state = Arc::new(resource(&format!("r{number}"), 1.0));
         let pending = PendingOperation { resource: Arc::clone(&state), kind: PendingKind::Creating };
-        if let Err(error) = block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }])) {
+        if let Err(error) = block_on(session.append(vec![Change::Begin { operation: number, pending, attempt: None }]))
+        {
             outcome.errors.push(error.to_string());
             outcome.refused = Some(state.urn.name().to_owned());
             break;
         }
         outcome.called.insert(state.urn.name().to_owned());
         snapshot.resources.push(Arc::clone(&state));
-        match block_on(session.append(&[Change::End { operation: number }, put(number, Arc::clone(&state))])) {
+        match block_on(session.append(vec![Change::End { operation: number }, put(number, Arc::clone(&state))])) {
             Ok(()) => drop(outcome.done.insert(state.urn.name().to_owned())),
             Err(error) => {
                 outcome.errors.push(error.to_string());
@@ -174,13 +175,13 @@ pub(crate) fn on_a_full_disk_every_outcome_of_a_call_that_was_begun_is_recorded(
         let opened = maloko_core::state::SessionOptions { environment: disk.environment(), ..options(&crypter) };
         let session = block_on(Session::open(&backend, &stack(), opened)).unwrap();
         for number in 2..2 + calls {
-            block_on(session.append(&[begin(number)])).unwrap();
+            block_on(session.append(vec![begin(number)])).unwrap();
         }
         disk.leave(Some(0));
         // Some more may fit into what was reserved.
-        let fits = |number: &u32| block_on(session.append(&[begin(*number)])).is_ok();
+        let fits = |number: &u32| block_on(session.append(vec![begin(*number)])).is_ok();
         let calls = calls + u32::try_from((2 + calls..1000).take_while(fits).count()).unwrap();
-        let refused = block_on(session.append(&[begin(1001)])).unwrap_err().to_string();
+        let refused = block_on(session.append(vec![begin(1001)])).unwrap_err().to_string();
         assert!(refused.contains("free some space") && refused.contains("not begun"), "{refused}");
         let large = ResourceState {
             outputs: Some(Arc::new([("text".to_owned(), "x".repeat(20_000).into())].into())),
@@ -189,7 +190,7 @@ pub(crate) fn on_a_full_disk_every_outcome_of_a_call_that_was_begun_is_recorded(
         for number in 2..2 + calls {
             let urn = resource(&format!("r{number}"), 1.0).urn;
             let state = Arc::new(ResourceState { urn, ..large.clone() });
-            block_on(session.append(&[Change::End { operation: number }, put(number, state)])).unwrap();
+            block_on(session.append(vec![Change::End { operation: number }, put(number, state)])).unwrap();
         }
         let error = block_on(session.fold(Snapshot::default())).unwrap_err();
         assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("free some space"), "{error}");

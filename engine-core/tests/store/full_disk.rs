@@ -70,7 +70,7 @@ fn prepare(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
 fn begin(session: &Session, number: u32) -> maloko_core::Result<()> {
     let state = Arc::new(resource(&format!("r{number}"), 1.0));
     let pending = PendingOperation { resource: state, kind: PendingKind::Creating };
-    block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }]))
+    block_on(session.append(vec![Change::Begin { operation: number, pending, attempt: None }]))
 }
 
 /// Makes resources until there is no room for another, and sees that nothing is lost of them. Gives how many were made.
@@ -110,7 +110,7 @@ fn fill(directory: &Path, cure: Cure) -> usize {
             };
             made.insert(state.urn.name().to_owned());
             let outcome = [Change::End { operation: number }, put(number, state.into())];
-            block_on(session.append(&outcome)).unwrap();
+            block_on(session.append(outcome.into())).unwrap();
         }
         if refused.is_some() {
             break;

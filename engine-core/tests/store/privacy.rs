@@ -28,7 +28,7 @@ fn everything(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
         // The newest generation has another number each time, which the resources have not.
         let newest = block_on(backend.generations(&stack()))?.first().map_or(0, |newest| newest.number);
         let state = std::sync::Arc::new(resource(&format!("r{newest}"), 1.0));
-        block_on(session.append(&[Change::Put { number: next, resource: state.clone(), in_place_of: None }]))?;
+        block_on(session.append(vec![Change::Put { number: next, resource: state.clone(), in_place_of: None }]))?;
         let mut resources = session.snapshot().resources.clone();
         resources.push(state);
         block_on(session.fold(Snapshot { resources, ..Snapshot::default() }))?;
@@ -37,7 +37,7 @@ fn everything(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
     block_on(read_generations(&backend, &stack()))?;
     block_on(backend.history(&stack(), usize::MAX))?;
     let session = block_on(Session::open(&backend, &stack(), options(crypter)))?;
-    block_on(session.append(&[Change::Remove { number: 1 }]))?;
+    block_on(session.append(vec![Change::Remove { number: 1 }]))?;
     block_on(session.abandon())?;
     block_on(backend.break_locks(&stack()))?;
     drop(block_on(Session::open(&backend, &stack(), options(crypter)))?);
@@ -158,14 +158,14 @@ pub(crate) fn a_directory_that_is_swapped_for_a_link_in_the_middle_of_a_run_lead
         let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
         let put =
             |number| Change::Put { number, resource: resource(&format!("r{number}"), 1.0).into(), in_place_of: None };
-        block_on(session.append(&[put(2)])).unwrap();
+        block_on(session.append(vec![put(2)])).unwrap();
         let (path, outside, aside) =
             (store.join(name), directory.path().join("outside"), directory.path().join("aside"));
         fs::rename(&path, &aside).unwrap();
         fs::create_dir(&outside).unwrap();
         symlink(&outside, &path).unwrap();
         // It may say that the lease is lost, or that there is a link; it must not write.
-        drop(block_on(session.append(&[put(3)])));
+        drop(block_on(session.append(vec![put(3)])));
         assert!(
             block_on(session.fold(Snapshot { resources: vec![provider()], ..Snapshot::default() })).is_err(),
             "{name}"

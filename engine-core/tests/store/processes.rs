@@ -113,14 +113,14 @@ fn with_stack() -> (tempfile::TempDir, LocalBackend, Crypter) {
 fn write_for_ever(backend: &LocalBackend, crypter: &Crypter) {
     let session = block_on(Session::open(backend, &stack(), options(crypter))).unwrap();
     let put = |number, state: Arc<ResourceState>| Change::Put { number, resource: state, in_place_of: None };
-    block_on(session.append(&[put(0, provider())])).unwrap();
+    block_on(session.append(vec![put(0, provider())])).unwrap();
     say("open");
     for number in 1.. {
         let state = Arc::new(resource(&format!("r{number}"), 1.0));
         let pending = PendingOperation { resource: Arc::clone(&state), kind: PendingKind::Creating };
-        let begun = block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }]));
+        let begun = block_on(session.append(vec![Change::Begin { operation: number, pending, attempt: None }]));
         let done =
-            begun.and_then(|()| block_on(session.append(&[Change::End { operation: number }, put(number, state)])));
+            begun.and_then(|()| block_on(session.append(vec![Change::End { operation: number }, put(number, state)])));
         match done {
             Ok(()) => say(&number.to_string()),
             Err(error) => {
@@ -172,7 +172,7 @@ fn take_over(test: &str, lines: usize) {
     let made = session.snapshot().resources.len();
     let number = u32::try_from(made).unwrap();
     let heirs = Change::Put { number, resource: Arc::new(resource("heirs", 1.0)), in_place_of: None };
-    block_on(session.append(&[heirs])).unwrap();
+    block_on(session.append(vec![heirs])).unwrap();
     let before = files(directory.path());
     writer.signal(Signal::CONT);
     let mut rest = Vec::new();

@@ -136,7 +136,7 @@ fn after(crypter: &Crypter, snapshot: &Snapshot, records: &[Vec<Change>]) -> Sto
     if !records.is_empty() {
         let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
         for record in records {
-            block_on(session.append(record)).unwrap();
+            block_on(session.append(record.clone())).unwrap();
         }
         block_on(session.abandon()).unwrap();
     }
@@ -159,7 +159,7 @@ fn while_compacting(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack;
         let old = block_on(backend.load(&stack())).unwrap().checkpoint;
         let session = block_on(Session::open(&backend, &stack(), options())).unwrap();
         for record in records {
-            block_on(session.append(record)).unwrap();
+            block_on(session.append(record.clone())).unwrap();
         }
         let mut resources = rich.resources.clone();
         resources.push(resource("new", 3.0).into());

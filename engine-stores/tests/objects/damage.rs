@@ -36,7 +36,7 @@ impl Killed {
         overwrite_stack(&backend, &stack(), another, &killed.options).await.unwrap();
         let session = killed.open().await.unwrap();
         for urn in ["a", "b", "c"] {
-            session.append(&[Change::Cleared(Urn::unchecked(urn))]).await.unwrap();
+            session.append(vec![Change::Cleared(Urn::unchecked(urn))]).await.unwrap();
         }
         drop(session);
         killed

@@ -91,11 +91,11 @@ impl Outside {
     pub fn act(&self, action: Action) -> Option<Action> {
         match action {
             Action::Append { changes, with_next, awaited } => {
-                let durability =
-                    if with_next { self.session.append_with_next(&changes) } else { self.session.append(&changes) };
-                let (flow, ticket) = awaited?;
                 let activity = || Activity::new(ActivityKind::Disk, "the journal", subject(&changes));
-                let ongoing = self.operation.activities.begin(activity);
+                let ongoing = awaited.and_then(|_| self.operation.activities.begin(activity));
+                let durability =
+                    if with_next { self.session.append_with_next(changes) } else { self.session.append(changes) };
+                let (flow, ticket) = awaited?;
                 return Some(Action::Do { flow, ticket, work: Work::Durable { durability, ongoing } });
             }
             Action::Tell(event) => self.events.emit(event),

@@ -21,7 +21,7 @@ impl Wake for Counted {
 #[test]
 fn who_waits_for_a_record_is_not_woken_for_the_next_one_but_for_all_else() {
     let session = Session::read_only(Snapshot::default());
-    let record = || Work::Durable { durability: session.append(&[]), ongoing: None };
+    let record = || Work::Durable { durability: session.append(vec![]), ongoing: None };
     let (post, counted) = (Post::default(), Arc::<Counted>::default());
     let waker = Waker::from(Arc::clone(&counted));
     let woken = || counted.0.load(Ordering::Relaxed);

@@ -377,8 +377,8 @@ fn a_session_on_disk_survives_its_abandonment() {
     let session = block_on(Session::open(&backend, &name(), options())).unwrap();
     let provider = Change::Put { number: 0, resource: crate::state::fixtures::provider_resource(), in_place_of: None };
     let resource = Change::Put { number: 1, resource: resource("a", 1.0).into(), in_place_of: None };
-    block_on(session.append(&[provider])).unwrap();
-    drop(session.append(&[resource]));
+    block_on(session.append(vec![provider])).unwrap();
+    drop(session.append(vec![resource]));
     block_on(session.abandon()).unwrap();
     assert!(directory.path().join(".pulumi/maloko/shop/dev/journal").exists());
     let session = block_on(Session::open(&backend, &name(), options())).unwrap();

@@ -35,7 +35,7 @@ fn empty_stack() -> MemoryBackend {
 fn interrupt(backend: &dyn Backend) -> Result<()> {
     let session = open(backend)?;
     let pending = PendingOperation { resource: Arc::new(resource("a", 1.0)), kind: PendingKind::Creating };
-    block_on(session.append(&[Change::Begin { operation: 0, pending, attempt: None }]))?;
+    block_on(session.append(vec![Change::Begin { operation: 0, pending, attempt: None }]))?;
     block_on(session.abandon())
 }
 
@@ -117,8 +117,8 @@ fn run(backend: &dyn Backend, changes: bool) -> Result<()> {
     let session = open(backend)?;
     let mut snapshot = session.snapshot().clone();
     let pending = PendingOperation { resource: Arc::new(resource("a", 1.0)), kind: PendingKind::Reading };
-    block_on(session.append(&[Change::Begin { operation: 0, pending, attempt: None }]))?;
-    block_on(session.append(&[Change::End { operation: 0 }]))?;
+    block_on(session.append(vec![Change::Begin { operation: 0, pending, attempt: None }]))?;
+    block_on(session.append(vec![Change::End { operation: 0 }]))?;
     if changes {
         snapshot.other.insert("metadata".into(), serde_json::json!({ "changed": true }));
     }

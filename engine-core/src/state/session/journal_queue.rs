@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use super::journal_writer::Job;
+use super::journal_record::Job;
 
 /// See the module's text.
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl JournalQueue {
             // The worker is gone; that its reply is dropped tells those who wait.
             return inner.sent;
         }
-        inner.urgent |= !job.record.patient;
+        inner.urgent |= !job.patient;
         inner.jobs.push(job);
         let number = inner.sent;
         let urgent = inner.urgent;

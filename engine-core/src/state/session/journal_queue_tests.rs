@@ -6,7 +6,7 @@ use futures::FutureExt;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::state::session::journal_writer::Record;
+use crate::state::session::journal_record::Record;
 
 #[derive(Default)]
 struct Wakes(AtomicUsize);
@@ -19,7 +19,7 @@ impl Wake for Wakes {
 
 fn push(queue: &JournalQueue, patient: bool) -> oneshot::Receiver<Result<(), Arc<str>>> {
     let (reply, answer) = oneshot::channel();
-    queue.push(|number| Job { record: Record { patient, ..Record::default() }, number, reply });
+    queue.push(|number| Job { record: Record::Changes(Vec::new()), patient, number, reply });
     answer
 }
 

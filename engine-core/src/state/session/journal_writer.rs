@@ -22,38 +22,12 @@ use crate::state::seal::run_note::RunNote;
 use crate::state::secrets::Crypter;
 
 use super::journal_queue::JournalQueue;
-
-/// Where the outcome of a write goes; an error is its text, because many wait for one write.
-pub(super) type Reply = oneshot::Sender<std::result::Result<(), Arc<str>>>;
+use super::journal_record::{Batch, Job, Record, Reply};
 
 /// The number of the last record that is durable, for those who wait for several: records become durable in their order, so
 /// one look answers for all that a flush has written.
 pub(super) type Progress = Arc<AtomicU64>;
 
-/// A record on its way.
-pub(super) struct Job {
-    pub(super) record: Record,
-    /// Its place in the order of records, from 1.
-    pub(super) number: u64,
-    pub(super) reply: Reply,
-}
-
-/// What is to be recorded.
-#[derive(Debug, Default)]
-pub(super) struct Record {
-    /// The record without its frame.
-    pub(super) content: Vec<u8>,
-    /// The operations that begin with it: a provider is called once it is durable.
-    pub(super) begins: Vec<u32>,
-    /// The operations whose outcome it holds.
-    pub(super) ends: Vec<u32>,
-    /// Does nobody wait for it? Then it may wait for a record that somebody waits for.
-    pub(super) patient: bool,
-}
-
-/// Room that is kept in the journal for the outcome of a call, beside twice what its intent takes: for outputs that are
-/// not among the inputs.
-const ROOM_OF_OUTCOME: u64 = 64 * 1024;
 /// What a record takes beside its content, at most.
 const FRAME: usize = 64;
 /// What the first line takes, about.
@@ -106,7 +80,8 @@ impl JournalWriter {
 
     /// Hands a record over; the answer comes when it is durable or cannot be. Records keep the order of these calls. Gives the
     /// record's number.
-    pub(super) fn send(&self, record: Record, reply: Reply) -> u64 {
+    /// `patient`: nobody waits for it.
+    pub(super) fn send(&self, record: Record, patient: bool, reply: Reply) -> u64 {
         if !self.owner.is_here() {
             let _ = reply.send(Err("a process that was forked off a run cannot record anything".into()));
             return u64::MAX;
@@ -146,7 +121,7 @@ impl JournalWriter {
             }
         }
         match &*state {
-            State::Running { queue, .. } => queue.push(|number| Job { record, number, reply }),
+            State::Running { queue, .. } => queue.push(|number| Job { record, patient, number, reply }),
             State::Idle { .. } | State::Stopping { .. } | State::Stopped => {
                 let _ = reply.send(Err("the operation is over; nothing can be recorded any more".into()));
                 u64::MAX
@@ -253,31 +228,28 @@ impl Writer {
     }
 
     /// Writes records with one flush, and tells those who wait for them.
-    async fn record(&mut self, mut batch: Vec<Job>, failed: &mut Option<Arc<str>>) {
+    async fn record(&mut self, jobs: Vec<Job>, failed: &mut Option<Arc<str>>) {
+        let mut batch = Batch::of(jobs, &self.crypter);
         if failed.is_none() {
             self.make_room(&mut batch).await;
         }
-        if failed.is_none() && !batch.is_empty() {
+        if failed.is_none() && !batch.records.is_empty() {
             // After a failed write nobody knows what is in the file, so nothing may follow it.
             *failed = self.write(&batch).await.err().map(|error| error.to_string().into());
         }
         // Those that were refused have their answer already; who looks here looks there as well.
         if failed.is_none()
-            && let Some(last) = batch.last()
+            && let Some(last) = batch.records.last()
         {
             self.progress.store(last.number, Ordering::Release);
         }
-        for job in batch {
-            let outcome = failed.as_ref().map_or(Ok(()), |cause| Err(Arc::clone(cause)));
-            // Nobody has to wait.
-            let _ = job.reply.send(outcome);
-        }
+        batch.reply(failed.as_ref());
     }
 
     /// Records for which nobody waits are written with the next one for which somebody does, if that comes soon: the
     /// outcome of a call, and the intent of the call that the program makes on its strength.
     async fn wait_for_company(&self, batch: &mut Vec<Job>, queue: &JournalQueue) {
-        if self.linger.is_zero() || !batch.iter().all(|job| job.record.patient) {
+        if self.linger.is_zero() || !batch.iter().all(|job| job.patient) {
             return;
         }
         select(pin!(queue.urgent()), self.clock.wait(self.linger)).await;
@@ -287,7 +259,7 @@ impl Writer {
     /// Keeps room for what the calls under way will come to, before one more is begun: so a disk that fills up in the
     /// meantime takes no outcome away. Where there is no room, the calls of the batch are refused, and the outcomes in it
     /// are written into the room that was kept for them.
-    async fn make_room(&mut self, batch: &mut Vec<Job>) {
+    async fn make_room(&mut self, batch: &mut Batch) {
         if fail_points::is_on("planted::room-not-reserved") {
             return;
         }
@@ -298,33 +270,30 @@ impl Writer {
                 format!("there is no room for what another call would come to, so it is not begun: {error}").into()
             }
         };
-        for job in batch.extract_if(.., |job| !job.record.begins.is_empty() && job.record.ends.is_empty()) {
-            // Nobody has to wait.
-            let _ = job.reply.send(Err(Arc::clone(&cause)));
-        }
+        batch.refuse_calls(&cause);
         // If this fails too, the write that follows will say so.
         let _ = self.lease.reserve(self.room_for(batch)).await;
     }
 
     /// The room for the batch itself, and for the outcomes of the calls that are under way after it, in bytes.
-    fn room_for(&self, batch: &[Job]) -> u64 {
+    fn room_for(&self, batch: &Batch) -> u64 {
         let first = if self.lines.is_none() { FIRST_LINE } else { 0 };
-        let records: usize = batch.iter().map(|job| job.record.content.len() + FRAME).sum();
-        let ended: u64 =
-            batch.iter().flat_map(|job| &job.record.ends).filter_map(|operation| self.open.get(operation)).sum();
-        let begun: u64 = batch.iter().map(|job| outcome_room(&job.record) * job.record.begins.len() as u64).sum();
-        (self.open.values().sum::<u64>() + begun).saturating_sub(ended) + (first + records) as u64
+        let records = &batch.records;
+        let ended: u64 = records.iter().flat_map(|it| &it.ends).filter_map(|operation| self.open.get(operation)).sum();
+        let begun: u64 = records.iter().map(|it| it.outcome_room() * it.begins.len() as u64).sum();
+        let texts: usize = records.iter().map(|it| it.len() + FRAME).sum();
+        (self.open.values().sum::<u64>() + begun).saturating_sub(ended) + (first + texts) as u64
     }
 
-    async fn write(&mut self, batch: &[Job]) -> Result<()> {
-        let mut bytes =
-            Vec::with_capacity(batch.iter().map(|job| job.record.content.len() + FRAME).sum::<usize>() + FIRST_LINE);
+    async fn write(&mut self, batch: &Batch) -> Result<()> {
+        let texts: usize = batch.records.iter().map(|it| it.len() + FRAME).sum();
+        let mut bytes = Vec::with_capacity(texts + FIRST_LINE);
         let lines = match &mut self.lines {
             Some(lines) => lines,
             none => none.insert(LineWriter::begin(&self.header, self.crypter.seal_key()?, &mut bytes)?),
         };
-        for job in batch {
-            lines.record(self.durable, &job.record.content, &mut bytes);
+        for record in &batch.records {
+            lines.record(self.durable, batch.text_of(record), &mut bytes);
         }
         self.lease.append(&bytes).await?;
         // The bug would be hidden: the note is written in the same directory, which is synced with it.
@@ -334,8 +303,8 @@ impl Writer {
             self.lease.write_seal(&noted).await?;
         }
         self.durable = lines.sequence();
-        for Job { record, .. } in batch {
-            self.open.extend(record.begins.iter().map(|operation| (*operation, outcome_room(record))));
+        for record in &batch.records {
+            self.open.extend(record.begins.iter().map(|operation| (*operation, record.outcome_room())));
             for operation in &record.ends {
                 self.open.remove(operation);
             }
@@ -352,8 +321,4 @@ impl Drop for Jobs {
         self.0.close();
         drop(self.0.take_now());
     }
-}
-
-fn outcome_room(intent: &Record) -> u64 {
-    2 * intent.content.len() as u64 + ROOM_OF_OUTCOME
 }

@@ -3,6 +3,7 @@
 mod comparison;
 mod durability;
 mod journal_queue;
+mod journal_record;
 mod journal_writer;
 mod lock_wait;
 
@@ -20,9 +21,7 @@ use crate::message::{Command, Message};
 use crate::environment::Environment;
 use crate::state::backend::{Backend, Lease};
 use crate::state::checkpoint::Checkpoint;
-use crate::state::format::{Encoder, SecretText};
 use crate::state::integrity::{check, check_on_load};
-use crate::state::journal::changes::{encode_changes, encode_compaction};
 use crate::state::journal::header::Header;
 use crate::state::journal::reading;
 use crate::state::journal::recovery::{JournalFate, Recovered, Run, recover};
@@ -35,7 +34,8 @@ use crate::state::session_options::SessionOptions;
 use crate::state::{Change, Snapshot};
 use comparison::Comparison;
 pub use durability::Durability;
-use journal_writer::{JournalWriter, Record};
+use journal_record::Record;
+use journal_writer::JournalWriter;
 pub use lock_wait::LockWait;
 
 /// The state of a stack, opened for one operation.
@@ -229,25 +229,21 @@ impl Session {
 
     /// Appends changes to the journal, as one record. The records of concurrent callers share a flush; their order is
     /// that of the calls.
-    pub fn append(&self, changes: &[Change]) -> Durability {
+    pub fn append(&self, changes: Vec<Change>) -> Durability {
         self.send(changes, false)
     }
 
     /// Like [`Session::append`], for changes whose durability nobody waits for: they may wait a moment
     /// ([`Environment::linger`]) for those of the next call, to share a flush.
-    pub fn append_with_next(&self, changes: &[Change]) -> Durability {
+    pub fn append_with_next(&self, changes: Vec<Change>) -> Durability {
         self.send(changes, true)
     }
 
-    fn send(&self, changes: &[Change], patient: bool) -> Durability {
+    fn send(&self, changes: Vec<Change>, patient: bool) -> Durability {
         let Some(store) = &self.store else { return Durability::known(Ok(())) };
         // With a wrong passphrase nothing is begun: what it led to could not be written.
-        if let Err(error) = store.options.crypter.verify() {
-            return Durability::known(Err(error));
-        }
-        let mut encoder = Encoder::new(Vec::with_capacity(2048), Some(&store.options.crypter), SecretText::Cipher);
-        match encode_changes(changes, &mut encoder) {
-            Ok(()) => store.send(Record { patient, ..record(encoder.into_bytes(), changes) }),
+        match store.options.crypter.verify() {
+            Ok(()) => store.send(Record::Changes(changes), patient),
             Err(error) => Durability::known(Err(error)),
         }
     }
@@ -281,8 +277,7 @@ impl Session {
             let bytes = store.encode(snapshot)?;
             let checkpoint = Hashed::new(&bytes);
             if used {
-                let content = encode_compaction(&checkpoint.hash);
-                let written = store.send(Record { content, ..Record::default() });
+                let written = store.send(Record::Compaction(checkpoint.hash.clone()), false);
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
                 in_journal = written.await.is_ok();
                 fail_points::kill("kill::after-fold-record");
@@ -356,22 +351,10 @@ fn in_the_journal(error: Error) -> Error {
     }
 }
 
-fn record(content: Vec<u8>, changes: &[Change]) -> Record {
-    let mut record = Record { content, ..Record::default() };
-    for change in changes {
-        match change {
-            Change::Begin { operation, .. } => record.begins.push(*operation),
-            Change::End { operation } => record.ends.push(*operation),
-            _ => {}
-        }
-    }
-    record
-}
-
 impl Store {
-    fn send(&self, record: Record) -> Durability {
+    fn send(&self, record: Record, patient: bool) -> Durability {
         let (reply, answer) = oneshot::channel();
-        let number = self.journal.send(record, reply);
+        let number = self.journal.send(record, patient, reply);
         Durability::waiting(answer, number, self.journal.progress())
     }
 

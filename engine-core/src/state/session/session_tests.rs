@@ -132,8 +132,8 @@ fn a_killed_run_is_recovered_and_names_its_unresolved_creates() {
         dependencies: vec![urn("a")],
         ..resource("b", 1.0)
     };
-    block_on(session.append(&[begin(0, secret.clone())])).unwrap();
-    block_on(session.append(&[Change::End { operation: 0 }, put(2, secret.clone()), begin(1, resource("c", 1.0))]))
+    block_on(session.append(vec![begin(0, secret.clone())])).unwrap();
+    block_on(session.append(vec![Change::End { operation: 0 }, put(2, secret.clone()), begin(1, resource("c", 1.0))]))
         .unwrap();
     let crashed = backend.stored(&name()).unwrap();
     let journal = String::from_utf8(crashed.journal.clone().unwrap()).unwrap();
@@ -164,10 +164,12 @@ fn what_is_appended_by_many_is_all_there() {
     let (backend, _) = small_stack();
     let session = open(&backend);
     let tickets: Vec<Durability> =
-        (2..500).map(|number| session.append(&[put(number, resource(&format!("r{number}"), 1.0))])).collect();
+        (2..500).map(|number| session.append(vec![put(number, resource(&format!("r{number}"), 1.0))])).collect();
     block_on(futures::future::try_join_all(tickets)).unwrap();
     block_on(session.abandon()).unwrap();
-    assert!(error_of(block_on(session.append(&[put(500, resource("late", 1.0))]))).contains("the operation is over"));
+    assert!(
+        error_of(block_on(session.append(vec![put(500, resource("late", 1.0))]))).contains("the operation is over")
+    );
     drop(session);
     assert_eq!(open(&backend).snapshot().resources.len(), 500);
 }
@@ -195,11 +197,11 @@ fn what_nobody_waits_for_is_written_with_what_somebody_waits_for_or_at_the_end()
     // Longer than any test: a record that is written was not written because time was up.
     let environment = Environment { linger: Duration::from_hours(1), ..Environment::system() };
     let session = block_on(Session::open(&backend, &name(), SessionOptions { environment, ..options() })).unwrap();
-    let alone = session.append_with_next(&[put(2, resource("b", 1.0))]);
-    let last = session.append(&[put(3, resource("c", 1.0))]);
+    let alone = session.append_with_next(vec![put(2, resource("b", 1.0))]);
+    let last = session.append(vec![put(3, resource("c", 1.0))]);
     block_on(futures::future::try_join(alone, last)).unwrap();
     assert_eq!(appends.0.load(Ordering::Relaxed), 1);
-    drop(session.append_with_next(&[put(4, resource("d", 1.0))]));
+    drop(session.append_with_next(vec![put(4, resource("d", 1.0))]));
     drop(session);
     assert_eq!(appends.0.load(Ordering::Relaxed), 2);
     assert_eq!(names(open(&backend).snapshot()).len(), 5);
@@ -218,7 +220,7 @@ fn the_planted_bug_of_flushes_is_noticed() {
 fn what_nobody_waits_for_is_written_when_its_time_is_up() {
     let (backend, _) = small_stack();
     let session = open(&backend);
-    block_on(session.append_with_next(&[put(2, resource("b", 1.0))])).unwrap();
+    block_on(session.append_with_next(vec![put(2, resource("b", 1.0))])).unwrap();
     block_on(session.abandon()).unwrap();
     drop(session);
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
@@ -231,7 +233,7 @@ fn beside_a_run_that_is_at_work_nothing_is_in_doubt_that_it_has_begun() {
     let attempt = Attempt { key: "k".into(), since: "2026-01-01T00:00:00Z".into() };
     let pending = PendingOperation { resource: Arc::new(resource("c", 1.0)), kind: PendingKind::Creating };
     let begin = Change::Begin { operation: 0, pending, attempt: Some(attempt) };
-    block_on(session.append(&[put(2, resource("b", 1.0)), begin])).unwrap();
+    block_on(session.append(vec![put(2, resource("b", 1.0)), begin])).unwrap();
     let read = || block_on(read_stack_beside(&backend, &name(), true, None)).unwrap();
     let told =
         |reading: &StackReading| (names(&reading.snapshot).join(" "), reading.snapshot.all_unresolved_creates().len());
@@ -250,7 +252,7 @@ fn beside_a_run_that_is_at_work_nothing_is_in_doubt_that_it_has_begun() {
 fn dropped_tickets_are_written_all_the_same() {
     let (backend, _) = small_stack();
     let session = open(&backend);
-    drop(session.append(&[put(2, resource("b", 1.0))]));
+    drop(session.append(vec![put(2, resource("b", 1.0))]));
     drop(session);
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
 }
@@ -259,7 +261,7 @@ fn dropped_tickets_are_written_all_the_same() {
 fn a_checkpoint_that_another_tool_wrote_is_accepted_with_a_notice() {
     let (backend, snapshot) = small_stack();
     let session = open(&backend);
-    block_on(session.append(&[put(2, resource("b", 1.0))])).unwrap();
+    block_on(session.append(vec![put(2, resource("b", 1.0))])).unwrap();
     let crashed = backend.stored(&name()).unwrap();
     drop(session);
     let own = snapshot.other["manifest"]["version"].as_str().unwrap();
@@ -285,7 +287,7 @@ fn interrupted(backend: &dyn Backend) -> Result<(Vec<&'static str>, bool)> {
     let session = block_on(Session::open(backend, &name(), options()))?;
     let mut acknowledged = Vec::new();
     for (number, name) in [(2, "b"), (3, "c"), (4, "d")] {
-        if block_on(session.append(&[put(number, resource(name, 1.0))])).is_ok() {
+        if block_on(session.append(vec![put(number, resource(name, 1.0))])).is_ok() {
             acknowledged.push(name);
         }
     }
@@ -337,10 +339,10 @@ fn after_a_failed_write_nothing_is_said_to_be_recorded() {
     // The first record, and the note in the seal that there is a journal.
     let faulty = failing_after(backend.clone(), 2, false);
     let session = open(&faulty);
-    block_on(session.append(&[put(2, resource("b", 1.0))])).unwrap();
-    let message = error_of(block_on(session.append(&[put(3, resource("c", 1.0))])));
+    block_on(session.append(vec![put(2, resource("b", 1.0))])).unwrap();
+    let message = error_of(block_on(session.append(vec![put(3, resource("c", 1.0))])));
     assert!(message.contains("could not be recorded") && message.contains("cannot write the journal"), "{message}");
-    assert!(block_on(session.append(&[put(4, resource("d", 1.0))])).is_err());
+    assert!(block_on(session.append(vec![put(4, resource("d", 1.0))])).is_err());
     drop(session);
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
 }
@@ -352,10 +354,10 @@ fn a_writer_that_lost_its_lease_cannot_write() {
     assert!(error_of(block_on(Session::open(&backend, &name(), options()))).contains("locked"));
     block_on(backend.break_locks(&name())).unwrap();
     let heir = open(&backend);
-    assert!(error_of(block_on(zombie.append(&[put(2, resource("b", 1.0))]))).contains("was lost"));
+    assert!(error_of(block_on(zombie.append(vec![put(2, resource("b", 1.0))]))).contains("was lost"));
     let resources = vec![provider_resource()];
     assert!(error_of(block_on(zombie.fold(Snapshot { resources, ..Snapshot::default() }))).contains("was lost"));
-    block_on(heir.append(&[put(2, resource("c", 1.0))])).unwrap();
+    block_on(heir.append(vec![put(2, resource("c", 1.0))])).unwrap();
     drop((zombie, heir));
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "c"]);
 }
@@ -472,7 +474,7 @@ fn an_import_replaces_what_cannot_be_read() {
 fn sessions_without_a_store_keep_nothing() {
     let snapshot = Checkpoint::decode(PULUMI_PYTHON, "x").unwrap().snapshot;
     let session = Session::preview(snapshot.clone(), python_crypter());
-    block_on(session.append(&[put(9, resource("x", 1.0))])).unwrap();
+    block_on(session.append(vec![put(9, resource("x", 1.0))])).unwrap();
     block_on(session.fold(Snapshot::default())).unwrap();
     let StoredProvider::Sealed(code) = &snapshot.resources[3].stored_provider else { panic!("code is kept sealed") };
     assert!(unseal(session.crypter(), code).is_ok());

@@ -99,8 +99,12 @@ fn the_journal_of_that_generation_is_taken_up_and_any_other_is_kept_aside() {
     let interrupted = || {
         let backend = with_generations();
         let session = block_on(Session::open(&backend, &name(), options())).unwrap();
-        block_on(session.append(&[Change::Put { number: 4, resource: resource("d", 1.0).into(), in_place_of: None }]))
-            .unwrap();
+        block_on(session.append(vec![Change::Put {
+            number: 4,
+            resource: resource("d", 1.0).into(),
+            in_place_of: None,
+        }]))
+        .unwrap();
         block_on(session.abandon()).unwrap();
         backend
     };
@@ -128,7 +132,7 @@ fn what_is_readable_of_a_damaged_journal_is_brought_back_and_the_rest_kept_aside
     assert!(salvage().unwrap_err().to_string().contains("no run was interrupted"));
     let session = block_on(Session::open(&backend, &name(), options())).unwrap();
     for (number, made) in [(4, "d"), (5, "e"), (6, "f")] {
-        block_on(session.append(&[Change::Put { number, resource: resource(made, 1.0).into(), in_place_of: None }]))
+        block_on(session.append(vec![Change::Put { number, resource: resource(made, 1.0).into(), in_place_of: None }]))
             .unwrap();
     }
     block_on(session.abandon()).unwrap();
