@@ -1,7 +1,7 @@
 //! The binding's host with what a test wants beside it: a log of the calls, faults, points to crash at, virtual time.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,6 @@ pub(crate) struct KitHost {
     /// The providers' places (`module:Class`), for faults that name one.
     places: Mutex<HashMap<ObjectId, String>>,
     hanging: Mutex<Hanging>,
-    working: AtomicUsize,
     moves: AtomicBool,
     mover: Mutex<Option<AbortHandle>>,
 }
@@ -94,7 +93,6 @@ impl KitHost {
             matches,
             places: Mutex::default(),
             hanging: Mutex::default(),
-            working: AtomicUsize::new(0),
             moves: AtomicBool::new(false),
             mover: Mutex::default(),
         })
@@ -105,15 +103,9 @@ impl KitHost {
         locked(&self.calls).clone()
     }
 
-    /// How many calls run user code just now.
-    pub(crate) fn working(&self) -> usize {
-        self.working.load(Ordering::Acquire)
-    }
-
     /// Held while something is done that takes its own time.
-    pub(crate) fn at_work(&self) -> AtWork<'_> {
-        self.working.fetch_add(1, Ordering::AcqRel);
-        AtWork { _clock: self.clock.as_ref().map(VirtualClock::work), count: &self.working }
+    pub(crate) fn at_work(&self) -> Option<Work> {
+        self.clock.as_ref().map(VirtualClock::work)
     }
 
     /// The plugins of the run, for what is not about a resource.
@@ -308,18 +300,6 @@ impl KitHost {
         if self.inner.describe(object).is_ok_and(|it| it.capabilities.close) {
             drop(self.inner.call(object, ProviderCall { method: Method::Close, ..call }).await);
         }
-    }
-}
-
-/// See [`KitHost::at_work`].
-pub(crate) struct AtWork<'a> {
-    _clock: Option<Work>,
-    count: &'a AtomicUsize,
-}
-
-impl Drop for AtWork<'_> {
-    fn drop(&mut self) {
-        self.count.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

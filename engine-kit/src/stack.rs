@@ -416,12 +416,6 @@ impl Run {
         &self.engine
     }
 
-    /// How many calls run user code just now.
-    #[must_use]
-    pub fn working(&self) -> usize {
-        self.host.working()
-    }
-
     /// Ends the operation once the program has ended.
     ///
     /// # Errors

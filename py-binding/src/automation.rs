@@ -144,12 +144,6 @@ impl LibraryRun {
     fn cancel(&self, py: Python<'_>) {
         py.detach(|| self.cancellation.cancel());
     }
-
-    /// Does an operation go on now?
-    #[getter]
-    fn is_running(&self) -> bool {
-        self.cancellation.is_running()
-    }
 }
 
 fn told(py: Python<'_>, end: OperationEnd) -> Operation {

@@ -198,12 +198,6 @@ impl Engine {
         self.inner.operation().project_root.to_string_lossy().into_owned()
     }
 
-    /// The directory of the program.
-    #[getter]
-    fn program_directory(&self) -> String {
-        self.inner.operation().program_directory.to_string_lossy().into_owned()
-    }
-
     /// Is it a preview?
     #[getter]
     fn dry_run(&self) -> bool {
@@ -220,12 +214,6 @@ impl Engine {
     #[getter]
     fn parallel(&self) -> usize {
         self.inner.operation().parallel
-    }
-
-    /// `update`, `refresh`, `destroy` or `import`.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.inner.operation().kind.name()
     }
 
     /// The configuration by full key, decrypted, and the keys that are secret.

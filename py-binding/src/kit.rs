@@ -134,12 +134,6 @@ impl TestRun {
         Engine::new(Arc::clone(self.run.engine()), Arc::clone(&self.host))
     }
 
-    /// How many provider methods run just now.
-    #[getter]
-    fn working(&self) -> usize {
-        self.run.working()
-    }
-
     /// Ends the operation as Ctrl-C does: nothing new is begun.
     fn cancel(&self, py: Python<'_>) {
         py.detach(|| self.run.engine().cancel());

@@ -140,11 +140,6 @@ class Engine:
         """
         Has what `begin` began go on. Called when the program's event loop has nothing else to do.
         """
-    @property
-    def kind(self, /) -> str:
-        """
-        `update`, `refresh`, `destroy` or `import`.
-        """
     def log(self, /, urn: str, severity: SupportsIndex, message: str, ephemeral: bool = False) -> None:
         """
         Passes a message on; severities are those of the engine service (0 debug, 1 info, 2 warning, 3 error), and 4
@@ -159,11 +154,6 @@ class Engine:
     def parallel(self, /) -> int:
         """
         Provider operations at a time.
-        """
-    @property
-    def program_directory(self, /) -> str:
-        """
-        The directory of the program.
         """
     @property
     def project(self, /) -> str:
@@ -291,11 +281,6 @@ class LibraryRun:
     def cancel(self, /) -> None:
         """
         Asks the run to end: nothing new begins, what is in flight is waited for.
-        """
-    @property
-    def is_running(self, /) -> bool:
-        """
-        Does an operation go on now?
         """
     def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None]":
         """
@@ -488,11 +473,6 @@ class TestRun:
         """
         Ends the operation once the program has ended; `error` and `exception` say how it failed. Gives the report as
         JSON (`engine-kit/src/report.rs`), and the exception that was raised first.
-        """
-    @property
-    def working(self, /) -> int:
-        """
-        How many provider methods run just now.
         """
 
 @final
