@@ -78,13 +78,16 @@ impl Acquisition {
             let wanted = wanted(&settings, &package)?;
             Installer::new(&settings).install(&wanted, &InstallOptions::default(), &progress)
         });
+        let cancelled = || Err("the run was cancelled before its plugin was installed".to_owned());
         // A server may be silent for long. What is half-done then is no plugin.
         let done = tokio::select! {
             done = work => done,
-            () = told => return Err("the run was cancelled before its plugin was installed".to_owned()),
+            () = told => return cancelled(),
         };
         match done {
             Ok(Ok(_)) => Ok(()),
+            // The download may have seen it first.
+            _ if self.cancelled.is_set.load(Ordering::Relaxed) => cancelled(),
             Ok(Err(error)) => Err(format!("{missing}\nmaloko tried to install it: {error}")),
             Err(error) => Err(format!("{missing}\nmaloko's own code failed when it installed it: {error}")),
         }
