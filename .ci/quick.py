@@ -12,6 +12,7 @@ builds both packages and writes the generated types, which the type checkers the
 """
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -21,6 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent
 NODE_BINDING, NODE_TESTS = "node-binding", "node-tests"
 NODE_FOLDERS = (NODE_BINDING, NODE_TESTS)
 FIRST_LOOK = {"python": ["python-tests/providers/test_results.py"], "node": ["providers/results.test.ts"]}
+# What both kits judge alike, as data.
+CORPUS = {"python": "python-tests/testing_kit/test_corpus.py", "node": "testing_kit/corpus.test.ts"}
+# What more tests than these use is looked at by `make test`.
+MOST_USERS = 4
 
 
 def output(*words: str) -> list[str]:
@@ -57,6 +62,17 @@ def node_files(files: list[str]) -> list[str]:
     return [file for file in files if file.endswith((".ts", ".mts", ".js", ".mjs", ".cjs"))]
 
 
+def users(folder: str, tests: str, helpers: list[str], imported: str) -> list[str]:
+    """The tests below a folder that import a helper; `imported` is the expression of that, with {} for its name."""
+    found: list[str] = []
+    for helper in helpers:
+        name = re.compile(imported.format(re.escape(Path(helper).stem)), re.MULTILINE)
+        there = (file for file in (ROOT / folder).rglob(tests) if "node_modules" not in file.parts)
+        using = [str(file.relative_to(ROOT)) for file in there if name.search(file.read_text())]
+        found += using if len(using) <= MOST_USERS else []
+    return sorted(set(found))
+
+
 def reading_steps(files: list[str]) -> list[list[str]]:
     """Seconds each: nothing is compiled."""
     steps: list[list[str]] = []
@@ -85,7 +101,11 @@ def rust_steps(files: list[str]) -> list[list[str]]:
 
 def python_steps(files: list[str]) -> list[list[str]]:
     sources = python_files(files)
-    tests = [file for file in below(sources, "python-tests") if Path(file).name.startswith("test_")]
+    inside = below(sources, "python-tests")
+    tests = [file for file in inside if Path(file).name.startswith("test_")]
+    tests += users("python-tests", "test_*.py", sorted({*inside} - {*tests}), r"^(?:from|import) (?:\w+\.)*{}\b")
+    if below(files, "engine-kit/corpus"):
+        tests.append(CORPUS["python"])
     steps: list[list[str]] = []
     if below(sources, "py-binding"):
         steps += [[".venv/bin/mypy"], make("build-python", "PROFILE=dev")]
@@ -98,7 +118,11 @@ def python_steps(files: list[str]) -> list[list[str]]:
 def node_steps(files: list[str]) -> list[list[str]]:
     sources = node_files(files)
     tests = below(sources, NODE_TESTS)
-    wanted = [file.removeprefix(f"{NODE_TESTS}/") for file in tests if file.endswith(".test.ts")]
+    named = [file for file in tests if file.endswith(".test.ts")]
+    named += users(NODE_TESTS, "*.test.ts", sorted({*tests} - {*named}), r'/{}(?:\.[a-z]+)?"')
+    wanted = [file.removeprefix(f"{NODE_TESTS}/") for file in named]
+    if below(files, "engine-kit/corpus"):
+        wanted.append(CORPUS["node"])
     steps: list[list[str]] = []
     if below(sources, NODE_BINDING):
         steps += [npm(NODE_BINDING, "typecheck"), make("build-node", "PROFILE=dev")]
