@@ -40,15 +40,14 @@ async fn run_everything(host: &Host, secrets: &Secrets) -> Held {
     }
     secrets.look_at_outputs(&made)?;
     host.program(secrets.program(0, 1)).await;
-    let mut last = made;
-    for operation in [Operation::Up, Operation::Refresh] {
-        last = host.run(operation).await;
-        secrets.look_at_outputs(&last)?;
-    }
+    let changed = host.run(Operation::Up).await;
+    secrets.look_at_outputs(&changed)?;
+    secrets.look_at_outputs(&host.run(Operation::Refresh).await)?;
     host.program(secrets.program(1, 0)).await;
     host.run(Operation::Up).await;
     host.program(secrets.program(0, 0)).await;
-    if let Some(Made { id, .. }) = last.resources.get(NAME)
+    // As `create` or `update` left it: a `read` that tells another id is no matter of this law.
+    if let Some(Made { id, .. }) = changed.resources.get(NAME)
         && host.subject.world.as_ref().is_some_and(|world| world.delete.there)
     {
         host.delete_remote(id).await;
