@@ -1,6 +1,6 @@
 // Where the running code was called.
 
-/** The frames below a function that is running, the nearest first, and so many at most. */
+/** The frames below a function that is running: at most `most`, the nearest first. */
 export function callSites(below: (...args: never[]) => unknown, most: number): NodeJS.CallSite[] {
     const { prepareStackTrace, stackTraceLimit } = Error;
     const holder: { stack?: unknown } = {};

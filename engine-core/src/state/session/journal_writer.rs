@@ -234,7 +234,7 @@ impl Writer {
             self.make_room(&mut batch).await;
         }
         if failed.is_none() && !batch.records.is_empty() {
-            // After a failed write nobody knows what is in the file, so nothing may follow it.
+            // A failed write may leave half a record, so nothing may follow it.
             *failed = self.write(&batch).await.err().map(|error| error.to_string().into());
         }
         // Those that were refused have their answer already; who looks here looks there as well.

@@ -20,7 +20,7 @@ import { Plugin } from "./plugin";
 import { tryPlugin } from "./plugin-host";
 import { oddIn } from "./portable";
 import { type LawSubject, subjectOf } from "./subject";
-import { type Laboratory, plain, Trial } from "./trial";
+import { forgotten, type Laboratory, plain, Trial } from "./trial";
 
 type Bag = Record<string, unknown>;
 type Which = "empty" | "inputs" | { returned: number };
@@ -373,7 +373,7 @@ async function planOf(stack: TestStack, operation: Operation, parallel: number):
         case "refreshed-preview":
             return stack.preview({ parallel, refresh: true });
         case "import":
-            return (await stack.import(NAME, stack.forgetResource(NAME).id)).plan;
+            return (await stack.import(NAME, forgotten(stack, NAME).id)).plan;
         default:
             return (await stack[operation]({ parallel })).plan;
     }

@@ -1,8 +1,10 @@
 // One example: a world and a provider of its own.
 import { mapMembers } from "../../process/members";
-import { parseJson } from "../../process/originals";
+import { parseJson, toJsonText } from "../../process/originals";
 import { isSecret } from "../../sdk/signatures";
 import { type Direct, direct } from "../direct";
+import type { Row } from "../stack/settings";
+import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { type ConfigSource, configOf, objectsOf, removerOf, type World } from "../worlds";
 import { Raised, Refused } from "./broken";
@@ -31,6 +33,16 @@ export function plain(value: unknown): unknown {
     // An exported state has the JSON text of the value.
     const { plaintext: text, value: secret } = value as Bag;
     return plain(typeof text === "string" ? parseJson(text) : secret);
+}
+
+/** Has the state forget a resource, whose object stays; gives what it was. */
+export function forgotten(stack: TestStack, name: string): Row {
+    const resource = stack.row(name);
+    const exported = parseJson(stack.export()) as { deployment: { resources: { urn: string }[] } };
+    const { deployment } = exported;
+    deployment.resources = deployment.resources.filter(({ urn }) => urn !== resource.urn);
+    stack.restore(toJsonText(exported));
+    return resource;
 }
 
 /** A provider in a world. */

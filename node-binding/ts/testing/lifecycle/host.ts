@@ -7,7 +7,7 @@ import { type Direct, direct } from "../direct";
 import { Kit } from "../kit";
 import { errorText, Refused, type Words } from "../laws/broken";
 import { abilitiesOf, providerOf, titleOf } from "../laws/options";
-import { type Laboratory, plain, Trial } from "../laws/trial";
+import { forgotten, type Laboratory, plain, Trial } from "../laws/trial";
 import type { Report } from "../stack/operate";
 import { importOf, outcomeOf } from "../stack/outcome";
 import type { TestStack } from "../stack/stack";
@@ -234,7 +234,7 @@ export class Host implements LifeHost {
         }
         const { name, id } = takes;
         if (id === null) {
-            const resource = stack.forgetResource(name);
+            const resource = forgotten(stack, name);
             return stack.attempt(verb, { imports: [importOf(resource, resource.id)] });
         }
         const planned = await stack.attempt("up", { preview: true });

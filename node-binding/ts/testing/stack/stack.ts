@@ -2,7 +2,7 @@
 
 import { loadAddon } from "../../native";
 import { messageOf } from "../../process/errors";
-import { parseJson, toJsonText } from "../../process/originals";
+import { toJsonText } from "../../process/originals";
 import { type Destroyed, Leftovers } from "../cloud/leftovers";
 import type { Kit } from "../kit";
 import { pageDirectory } from "../page";
@@ -238,16 +238,6 @@ export class TestStack {
     restore(deployment: string, place = "the exported state"): void {
         this.#state.native.restore(deployment, place);
         this.#written = true;
-    }
-
-    /** Has the state forget a resource, whose object stays; gives what it was. */
-    forgetResource(name: string): Row {
-        const resource = this.row(name);
-        const exported = parseJson(this.export()) as { deployment: { resources: { urn: string }[] } };
-        const { deployment } = exported;
-        deployment.resources = deployment.resources.filter(({ urn }) => urn !== resource.urn);
-        this.restore(toJsonText(exported));
-        return resource;
     }
 
     /** Writes the state to a file, for tests of later releases of its providers. Secrets in it are hidden. */

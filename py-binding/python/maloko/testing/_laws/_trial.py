@@ -149,7 +149,7 @@ def _marked(value: Any, secret: frozenset[str], path: str = "") -> Any:
 
 
 def entry_of(plan: Plan) -> PlanEntry:
-    """What becomes of the resource; of one that is not in the plan, raises `AssertionError`."""
+    """The plan's entry of the resource. Raises `AssertionError` when there is none."""
     try:
         return plan[NAME]
     except KeyError:
