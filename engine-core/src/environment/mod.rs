@@ -7,6 +7,7 @@ pub(crate) mod disk;
 pub mod files;
 mod known_keys;
 pub(crate) mod platform;
+pub(crate) mod side_by_side;
 pub mod timer;
 
 use std::fmt;

@@ -11,6 +11,7 @@ use crate::resource_state::ResourceState;
 use super::Snapshot;
 use super::document::{Document, SUSPECTS_KEY};
 use super::format::{Encoder, SecretText, indent, write_json, write_string};
+use super::outline;
 use super::secrets::Crypter;
 
 /// What a stack file is called in errors.
@@ -115,7 +116,7 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
     if bytes.iter().all(|byte| *byte == 0) {
         return Err(damaged(what, place, "it holds nothing but NUL bytes, as after a crash of the machine"));
     }
-    let read: serde_json::Result<Document> = serde_json::from_slice(bytes);
+    let read = outline::read(bytes);
     // What a newer tool wrote may well look malformed to us; say the real reason.
     let (version, features) = match &read {
         Ok(document) => (document.version, document.features.clone()),

@@ -16,21 +16,21 @@ use super::snapshot::Snapshot;
 /// The member of a deployment that lists unresolved creates. Other tools pass over it.
 pub(super) const SUSPECTS_KEY: &str = "maloko_suspects";
 
-/// A stack file or an exported deployment.
+/// A stack file or an exported deployment; `S` is what is read of its content.
 #[derive(Default)]
-pub(super) struct Document {
+pub(super) struct Document<S = Snapshot> {
     pub(super) version: Option<u64>,
     pub(super) features: Vec<String>,
-    pub(super) checkpoint: Option<CheckpointBody>,
-    pub(super) deployment: Option<Snapshot>,
+    pub(super) checkpoint: Option<CheckpointBody<S>>,
+    pub(super) deployment: Option<S>,
     pub(super) members: Map<String, serde_json::Value>,
 }
 
 /// `checkpoint` of a stack file.
 #[derive(Default)]
-pub(super) struct CheckpointBody {
+pub(super) struct CheckpointBody<S> {
     pub(super) stack: String,
-    pub(super) latest: Option<Snapshot>,
+    pub(super) latest: Option<S>,
     pub(super) members: Map<String, serde_json::Value>,
 }
 
@@ -54,17 +54,17 @@ impl Document {
 }
 
 /// An object that is read one member at a time.
-trait Members: Default {
+pub(super) trait Members<'de>: Default {
     /// What the object is, for errors.
     const WHAT: &'static str;
 
     /// Takes the value of one member out of `map`.
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error>;
+    fn read<A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error>;
 }
 
 struct MembersVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Members> Visitor<'de> for MembersVisitor<T> {
+impl<'de, T: Members<'de>> Visitor<'de> for MembersVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,14 +80,14 @@ impl<'de, T: Members> Visitor<'de> for MembersVisitor<T> {
     }
 }
 
-fn read_object<'de, T: Members, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(super) fn read_object<'de, T: Members<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_map(MembersVisitor(PhantomData))
 }
 
-impl Members for Document {
+impl<'de, S: Default + Deserialize<'de>> Members<'de> for Document<S> {
     const WHAT: &'static str = "an object with 'version' and 'checkpoint' or 'deployment'";
 
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+    fn read<A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         match key.as_str() {
             "version" => self.version = Some(map.next_value()?),
             "features" => self.features = map.next_value::<Option<_>>()?.unwrap_or_default(),
@@ -101,10 +101,10 @@ impl Members for Document {
     }
 }
 
-impl Members for CheckpointBody {
+impl<'de, S: Default + Deserialize<'de>> Members<'de> for CheckpointBody<S> {
     const WHAT: &'static str = "the object 'checkpoint'";
 
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+    fn read<A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         match key.as_str() {
             "stack" => self.stack = map.next_value()?,
             "latest" => self.latest = map.next_value()?,
@@ -116,10 +116,10 @@ impl Members for CheckpointBody {
     }
 }
 
-impl Members for Snapshot {
+impl<'de> Members<'de> for Snapshot {
     const WHAT: &'static str = "a deployment";
 
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+    fn read<A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         match key.as_str() {
             "resources" => {
                 let resources: Vec<SharedResource> = map.next_value::<Option<_>>()?.unwrap_or_default();
@@ -147,10 +147,10 @@ impl Members for Snapshot {
     }
 }
 
-impl Members for Pending {
+impl<'de> Members<'de> for Pending {
     const WHAT: &'static str = "an entry of 'pending_operations'";
 
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+    fn read<A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         match key.as_str() {
             "resource" => self.resource = map.next_value::<StoredResource>()?.0,
             "type" => {
@@ -166,13 +166,13 @@ impl Members for Pending {
     }
 }
 
-impl<'de> Deserialize<'de> for Document {
+impl<'de, S: Default + Deserialize<'de>> Deserialize<'de> for Document<S> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_object(deserializer)
     }
 }
 
-impl<'de> Deserialize<'de> for CheckpointBody {
+impl<'de, S: Default + Deserialize<'de>> Deserialize<'de> for CheckpointBody<S> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_object(deserializer)
     }

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::digest::sha256_hex;
 use crate::error::Error;
+use crate::hash::{FixedMap, FixedSet, map_for};
 use crate::message;
 use crate::message::Command;
 use crate::provider::DYNAMIC_PACKAGES;
@@ -38,8 +39,8 @@ fn check_manifest(snapshot: &Snapshot) -> Result<(), String> {
 }
 
 fn check_resources(resources: &[Arc<ResourceState>]) -> Result<(), String> {
-    let mut seen: HashMap<&Urn, bool> = HashMap::with_capacity(resources.len());
-    let mut providers: HashSet<(&str, &str)> = HashSet::new();
+    let mut seen: FixedMap<&Urn, bool> = map_for(resources.len());
+    let mut providers: FixedSet<(&str, &str)> = FixedSet::default();
     for resource in resources {
         let urn = &resource.urn;
         if urn.as_str().is_empty() {
@@ -89,8 +90,8 @@ fn check_resources(resources: &[Arc<ResourceState>]) -> Result<(), String> {
 
 /// Does each resource stand after everything in the state that it refers to?
 fn is_in_order(resources: &[Arc<ResourceState>]) -> bool {
-    let mut first: HashMap<&str, usize> = HashMap::with_capacity(resources.len());
-    let mut first_provider: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut first: FixedMap<&str, usize> = map_for(resources.len());
+    let mut first_provider: FixedMap<(&str, &str), usize> = FixedMap::default();
     for (place, resource) in resources.iter().enumerate() {
         first.entry(resource.urn.as_str()).or_insert(place);
         if resource.urn.provider_package().is_some() {

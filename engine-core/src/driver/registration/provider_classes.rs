@@ -30,7 +30,9 @@ impl Context {
         // Another tool's resource says nothing of this.
         let Ok(stored) = self.providers.stored_reference(old) else { return };
         let kept = self.providers.with_revision(reference, kept_revision(&stored, reference));
-        registration.kept_provider = Some(StoredProvider::Reference(kept));
+        // As it was read, if that says the same: then all of the resource's state may stay as it was read.
+        let kept = if *kept == *stored { old.stored_provider.clone() } else { StoredProvider::Reference(kept) };
+        registration.kept_provider = Some(kept);
         let change = CodeChange::between(&stored, reference);
         registration.code_change = change;
     }

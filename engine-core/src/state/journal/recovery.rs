@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::digest::sha256_hex;
 use crate::error::Result;
 use crate::fail_points;
 use crate::message::Message;
@@ -13,7 +12,6 @@ use crate::state::backend::StoredStack;
 use crate::state::checkpoint::Checkpoint;
 use crate::state::integrity::complete_old_resources;
 use crate::state::journal::reading::{self, Journal};
-use crate::state::journal::unfinished;
 use crate::state::ledger::{Change, Ledger, ResourceNumber};
 use crate::state::order::canonical;
 use crate::state::snapshot::Snapshot;
@@ -54,13 +52,15 @@ pub(in crate::state) enum Run {
     AtWork,
 }
 
-/// Reads a stack's checkpoint and journal; changes nothing. Of a run that is at work, what it has done so far counts, and
-/// nothing is in doubt that it has begun.
-pub(in crate::state) fn recover(stored: &StoredStack, run: Run) -> Result<Recovered> {
-    unfinished::check(stored)?;
-    let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
+/// Takes a stack's journal into account; changes nothing in the store. `hash` is the SHA-256 of the checkpoint. Of a run that
+/// is at work, what it has done so far counts, and nothing is in doubt that it has begun.
+pub(in crate::state) fn recover(
+    mut checkpoint: Checkpoint,
+    hash: String,
+    stored: &StoredStack,
+    run: Run,
+) -> Result<Recovered> {
     complete_old_resources(&mut checkpoint.snapshot);
-    let hash = sha256_hex(&stored.checkpoint);
     let mut recovered = Recovered { checkpoint, hash, fate: JournalFate::Absent, notices: Vec::new() };
     let Some(bytes) = &stored.journal else { return Ok(recovered) };
     let Some(journal) = reading::read(bytes, &stored.journal_place)? else {

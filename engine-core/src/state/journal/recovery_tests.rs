@@ -5,6 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
+use crate::digest::sha256_hex;
 use crate::resource_state::ResourceState;
 use crate::state::fixtures::{PULUMI_PYTHON, provider_resource, python_crypter, resource, urn};
 use crate::state::format::{Encoder, SecretText};
@@ -38,8 +39,13 @@ fn crashed(resources: Vec<ResourceState>, before: Vec<PendingOperation>, records
     StoredStack { checkpoint, journal: Some(journal), ..StoredStack::default() }
 }
 
+fn recovered(stored: &StoredStack) -> Recovered {
+    let checkpoint = Checkpoint::decode(&stored.checkpoint, "here").unwrap();
+    recover(checkpoint, sha256_hex(&stored.checkpoint), stored, Run::Killed).unwrap()
+}
+
 fn found(stored: &StoredStack) -> Vec<String> {
-    let recovered = recover(stored, Run::Killed).unwrap();
+    let recovered = recovered(stored);
     assert!(matches!(recovered.fate, JournalFate::Fold(_)));
     recovered
         .checkpoint
@@ -92,7 +98,7 @@ fn operations_without_an_end_are_pending() {
             vec![begin(3, PendingKind::Creating, "c"), Change::End { operation: 3 }],
         ],
     );
-    let recovered = recover(&stored, Run::Killed).unwrap();
+    let recovered = recovered(&stored);
     let left: Vec<_> =
         recovered.checkpoint.snapshot.pending.iter().map(|p| (p.resource.urn.name().to_owned(), p.kind)).collect();
     // The deletion from before was dropped by the run itself; the creation is carried on.
@@ -111,7 +117,7 @@ fn a_journal_without_a_whole_first_line_is_kept_and_told_of() {
     for journal in [whole[..40].to_vec(), whole[..1].to_vec(), Vec::new(), vec![0; 7307]] {
         let is_empty = journal.is_empty();
         stored.journal = Some(journal);
-        let recovered = recover(&stored, Run::Killed).unwrap();
+        let recovered = recovered(&stored);
         let expected = if is_empty { "Remove" } else { "SetAside" };
         assert_eq!(format!("{:?}", recovered.fate), expected);
         assert_eq!(recovered.notices.len(), 1);
@@ -181,7 +187,7 @@ proptest! {
             .filter_map(|(count, next)| act(&mut ledger, &mut running, next, count))
             .map(|change| vec![change])
             .collect();
-        let recovered = recover(&crashed(base(), vec![], &records), Run::Killed).unwrap().checkpoint.snapshot;
+        let recovered = recovered(&crashed(base(), vec![], &records)).checkpoint.snapshot;
         let known: Vec<Arc<ResourceState>> = ledger.resources().map(|(_, resource)| Arc::clone(resource)).collect();
         prop_assert_eq!(recovered.resources, canonical(&known));
         prop_assert_eq!(recovered.pending, ledger.pending().cloned().collect::<Vec<_>>());
@@ -196,7 +202,7 @@ fn a_journal_of_format_1_is_read() {
         journal: Some(include_bytes!("../fixtures/journal-format-1").to_vec()),
         ..StoredStack::default()
     };
-    let recovered = recover(&stored, Run::Killed).unwrap();
+    let recovered = recovered(&stored);
     assert!(recovered.notices[0].contains("maloko up, begun"), "{:?}", recovered.notices);
     assert!(recovered.notices[0].contains("3 records were"), "{:?}", recovered.notices);
     let mut snapshot = recovered.into_snapshot();

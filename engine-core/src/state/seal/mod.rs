@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::digest::sha256_hex;
+use crate::environment::side_by_side::{LONG_TEXT, side_by_side};
 use crate::error::{Error, Result};
 use crate::fail_points;
 use crate::message;
@@ -95,7 +96,14 @@ impl StoredSeal {
         let mut lines = text.lines();
         let line = lines.next().unwrap_or_default();
         let damaged = |error: serde_json::Error| format!("its seal is damaged: {error}");
-        let head: Head = serde_json::from_str(line).map_err(damaged)?;
+        let read: serde_json::Result<Seal> = serde_json::from_str(line);
+        let head = match &read {
+            Ok(Seal { maloko, version, engine, .. }) => {
+                Head { maloko: maloko.clone(), version: *version, engine: engine.clone() }
+            }
+            // What a newer version wrote may well be of another shape; say the real reason.
+            Err(_) => serde_json::from_str(line).map_err(damaged)?,
+        };
         if head.maloko != KIND {
             return Err(format!("what stands in the place of its seal is a '{}'", head.maloko));
         }
@@ -106,7 +114,7 @@ impl StoredSeal {
                 head.engine, head.version
             ));
         }
-        let seal = Arc::new(serde_json::from_str(line).map_err(damaged)?);
+        let seal = Arc::new(read.map_err(damaged)?);
         Ok(Self { seal, line: line.as_bytes().to_vec(), codes: lines.map(str::to_owned).collect() })
     }
 
@@ -143,23 +151,19 @@ pub(super) enum Standing {
 #[derive(Clone, Debug)]
 pub(super) struct Examined {
     /// SHA-256 of the checkpoint.
-    hash: String,
+    pub(super) hash: String,
     pub(super) standing: Standing,
     pub(super) seal: Option<StoredSeal>,
 }
 
-/// Compares a checkpoint with its seal. Only what can be read as a checkpoint is to be handed in.
+/// Compares a checkpoint with its seal.
 pub(super) fn examine(stored: &StoredStack, stack: &StackName) -> Examined {
-    examine_hashed(stored, sha256_hex(&stored.checkpoint), stack)
-}
-
-/// The same, where the SHA-256 of the checkpoint is known.
-pub(super) fn examine_hashed(stored: &StoredStack, hash: String, stack: &StackName) -> Examined {
-    let author = Author::of(&stored.checkpoint);
+    let hash = sha256_hex(&stored.checkpoint);
     let Some(bytes) = &stored.seal else {
-        return Examined { hash, standing: without_seal(&author), seal: None };
+        return Examined { hash, standing: without_seal(&Author::of(&stored.checkpoint)), seal: None };
     };
-    let foreign = match &author.who {
+    // Only where it matters: a checkpoint may be long, and most are what was sealed.
+    let foreign = || match Author::of(&stored.checkpoint).who {
         Who::Pulumi(version) => Some(Standing::Accepted(format!(
             "the state was written by pulumi {version} since maloko sealed it, so an edit of it cannot be told; it is taken \
              as it is, and sealed when it is written next"
@@ -169,12 +173,12 @@ pub(super) fn examine_hashed(stored: &StoredStack, hash: String, stack: &StackNa
     let seal = match StoredSeal::read(bytes) {
         Ok(seal) => seal,
         Err(problem) => {
-            let standing = foreign.unwrap_or(Standing::Broken(problem));
+            let standing = foreign().unwrap_or(Standing::Broken(problem));
             return Examined { hash, standing, seal: None };
         }
     };
     let standing = compare(&seal.seal, stored, &hash, stack);
-    let standing = if standing == Standing::Fits { standing } else { foreign.unwrap_or(standing) };
+    let standing = if standing == Standing::Fits { standing } else { foreign().unwrap_or(standing) };
     Examined { hash, standing, seal: Some(seal) }
 }
 
@@ -311,15 +315,19 @@ impl Author {
     }
 }
 
-/// A checkpoint and its SHA-256, which is taken once: the text of a large state is long.
+/// A checkpoint with its SHA-256 and those of its parts, which are taken once: the text of a large state is long.
 pub(super) struct Hashed<'a> {
     bytes: &'a [u8],
     pub(super) hash: String,
+    resources: Vec<Part>,
+    parts: Vec<Part>,
 }
 
 impl<'a> Hashed<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, hash: sha256_hex(bytes) }
+        let is_long = bytes.len() >= LONG_TEXT;
+        let ((resources, parts), hash) = side_by_side(is_long, || parts_of(bytes), || sha256_hex(bytes));
+        Self { bytes, hash, resources, parts }
     }
 }
 
@@ -356,17 +364,18 @@ impl Sealer<'_> {
         &self,
         lease: &dyn Lease,
         before: &Before,
-        checkpoint: &Hashed<'_>,
+        checkpoint: Hashed<'_>,
         old: &Crypter,
         new: &Crypter,
     ) -> Result<Before> {
+        let bytes = checkpoint.bytes;
         let mut seal = self.seal(before, checkpoint);
         let new_key = new.seal_key()?;
         seal.replaces = Some(before.hash.clone());
         let whole = (std::mem::take(&mut seal.resources), std::mem::take(&mut seal.parts));
         lease.write_seal(&encode(self.stack, &seal, &[old.seal_key()?, new_key])?).await?;
         fail_points::kill("kill::after-first-seal");
-        lease.replace(checkpoint.bytes, self.options.keep_generations).await?;
+        lease.replace(bytes, self.options.keep_generations).await?;
         fail_points::kill("kill::after-checkpoint");
         seal.replaces = None;
         (seal.resources, seal.parts) = whole;
@@ -383,13 +392,14 @@ impl Sealer<'_> {
         checkpoint: &[u8],
         key: &SealKey,
     ) -> Result<()> {
-        let seal = self.seal(before, &Hashed::new(checkpoint));
+        let seal = self.seal(before, Hashed::new(checkpoint));
         lease.write_seal(&encode(self.stack, &seal, &[key])?).await
     }
 
-    fn seal(&self, before: &Before, checkpoint: &Hashed<'_>) -> Seal {
+    fn seal(&self, before: &Before, checkpoint: Hashed<'_>) -> Seal {
+        let Hashed { bytes: _, hash, resources, parts } = checkpoint;
         let state = Written {
-            checkpoint: checkpoint.hash.clone(),
+            checkpoint: hash,
             at: self.options.environment.clock.now().to_string(),
             command: self.options.command.clone(),
         };
@@ -398,7 +408,6 @@ impl Sealer<'_> {
         // A state that is accepted again is no longer an older one.
         earlier.retain(|known| known.checkpoint != state.checkpoint);
         earlier.truncate(EARLIER);
-        let (resources, parts) = parts_of(checkpoint.bytes);
         Seal {
             maloko: KIND.into(),
             version: VERSION,

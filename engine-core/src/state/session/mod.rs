@@ -19,16 +19,18 @@ use crate::message;
 use crate::message::{Command, Message};
 
 use crate::environment::Environment;
+use crate::environment::side_by_side::side_by_side;
 use crate::state::backend::{Backend, Lease};
 use crate::state::checkpoint::Checkpoint;
 use crate::state::integrity::{check, check_on_load};
 use crate::state::journal::header::Header;
 use crate::state::journal::reading;
-use crate::state::journal::recovery::{JournalFate, Recovered, Run, recover};
+use crate::state::journal::recovery::{JournalFate, Recovered, Run};
 use crate::state::journal::unfinished::Unfinished;
+use crate::state::loaded;
 use crate::state::name::StackName;
 use crate::state::order::canonical;
-use crate::state::seal::{self, Before, Hashed, RunningSeal, Sealer};
+use crate::state::seal::{Before, Hashed, RunningSeal, Sealer};
 use crate::state::secrets::Crypter;
 use crate::state::session_options::SessionOptions;
 use crate::state::{Change, Snapshot};
@@ -37,6 +39,9 @@ pub use durability::Durability;
 use journal_record::Record;
 use journal_writer::JournalWriter;
 pub use lock_wait::LockWait;
+
+/// So many resources take longer to check than a thread takes to begin.
+const MANY_RESOURCES: usize = 1_000;
 
 /// The state of a stack, opened for one operation.
 pub struct Session {
@@ -131,10 +136,10 @@ impl Session {
         if marked {
             stored.journal = None;
         }
-        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, Run::Killed)?;
+        let (recovered, examined) = loaded::read(&stored, stack, Run::Killed);
+        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recovered?;
         let crypter = options.crypter.clone();
         let theirs = checkpoint.snapshot.own_crypter(&crypter)?;
-        let examined = seal::examine_hashed(&stored, hash.clone(), stack);
         notices.extend(examined.judge(
             stack,
             &stored.checkpoint_place,
@@ -160,8 +165,8 @@ impl Session {
                 lease.append(&journal.compaction_line(&written.hash, theirs.seal_key()?)).await?;
             }
             let sealer = Sealer { stack, options: &options };
-            before = sealer.replace(&*lease, &before, &written, &theirs, &crypter).await?;
-            hash = written.hash;
+            before = sealer.replace(&*lease, &before, written, &theirs, &crypter).await?;
+            hash.clone_from(&before.hash);
         }
         match fate {
             JournalFate::Absent => {}
@@ -272,9 +277,9 @@ impl Session {
         let differs = !Comparison::new(self.crypter.as_ref()).says_the_same(&self.snapshot, &snapshot);
         if differs {
             snapshot.resources = canonical(&snapshot.resources);
-            broken = store.note_unsound(&mut snapshot);
             snapshot.stamp(&store.options.environment);
-            let bytes = store.encode(snapshot)?;
+            let (bytes, violation) = store.encode(snapshot)?;
+            broken = violation.as_deref().map(unsound);
             let checkpoint = Hashed::new(&bytes);
             if used {
                 let written = store.send(Record::Compaction(checkpoint.hash.clone()), false);
@@ -283,7 +288,7 @@ impl Session {
                 fail_points::kill("kill::after-fold-record");
             }
             store.journal.close().await;
-            let replaced = store.replace(&checkpoint).await;
+            let replaced = store.replace(checkpoint).await;
             if in_journal {
                 replaced.map_err(in_the_journal)?;
             } else {
@@ -337,6 +342,18 @@ pub(crate) fn unseal(crypter: Option<&Crypter>, ciphertext: &str) -> Result<Stri
     Ok(serde_json::from_str(&json).unwrap_or_else(|_| json.to_string()))
 }
 
+/// What is reported once the state that it speaks of is safe.
+fn unsound(violation: &str) -> Error {
+    Error::BadState(message![
+        format!(
+            "the state that this run leaves is not sound: {violation}. It was saved, and nothing is lost; this is a bug \
+             in maloko. "
+        ),
+        Command::new("state repair"),
+        " can mend the state"
+    ])
+}
+
 /// A state that could not be written is not lost: its journal holds all of it.
 fn in_the_journal(error: Error) -> Error {
     match error {
@@ -358,7 +375,7 @@ impl Store {
         Durability::waiting(answer, number, self.journal.progress())
     }
 
-    async fn replace(&self, checkpoint: &Hashed<'_>) -> Result<()> {
+    async fn replace(&self, checkpoint: Hashed<'_>) -> Result<()> {
         let (sealer, crypter) = (Sealer { stack: &self.stack, options: &self.options }, &self.options.crypter);
         sealer.replace(&*self.lease, &self.before, checkpoint, crypter, crypter).await.map(drop)
     }
@@ -369,36 +386,28 @@ impl Store {
         self.lease.write_seal(&seal.encode(None, self.options.crypter.seal_key()?)?).await
     }
 
-    fn encode(&self, snapshot: Snapshot) -> Result<Vec<u8>> {
+    /// The text of the checkpoint, and what is not sound in it, which it says itself as well.
+    fn encode(&self, snapshot: Snapshot) -> Result<(Vec<u8>, Option<String>)> {
         let mut envelope = self.envelope.lock().unwrap_or_else(PoisonError::into_inner);
         envelope.snapshot = snapshot;
-        envelope.encode(&self.options.crypter)
-    }
-
-    /// Notes in the snapshot what is broken, and gives the error to be reported once the snapshot is safe.
-    fn note_unsound(&self, snapshot: &mut Snapshot) -> Option<Error> {
+        let crypter = &self.options.crypter;
         if !self.options.check_integrity {
-            return None;
+            return Ok((envelope.encode(crypter)?, None));
         }
-        let metadata = snapshot.other.entry("metadata").or_insert_with(|| json!({}));
+        let metadata = envelope.snapshot.other.entry("metadata").or_insert_with(|| json!({}));
         if let Some(metadata) = metadata.as_object_mut() {
             metadata.shift_remove("integrity_error");
         }
-        let violation = check(snapshot).err()?;
-        snapshot.other["metadata"] = json!({ "integrity_error": {
+        let is_long = envelope.snapshot.resources.len() >= MANY_RESOURCES;
+        let (bytes, checked) = side_by_side(is_long, || envelope.encode(crypter), || check(&envelope.snapshot));
+        let Err(violation) = checked else { return Ok((bytes?, None)) };
+        envelope.snapshot.other["metadata"] = json!({ "integrity_error": {
             "version": concat!("v", env!("CARGO_PKG_VERSION")),
             "command": self.options.command,
             "error": violation,
             "env_vars": {},
         }});
-        Some(Error::BadState(message![
-            format!(
-                "the state that this run leaves is not sound: {violation}. It was saved, and nothing is lost; this is \
-                 a bug in maloko. "
-            ),
-            Command::new("state repair"),
-            " can mend the state"
-        ]))
+        Ok((envelope.encode(crypter)?, Some(violation)))
     }
 }
 

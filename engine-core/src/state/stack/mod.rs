@@ -12,7 +12,8 @@ use super::backend::{Backend, Holder, Lease, MIN_GENERATIONS, StoredStack};
 use super::checkpoint::Checkpoint;
 use super::integrity::{check, check_on_load};
 use super::journal::reading;
-use super::journal::recovery::{JournalFate, Run, recover};
+use super::journal::recovery::{JournalFate, Run};
+use super::loaded;
 use super::name::StackName;
 use super::seal::difference::differ_in_time_alone;
 use super::seal::{self, Before, Hashed, Sealer, Standing};
@@ -91,21 +92,22 @@ async fn read(
     mut stored: StoredStack,
     run: Run,
 ) -> Result<StackReading> {
+    let (mut recovered, mut examined) = loaded::read(&stored, stack, run);
     for _ in 1..READS {
         // A checkpoint and a seal that do not fit may be those before and after a write that goes on just now.
-        if !matches!(seal::examine(&stored, stack).standing, Standing::Broken(_)) {
+        if !matches!(examined.standing, Standing::Broken(_)) {
             break;
         }
         let before = std::mem::replace(&mut stored, backend.load(stack).await?);
         if before.checkpoint == stored.checkpoint && before.seal == stored.seal {
             break;
         }
+        (recovered, examined) = loaded::read(&stored, stack, run);
     }
-    let mut recovered = recover(&stored, run)?;
+    let mut recovered = recovered?;
     let mut notices = std::mem::take(&mut recovered.notices);
     let snapshot = &recovered.checkpoint.snapshot;
     let theirs = crypter.map(|crypter| snapshot.own_crypter(crypter)).transpose()?;
-    let examined = seal::examine(&stored, stack);
     let key = theirs.as_ref().filter(|_| examined.needs_key()).map(Crypter::seal_key).transpose()?;
     notices.extend(examined.judge(stack, &stored.checkpoint_place, key, !check_integrity)?);
     if let (JournalFate::Fold(journal), Some(bytes), Some(theirs)) = (&recovered.fate, &stored.journal, &theirs) {
@@ -167,7 +169,7 @@ pub async fn replace_sealed(
     options: &SessionOptions,
 ) -> Result<()> {
     let before = Before::of(&seal::examine(stored, stack));
-    Sealer { stack, options }.replace(lease, &before, &Hashed::new(checkpoint), old, &options.crypter).await.map(drop)
+    Sealer { stack, options }.replace(lease, &before, Hashed::new(checkpoint), old, &options.crypter).await.map(drop)
 }
 
 /// Takes the state for good as it is: seals it anew. A journal that is not genuine is kept under another name. Gives what
@@ -176,10 +178,10 @@ pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &Se
     options.crypter.verify()?;
     let lease = backend.lease(stack, &options.command).await?;
     let stored = lease.load().await?;
-    let recovered = recover(&stored, Run::Killed)?;
+    let (recovered, examined) = loaded::read(&stored, stack, Run::Killed);
+    let recovered = recovered?;
     let theirs = recovered.checkpoint.snapshot.own_crypter(&options.crypter)?;
     let key = theirs.seal_key()?;
-    let examined = seal::examine(&stored, stack);
     let mut accepted = Vec::new();
     if let (JournalFate::Fold(journal), Some(bytes)) = (&recovered.fate, &stored.journal)
         && reading::verify(bytes, journal, key, &stored.journal_place).is_err()
@@ -238,7 +240,7 @@ pub async fn overwrite_stack(
     // Whatever the seal says of the state before, it is that of the new one from now on.
     let before = Before::of(&examined);
     let crypter = &options.crypter;
-    Sealer { stack, options }.replace(&*lease, &before, &Hashed::new(&bytes), crypter, crypter).await?;
+    Sealer { stack, options }.replace(&*lease, &before, Hashed::new(&bytes), crypter, crypter).await?;
     lease.release().await?;
     Ok(notices)
 }

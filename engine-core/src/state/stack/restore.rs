@@ -183,7 +183,7 @@ async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &S
     }
     // Whatever the seal says of the state before, it is that of this one from now on.
     let before = Before::of(&seal::examine(&stored, sealer.stack));
-    sealer.replace(lease, &before, &Hashed::new(bytes), crypter, crypter).await?;
+    sealer.replace(lease, &before, Hashed::new(bytes), crypter, crypter).await?;
     Ok(notices)
 }
 
