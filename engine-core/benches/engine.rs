@@ -90,7 +90,7 @@ fn benchmark(criterion: &mut Criterion) {
         bencher.iter(|| stack.up(&requests, IN_FLIGHT));
     });
     for (name, in_flight) in
-        [("created, with the journal and the checkpoint", IN_FLIGHT), ("created, 64 at a time", 64)]
+        [("created, with the journal and the checkpoint", IN_FLIGHT), ("created, 250 at a time", 250)]
     {
         group.bench_function(name, |bencher| {
             bencher.iter_custom(|rounds| {
