@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::property_dependencies::PropertyDependencies;
 use crate::provider::StoredProvider;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
@@ -112,7 +113,7 @@ pub struct ResourceState {
     /// `<provider urn>::<provider id>`; empty for components.
     pub provider: String,
     /// What each input depends on.
-    pub property_dependencies: BTreeMap<String, Vec<Urn>>,
+    pub property_dependencies: PropertyDependencies,
     /// Deleted, but its replacement was not made yet.
     pub pending_replacement: bool,
     /// Outputs that are secret whatever the provider says.

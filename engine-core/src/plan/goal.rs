@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::duration::parse_duration;
+use crate::property_dependencies::PropertyDependencies;
 use crate::provider::{DYNAMIC_PACKAGES, ObjectId, SerializedProvider, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::served_by::{ServedBy, served_by};
@@ -61,7 +62,7 @@ pub struct Goal {
     /// What it depends on.
     pub dependencies: Vec<Urn>,
     /// What each input depends on.
-    pub property_dependencies: BTreeMap<String, Vec<Urn>>,
+    pub property_dependencies: PropertyDependencies,
     /// Reference to an explicit provider resource; empty for none.
     pub provider: String,
     /// References to provider resources for it and its children, by package.
@@ -145,7 +146,7 @@ impl Goal {
     ) -> Result<Self, String> {
         let (object, code) = take_provider(&mut inputs, &request.r#type)?;
         let mut dependencies = urns("dependsOn", &request.dependencies)?;
-        let mut property_dependencies = BTreeMap::new();
+        let mut property_dependencies = PropertyDependencies::default();
         for (key, list) in &request.property_dependencies {
             property_dependencies.insert(key.clone(), urns("propertyDependencies", &list.urns)?);
         }
@@ -251,7 +252,7 @@ pub(crate) fn take_provider(inputs: &mut PropertyMap, kind: &str) -> Result<Give
 /// Folds the dependencies of embedded output values into the lists, and makes plain values of them (docs/rules 2.1).
 fn lower_inputs(
     inputs: &mut PropertyMap,
-    property_dependencies: &mut BTreeMap<String, Vec<Urn>>,
+    property_dependencies: &mut PropertyDependencies,
     dependencies: &mut Vec<Urn>,
 ) {
     for (key, value) in inputs.iter_mut() {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
+use crate::property_dependencies::PropertyDependencies;
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::resource_state::{HookMoment, Hooks, ResourceState};
 use crate::urn::Urn;
@@ -60,7 +61,7 @@ impl<'de> Visitor<'de> for ResourceVisitor {
                 "dependencies" => resource.dependencies = urns(&mut map)?,
                 "initErrors" => resource.init_errors = list(&mut map)?,
                 "provider" => resource.provider = map.next_value()?,
-                "propertyDependencies" => resource.property_dependencies = property_dependencies(&mut map)?,
+                "propertyDependencies" => resource.property_dependencies = map.next_value()?,
                 "pendingReplacement" => resource.pending_replacement = map.next_value()?,
                 "additionalSecretOutputs" => resource.additional_secret_outputs = list(&mut map)?,
                 "customTimeouts" => resource.custom_timeouts = map.next_value::<Option<_>>()?.unwrap_or_default(),
@@ -121,10 +122,32 @@ fn optional_urn<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Urn>, A::E
     Ok(map.next_value::<Option<UrnText>>()?.map(|urn| urn.0).filter(|urn| !urn.as_str().is_empty()))
 }
 
-fn property_dependencies<'de, A: MapAccess<'de>>(map: &mut A) -> Result<BTreeMap<String, Vec<Urn>>, A::Error> {
-    let read = map.next_value::<Option<BTreeMap<String, Option<Vec<UrnText>>>>>()?.unwrap_or_default();
-    let urns = |list: Option<Vec<UrnText>>| list.unwrap_or_default().into_iter().map(|urn| urn.0).collect();
-    Ok(read.into_iter().map(|(key, list)| (key, urns(list))).collect())
+impl<'de> Deserialize<'de> for PropertyDependencies {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct DependenciesVisitor;
+        impl<'de> Visitor<'de> for DependenciesVisitor {
+            type Value = PropertyDependencies;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of lists of URNs")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut read = PropertyDependencies::default();
+                let entries = &mut *read;
+                while let Some(property) = map.next_key()? {
+                    entries.insert(property, urns(&mut map)?);
+                }
+                Ok(read)
+            }
+
+            // Go writes some empty maps as null.
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(PropertyDependencies::default())
+            }
+        }
+        deserializer.deserialize_any(DependenciesVisitor)
+    }
 }
 
 #[derive(serde::Deserialize)]

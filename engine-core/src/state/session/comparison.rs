@@ -1,9 +1,9 @@
 //! Does a run leave a state that says what the one before it said? Then nothing is written.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::hash::{FixedMap, map_for};
+use crate::property_dependencies::PropertyDependencies;
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::urn::{Urn, UrnMap};
@@ -164,7 +164,7 @@ fn same_list<T: Ord>(old: &[T], new: &[T]) -> bool {
 
 /// A property that depends on nothing need not be listed, unless `by_plugin`: a refresh of what plugins serve drops it, as the
 /// reference engine does, and that is to be written.
-fn same_dependencies(old: &BTreeMap<String, Vec<Urn>>, new: &BTreeMap<String, Vec<Urn>>, by_plugin: bool) -> bool {
+fn same_dependencies(old: &PropertyDependencies, new: &PropertyDependencies, by_plugin: bool) -> bool {
     let listed = |(_, urns): &(&String, &Vec<Urn>)| by_plugin || !urns.is_empty();
     let (mut old, mut new) = (old.iter().filter(listed), new.iter().filter(listed));
     loop {
