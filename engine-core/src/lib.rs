@@ -26,7 +26,6 @@ pub mod message;
 pub mod operation;
 pub mod plan;
 pub mod plugin;
-pub mod property_dependencies;
 pub mod property_diff;
 pub mod property_path;
 pub mod provider;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::property_dependencies::PropertyDependencies;
 use crate::provider::StoredProvider;
 use crate::urn::Urn;
-use crate::value::{PropertyMap, Value};
+use crate::value::{PropertyDependencies, PropertyMap, Value};
 
 /// Time limits of a resource's operations, in seconds; 0 means none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

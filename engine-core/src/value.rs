@@ -5,9 +5,11 @@ use std::sync::Arc;
 use crate::urn::Urn;
 
 mod marked;
+mod property_dependencies;
 mod property_map;
 
 pub use marked::{any_marked, from_marked, refuse_marked};
+pub use property_dependencies::PropertyDependencies;
 pub use property_map::PropertyMap;
 
 /// The key that marks an object as a special value, on the wire and in the state (docs/rules 9.3).

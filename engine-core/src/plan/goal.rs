@@ -5,12 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::duration::parse_duration;
-use crate::property_dependencies::PropertyDependencies;
 use crate::provider::{DYNAMIC_PACKAGES, ObjectId, SerializedProvider, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::served_by::{ServedBy, served_by};
 use crate::urn::Urn;
-use crate::value::{PROVIDER_KEY, PropertyMap, Value};
+use crate::value::{PROVIDER_KEY, PropertyDependencies, PropertyMap, Value};
 use crate::wire::{
     AliasKind, AliasParent, Callback, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, Struct,
     WireTimeouts, WireValue, decode_properties, decode_value, lower,

@@ -1,5 +1,8 @@
 //! Stack files and exported deployments: Pulumi's JSON around the resources (docs/rules 10.1).
 
+mod document;
+mod outline;
+
 use serde_json::Map;
 
 use crate::error::{Error, Result};
@@ -9,10 +12,9 @@ use crate::message::Command;
 use crate::resource_state::ResourceState;
 
 use super::Snapshot;
-use super::document::{Document, SUSPECTS_KEY};
 use super::format::{Encoder, SecretText, indent, write_json, write_string};
-use super::outline;
 use super::secrets::Crypter;
+use document::{Document, SUSPECTS_KEY};
 
 /// What a stack file is called in errors.
 const STACK_FILE: &str = "stack file";

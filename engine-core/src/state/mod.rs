@@ -5,7 +5,6 @@ pub mod checkpoint;
 mod component_code;
 #[cfg(any(test, feature = "backend-conformance"))]
 pub mod conformance;
-mod document;
 #[cfg(test)]
 mod fixtures;
 pub(crate) mod format;
@@ -20,7 +19,6 @@ pub mod memory;
 mod migrated;
 pub mod name;
 pub mod order;
-mod outline;
 pub mod pending_operation;
 mod references;
 mod rename;

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
-use crate::property_dependencies::PropertyDependencies;
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::resource_state::{HookMoment, Hooks, ResourceState};
 use crate::urn::Urn;
-use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
+use crate::value::{PROVIDER_KEY, PropertyDependencies, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::decode_value::StateValue;
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use crate::hash::{FixedMap, map_for};
-use crate::property_dependencies::PropertyDependencies;
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::urn::{Urn, UrnMap};
-use crate::value::PropertyMap;
+use crate::value::{PropertyDependencies, PropertyMap};
 
 use crate::state::Snapshot;
 use crate::state::secrets::{Crypter, reference_text};

@@ -9,8 +9,8 @@ use crate::environment::side_by_side::{LONG_TEXT, side_by_side};
 use crate::resource_state::ResourceState;
 
 use super::document::{CheckpointBody, Document, Members, read_object};
-use super::format::StoredResource;
-use super::snapshot::Snapshot;
+use crate::state::format::StoredResource;
+use crate::state::snapshot::Snapshot;
 
 /// Reads a document.
 ///

@@ -9,9 +9,9 @@ use serde_json::Map;
 
 use crate::resource_state::ResourceState;
 
-use super::format::{StoredResource, StoredUnresolvedCreate};
-use super::pending_operation::{PendingKind, PendingOperation};
-use super::snapshot::Snapshot;
+use crate::state::format::{StoredResource, StoredUnresolvedCreate};
+use crate::state::pending_operation::{PendingKind, PendingOperation};
+use crate::state::snapshot::Snapshot;
 
 /// The member of a deployment that lists unresolved creates. Other tools pass over it.
 pub(super) const SUSPECTS_KEY: &str = "maloko_suspects";
