@@ -6,8 +6,9 @@ use std::thread;
 /// A text of so many bytes takes longer to read, or to hash, than a thread takes to begin.
 pub(crate) const LONG_TEXT: usize = 1 << 18;
 
-/// Runs two computations, the second one on a thread of its own where that is worth it; gives what came of both. They compute,
-/// and nothing else, so a simulation need not own the thread. A panic of either goes on in the caller.
+/// Runs two computations and returns both results. The second one has a thread of its own, unless `is_worth_it` is false: then it
+/// follows the first. Neither may do anything but compute, so a simulation need not own the thread. A panic of either goes on in
+/// the caller.
 pub(crate) fn side_by_side<A, B: Send>(
     is_worth_it: bool,
     here: impl FnOnce() -> A,

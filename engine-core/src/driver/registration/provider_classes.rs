@@ -30,9 +30,12 @@ impl Context {
         // Another tool's resource says nothing of this.
         let Ok(stored) = self.providers.stored_reference(old) else { return };
         let kept = self.providers.with_revision(reference, kept_revision(&stored, reference));
-        // As it was read, if that says the same: then all of the resource's state may stay as it was read.
-        let kept = if *kept == *stored { old.stored_provider.clone() } else { StoredProvider::Reference(kept) };
-        registration.kept_provider = Some(kept);
+        // A ciphertext of the same reference stays: then all of the resource's state may stay as it was read. What stood there in
+        // plain text becomes a reference, which is written encrypted.
+        registration.kept_provider = Some(match &old.stored_provider {
+            sealed @ StoredProvider::Sealed(_) if *kept == *stored => sealed.clone(),
+            _ => StoredProvider::Reference(kept),
+        });
         let change = CodeChange::between(&stored, reference);
         registration.code_change = change;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::config_value::ConfigValue;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::Revision;
+use crate::provider::{Revision, StoredProvider};
 use crate::resource_state::ResourceState;
 
 use crate::driver::tests::testing::{Outcome, ScriptedHost, run_as, wanted};
@@ -62,6 +62,24 @@ fn a_version_and_a_fingerprint_that_come_or_go_change_nothing() {
     // What was recorded without a change counts from then on.
     let risen = up(host(Some(2), "code"), gone.resources);
     assert_eq!(ops(&risen), ["update a", "update b"]);
+}
+
+#[test]
+fn a_reference_in_plain_text_becomes_one_that_is_written_encrypted() {
+    let made = up(host(None, "code"), Vec::new()).resources;
+    let in_plain_text = |resource: &Arc<ResourceState>| {
+        let mut resource = ResourceState::clone(resource);
+        if let StoredProvider::Reference(reference) = &resource.stored_provider {
+            let json = serde_json::json!(reference).to_string();
+            let plain = serde_json::json!({ "plaintext": serde_json::json!(json).to_string() });
+            resource.stored_provider = StoredProvider::Foreign(Arc::new(plain));
+        }
+        Arc::new(resource)
+    };
+    let kept = up(host(None, "code"), made.iter().map(in_plain_text).collect());
+    assert_eq!(ops(&kept), ["same a", "same b"]);
+    let provider = |resource: &Arc<ResourceState>| resource.stored_provider.clone();
+    assert_eq!(kept.resources.iter().map(provider).collect::<Vec<_>>(), made.iter().map(provider).collect::<Vec<_>>());
 }
 
 #[test]

@@ -80,7 +80,7 @@ class Settings:
         return baseline_of(self.baseline, self.place, self.provider.type if isinstance(self.provider, Plugin) else "")
 
     def subject(self, world: Any, inputs: Any, listed: int | None) -> dict[str, Any]:
-        """What a law's procedure is told of an example, for provider objects and plugins alike.
+        """The facts about one example that a law's procedure gets; the same for provider objects and plugins.
 
         :param listed: how many different inputs there are; `None` where they are drawn.
         """
