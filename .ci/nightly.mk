@@ -6,6 +6,7 @@
 #     python, node          the suites in their long forms, every conformance case on the real command line, the oldest SDKs
 #     rust                  every planted bug, 10,000 lifecycles, every edge of the simulation
 #     release               a look at each suite on what is shipped: the release build
+#     minutes               eleven minutes in one call of a plugin made in Go, which watches the engine (needs Go and its module proxy)
 #     kills                 fifty runs per language killed at random moments
 #     points, points-s3, points-postgres    a kill at each named point of the journal's life
 #     damage, races         flipped bits, failing disks and killed commands; processes that race for a directory
@@ -14,12 +15,13 @@
 #     mutants               a twelfth of the small bugs that cargo-mutants makes in pure decisions
 #     model, fuzz           lifecycles, and malformed input, of the SEED of the night
 
-NIGHTLY := python node rust release kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz
+NIGHTLY := python node rust release minutes kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz
 
 NIGHTLY_python := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python
 NIGHTLY_node := test-node-long conformance-node conformance-plugins-node conformance-oldest-node adoption-node
 NIGHTLY_rust := test-rust model soak-simulation
 NIGHTLY_release := build smoke test-examples
+NIGHTLY_minutes := soak-minutes
 NIGHTLY_kills := kill kill-plugins
 NIGHTLY_points := kill-points
 NIGHTLY_points-s3 := kill-points
@@ -63,8 +65,8 @@ smoke: $(STAMPS)/python $(STAMPS)/node
 	$(MAKE) --no-print-directory conformance-python conformance-node CASES="$(wildcard conformance/cases/lifecycle-*.json)"
 
 # The long forms of the tests of reliability (docs/internals/reliability.md), with no bound but their numbers: many hours.
-.PHONY: soak soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile soak-model soak-fuzz
-soak: soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
+.PHONY: soak soak-minutes soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile soak-model soak-fuzz
+soak: soak-minutes soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
 RACES ?= 10000
 LIFECYCLES ?= 1000000
 FUZZ_SECONDS ?= 3600
@@ -90,6 +92,9 @@ soak-postgres:
 soak-hostile: $(STAMPS)/python $(STAMPS)/node
 	MALOKO_CYCLES=200 $(PY) -m pytest python-tests/hostile -q $(PYTEST_REPORT)
 	cd node-tests && MALOKO_CYCLES=200 npx vitest run hostile
+soak-minutes: $(STAMPS)/python
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) command
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/minutes.py $(REAL_PLUGINS) --cli $(MALOKO_PY)
 soak-model: PROGRAMS = $(LIFECYCLES)
 soak-model: model
 soak-simulation:

@@ -159,6 +159,23 @@ pub enum PluginAnswer {
     },
 }
 
+/// The methods of the resource monitor, which [`PluginClient::answer`] takes.
+pub const MONITOR_METHODS: [&str; 13] = [
+    "RegisterResource",
+    "RegisterResourceOutputs",
+    "ReadResource",
+    "Invoke",
+    "Call",
+    "RegisterStackTransform",
+    "RegisterStackInvokeTransform",
+    "RegisterResourceHook",
+    "RegisterErrorHook",
+    "RegisterPackage",
+    "SignalAndWaitForShutdown",
+    "GetDeploymentInfo",
+    "SupportsFeature",
+];
+
 /// What plugins call back: the engine that they serve.
 #[async_trait]
 pub trait PluginClient: Send + Sync {

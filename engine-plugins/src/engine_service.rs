@@ -1,4 +1,5 @@
-//! The services that plugins call back: for their messages, and for the resources of the components that they make.
+//! The services that plugins call back: for their messages, for the resources of the components that they make, and to see
+//! whether the engine is still there.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -15,10 +16,13 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::body::Body;
 use tonic::server::{Grpc, UnaryService};
 use tonic::{Request, Response, Status};
+use tonic_health::ServingStatus;
+use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::{HealthReporter, HealthService};
 use tower_service::Service;
 
 use maloko_core::event::Severity;
-use maloko_core::plugin::PluginClient;
+use maloko_core::plugin::{MONITOR_METHODS, PluginClient};
 use maloko_core::wire::provider::LogRequest;
 
 use crate::codec::{BytesCodec, LARGEST_MESSAGE};
@@ -64,7 +68,12 @@ impl EngineService {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let address = listener.local_addr()?.to_string();
         let (end, ended) = oneshot::channel::<()>();
-        let routes = Routes { engine, monitor };
+        let reporter = HealthReporter::new();
+        for service in [ENGINE, MONITOR] {
+            reporter.set_service_status(service, ServingStatus::Serving).await;
+        }
+        let health = HealthServer::new(HealthService::from_health_reporter(reporter));
+        let routes = Routes { engine, monitor, health };
         let serve = tonic::transport::Server::builder().serve_with_incoming_shutdown(
             routes,
             TcpListenerStream::new(listener),
@@ -75,14 +84,21 @@ impl EngineService {
     }
 }
 
-/// What a plugin may ask of the engine at any time, beside `Log`.
-const ANSWERED: [&str; 3] = ["GetRootResource", "RequirePulumiVersion", "StartDebugging"];
+const ENGINE: &str = "pulumirpc.Engine";
+const MONITOR: &str = "pulumirpc.ResourceMonitor";
+/// Plugins of the Go SDK ask it every five minutes, and end when the answer is a failure.
+const HEALTH: &str = "grpc.health.v1.Health";
 
-/// The methods of the engine service, by their paths.
+/// The methods of the engine service, which a plugin may ask for at any time.
+const ENGINE_METHODS: [&str; 5] =
+    ["Log", "GetRootResource", "SetRootResource", "RequirePulumiVersion", "StartDebugging"];
+
+/// The methods of all services, by their paths.
 #[derive(Clone)]
 struct Routes {
     engine: EngineCell,
     monitor: MonitorGate,
+    health: HealthServer<HealthService>,
 }
 
 impl Service<http::Request<Body>> for Routes {
@@ -95,9 +111,18 @@ impl Service<http::Request<Body>> for Routes {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let engine = self.engine.get().and_then(Weak::upgrade);
-        let method = request.uri().path().rsplit('/').next().unwrap_or_default().to_owned();
-        let is_allowed = ANSWERED.contains(&method.as_str()) || self.monitor.is_open();
+        let path = request.uri().path();
+        let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or((path, ""));
+        let is_allowed = match service {
+            HEALTH => return self.health.call(request),
+            ENGINE if ENGINE_METHODS.contains(&method) => true,
+            MONITOR if MONITOR_METHODS.contains(&method) => self.monitor.is_open(),
+            _ => {
+                let unknown = Status::unimplemented(format!("this version of maloko does not serve '{path}'"));
+                return Box::pin(async move { Ok(unknown.into_http()) });
+            }
+        };
+        let (engine, method) = (self.engine.get().and_then(Weak::upgrade), method.to_owned());
         let of_node = is_from_node(request.headers());
         Box::pin(async move {
             let mut grpc = Grpc::new(BytesCodec).max_decoding_message_size(LARGEST_MESSAGE);

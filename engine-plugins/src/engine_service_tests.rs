@@ -1,6 +1,9 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus::Serving;
+use tonic_health::pb::health_client::HealthClient;
 
 use super::*;
 use crate::client::Client;
@@ -50,9 +53,8 @@ async fn resources_are_registered_only_while_a_plugin_makes_a_component() {
 async fn a_component_does_not_end_the_run_of_its_program() {
     let (asked, _service, gate, client) = served().await;
     let _open = gate.open();
-    for method in ["SignalAndWaitForShutdown", "SetRootResource"] {
-        assert!(client.call_of::<(), ()>("ResourceMonitor", method, &()).await.is_ok());
-    }
+    assert!(client.call_of::<(), ()>("ResourceMonitor", "SignalAndWaitForShutdown", &()).await.is_ok());
+    assert!(client.call_of::<(), ()>("Engine", "SetRootResource", &()).await.is_ok());
     assert_eq!(*lock(&asked.0), [""; 0]);
 }
 
@@ -63,4 +65,43 @@ async fn messages_are_taken_at_any_time() {
         LogRequest { severity: 1, message: "hello\n".to_owned(), urn: "u".to_owned(), ..LogRequest::default() };
     assert!(client.call_of::<_, ()>("Engine", "Log", &message).await.is_ok());
     assert_eq!(*lock(&asked.0), ["u: hello"]);
+}
+
+#[tokio::test]
+async fn what_is_not_served_is_unimplemented_also_under_the_name_of_another_service() {
+    let (asked, _service, gate, client) = served().await;
+    let _open = gate.open();
+    for (service, method) in [
+        ("ResourceMonitor", "ExistsSomewhere"),
+        ("ResourceMonitor", "Log"),
+        ("Engine", "RegisterResource"),
+        ("Loader", "GetRootResource"),
+    ] {
+        let answer = client.call_of::<(), ()>(service, method, &()).await;
+        assert_eq!(answer.map_err(|status| status.code()), Err(tonic::Code::Unimplemented), "{service}/{method}");
+    }
+    assert_eq!(*lock(&asked.0), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_engine_is_healthy_while_it_listens() {
+    let (asked, service, _gate, _client) = served().await;
+    // Not even a run is needed.
+    drop(asked);
+    let Ok(endpoint) = tonic::transport::Endpoint::from_shared(format!("http://{}", service.address)) else {
+        panic!("no address")
+    };
+    let Ok(channel) = endpoint.connect().await else { panic!("no answer") };
+    let mut health = HealthClient::new(channel);
+    let asks = |service: &str| HealthCheckRequest { service: service.to_owned() };
+    for name in ["", "pulumirpc.Engine", "pulumirpc.ResourceMonitor"] {
+        let answer = health.check(asks(name)).await.map(|answer| answer.into_inner().status());
+        assert_eq!(answer.map_err(|status| status.code()), Ok(Serving), "{name}");
+    }
+    let unknown = health.check(asks("pulumirpc.Loader")).await;
+    assert_eq!(unknown.map(drop).map_err(|status| status.code()), Err(tonic::Code::NotFound));
+    // The first answer comes at once, and the stream goes on for as long as the engine listens.
+    let Ok(watched) = health.watch(asks("")).await else { panic!("no stream") };
+    let first = watched.into_inner().message().await;
+    assert_eq!(first.map(|answer| answer.map(|it| it.status())).map_err(|status| status.code()), Ok(Some(Serving)));
 }

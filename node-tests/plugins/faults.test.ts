@@ -1,4 +1,5 @@
-// Plugins that are cut off in a call, or whose answers nobody can read. Nothing that they made is lost.
+// Plugins that are cut off in a call, that look whether the engine is gone, or whose answers nobody can read. Nothing that
+// they made is lost.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -136,6 +137,12 @@ test.each([
 test("members that nobody knows are passed over", () => {
     const cut = new Cut();
     cut.ok(UP, { SPOIL: "Create:field" });
+    expect(cut.known()).toEqual({ ids: ["here-thing"], open: false });
+});
+
+test("a plugin that asks whether the engine is there goes on", () => {
+    const cut = new Cut();
+    cut.ok(UP, { PROBE_FLAGS: "watchEngine", INPUTS: JSON.stringify({ untilAnswers: 3 }) });
     expect(cut.known()).toEqual({ ids: ["here-thing"], open: false });
 });
 

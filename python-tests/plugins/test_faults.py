@@ -1,4 +1,7 @@
-"""Plugins that are cut off in a call, or whose answers nobody can read. Nothing that they made is lost."""
+"""Plugins that are cut off in a call, that look whether the engine is gone, or whose answers nobody can read.
+
+Nothing that they made is lost.
+"""
 
 import json
 import os
@@ -119,6 +122,11 @@ def test_an_answer_that_cannot_be_read_keeps_the_object(cut: Cut, how: str, word
 
 def test_members_that_nobody_knows_are_passed_over(cut: Cut) -> None:
     cut.project.run(*UP, SPOIL="Create:field")
+    assert cut.known() == ({"here-thing"}, False)
+
+
+def test_a_plugin_that_asks_whether_the_engine_is_there_goes_on(cut: Cut) -> None:
+    cut.project.run(*UP, PROBE_FLAGS="watchEngine", INPUTS=json.dumps({"untilAnswers": 3}))
     assert cut.known() == ({"here-thing"}, False)
 
 

@@ -3,7 +3,7 @@
     probe.py [--name NAME] [--version VERSION] [--flags a,b] ENGINE_ADDRESS
 
 Flags: noHandshake, noSecrets, noResources, noOutputs, noPreview, noAutonaming, noDiffConfig, noCheckConfig, hangStart,
-exitStart, noPort, badPort, configureFails, missingKeys, quietCancel.
+exitStart, noPort, badPort, configureFails, missingKeys, quietCancel, watchEngine.
 The outside world is a folder, `$PROBE_WORLD`: one file of JSON for each object.
 """
 
@@ -65,11 +65,46 @@ def bare(value):
     return [bare(item) for item in value] if isinstance(value, list) else value
 
 
+class EngineWatch:
+    """Asks whether the engine is still there, at once and every 100 ms. Plugins of the Go SDK do so every five minutes.
+
+    As they do, the plugin ends at any answer but SERVING and UNIMPLEMENTED.
+    """
+
+    SERVING = b"\x08\x01"
+
+    def __init__(self, engine):
+        self.check = grpc.insecure_channel(engine).unary_unary("/grpc.health.v1.Health/Check")
+        self.answers, self.answered = 0, threading.Condition()
+        threading.Thread(target=self.ask, daemon=True).start()
+
+    def ask(self):
+        while True:
+            try:
+                if self.check(b"") != self.SERVING:
+                    os._exit(4)
+            except grpc.RpcError as error:
+                if error.code() != grpc.StatusCode.UNIMPLEMENTED:
+                    print(f"the engine is gone: {error.code()}", file=sys.stderr, flush=True)
+                    os._exit(4)
+            with self.answered:
+                self.answers += 1
+                self.answered.notify_all()
+            time.sleep(0.1)
+
+    def wait_for(self, more):
+        """Waits until the engine has answered so many times more."""
+        with self.answered:
+            enough = self.answers + more
+            self.answered.wait_for(lambda: self.answers >= enough)
+
+
 class Probe(provider_pb2_grpc.ResourceProviderServicer):
     def __init__(self, engine):
         self.engine = engine and engine_pb2_grpc.EngineStub(grpc.insecure_channel(engine))
         self.package, self.config, self.cancelled = NAME, {}, threading.Event()
         self.accepts = set()
+        self.watch = EngineWatch(engine) if "watchEngine" in FLAGS else None
 
     # What every call does first
     def act(self, method, urn, values, context):
@@ -90,6 +125,8 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
         if values.get("crash") == method:
             print("about to crash", file=sys.stderr, flush=True)
             os._exit(3)
+        if values.get("untilAnswers"):
+            self.watch.wait_for(values["untilAnswers"])
         sleep = values.get("sleepIn", method) == method and values.get("sleep")
         if sleep and self.cancelled.wait(sleep):
             context.abort(grpc.StatusCode.CANCELLED, f"{method} was cancelled")

@@ -9,6 +9,7 @@ use prost::Message;
 use crate::config_value::ConfigValue;
 use crate::event::{Event, Outcome as Ended};
 use crate::operation::{Operation, OperationKind};
+use crate::plugin::MONITOR_METHODS;
 use crate::provider::ProviderHost;
 use crate::state::{Session, Snapshot};
 use crate::urn::STACK_TYPE;
@@ -59,6 +60,13 @@ fn outputs(urn: &str, key: &str) -> RegisterResourceOutputsRequest {
     let outputs: PropertyMap = [(key.to_owned(), 1.0.into())].into();
     let accepts = Accepts { secrets: true, resources: true };
     RegisterResourceOutputsRequest { urn: urn.to_owned(), outputs: Some(encode_properties(&outputs, accepts)) }
+}
+
+#[test]
+fn each_method_of_the_monitor_is_served() {
+    let unserved = |method: &&str| matches!(ask(&engine().0, method, &()), Err(RpcError { code: 12, .. }));
+    assert_eq!(MONITOR_METHODS.iter().filter(|method| unserved(method)).collect::<Vec<_>>(), [&""; 0]);
+    assert!(unserved(&"ExistsSomewhere"));
 }
 
 #[test]
