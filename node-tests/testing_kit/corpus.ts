@@ -130,7 +130,7 @@ class Box implements pulumi.dynamic.ResourceProvider {
     }
 
     [inspect.custom](): string {
-        return String(this.filled(this.rules.shows ?? "Box", this.last));
+        return String(this.filled(this.rules.shows ?? "Box", { ...this.last, shop: inspect(this.shop) }));
     }
 
     async check(olds: Props, news: Props): Promise<pulumi.dynamic.CheckResult> {
@@ -198,7 +198,7 @@ class Box implements pulumi.dynamic.ResourceProvider {
         }
         const outs = this.answer("read", { ...found, url: `shop/${id}` }, {}, id);
         const inputs = Object.fromEntries(Object.entries(outs).filter(([key]) => Object.hasOwn(found, key)));
-        return { id, props: outs, inputs };
+        return { id: String(this.filled(how.id ?? id, found, id)), props: outs, inputs };
     }
 
     async update(id: string, olds: Props, news: Props) {

@@ -104,6 +104,44 @@ for (const runner of ["vitest", "jest"] as const) {
     });
 }
 
+class Shelf {
+    readonly boxes = new Map<string, Props>();
+    made = 0;
+    objects() {
+        return this.boxes;
+    }
+}
+
+/** Keeps its world in the open, as members of classes are. */
+class OnShelf {
+    constructor(private readonly shelf: Shelf) {}
+    async create(inputs: Props) {
+        const id = String(++this.shelf.made);
+        this.shelf.boxes.set(id, inputs);
+        return { id, outs: inputs };
+    }
+    async delete(id: string) {
+        this.shelf.boxes.delete(id);
+    }
+}
+
+/** Keeps the inputs itself, too. */
+class RemembersAll extends OnShelf {
+    last: Props = {};
+    override async create(inputs: Props) {
+        this.last = inputs;
+        return super.create(inputs);
+    }
+}
+
+test("L12 leaves out what only the world keeps", async () => {
+    const inputs = [{ token: "abcdefabcdef" }, { token: "ghijklghijkl" }];
+    const options = { inputs, world: Shelf, secret: ["token"] };
+    expect(others(await checkLaws(OnShelf, options, { only: ["L12"] }))).toEqual([]);
+    const { text } = await verdictOf(RemembersAll, options, "L12");
+    expect(text).toMatch(/property: \(the printed provider\)\n.*\n {2}found: .*last: \{ token: '\[secret/);
+});
+
 test("a waived law says why", async () => {
     const waive = { L13: "the service has no idempotency key" };
     const { status, text } = await verdictOf(GoodProvider, { ...bucketOptions, waive }, "L13");

@@ -47,6 +47,9 @@ class Shop:
         self.made = 0
         self.calls = 0
 
+    def __repr__(self) -> str:
+        return f"Shop with {self.boxes}"
+
     def objects(self) -> dict[str, Props]:
         return self.boxes
 
@@ -73,7 +76,7 @@ class Box(ResourceProvider):
         self.more = threading.Condition()
 
     def __repr__(self) -> str:
-        return self.filled(self.case.get("shows", "Box"), self.last)
+        return self.filled(self.case.get("shows", "Box"), {**self.last, "shop": self.shop})
 
     def how(self, method: str) -> Props:
         found: Props = self.case["provider"].get(method) or {}
@@ -168,7 +171,9 @@ class Box(ResourceProvider):
         if found is None or (how.get("needsProps") and "url" not in props):
             return ReadResult("", {})
         outs = self.answer("read", {**found, "url": f"shop/{id_}"}, id_=id_)
-        return ReadResult(id_, outs, {key: outs[key] for key in found if key in outs})
+        return ReadResult(
+            self.filled(how.get("id", id_), found, id_), outs, {key: outs[key] for key in found if key in outs}
+        )
 
     def update(self, id_: str, olds: Props, news: Props) -> UpdateResult:
         how = self.how("update")

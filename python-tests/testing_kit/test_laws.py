@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,59 @@ def test_each_law_is_a_test(pytester: pytest.Pytester) -> None:
             "*TestBoxes: L16 needs `baseline`*",
         ]
     )
+
+
+@dataclass
+class Shelf:
+    """A world whose objects are seen by whoever prints it."""
+
+    boxes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    made: int = 0
+
+    def objects(self) -> dict[str, dict[str, Any]]:
+        return self.boxes
+
+
+@dataclass
+class OnShelf(ResourceProvider):
+    """Keeps its world in the open, as dataclasses do."""
+
+    shelf: Shelf
+
+    def create(self, props: dict[str, Any]) -> CreateResult:
+        self.shelf.made += 1
+        self.shelf.boxes[str(self.shelf.made)] = props
+        return CreateResult(str(self.shelf.made), props)
+
+    def delete(self, id_: str, _props: dict[str, Any]) -> None:
+        self.shelf.boxes.pop(id_, None)
+
+
+class RemembersAll(OnShelf):
+    """Keeps the inputs itself, too."""
+
+    def create(self, props: dict[str, Any]) -> CreateResult:
+        self.last = props
+        return super().create(props)
+
+    def __repr__(self) -> str:
+        return f"RemembersAll({self.shelf}, {self.last})"
+
+
+def test_l12_leaves_out_what_only_the_world_keeps() -> None:
+    class Laws(ProviderLaws):
+        provider: Any = OnShelf
+        world = Shelf
+        inputs = ({"token": "abcdefabcdef"}, {"token": "ghijklghijkl"})
+        secret = frozenset({"token"})
+
+    assert Laws.verdicts("L12")["L12"].outcome == "holds"
+    assert "abcdefabcdef" in repr(Shelf({"1": {"token": "abcdefabcdef"}}))
+
+    class Leaking(Laws):
+        provider = RemembersAll
+
+    assert "RemembersAll(<the world>, {'token': '[secret" in Leaking.verdicts("L12")["L12"].text
 
 
 def test_a_waived_law_says_why() -> None:

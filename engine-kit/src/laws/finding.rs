@@ -26,6 +26,8 @@ pub enum Finding {
     NotSettled { after: String, action: String, property: Option<String>, wanted: Option<Json>, kept: Option<Json> },
     /// L3: `read` does not find the object.
     ReadFindsNothing { after: String },
+    /// L3, L9: `read` returns the id of another object than it was asked for.
+    ReadAnswersAnother { asked: String, answered: String },
     /// L3: `read` returns something else than `create` or `update` did.
     ReadDiffers { after: String, property: String, returned: Option<Json>, read: Option<Json> },
     /// L4: `diff` sees no change, and there is one.
@@ -163,6 +165,12 @@ impl Finding {
                 format!("there, right after {after}"),
                 "nothing: read says that it is gone".to_owned(),
                 "read is given the id that create returned: look the object up by that",
+            ),
+            Self::ReadAnswersAnother { asked, answered } => (
+                "id".to_owned(),
+                format!("{}, the id that create returned", text(asked)),
+                format!("read was asked for '{asked}' and returned '{answered}'"),
+                "read must return the id that it was given, or an empty one for what the service does not find",
             ),
             Self::ReadDiffers { after, property, returned, read } => (
                 property.clone(),

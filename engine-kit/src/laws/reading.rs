@@ -9,7 +9,9 @@ use super::host::{Host, Inputs, NAME};
 /// L3.
 pub(super) async fn read_equals_the_outs(host: &Host) -> Held {
     let made = host.make(&Inputs::of(0)).await?;
-    reads_back(host, made, "create").await?;
+    let asked = made.id.clone();
+    let answered = reads_back(host, made, "create").await?;
+    answers_for(asked, answered)?;
     // Law 5 judges the outputs where there is no `update`.
     if !host.has("update") || host.subject.changed().is_empty() {
         return Ok(());
@@ -24,18 +26,25 @@ async fn reads_back_after_update(host: &Host, inputs: &Inputs) -> Held {
     }
     let mut ran = host.run(Operation::Up).await;
     match (ran.error, ran.resources.remove(NAME)) {
-        (None, Some(made)) => reads_back(host, made, "update").await,
+        // That the object has another id now is law 6's.
+        (None, Some(made)) => reads_back(host, made, "update").await.map(|_| ()),
         _ => Ok(()), // that an update fails is law 4's
     }
 }
 
-async fn reads_back(host: &Host, made: Made, after: &str) -> Held {
+/// Fails unless `read` returns the id that it was asked for.
+fn answers_for(asked: String, answered: String) -> Held {
+    if asked == answered { Ok(()) } else { Err(broken(&Finding::ReadAnswersAnother { asked, answered })) }
+}
+
+/// Fails unless `read` returns the outputs. Gives the id that it returns.
+async fn reads_back(host: &Host, made: Made, after: &str) -> Held<String> {
     let after = after.to_owned();
     let Some(read) = host.must_run(Operation::Refresh).await?.resources.remove(NAME) else {
         return Err(broken(&Finding::ReadFindsNothing { after }));
     };
     match first_difference_but(&made.outputs, &read.outputs, &host.subject.volatile) {
-        None => Ok(()),
+        None => Ok(read.id),
         Some(it) => {
             Err(broken(&Finding::ReadDiffers { after, property: it.path, returned: it.expected, read: it.found }))
         }
@@ -79,6 +88,9 @@ pub(super) async fn import_needs_no_change(host: &Host) -> Held {
     if let Some(error) = ran.error {
         let error = if ran.read_nothing { None } else { Some(error) };
         return Err(broken_by_error(&Finding::ImportFails { id, error }));
+    }
+    if let Some(imported) = ran.resources.get(NAME) {
+        answers_for(id.clone(), imported.id.clone())?;
     }
     let step = host.must_run(Operation::Preview).await?.step;
     if step.action == "same" {

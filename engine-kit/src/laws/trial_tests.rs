@@ -201,6 +201,32 @@ fn an_update_that_ends_elsewhere_is_told_without_ids() -> Result<()> {
     Ok(())
 }
 
+fn object(id: &str) -> Json {
+    ran(None, "refresh", &json!([]), Some(id))
+}
+
+#[test]
+fn a_read_that_answers_for_another_object_breaks_the_third_law() -> Result<()> {
+    let asked = asked("L3", &["read"], vec![Json::Null, object("x1"), object("y1")])?;
+    assert_eq!(asked[3]["words"]["found"], "read was asked for 'x1' and returned 'y1'");
+    Ok(())
+}
+
+#[test]
+fn no_update_is_to_blame_for_a_read_that_answers_for_another_object_at_once() -> Result<()> {
+    let subject = json!({ "methods": ["read", "update"], "inputs": [{ "size": 1 }, { "size": 2 }] });
+    let update = || ran(None, "update", &json!([]), Some("x1"));
+    let after_update = |read_at_once: &str| {
+        let none = || Json::Null;
+        let edited = [none(), object("x1"), none(), update(), update(), none(), object("y1")];
+        [edited.to_vec(), vec![none(), none(), object("x1"), object(read_at_once)]].concat()
+    };
+    let outcome = |asked: Vec<Json>| asked.last().map(|end| end["outcome"].clone());
+    assert_eq!(outcome(asked_of("L6", subject.clone(), after_update("y1"))?), Some(json!("pass-over")));
+    assert_eq!(outcome(asked_of("L6", subject, after_update("x1"))?), Some(json!("broken")));
+    Ok(())
+}
+
 #[test]
 fn resources_of_one_object_are_left_out_before_they_are_made_at_once() -> Result<()> {
     let subject = json!({ "inputs": [{ "name": "a" }, { "name": "a", "size": 2 }, { "name": "b" }] });

@@ -1,4 +1,5 @@
 // The outside world of a test: a fake cloud, or a look into a real one.
+import { inspect } from "node:util";
 import { plainJson, show } from "./values";
 
 /**
@@ -75,6 +76,24 @@ export function objectsOf(world: unknown): string[] {
         "a world is a map, a set or a list, or has a method `objects()` that gives the ids of what is there; " +
             `this is ${show(world)}`,
     );
+}
+
+/**
+ * Has Node print a world by its name: what it keeps belongs to the service, and not to the provider. Gives what ends that. A
+ * world that is frozen is printed as it is.
+ */
+export function unseen(world: World | undefined): () => void {
+    const kept = world === undefined ? undefined : Object.getOwnPropertyDescriptor(world, inspect.custom);
+    const named = { value: () => "<the world>", configurable: true };
+    if (world === undefined || !Reflect.defineProperty(world, inspect.custom, named)) {
+        return () => {};
+    }
+    return () => {
+        Reflect.deleteProperty(world, inspect.custom);
+        if (kept !== undefined) {
+            Object.defineProperty(world, inspect.custom, kept);
+        }
+    };
 }
 
 /** What the engine's side asks of every world alike. */

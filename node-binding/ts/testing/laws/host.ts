@@ -12,7 +12,7 @@ import { OperationFailed } from "../stack/settings";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { plainJson } from "../values";
-import { askedOf, type WorldRequest } from "../worlds";
+import { askedOf, unseen, type WorldRequest } from "../worlds";
 import { asBroken, Discarded, type End, errorText, Raised, type ShownInputs, thrownAt } from "./broken";
 import { OutputWatch } from "./guard";
 import { Listener, plans } from "./listener";
@@ -72,6 +72,8 @@ class Host {
     #saved = "";
     #failure: { thrown: unknown } | undefined;
     #output: OutputWatch | undefined;
+    // What is undone when people no longer look.
+    #seen = (): void => {};
 
     constructor(
         private readonly subject: LawSubject,
@@ -115,6 +117,7 @@ class Host {
 
     async end(): Promise<void> {
         this.#output?.end();
+        this.#seen();
         await this.#leave();
     }
 
@@ -213,8 +216,9 @@ class Host {
 
     #program({ stack, resources, secret, together }: Extract<Request, { do: "program" }>): void {
         this.#now = stack;
-        if (secret) {
-            this.#output ??= new OutputWatch();
+        if (secret && this.#output === undefined) {
+            this.#output = new OutputWatch();
+            this.#seen = unseen(this.trial.world);
         }
         const programs = resources.map((it): [string, Inputs] => [it.name, this.#wanted(it, secret)]);
         this.#together = together ? programs.length : 0;

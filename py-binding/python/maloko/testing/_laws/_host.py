@@ -29,7 +29,7 @@ from maloko.testing._laws._trial import (
     waited_for,
 )
 from maloko.testing._laws._words import error_text, plain
-from maloko.testing._laws._worlds import OF_WORLD, asked_of
+from maloko.testing._laws._worlds import OF_WORLD, asked_of, printed, world_unseen
 from maloko.testing._operations._runs import Run
 from maloko.testing._operations._stack import Stack
 
@@ -128,6 +128,7 @@ class _Host:
         self._now, self._together = stack, together
         if secret and self._printed is None:
             self._printed = self._opened.enter_context(output_heard())
+            self._opened.enter_context(world_unseen(self._trial.world))
         if stack not in self._stacks:
             self._stacks[stack] = self._trial.stack_of(wanted, secret=secret)
         for name, inputs in wanted.items():
@@ -273,7 +274,8 @@ class _Host:
         errors = [
             {"method": method, "error": error_text(error), "whole": f"{error} {error!r}"} for method, error in raised
         ]
-        shown = {"printed": self._printed.getvalue(), "provider": repr(self._trial.provider)}
+        provider = printed(self._trial.provider, self._trial.world)
+        shown = {"printed": self._printed.getvalue(), "provider": provider}
         texts: dict[str, Any] = plain({"errors": errors, "messages": self._messages, **shown})
         return texts
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterable, Mapping
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from maloko._errors import MalokoError
@@ -74,6 +76,34 @@ class Place:
         self._started = None
         if callable(stop):
             stop()
+
+
+THE_WORLD = "<the world>"
+"""What a world is printed as while secrets are looked for."""
+
+
+@contextmanager
+def world_unseen(world: Any) -> Iterator[None]:
+    """Has a world printed by its name meanwhile: what it keeps belongs to the service, and not to the provider."""
+    kind = type(world)
+
+    def fill(body: dict[str, Any]) -> None:
+        body |= {"__slots__": (), "__module__": kind.__module__, "__qualname__": kind.__qualname__}
+        body["__repr__"] = body["__str__"] = lambda _self: THE_WORLD
+
+    # A type of Python itself has no room for another class: `printed` knows such a world by its text.
+    with suppress(Exception):
+        object.__setattr__(world, "__class__", types.new_class(kind.__name__, (kind,), {}, fill))
+    try:
+        yield
+    finally:
+        if type(world) is not kind:
+            object.__setattr__(world, "__class__", kind)
+
+
+def printed(value: Any, world: Any) -> str:
+    """A value as it is printed, without what the world in it keeps."""
+    return repr(value) if world is None else repr(value).replace(repr(world), THE_WORLD)
 
 
 def abilities_of(world: Any) -> dict[str, Any] | None:
