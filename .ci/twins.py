@@ -206,6 +206,14 @@ NODE_ONLY: dict[str, list[str]] = {
         "two copies of the SDK in one tree share the run",
         "two copies of the SDK share a run",
     ],
+    "`beforeExit` is Node's": [
+        "a handler of an ended inline program disturbs neither the next run nor the end of the process",
+        "a handler of before the program belongs to no program",
+        "an error in a handler of beforeExit fails the program",
+        "an error in beforeExit of an inline program fails its run",
+        "what a handler of beforeExit registers is part of the program: %s",
+        "what an inline program registers in beforeExit is its own, in each of many runs",
+    ],
     "the module systems, TypeScript and its compiler": [
         "TypeScript providers in ESM packages delete: %s, %s, %s",
         "a CommonJS program's exports are the outputs, also of a function",

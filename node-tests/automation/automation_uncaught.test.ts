@@ -1,32 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import { placed } from "../support/automation-kit";
-
-const HERE = dirname(fileURLToPath(import.meta.url));
-
-/** Runs a script in a process of its own: `up(program)` gives what came of an update of a stack. */
-function run(script: string): { status: number | null; stdout: string; stderr: string } {
-    const directory = mkdtempSync(join(HERE, "body-"));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-    const file = join(directory, "main.cjs");
-    writeFileSync(
-        file,
-        `const pulumi = require("@pulumi/pulumi");
-const { LocalWorkspace } = require("maloko/automation");
-const create = async (inputs) => ({ id: "made", outs: inputs });
-class Thing extends pulumi.dynamic.Resource { constructor(name) { super({ create }, name, {}); } }
-const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
-async function up(program, stackName = "dev") {
-    const stack = await LocalWorkspace.createStack({ stackName, projectName: "project", program }, JSON.parse(process.argv[2]));
-    return stack.up().then(({ summary }) => summary.result, (error) => \`\${error.name}: \${error.cause}\`);
-}
-(async () => {${script}})();`,
-    );
-    return spawnSync(process.execPath, [file, JSON.stringify(placed())], { encoding: "utf8" });
-}
+import { expect, test } from "vitest";
+import { runScript as run } from "../support/automation-kit";
 
 test("an error in a timer of a program fails its own run only", () => {
     const { status, stdout, stderr } = run(`

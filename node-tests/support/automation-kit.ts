@@ -1,7 +1,9 @@
 // Workspaces for tests of the automation API.
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type InlineProgramArgs, LocalWorkspace, type LocalWorkspaceOptions, type Stack } from "maloko/automation";
 import { onTestFinished } from "vitest";
 
@@ -60,4 +62,27 @@ export async function newStack(
 ): Promise<Stack> {
     const args = { stackName: "dev", projectName: "project", program };
     return LocalWorkspace.createStack(args, await withKnownKey(options, "dev"));
+}
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+/** Runs a script in a process of its own: `up(program)` gives what came of an update of a stack. */
+export function runScript(script: string): { status: number | null; stdout: string; stderr: string } {
+    const directory = mkdtempSync(join(HERE, "body-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const file = join(directory, "main.cjs");
+    writeFileSync(
+        file,
+        `const pulumi = require("@pulumi/pulumi");
+const { LocalWorkspace } = require("maloko/automation");
+const create = async (inputs) => ({ id: "made", outs: inputs });
+class Thing extends pulumi.dynamic.Resource { constructor(name) { super({ create }, name, {}); } }
+const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
+async function up(program, stackName = "dev") {
+    const stack = await LocalWorkspace.createStack({ stackName, projectName: "project", program }, JSON.parse(process.argv[2]));
+    return stack.up().then(({ summary }) => summary.result, (error) => \`\${error.name}: \${error.cause}\`);
+}
+(async () => {${script}})();`,
+    );
+    return spawnSync(process.execPath, [file, JSON.stringify(placed())], { encoding: "utf8" });
 }

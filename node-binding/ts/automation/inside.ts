@@ -65,7 +65,7 @@ async function launch(run: Run, description: Description, program: PulumiFn | un
         return;
     }
     run.guardModuleBodies(description.project, description.stack);
-    await run.execute(Sdk.load(process.cwd()), description, LABEL, program);
+    await run.execute(Sdk.load(process.cwd()), description, LABEL, (it) => it.toItsEnd(program));
 }
 
 /** A request as the engine takes it. */

@@ -151,6 +151,11 @@ export class Bridge {
         return this.#requests.size;
     }
 
+    /** How many requests there were until now. */
+    get asked(): number {
+        return this.#lastRequest;
+    }
+
     /** Sends a request of the program. */
     rpc(engine: number, method: string, request: Uint8Array, callback: RpcCallback): void {
         const number = ++this.#lastRequest;

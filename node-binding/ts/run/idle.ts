@@ -7,25 +7,42 @@ import type { Bridge } from "./bridge";
 
 /**
  * Resolves when nothing keeps the process alive but us: no timer, no open handle, no request under way. The caller must
- * not hold the bridge meanwhile.
+ * not hold the bridge meanwhile. As Node does, it asks the listeners of `beforeExit` again after each round in which one of them
+ * began something.
  */
 export function processIdle(bridge: Bridge): Promise<void> {
     return new Promise((resolve) => {
-        let quiet = false;
+        let begun = true;
+        let asked = 0;
         const onIdle = (): void => {
             if (bridge.pending > 0) {
                 return;
             }
-            if (!quiet) {
-                // Handlers of the program and of libraries may begin new work: only a second time in a row counts.
-                quiet = true;
-                setImmediate(() => {});
+            if (!begun && asked === bridge.asked) {
+                process.off("beforeExit", onIdle);
+                resolve();
                 return;
             }
-            process.off("beforeExit", onIdle);
-            resolve();
+            begun = false;
+            asked = bridge.asked;
+            whenBegun(() => {
+                begun = true;
+            });
         };
-        process.on("beforeExit", onIdle);
+        // Before those of the program: what they begin is seen from here.
+        process.prependListener("beforeExit", onIdle);
+    });
+}
+
+/** Calls back when the listeners that are called after this one begin something that takes longer than themselves. */
+function whenBegun(found: () => void): void {
+    const before = process.getActiveResourcesInfo().length;
+    process.nextTick(() => {
+        if (process.getActiveResourcesInfo().length > before) {
+            found();
+        }
+        // Not all that keeps a process alive is listed. This goes through the loop once, and a second time only with others.
+        setImmediate(() => void setImmediate(found).unref());
     });
 }
 

@@ -29,6 +29,7 @@ import { type Bridge, type Operation, ProgramFailed, type RpcCallback, type RpcE
 import { ModuleBodies } from "./module-bodies";
 import { engineClient, monitorClient, type Requests } from "./monitor";
 import { endOutput } from "./printed-output";
+import { followListeners, listensForEnd, tellEnd } from "./program-listeners";
 import { described, type ResourceClass } from "./resource-classes";
 
 setInsideCall(() => callStorage.getStore() !== undefined);
@@ -47,6 +48,7 @@ export class Run implements Operation {
     readonly #calls = new OpenCalls();
     readonly #making = new Map<number, Omit<ProviderCall, "signal">>();
     #requests = 0;
+    #sent = 0;
     #quiet = false;
     // The resources whose provider has made or changed them.
     readonly #changed = new Set<string>();
@@ -174,6 +176,7 @@ export class Run implements Operation {
             registered: (...args) => this.#registered(...args),
             refused: (error) => this.#refused(error),
         };
+        const stopFollowing = followListeners();
         const clients = { monitor: monitorClient(sdk, requests), engine: engineClient(sdk, requests) };
         const done = sdk.inStore(settings, clients, async (store, enter) => {
             this.#store = store;
@@ -217,6 +220,7 @@ export class Run implements Operation {
             aborted,
         ]);
         this.#ended = true;
+        stopFollowing();
         if (this.#store !== undefined) {
             // Leftovers of an ended program are no leaks.
             this.#store.terminated = true;
@@ -233,6 +237,27 @@ export class Run implements Operation {
                     "not run again. Nothing is deleted. Register resources in functions, or use a process for each run",
             );
         }
+    }
+
+    /**
+     * Runs a program in a process that goes on after it. What it listens for at the end of the process is told at its own end,
+     * again after each time that it has asked the engine for something, as Node does with one that has nothing left to do.
+     */
+    async toItsEnd(program: () => unknown): Promise<unknown> {
+        const exported = await program();
+        const outputs: unknown = await (typeof exported === "function" ? exported() : exported);
+        const store = this.#store;
+        if (store === undefined || !listensForEnd(store)) {
+            return outputs;
+        }
+        let sent: number;
+        do {
+            await this.#drain();
+            sent = this.#sent;
+            await allOf(tellEnd(store));
+            await this.#drain();
+        } while (sent !== this.#sent);
+        return outputs;
     }
 
     /** Guards what an earlier run of this process registered from the bodies of modules that stay loaded. */
@@ -303,6 +328,7 @@ export class Run implements Operation {
 
     #send(method: string, request: Uint8Array, callback: RpcCallback): void {
         this.#requests++;
+        this.#sent++;
         this.bridge.rpc(this.#engine, method, request, (error, bytes) => {
             this.#requests--;
             if (error === null) {

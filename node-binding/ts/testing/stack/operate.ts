@@ -130,7 +130,7 @@ export function operate(
     };
     const run = new Run(bridge, registry, (number, _text, it) => {
         engine = number;
-        return it.execute(sdk, settings, "program", program);
+        return it.execute(sdk, settings, "program", () => it.toItsEnd(program));
     });
     run.keepQuiet();
     run.guardModuleBodies(place.project, place.stack);
