@@ -359,6 +359,10 @@ test-node test-node-long: $(STAMPS)/venv
 test-node: $(STAMPS)/node
 	$(NPM) --prefix node-tests run test:vitest -- $(FAILED_IN)
 	$(NPM) --prefix node-tests run test:others
+# The npm package beside the tools of other projects: makes the table of docs/reference/installing-beside.md, or compares it.
+.PHONY: install-matrix check-install-matrix
+install-matrix check-install-matrix: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
+	$(PYTHON) .ci/install_matrix.py $(STAMPS)/npm/maloko-*.tgz node-tests/node_modules/@yarnpkg/cli-dist/bin/yarn.js $(STAMPS)/install-matrix $(if $(findstring check,$@),--check)
 .PHONY: test-node-long
 test-node-long: $(STAMPS)/node
 	$(NPM) --prefix node-tests run test:long

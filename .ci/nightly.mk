@@ -14,8 +14,9 @@
 #     hostile               hostile providers, and 200 times loaded and unloaded
 #     mutants               a twelfth of the small bugs that cargo-mutants makes in pure decisions
 #     model, fuzz           lifecycles, and malformed input, of the SEED of the night
+#     install               the npm package beside the tools of other projects, by npm, pnpm and yarn
 
-NIGHTLY := python node rust release minutes kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz
+NIGHTLY := python node rust release minutes kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz install
 
 NIGHTLY_python := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python
 NIGHTLY_node := test-node-long conformance-node conformance-plugins-node conformance-oldest-node adoption-node
@@ -34,6 +35,7 @@ NIGHTLY_hostile := soak-hostile
 NIGHTLY_mutants := mutants
 NIGHTLY_model := soak-model
 NIGHTLY_fuzz := soak-fuzz
+NIGHTLY_install := check-install-matrix
 
 # What is asked of each part, so that it takes an hour at most; other numbers by the same names (make nightly-stores RACES=200).
 nightly-python nightly-node: export MALOKO_LONG = 1

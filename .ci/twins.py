@@ -199,6 +199,10 @@ PYTHON_ONLY: dict[str, list[str]] = {
     "about files of both languages at once": ["a connection of our own is noticed"],
 }
 NODE_ONLY: dict[str, list[str]] = {
+    "npm's peer dependencies: pip takes what the extras of a package ask for": [
+        "a tool that may not be used never stops an installation",
+        "an old $tool is refused where it is used, with what to install",
+    ],
     "worker threads, and copies of the SDK that npm may install twice": [
         "a worker that is ended in the middle leaves the process whole",
         "programs run inside worker threads",

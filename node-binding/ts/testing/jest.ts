@@ -1,4 +1,6 @@
 // The testing kit for jest: its own `expect`, and `test` with fixtures as vitest has them.
+import "./supported/jest";
+
 import * as path from "node:path";
 import { test as base, describe, expect } from "@jest/globals";
 import { later, notLater } from "../process/originals";

@@ -1,4 +1,6 @@
 // The testing kit for vitest: its own `test` and `expect`, with fixtures and matchers of ours.
+import "./supported/vitest.js";
+
 import { test as base, describe, expect, type TestAPI, type TestContext } from "vitest";
 import {
     type CrashFunction,
@@ -30,6 +32,9 @@ export type { MalokoFixtures } from "./runner.js";
 declare module "vitest" {
     // biome-ignore lint/suspicious/noExplicitAny: an interface can only be added to under its own parameters
     interface Matchers<T = any> extends MalokoMatchers<T> {}
+    // Where vitest 1 and 2 have their matchers.
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    interface Assertion<T = any> extends MalokoMatchers<T> {}
 }
 
 expect.extend(matchers);

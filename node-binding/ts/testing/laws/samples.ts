@@ -2,6 +2,7 @@
 
 import { messageOf } from "../../process/errors";
 import type { Inputs } from "../stack/subject";
+import { installation, requireSupported } from "../supported/versions";
 import { Discarded } from "./broken";
 import { type ArbitraryLike, isArbitrary, type Samples } from "./options";
 
@@ -53,6 +54,7 @@ export function replayLine(command: string, { seed, path, commands }: Replay): s
 
 /** fast-check, which is the user's own. Throws an error that says how to get it. */
 export async function fastCheck(what: string): Promise<FastCheck> {
+    requireSupported("fast-check", what);
     try {
         return await import("fast-check").catch(() => {
             // jest takes no ES modules unless it is told to.
@@ -61,7 +63,7 @@ export async function fastCheck(what: string): Promise<FastCheck> {
     } catch (error) {
         throw new Error(
             `${what} needs the package fast-check, which cannot be loaded: ${messageOf(error).split("\n")[0]}. ` +
-                "Install it with `npm install --save-dev fast-check@4`",
+                `Install it with \`${installation("fast-check")}\``,
             { cause: error },
         );
     }

@@ -6,6 +6,7 @@ import * as path from "node:path";
 import { callStorage } from "../../current";
 import { parseJson } from "../../process/originals";
 import { endsWithin } from "../../process/waiting";
+import { installation, requireSupported } from "../supported/versions";
 import { scrub } from "./scrubbing";
 
 /**
@@ -267,6 +268,7 @@ function sorted(tape: Tape): Tape {
 }
 
 function interceptor(): Interceptor {
+    requireSupported("@mswjs/interceptors", "a cassette");
     try {
         const { BatchInterceptor } = require("@mswjs/interceptors") as {
             BatchInterceptor: new (options: object) => Interceptor;
@@ -282,7 +284,7 @@ function interceptor(): Interceptor {
     } catch (error) {
         throw new Error(
             "cassettes need the package @mswjs/interceptors, which could not be loaded: " +
-                `\`npm install --save-dev @mswjs/interceptors\` (${(error as Error).message})`,
+                `\`${installation("@mswjs/interceptors")}\` (${(error as Error).message})`,
             { cause: error },
         );
     }
