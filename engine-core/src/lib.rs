@@ -21,6 +21,7 @@ pub mod event;
 #[doc(hidden)]
 pub mod fail_points;
 mod hash;
+pub mod invisible;
 pub mod layer;
 pub mod message;
 pub mod operation;

@@ -2,14 +2,14 @@
 //!
 //! A provider may well put a secret into a property that nobody marked as one.
 
-use maloko_core::redaction::{MESSAGE_MINIMUM, Redactor, SECRET_TEXT};
+use maloko_core::redaction::{MESSAGE_MINIMUM, Redactor, SECRET_TEXT, number_texts};
 use maloko_core::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 use serde_json::Value as Json;
 
 /// What stands for a provider object in a state. No file of a test has it.
 const PROVIDER: &str = "__provider";
 
-/// The texts inside the secrets of an exported state, but for what stands for provider objects.
+/// The texts and long numbers inside the secrets of an exported state, but for what stands for provider objects.
 pub(crate) fn secret_texts(state: &Json) -> Vec<String> {
     let mut texts = Vec::new();
     collect(state, &mut texts);
@@ -35,6 +35,7 @@ fn collect(state: &Json, texts: &mut Vec<String>) {
 fn texts_in(value: &Json, texts: &mut Vec<String>) {
     match value {
         Json::String(text) => texts.push(text.clone()),
+        Json::Number(number) => texts.extend(number.as_f64().into_iter().flat_map(number_texts)),
         Json::Array(items) => items.iter().for_each(|item| texts_in(item, texts)),
         Json::Object(members) => members.values().for_each(|member| texts_in(member, texts)),
         _ => {}
