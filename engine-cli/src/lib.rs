@@ -44,6 +44,7 @@ use std::sync::Arc;
 use arguments::{Arguments, Command, ProviderCommand};
 use context::Context;
 use failure::{Failure, code};
+use maloko_core::invisible::clean;
 
 pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
 pub use library::{Invocation, run_in};
@@ -79,7 +80,7 @@ pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>)
         Err(Failure { code, message }) => {
             if !message.is_empty() {
                 // Nothing is left to do when even stderr does not work.
-                drop(writeln!(std::io::stderr(), "error: {message}"));
+                drop(writeln!(std::io::stderr(), "error: {}", clean(&message)));
             }
             code
         }

@@ -116,7 +116,7 @@ async fn get(context: &Context, arguments: &ConfigGet, as_json: bool) -> Result<
         None => Ok(HIDDEN.to_owned()),
     };
     let shown = if as_json { pretty(&entry_json(&found, true, &decrypt)?) } else { value::to_text(&found, &decrypt)? };
-    context.console.line(&shown);
+    context.console.data(&format!("{shown}\n"));
     Ok(())
 }
 

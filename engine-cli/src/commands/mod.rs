@@ -28,6 +28,7 @@ mod unheard_tests;
 mod wrong_key_tests;
 
 use comfy_table::{Table, presets};
+use maloko_core::invisible::harmless_json;
 
 /// A table without lines, as commands print it.
 fn table(header: &[&str]) -> Table {
@@ -51,5 +52,5 @@ fn text(table: &Table) -> String {
 /// JSON as commands print it.
 fn pretty(value: &serde_json::Value) -> String {
     // A value that is already JSON can always be written.
-    serde_json::to_string_pretty(value).unwrap_or_default()
+    harmless_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned()
 }

@@ -1,6 +1,7 @@
 //! What a step changes, property by property.
 
 use maloko_core::event::{Op, StepMetadata};
+use maloko_core::invisible::{self, clean};
 use maloko_core::property_path::{PathPattern, Segment};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
@@ -11,7 +12,7 @@ use super::paint::Paint;
 use super::path::{label, parse, parse_hidden};
 use super::redact::{SecretDisplay, Visible};
 use super::values::{inline, is_long_text, short};
-use super::words::{TypeNames, clean, count, reason, words};
+use super::words::{TypeNames, count, reason, words};
 
 /// Above this many bytes the lines of two texts are not compared.
 const COMPARABLE_TEXT: usize = 256 * 1024;
@@ -41,7 +42,7 @@ impl DiffText<'_> {
         let id =
             [&step.old, &step.new].into_iter().flatten().map(|resource| resource.id.as_str()).find(|id| !id.is_empty());
         if let Some(id) = id.filter(|id| !maloko_core::value::UNKNOWN_TEXTS.contains(id)) {
-            lines.push(self.paint.dim(&format!("    [id={}]", clean(id))));
+            lines.push(self.paint.dim(&format!("    [id={}]", invisible::one_line(id))));
         }
         lines.extend(self.properties(step));
         lines

@@ -39,7 +39,6 @@ pub(crate) use diff::leaves_of;
 pub(crate) use order::in_order;
 pub(crate) use reasons::{CauseKind, Reasons, ReplacementCause};
 pub(crate) use redact::{SecretDisplay, Visible};
-pub(crate) use words::clean;
 
 /// After so long a call that goes on is mentioned in plain lines, unless `MALOKO_PROGRESS_SECONDS` says otherwise.
 pub(crate) const MENTION_AFTER: Duration = Duration::from_secs(20);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata, Summary};
+use maloko_core::invisible::clean;
 use maloko_core::operation::OperationKind;
 use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
@@ -20,7 +21,7 @@ use super::paint::Paint;
 use super::reasons::{Reasons, state_changes};
 use super::redact::SecretDisplay;
 use super::summary;
-use super::words::{TypeNames, clean, duration, heading, reason, result, words};
+use super::words::{TypeNames, duration, heading, reason, result, words};
 use super::worker::Renderer;
 
 /// Writes lines.

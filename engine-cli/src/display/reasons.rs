@@ -6,7 +6,9 @@ use maloko_core::event::{Op, StepMetadata};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 
-use super::words::{TypeNames, one_line};
+use maloko_core::invisible::one_line;
+
+use super::words::TypeNames;
 
 /// What was replaced so far.
 #[derive(Default)]

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use maloko_core::event::{Op, Severity};
+use maloko_core::invisible::one_line;
 
 use super::nodes::{Node, NodeId, Nodes, Phase};
 use super::paint::Paint;
-use super::words::{duration, fitted, headline, one_line, words};
+use super::words::{duration, fitted, headline, words};
 
 /// Below this many columns there is no place for the last one.
 const INFO_MINIMUM: usize = 12;

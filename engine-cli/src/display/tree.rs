@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata, Summary};
+use maloko_core::invisible::clean;
 use maloko_core::operation::OperationKind;
 use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
@@ -22,7 +23,7 @@ use super::redact::SecretDisplay;
 use super::screen::{Screen, Size, SizeProbe};
 use super::summary;
 use super::table::Table;
-use super::words::{clean, count, duration, fitted, heading, reason, result, words};
+use super::words::{count, duration, fitted, heading, reason, result, words};
 use super::worker::Renderer;
 
 /// How often the tree is drawn.

@@ -3,7 +3,9 @@
 use maloko_core::value::{ArchiveSource, AssetSource, Value};
 
 use super::redact::{SecretDisplay, Visible};
-use super::words::{clean, count};
+use maloko_core::invisible::{clean, one_line};
+
+use super::words::count;
 use maloko_core::redaction::SECRET_TEXT;
 
 /// What stands in the place of a value that is not known yet.
@@ -27,15 +29,15 @@ pub(super) fn inline(redactor: &SecretDisplay, value: &Value) -> String {
         }
         Visible::Object(members) => {
             let members: Vec<String> = SecretDisplay::members(members)
-                .map(|(key, item)| format!("{}: {}", clean(key), inline(redactor, item)))
+                .map(|(key, item)| format!("{}: {}", one_line(key), inline(redactor, item)))
                 .collect();
             format!("{{{}}}", members.join(", "))
         }
         Visible::Secret => SECRET_TEXT.to_owned(),
         Visible::Unknown => UNKNOWN.to_owned(),
         Visible::Resource(reference) => match &reference.id {
-            Some(id) if !id.is_empty() => format!("resource {} ({})", clean(reference.urn.name()), clean(id)),
-            _ => format!("resource {}", clean(reference.urn.name())),
+            Some(id) if !id.is_empty() => format!("resource {} ({})", one_line(reference.urn.name()), one_line(id)),
+            _ => format!("resource {}", one_line(reference.urn.name())),
         },
         Visible::Asset(asset) => {
             let source = match &asset.source {

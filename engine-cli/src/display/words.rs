@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use maloko_core::event::{Op, StepMetadata};
+use maloko_core::invisible::{clean, one_line};
 use maloko_core::operation::OperationKind;
 use maloko_core::urn::{STACK_TYPE, Urn};
 
@@ -151,12 +152,6 @@ fn module_and_class<'a>(kind: &'a str, module: &str, class: &str) -> &'a str {
     kind.len().checked_sub(module.len() + 1 + class.len()).and_then(|start| kind.get(start..)).unwrap_or(kind)
 }
 
-/// A text for a place that has one line only.
-#[must_use]
-pub(super) fn one_line(text: &str) -> String {
-    clean(text).replace(['\n', '\t'], " ")
-}
-
 /// The line of a message that says most: the first one; of a Python traceback the last one that is not indented.
 #[must_use]
 pub(super) fn headline(text: &str) -> &str {
@@ -166,16 +161,6 @@ pub(super) fn headline(text: &str) -> &str {
     }
     let error = text.lines().skip(1).filter(|line| line.starts_with(|c: char| !c.is_whitespace()));
     error.last().unwrap_or(first)
-}
-
-/// A text without terminal control sequences and control characters; tabs and line ends stay.
-#[must_use]
-pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_control) {
-        return Cow::Borrowed(text);
-    }
-    let stripped = console::strip_ansi_codes(text);
-    Cow::Owned(stripped.chars().filter(|c| !is_control(*c)).collect())
 }
 
 /// As much of a text as fits into so many columns, up to the end of a word where that is not too short, and a sign that more
@@ -190,10 +175,6 @@ pub(super) fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
     let end =
         if ends_word { cut.len() } else { cut.rfind(' ').filter(|end| 2 * end >= cut.len()).unwrap_or(cut.len()) };
     Cow::Owned(format!("{}…", cut[..end].trim_end()))
-}
-
-fn is_control(c: char) -> bool {
-    c.is_control() && c != '\n' && c != '\t'
 }
 
 /// A duration as people read it: `0.12s`, `4.2s`, `17s`, `2m05s`, `1h02m`.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use maloko_core::Engine;
 use maloko_core::event::{Event, EventSink, Severity};
+use maloko_core::invisible::clean;
 use maloko_core::state::StackName;
 
 use super::request::Request;
@@ -116,6 +117,6 @@ impl EventSink for Told {
         let message = self.redactor.message(&diagnostic.message);
         let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader that has gone away is no error of the command's.
-        drop(writeln!(err, "{label}{whose}{message}"));
+        drop(writeln!(err, "{}", clean(&format!("{label}{whose}{message}"))));
     }
 }

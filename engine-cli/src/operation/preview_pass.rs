@@ -91,7 +91,7 @@ fn ask(context: &Context, request: &Request, plan: PreviewOutcome) -> Result<Aft
     loop {
         match prompt::choose(question, &["no".to_owned(), "yes".to_owned(), "details".to_owned()])? {
             1 => return Ok(AfterPreview::GoOn(plan)),
-            2 => context.console.print(&plan.details),
+            2 => context.console.display(&plan.details),
             _ => {
                 context.console.note("not confirmed; nothing was done");
                 return Ok(AfterPreview::Over(code::CANCELLED));

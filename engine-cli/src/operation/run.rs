@@ -511,7 +511,7 @@ fn write_code(workplace: &Workplace<'_>, request: &Request, code: &str, out: Opt
         context.console.note(format!("The code for the program was written to {}", file.display()));
     } else if !request.operate.run.keeps_stdout_clean() {
         context.console.line("\nPut this into the program; adapt it to the classes that it has:\n");
-        context.console.line(code.trim_end());
+        context.console.data(&format!("{}\n", code.trim_end()));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use maloko_core::event::Op;
+use maloko_core::invisible::{clean, one_line};
 
 use super::data::{PageData, Step};
 use super::slowest::{self, LONG_RUN, seconds};
@@ -53,8 +54,9 @@ pub(crate) fn summary(data: &PageData, page: Option<&Path>) -> String {
     let errors = run.diagnostics.iter().filter(|it| it.severity == "error");
     for error in errors {
         let name = error.resource.and_then(|it| data.resources.get(it)).map(|it| format!(" of {}", escaped(&it.name)));
-        let shown: Vec<&str> = error.message.lines().take(LINES).collect();
-        let fence = fence(&error.message);
+        let message = clean(&error.message);
+        let shown: Vec<&str> = message.lines().take(LINES).collect();
+        let fence = fence(&message);
         line(&format!("\n**Error{}**\n\n{fence}text\n{}\n{fence}", name.unwrap_or_default(), shown.join("\n")));
     }
     if run.duration >= LONG_RUN {
@@ -64,7 +66,7 @@ pub(crate) fn summary(data: &PageData, page: Option<&Path>) -> String {
         }
     }
     if let Some(page) = page {
-        line(&format!("\nThe page of this run: `{}`", page.display()));
+        line(&format!("\nThe page of this run: `{}`", one_line(&page.display().to_string())));
     }
     text
 }
@@ -93,13 +95,12 @@ fn reason(data: &PageData, step: &Step) -> String {
 /// A text that is no markup, on one line.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in one_line(text).chars() {
         match character {
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' => {
                 escaped.push('\\');
                 escaped.push(character);
             }
-            control if control.is_control() => escaped.push(' '),
             other => escaped.push(other),
         }
     }

@@ -58,3 +58,21 @@ fn changes_and_errors_are_shown_and_texts_of_users_are_no_markup() {
     The page of this run: `run.html`
     ");
 }
+
+#[test]
+fn control_characters_in_an_error_end_no_block() {
+    let run = Run {
+        kind: "update".into(),
+        outcome: "failed".into(),
+        diagnostics: vec![Diagnostic {
+            resource: None,
+            severity: "error".into(),
+            message: "no room\n`\x1b[0m`\0`\n# a heading\x1b[2J".into(),
+            at: 1.0,
+        }],
+        ..Run::default()
+    };
+    let data = PageData { project: "proj".into(), stack: "dev".into(), run: Some(run), ..PageData::default() };
+    let text = summary(&data, None);
+    assert!(text.contains("````text\nno room\n```\n# a heading\n````"), "{text:?}");
+}

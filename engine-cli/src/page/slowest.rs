@@ -1,5 +1,7 @@
 //! Why a run took long, in lines for the terminal.
 
+use maloko_core::invisible::one_line;
+
 use super::data::{Activity, PathItem, Resource, Run};
 
 /// A shorter run is explained by nobody (milliseconds).
@@ -26,7 +28,7 @@ pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
     let mut lines = Vec::new();
     let named: Vec<String> = named.collect();
     if !named.is_empty() {
-        lines.push(format!("Slowest calls: {}", named.join(", ")));
+        lines.push(one_line(&format!("Slowest calls: {}", named.join(", "))));
     }
     let mut parts: Vec<(&str, f64)> = Vec::new();
     for item in longest(path) {
@@ -43,7 +45,7 @@ pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
         parts.push(format!("and {shorter} shorter"));
     }
     if !parts.is_empty() {
-        lines.push(format!("Critical path: {}", parts.join(", ")));
+        lines.push(one_line(&format!("Critical path: {}", parts.join(", "))));
     }
     lines
 }

@@ -44,3 +44,25 @@ fn of_a_critical_path_of_many_parts_the_longest_are_named_and_the_others_counted
     let line = "Critical path: part 3 0.3 s, part 4 0.4 s, part 5 0.5 s, part 6 0.6 s, part 7 0.7 s, part 8 0.8 s, and 2 shorter";
     assert_eq!(lines(&[], &run), [line]);
 }
+
+#[test]
+fn names_give_no_orders_to_a_terminal_and_forge_no_line() {
+    let name = "evil\x1b[2J\nCritical path: nothing";
+    let resources = [Resource { name: name.into(), ..Resource::default() }];
+    let call = Activity {
+        kind: "call".into(),
+        name: "create".into(),
+        resource: Some(0),
+        duration: Some(9_000.0),
+        ..Activity::default()
+    };
+    let part = PathItem { text: format!("create of {name}"), duration: 9_000.0, ..PathItem::default() };
+    let run = Run { activities: vec![call], critical_path: vec![part], ..Run::default() };
+    assert_eq!(
+        lines(&resources, &run),
+        [
+            "Slowest calls: create of evil Critical path: nothing 9.0 s",
+            "Critical path: create of evil Critical path: nothing 9.0 s",
+        ]
+    );
+}

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use maloko_core::invisible::clean;
 use maloko_core::message;
 use maloko_core::message::Message;
 
@@ -171,8 +172,22 @@ impl Console {
         self.err.clone()
     }
 
-    /// Writes text to stdout.
+    /// Writes text to stdout, without what a terminal would obey: names, ids and errors are of somebody else.
     pub(crate) fn print(&self, text: &str) {
+        self.out.say(&clean(text));
+    }
+
+    /// Writes a value to stdout, for whoever reads it there: as it is, save on a terminal.
+    pub(crate) fn data(&self, text: &str) {
+        if self.is_terminal {
+            self.print(text);
+        } else {
+            self.out.say(text);
+        }
+    }
+
+    /// Writes to stdout what the display made, with its colours.
+    pub(crate) fn display(&self, text: &str) {
         self.out.say(text);
     }
 
@@ -183,7 +198,7 @@ impl Console {
 
     /// Writes a line to stderr.
     pub(crate) fn note(&self, text: impl Into<Message>) {
-        self.err.say(&format!("{}\n", self.aim.tell(&text.into())));
+        self.err.say(&format!("{}\n", clean(&self.aim.tell(&text.into()))));
     }
 
     /// Tells what goes on beside the command's own work, such as what a store waits for: during an operation among its

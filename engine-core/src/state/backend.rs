@@ -9,6 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
+use crate::invisible::one_line;
 
 use super::name::StackName;
 use crate::environment::platform;
@@ -72,7 +73,9 @@ impl fmt::Display for Holder {
             Err(_) => self.since.clone(),
         };
         let doing = if self.operation.is_empty() { String::new() } else { format!("`{}`, ", self.operation) };
-        write!(f, "{tool} of {user} ({doing}process {} on {host}, since {since}{})", self.pid, self.age())
+        let holder = format!("{tool} of {user} ({doing}process {} on {host}, since {since}{})", self.pid, self.age());
+        // Somebody else wrote the lock.
+        f.write_str(&one_line(&holder))
     }
 }
 

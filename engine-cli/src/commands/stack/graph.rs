@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use maloko_core::Urn;
+use maloko_core::invisible::one_line;
 use maloko_core::state::Snapshot;
 
 use crate::arguments::StackGraph;
@@ -73,5 +74,5 @@ fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
+    one_line(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

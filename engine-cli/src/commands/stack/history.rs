@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::{SpanRound, Timestamp, Unit};
+use maloko_core::invisible::one_line;
 use maloko_core::state::{Crypter, HistoryEntry};
 use serde_json::{Value as Json, json};
 
@@ -100,7 +101,8 @@ pub(super) fn as_text(entry: &HistoryEntry, crypter: Option<&Crypter>, when: &st
         let text = plain.as_str().map_or_else(|| plain.to_string(), str::to_owned);
         lines.push(format!("    config {key}: {text}"));
     }
-    lines.join("\n")
+    // A text in it that has lines of its own would be taken for others of these.
+    lines.iter().map(|line| one_line(line)).collect::<Vec<_>>().join("\n")
 }
 
 fn as_json(entry: &HistoryEntry, crypter: Option<&Crypter>) -> Json {

@@ -112,7 +112,7 @@ fn default_name(stack: &StackName, version: &str) -> PathBuf {
 fn write(context: &Context, arguments: &PageFile, default: &Path, data: &PageData) -> Result<()> {
     let named = arguments.output.as_deref().unwrap_or(default);
     if named == Path::new("-") {
-        context.console.print(&page::render(data)?);
+        context.console.data(&page::render(data)?);
         return Ok(());
     }
     let file = context.directory.join(named);

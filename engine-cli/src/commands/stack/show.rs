@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use maloko_core::invisible::one_line;
 use maloko_core::state::{Snapshot, StackName};
 use maloko_core::{PropertyMap, ResourceState, Urn};
 use serde_json::json;
@@ -12,10 +13,9 @@ use super::unresolved_creates;
 use super::{in_json, last_update, resource_count};
 use crate::arguments::{StackArguments, StackOutput};
 use crate::context::Context;
-use crate::display::clean;
 use crate::failure::{Failure, Result};
 use crate::plain;
-use crate::shell::quoted;
+use crate::shell::{is_variable, quoted};
 use crate::workplace::Workplace;
 
 /// Reads a stack; with `show_secrets` they are decrypted.
@@ -85,8 +85,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         shown.extend(output_table(&outputs, arguments.show_secrets));
     }
     shown.extend(unresolved_creates::lines(&snapshot, arguments.show_secrets, is_in_use));
-    // Ids and outputs come from providers: no terminal takes orders from them.
-    context.console.line(&clean(&shown.join("\n")));
+    context.console.line(&shown.join("\n"));
     Ok(())
 }
 
@@ -107,9 +106,10 @@ fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> Vec<String> {
                 .iter()
                 .filter_map(|(set, mark)| set.then_some(*mark))
                 .collect();
-        shown.push(format!("{:indent$}{} {}{marks}", "", resource.kind, resource.urn.name(), indent = depth * 4));
+        let title = one_line(&format!("{} {}", resource.kind, resource.urn.name()));
+        shown.push(format!("{:indent$}{title}{marks}", "", indent = depth * 4));
         let mut detail = |what: &str, text: &str| {
-            shown.push(format!("{:indent$}{what}: {text}", "", indent = depth * 4 + 4));
+            shown.push(format!("{:indent$}{what}: {}", "", one_line(text), indent = depth * 4 + 4));
         };
         if arguments.show_urns {
             detail("URN", resource.urn.as_str());
@@ -126,7 +126,7 @@ fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> Vec<String> {
 fn output_table(outputs: &PropertyMap, show_secrets: bool) -> Vec<String> {
     let mut table = table(&["OUTPUT", "VALUE"]);
     for (name, value) in outputs {
-        table.add_row([name.clone(), plain::to_text(value, show_secrets)]);
+        table.add_row([one_line(name), plain::to_text(value, show_secrets)]);
     }
     text(&table).lines().map(|line| format!("    {line}")).collect()
 }
@@ -149,22 +149,28 @@ pub(super) async fn output(context: &Context, arguments: &StackOutput) -> Result
                 }
             )));
         };
-        console.line(&if arguments.format.json() {
-            pretty(&plain::to_json(value, arguments.show_secrets))
+        if arguments.format.json() {
+            console.line(&pretty(&plain::to_json(value, arguments.show_secrets)));
         } else {
-            plain::to_text(value, arguments.show_secrets)
-        });
+            console.data(&format!("{}\n", plain::to_text(value, arguments.show_secrets)));
+        }
     } else if arguments.format.json() {
         console.line(&pretty(&plain::object_to_json(&outputs, arguments.show_secrets)));
     } else if arguments.shell {
-        for (name, value) in outputs.iter() {
-            console.line(&format!("{name}={}", quoted(&plain::to_text(value, arguments.show_secrets))));
+        let (names, others): (Vec<_>, Vec<_>) = outputs.iter().partition(|(name, _)| is_variable(name));
+        for (name, value) in names {
+            console.data(&format!("{name}={}\n", quoted(&plain::to_text(value, arguments.show_secrets))));
+        }
+        if !others.is_empty() {
+            let others: Vec<String> = others.iter().map(|(name, _)| format!("'{}'", one_line(name))).collect();
+            console
+                .warn(format!("a shell has no variables of these names, so they are left out: {}", others.join(", ")));
         }
     } else if outputs.is_empty() {
         console.line("Current stack outputs (0):\n    No output values currently in this stack");
     } else {
         console.print(&format!("Current stack outputs ({}):\n", outputs.len()));
-        console.line(&clean(&output_table(&outputs, arguments.show_secrets).join("\n")));
+        console.line(&output_table(&outputs, arguments.show_secrets).join("\n"));
     }
     Ok(())
 }

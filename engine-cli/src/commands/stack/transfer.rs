@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use maloko_core::invisible::harmless_json;
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment, integrity};
@@ -41,7 +42,7 @@ pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result
     }
     let text = export_deployment(&snapshot, crypter.as_ref(), arguments.show_secrets)?;
     let Some(file) = &arguments.file else {
-        context.console.line(text.trim_end());
+        context.console.line(&harmless_json(text.trim_end()));
         return for_pulumi::tell(&workplace, &missing);
     };
     let file = context.directory.join(file);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use maloko_core::invisible::one_line;
 use maloko_core::state::{PendingKind, Snapshot, UnknownOutcome, UnresolvedCreate};
 use serde_json::{Value as Json, json};
 
@@ -57,7 +58,7 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) ->
     if !open.is_empty() {
         let state = if is_in_use { "under way, or interrupted before" } else { "interrupted" };
         lines.push(format!("\n{} {state}:", count(open.len(), "operation")));
-        lines.extend(open.into_iter().map(|(urn, kind)| format!("    {urn} while {kind}")));
+        lines.extend(open.into_iter().map(|(urn, kind)| format!("    {} while {kind}", one_line(&urn))));
     }
     lines
 }
@@ -77,16 +78,17 @@ fn section(
 /// What is known of a create, in lines.
 fn facts(unresolved: &UnresolvedCreate, show_secrets: bool) -> Vec<String> {
     let fact = |what: &str, text: &str| (!text.is_empty()).then(|| format!("        {what}: {text}"));
+    let fact_in_a_line = |what: &str, text: &str| fact(what, &one_line(text));
     let since = if unresolved.since.is_empty() { String::new() } else { readable_time(&unresolved.since) };
     let facts = [
-        Some(format!("    {}", unresolved.urn())),
+        Some(format!("    {}", one_line(unresolved.urn().as_str()))),
         fact("What happened", unresolved.unknown_outcome.story()),
         fact("Begun", &since),
         fact("Attempts", &unresolved.attempts.to_string()).filter(|_| unresolved.attempts > 1),
         fact("Error", &unresolved.error.replace('\n', "\n            ")),
-        fact("ID", &unresolved.resource.id),
+        fact_in_a_line("ID", &unresolved.resource.id),
         fact("Returned", &returned(unresolved, show_secrets).unwrap_or_default()),
-        fact("Operation key", &unresolved.key),
+        fact_in_a_line("Operation key", &unresolved.key),
     ];
     facts.into_iter().flatten().collect()
 }

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use maloko_core::event::{DetailedDiff, Diagnostic, Event, Outcome, Severity, StepMetadata, Summary};
+use maloko_core::invisible::harmless_json;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
@@ -55,7 +56,15 @@ impl Renderer for JsonLines {
         self.line.clear();
         serde_json::to_writer(&mut self.line, &line)?;
         self.line.push(b'\n');
-        out.write_all(&self.line)
+        write_harmless(&self.line, out)
+    }
+}
+
+/// Writes JSON so that a terminal obeys nothing in it.
+fn write_harmless(json: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    match std::str::from_utf8(json).map(harmless_json) {
+        Ok(harmless) => out.write_all(harmless.as_bytes()),
+        Err(_) => out.write_all(json),
     }
 }
 

@@ -12,9 +12,9 @@ use serde::{Serialize, Serializer};
 use crate::display::delta::{Kind, Leaf};
 use crate::display::diff::leaves_of;
 use crate::display::drift;
-use crate::display::json::outcome_name;
 use crate::display::json::preview::Kinds;
 use crate::display::json::value::{SecretForm, Shown, Writing};
+use crate::display::json::{outcome_name, write_harmless};
 use crate::display::order::in_order;
 use crate::display::redact::SecretDisplay;
 use crate::display::words::result;
@@ -110,8 +110,9 @@ impl Renderer for SummaryLine {
                 .collect(),
             errors: self.errors.iter().map(|said| Failure::new(said, &self.redactor)).collect(),
         };
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")
+        let mut json = serde_json::to_vec(&line)?;
+        json.push(b'\n');
+        write_harmless(&json, out)
     }
 }
 
