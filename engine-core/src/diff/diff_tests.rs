@@ -85,6 +85,38 @@ fn secrets_are_looked_through_and_keep_their_wrapper() {
 }
 
 #[test]
+fn what_is_copied_out_of_a_secret_is_secret() {
+    let list = |items: Vec<Value>| Value::Array(items);
+    let hidden = |text: &str| Value::secret(text.into());
+    let db = object([("user", "u".into()), ("password", "old".into()), ("only_old", "gone".into())]);
+    let deep = object([("a", list(vec![object([("b", "old".into())])]))]);
+    let olds = map([
+        ("db", Value::secret(db)),
+        ("list", Value::secret(list(vec!["old-0".into(), "old-1".into()]))),
+        ("all", Value::secret(object([("x", "old".into())]))),
+        ("deep", Value::secret(deep)),
+    ]);
+    let news = map([
+        ("db", object([("user", "v".into()), ("password", "new".into())])),
+        ("list", list(vec!["new-0".into(), "new-1".into()])),
+        ("all", object([("x", "new".into()), ("y", "new".into())])),
+        ("deep", object([("a", list(vec![object([("b", "new".into())])]))])),
+    ]);
+    let mut reset = news.clone();
+    let ignored = ["db.password", "db.only_old", "list[1]", "all.*", "deep.a[*].b"].map(str::to_owned);
+    assert!(reset_ignored(&olds, &mut reset, &ignored).is_empty());
+    assert_eq!(
+        reset,
+        map([
+            ("db", object([("user", "v".into()), ("password", hidden("old")), ("only_old", hidden("gone"))])),
+            ("list", list(vec!["new-0".into(), hidden("old-1")])),
+            ("all", object([("x", hidden("old"))])),
+            ("deep", object([("a", list(vec![object([("b", hidden("old"))])]))])),
+        ])
+    );
+}
+
+#[test]
 fn assets_count_by_hash_references_by_urn_and_id() {
     use crate::urn::Urn;
     use crate::value::{Asset, AssetSource, ResourceReference};

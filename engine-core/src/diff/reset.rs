@@ -1,5 +1,7 @@
 //! `ignoreChanges`: values that go back to what they were before the provider sees them (docs/rules 2.5).
 
+use std::borrow::Cow;
+
 use crate::property_path::{PathPattern, PatternSegment, Segment};
 use crate::value::{PropertyMap, Value};
 
@@ -30,6 +32,19 @@ fn inside(value: &Value) -> &Value {
     }
 }
 
+/// What is inside the wrapper of a secret, each part of it a secret: any of them may be copied out of it.
+fn opened(value: &Value) -> Cow<'_, Value> {
+    let Value::Secret(inner) = value else { return Cow::Borrowed(value) };
+    match &**inner {
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, member)| (key.clone(), Value::secret(member.clone())));
+            Cow::Owned(Value::Object(members.collect()))
+        }
+        Value::Array(items) => Cow::Owned(Value::Array(items.iter().cloned().map(Value::secret).collect())),
+        other => Cow::Borrowed(other),
+    }
+}
+
 fn inside_mut(value: &mut Value) -> &mut Value {
     match value {
         Value::Secret(inner) => inner,
@@ -44,7 +59,9 @@ fn reset(old: Option<&Value>, new: &mut Value, path: &[PatternSegment]) -> bool 
         }
         return true;
     };
-    let old = old.map(inside);
+    // Below a secret, nothing needs a wrapper of its own.
+    let old = old.map(|old| if new.is_secret() { Cow::Borrowed(inside(old)) } else { opened(old) });
+    let old = old.as_deref();
     match (segment, inside_mut(new)) {
         (PatternSegment::One(Segment::Key(key)), Value::Object(news)) => match old {
             None | Some(Value::Object(_)) => {

@@ -58,34 +58,61 @@ fn copy_secret(given: &Value, returned: &mut Value) {
     }
 }
 
+/// Would [`copy_secrets`] mark anything?
+fn wants_secrets(given: &PropertyMap, returned: &PropertyMap) -> bool {
+    given.iter().any(|(key, given)| returned.get(key).is_some_and(|returned| wants_secret(given, returned)))
+}
+
+fn wants_secret(given: &Value, returned: &Value) -> bool {
+    if returned.is_secret() || !given.contains_secret() {
+        return false;
+    }
+    match (given, returned) {
+        (Value::Object(given), Value::Object(returned)) => {
+            given.iter().any(|(key, value)| value.contains_secret() && !returned.contains_key(key))
+                || wants_secrets(given, returned)
+        }
+        (Value::Array(given), Value::Array(returned)) if given.len() == returned.len() => {
+            given.iter().zip(returned).any(|(given, returned)| wants_secret(given, returned))
+        }
+        _ => true,
+    }
+}
+
 /// Has the resource outputs that [`mark_outputs`] would mark?
 #[must_use]
 pub fn needs_marks(resource: &ResourceState) -> bool {
-    resource.outputs.as_ref().is_some_and(|outputs| secret_outputs(resource, outputs).next().is_some())
+    let Some(outputs) = &resource.outputs else { return false };
+    listed_outputs(resource, outputs).next().is_some()
+        || marks_by_inputs(resource) && wants_secrets(&resource.inputs, outputs)
 }
 
-/// Outputs that are secret whatever the provider said and are not marked so yet: those that the program listed, and
-/// those whose input of the same name is a secret.
-fn secret_outputs<'a>(resource: &'a ResourceState, outputs: &'a PropertyMap) -> impl Iterator<Item = &'a String> {
-    // A plugin says itself what is secret.
-    let by_inputs = !resource.served_by().is_plugin();
-    let inputs = resource.inputs.iter().filter(move |(_, value)| by_inputs && value.is_secret()).map(|(key, _)| key);
+/// A plugin says itself what is secret.
+fn marks_by_inputs(resource: &ResourceState) -> bool {
+    !resource.served_by().is_plugin()
+}
+
+/// Outputs that the program listed as secret and that are not marked so yet.
+fn listed_outputs<'a>(resource: &'a ResourceState, outputs: &'a PropertyMap) -> impl Iterator<Item = &'a String> {
     let listed = resource.additional_secret_outputs.iter();
-    listed.chain(inputs).filter(|key| outputs.get(*key).is_some_and(|value| !value.is_secret()))
+    listed.filter(|key| outputs.get(*key).is_some_and(|value| !value.is_secret()))
 }
 
-/// Marks the outputs of a resource that are secret whatever the provider said.
+/// Marks the outputs of a resource that are secret whatever the provider said: those that the program listed, and by path those
+/// whose inputs are secret.
 pub fn mark_outputs(resource: &mut ResourceState) {
-    let Some(outputs) = &resource.outputs else { return };
-    let wanted: Vec<String> = secret_outputs(resource, outputs).cloned().collect();
-    if wanted.is_empty() {
+    if !needs_marks(resource) {
         return;
     }
-    let mut marked = (**outputs).clone();
-    for key in wanted {
-        if let Some(value) = marked.get_mut(&key) {
+    let outputs = resource.outputs_or_empty();
+    let mut marked = (*outputs).clone();
+    for key in listed_outputs(resource, &outputs) {
+        if let Some(value) = marked.get_mut(key) {
             *value = Value::secret(std::mem::replace(value, Value::Null));
         }
+    }
+    if marks_by_inputs(resource) {
+        copy_secrets(&resource.inputs, &mut marked);
     }
     resource.outputs = Some(marked.into());
 }

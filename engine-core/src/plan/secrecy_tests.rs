@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::testing::{map, old, urn};
-use super::{copy_secrets, for_provider, mark_outputs};
+use super::{copy_secrets, for_provider, mark_outputs, needs_marks};
 use crate::resource_state::ResourceState;
 use crate::value::{ResourceReference, Value};
 
@@ -66,19 +66,37 @@ fn what_comes_back_is_secret_where_what_was_given_is() {
 
 #[test]
 fn listed_outputs_and_those_of_secret_inputs_are_secret() {
+    let db = |password: Value| Value::Object(map([("user", "u".into()), ("password", password)]));
     let mut resource = ResourceState {
-        inputs: Arc::new(map([("token", secret("t")), ("deep", Value::Array(vec![secret("d")]))])),
+        inputs: Arc::new(map([
+            ("token", secret("t")),
+            ("deep", Value::Array(vec![secret("d"), "plain".into()])),
+            ("db", db(secret("p"))),
+            ("other_shape", Value::Array(vec![secret("o")])),
+        ])),
         outputs: Some(Arc::new(map([
             ("token", "t".into()),
-            ("deep", Value::Array(vec!["d".into()])),
+            ("deep", Value::Array(vec!["d".into(), "plain".into()])),
+            ("db", db("p".into())),
+            ("other_shape", "o".into()),
             ("listed", "l".into()),
             ("other", "o".into()),
         ]))),
         additional_secret_outputs: vec!["listed".to_owned(), "missing".to_owned()],
         ..old("a")
     };
+    assert!(needs_marks(&resource));
     mark_outputs(&mut resource);
-    let outputs = resource.outputs_or_empty();
-    let secrets: Vec<_> = outputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key.as_str()).collect();
-    assert_eq!(secrets, ["listed", "token"]);
+    assert_eq!(
+        *resource.outputs_or_empty(),
+        map([
+            ("token", secret("t")),
+            ("deep", Value::Array(vec![secret("d"), "plain".into()])),
+            ("db", db(secret("p"))),
+            ("other_shape", secret("o")),
+            ("listed", secret("l")),
+            ("other", "o".into()),
+        ])
+    );
+    assert!(!needs_marks(&resource), "it has them all");
 }
