@@ -393,7 +393,7 @@ impl StackReader for Others {
             outputs: Some(Arc::new(outputs.clone())),
             ..ResourceState::default()
         };
-        Ok(OtherStack { resources: vec![Arc::new(resource)], elided: false })
+        Ok(OtherStack { resources: vec![Arc::new(resource)] })
     }
 }
 

@@ -25,6 +25,32 @@ function outputs(): Record<string, any> {
 }
 export = outputs();`;
 
+const OTHER_KEY = `import * as pulumi from "@pulumi/pulumi";
+class P { async create(props: any) { return { id: "1", outs: props }; } }
+class User extends pulumi.dynamic.Resource {
+    constructor(name: string, props: any) { super(new P() as any, name, props); }
+}
+function outputs(): Record<string, any> {
+    if (pulumi.getStack() === "prod") {
+        return { id: "net-1", token: pulumi.secret("t0p-secret"), db: { user: "ada", password: pulumi.secret("t0p-secret") } };
+    }
+    const network = new pulumi.StackReference("network", { name: "organization/test/prod" });
+    const exported: Record<string, any> = {};
+    const ways: Record<string, () => any> = {
+        "plain": () => network.getOutput("id"),
+        "plain member": () => network.getOutput("db").apply((db) => db.user),
+        "get": () => network.getOutput("token"),
+        "require": () => network.requireOutput("token"),
+        "outputs": () => (network.outputs as any).token,
+        "inside of a text": () => pulumi.interpolate\`postgres://\${network.outputs.apply((all) => all.token)}@host\`,
+        "secret member": () => (network.getOutput("db") as any).password,
+        "export": () => { exported.token = network.getOutput("token"); return "a"; },
+    };
+    new User("user", { name: "u", asked: ways[process.env.ASK!]!() });
+    return exported;
+}
+export = outputs();`;
+
 const STASH = `import * as pulumi from "@pulumi/pulumi";
 const stash = new pulumi.Stash("kept", { input: new pulumi.Config().requireObject("value") });
 export const input = stash.input;
@@ -75,6 +101,37 @@ test("secret outputs of another stack stay secret", () => {
     const kept = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
     expect(kept.filter((text) => text.includes("t0p-secret"))).toEqual([]);
     expect(said).not.toContain("t0p-secret");
+});
+
+test("a secret of another stack that cannot be decrypted fails the run that asks for it", () => {
+    const it = project({ "index.ts": OTHER_KEY });
+    const another = { PULUMI_CONFIG_PASSPHRASE: "another" };
+    expect(it.runWith(another, "stack", "init", "prod").status).toBe(0);
+    const made = it.runWith(another, "up", "--yes", "--skip-preview", "--stack", "prod");
+    expect(made.status, made.output).toBe(0);
+    const up = (ask: string) => it.runWith({ ASK: ask }, "up", "--yes", "--skip-preview", "--stack", "dev");
+    for (const [ask, key] of [
+        ["get", "token"],
+        ["require", "token"],
+        ["outputs", "token"],
+        ["inside of a text", "token"],
+        ["secret member", "db"],
+        ["export", "token"],
+    ] as const) {
+        const { status, output } = up(ask);
+        expect(status, output).not.toBe(0);
+        const said = `the output '${key}' of the stack 'organization/test/prod' is a secret that cannot be decrypted`;
+        expect(output).toContain(said);
+        const exported = it.ok("stack", "export", "--stack", "dev");
+        expect(ask === "export" || !/dynamic:[\w/]*Resource::user/.test(exported), "no user was made").toBe(true);
+    }
+    for (const ask of ["plain", "plain member"]) {
+        const { status, output } = up(ask);
+        expect(status, output).toBe(0);
+    }
+    // Whoever destroys asks for nothing.
+    const gone = it.runWith({ ASK: "get" }, "destroy", "--yes", "--skip-preview", "--stack", "dev");
+    expect(gone.status, gone.output).toBe(0);
 });
 
 test("a reference to a stack that is not there names it and the way to write names", () => {

@@ -26,6 +26,41 @@ else:
     pulumi.export("details", pulumi.Output.from_input(details()))
 """
 
+OTHER_KEY = """
+import os
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+
+class P(ResourceProvider):
+    def create(self, props):
+        return CreateResult("1", props)
+
+
+class User(Resource):
+    def __init__(self, name, **props):
+        super().__init__(P(), name, props)
+
+
+if pulumi.get_stack() == "prod":
+    pulumi.export("id", "net-1")
+    pulumi.export("token", pulumi.Output.secret("t0p-secret"))
+    pulumi.export("db", {"user": "ada", "password": pulumi.Output.secret("t0p-secret")})
+else:
+    network = pulumi.StackReference("network", "organization/trial/prod")
+    asked = {
+        "plain": lambda: network.get_output("id"),
+        "plain member": lambda: network.get_output("db")["user"],
+        "get": lambda: network.get_output("token"),
+        "require": lambda: network.require_output("token"),
+        "outputs": lambda: network.outputs["token"],
+        "inside of a text": lambda: pulumi.Output.concat("postgres://", network.outputs["token"], "@host"),
+        "secret member": lambda: network.get_output("db")["password"],
+        "export": lambda: pulumi.export("token", network.get_output("token")),
+    }[os.environ["ASK"]]()
+    User("user", name="u", asked=asked)
+"""
+
 STASH = """
 import pulumi
 
@@ -70,6 +105,30 @@ def test_secret_outputs_of_another_stack_stay_secret(network: Project) -> None:
     files = [file for file in (network.directory / ".maloko").rglob("*") if file.is_file()]
     assert not [file for file in files if b"t0p-secret" in file.read_bytes()]
     assert "t0p-secret" not in said.stdout + said.stderr
+
+
+def test_a_secret_of_another_stack_that_cannot_be_decrypted_fails_the_run_that_asks_for_it(project: Project) -> None:
+    project.write("__main__.py", OTHER_KEY)
+    project.run("stack", "init", "prod", PULUMI_CONFIG_PASSPHRASE="another")
+    project.run("up", "--yes", "--skip-preview", "--stack", "prod", PULUMI_CONFIG_PASSPHRASE="another")
+    up = ("up", "--yes", "--skip-preview", "--stack", "dev")
+    for ask, key in (
+        ("get", "token"),
+        ("require", "token"),
+        ("outputs", "token"),
+        ("inside of a text", "token"),
+        ("secret member", "db"),
+        ("export", "token"),
+    ):
+        said = project.failing(*up, ASK=ask)
+        assert f"the output '{key}' of the stack 'organization/trial/prod' is a secret that cannot be decrypted" in said
+        assert "KeyError" not in said
+        exported = project.run("stack", "export", "--stack", "dev").stdout
+        assert ask == "export" or "dynamic:Resource::user" not in exported, "no user was made"
+    for ask in ("plain", "plain member"):
+        project.run(*up, ASK=ask)
+    # Whoever destroys asks for nothing.
+    project.run("destroy", "--yes", "--skip-preview", "--stack", "dev", ASK="get")
 
 
 def test_a_reference_to_a_stack_that_is_not_there_names_it_and_the_way_to_write_names(network: Project) -> None:

@@ -6,6 +6,7 @@ mod pulumi_version;
 mod stack_reference;
 mod stacks;
 mod stash;
+mod unreadable;
 
 use crate::provider::{Answer, CheckFailure, Method, ProviderError, ProviderErrorKind};
 use crate::value::{PropertyMap, Value};

@@ -1,7 +1,7 @@
 //! Other stacks, as a program reads them.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -10,15 +10,15 @@ use crate::message;
 use crate::message::Command;
 use crate::resource_state::ResourceState;
 use crate::state::{Backend, Crypter, StackName, read_stack};
-use crate::value::{PropertyMap, Value};
+use crate::value::PropertyMap;
+
+use super::unreadable::Unreadable;
 
 /// Another stack as it was left by its last operation.
 #[derive(Clone, Debug, Default)]
 pub struct OtherStack {
-    /// Its resources; what is secret in them is decrypted.
+    /// Its resources; what is secret in them is decrypted, where the key of this run opens it.
     pub resources: Vec<Arc<ResourceState>>,
-    /// Is something secret left out, because it cannot be decrypted with the passphrase of this run?
-    pub elided: bool,
 }
 
 impl OtherStack {
@@ -42,7 +42,7 @@ pub trait StackReader: Send + Sync {
 #[derive(Clone, Default)]
 pub struct OtherStacks {
     reader: Option<Arc<dyn StackReader>>,
-    notices: Arc<Mutex<Vec<String>>>,
+    unreadable: Unreadable,
 }
 
 impl fmt::Debug for OtherStacks {
@@ -55,7 +55,7 @@ impl OtherStacks {
     /// What the reader finds.
     #[must_use]
     pub fn new(reader: Arc<dyn StackReader>) -> Self {
-        Self { reader: Some(reader), notices: Arc::default() }
+        Self { reader: Some(reader), unreadable: Unreadable::default() }
     }
 
     /// Reads a stack; the error is for the program's author.
@@ -63,24 +63,15 @@ impl OtherStacks {
         let Some(reader) = &self.reader else {
             return Err(format!("the stack '{name}' cannot be read: this run keeps its state in memory only"));
         };
-        let stack = reader.read(name).await.map_err(|error| format!("the stack '{name}' cannot be read: {error}"))?;
-        if stack.elided {
-            self.notices().push(format!(
-                "the secret outputs of the stack '{name}' are left out: they were encrypted with another passphrase than \
-                 that of this run"
-            ));
-        }
+        let read = reader.read(name).await;
+        let mut stack = read.map_err(|error| format!("the stack '{name}' cannot be read: {error}"))?;
+        self.unreadable.stand_in(name, &mut stack.resources);
         Ok(stack)
     }
 
-    /// What the user should know of the stacks that were read since this was last asked.
-    pub(crate) fn take_notices(&self) -> Vec<String> {
-        std::mem::take(&mut self.notices())
-    }
-
-    fn notices(&self) -> MutexGuard<'_, Vec<String>> {
-        // A list of texts is whole after every statement, so a panic elsewhere does not spoil it.
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Why the run cannot go on with this request: it carries a secret of another stack that cannot be decrypted.
+    pub(crate) fn refusal(&self, request: &[u8]) -> Option<String> {
+        self.unreadable.refusal(request)
     }
 }
 
@@ -106,16 +97,9 @@ impl StackReader for BackendStacks {
         let stack = StackName::parse(name, &self.project)?;
         let read = read_stack(&*self.backend, &stack, false).await;
         let mut snapshot = read.map_err(|error| self.explain(error, &stack))?.snapshot;
-        let elided = snapshot.unseal(&self.crypter).is_err();
-        if elided {
-            for resource in &mut snapshot.resources {
-                let resource = Arc::make_mut(resource);
-                if let Some(outputs) = &mut resource.outputs {
-                    Arc::make_mut(outputs).retain(|_, value| !value.any(&|inner| matches!(inner, Value::Sealed(_))));
-                }
-            }
-        }
-        Ok(OtherStack { resources: snapshot.resources, elided })
+        // What cannot be decrypted stays as it is. Most programs do not ask for it.
+        let _ = snapshot.unseal(&self.crypter);
+        Ok(OtherStack { resources: snapshot.resources })
     }
 }
 

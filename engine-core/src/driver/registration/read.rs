@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::{Event, Op, Severity};
+use crate::event::{Event, Op};
 use crate::message;
 use crate::operation::OperationKind;
 use crate::plan::{
@@ -171,9 +171,6 @@ impl Context {
                 }
                 if !read_id.is_empty() {
                     resource.id = read_id;
-                }
-                for notice in self.operation.stacks.take_notices() {
-                    self.diagnose(Some(&resource.urn), Severity::Warning, notice);
                 }
                 let inputs = Arc::clone(&resource.inputs);
                 if resolved.is_plugin() {

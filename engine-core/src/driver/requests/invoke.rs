@@ -1,7 +1,6 @@
 //! Functions of packages, which plugins serve, and of the engine itself.
 
 use crate::builtin;
-use crate::event::Severity;
 use crate::operation::OperationKind;
 use crate::plan::{function_not_hosted, hex_checksums, registered_outputs};
 use crate::plugin::{PluginAnswer, PluginQuestion};
@@ -35,9 +34,6 @@ impl Context {
             return Err(RpcError { code: 12, message });
         };
         let answer = called.map_err(|message| RpcError { code: 5, message })?;
-        for notice in self.operation.stacks.take_notices() {
-            self.diagnose(None, Severity::Warning, notice);
-        }
         self.learn_secrets_of(&answer);
         let accepts = Accepts { secrets: true, resources: request.accept_resources };
         Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)), ..InvokeResponse::default() })

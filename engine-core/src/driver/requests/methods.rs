@@ -4,7 +4,8 @@ use prost::Message;
 
 use crate::builtin::check_pulumi_version;
 use crate::event::Severity;
-use crate::plan::{extension_not_hosted, hex_checksums};
+use crate::operation::OperationKind;
+use crate::plan::{RegistrationError, extension_not_hosted, hex_checksums};
 use crate::plugin::{PackageParameter, PackageRequest};
 use crate::urn::Urn;
 use crate::wire::{
@@ -43,6 +44,7 @@ impl Context {
     /// failed or was cancelled, every call ends with code 14.
     pub(in crate::driver) async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
         let _flight = self.stop.enter();
+        self.guard_unreadable(method, request)?;
         match method {
             "RegisterResource" => {
                 self.go_on()?;
@@ -111,6 +113,24 @@ impl Context {
                 message: format!("this version of maloko does not serve the request '{other}' of the Pulumi SDK"),
             }),
         }
+    }
+
+    /// Refuses a request with a secret of another stack that cannot be decrypted. Where the program only brings its providers, its
+    /// values do not matter.
+    fn guard_unreadable(&self, method: &str, request: &[u8]) -> Result<(), RpcError> {
+        let carries_values =
+            matches!(method, "RegisterResource" | "RegisterResourceOutputs" | "ReadResource" | "Invoke" | "Call");
+        if !carries_values || self.operation.kind != OperationKind::Update {
+            return Ok(());
+        }
+        let Some(reason) = self.operation.stacks.refusal(request) else { return Ok(()) };
+        let whose = match method {
+            "RegisterResource" => RegisterResourceRequest::decode(request)
+                .map(|resource| format!("{} resource '{}': ", resource.r#type, resource.name))
+                .unwrap_or_default(),
+            _ => String::new(),
+        };
+        Err(self.refuse(&RegistrationError { urn: None, messages: vec![format!("{whose}{reason}").into()] }))
     }
 
     /// Decodes a request that carries values; those that are too deep to be decoded end the run.

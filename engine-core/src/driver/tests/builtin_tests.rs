@@ -29,25 +29,35 @@ fn properties<const N: usize>(members: [(&str, Value); N]) -> PropertyMap {
     members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// One other stack, `organization/net/prod`, with a plain and a secret output.
+/// Two other stacks: `organization/net/prod` with a plain and a secret output, and `organization/net/sealed`, whose secrets cannot be
+/// decrypted.
 struct Network;
 
 #[async_trait]
 impl StackReader for Network {
     async fn read(&self, name: &str) -> Result<OtherStack> {
-        if name != "organization/net/prod" {
+        if !["organization/net/prod", "organization/net/sealed"].contains(&name) {
             return Err(Error::Configuration(format!("there is no stack '{name}'").into()));
         }
         let list = Value::Array(vec![Value::secret("inner".into())]);
-        let outputs = properties([("id", "net-1".into()), ("token", Value::secret("t0p".into())), ("list", list)]);
+        let mut outputs = properties([("id", "net-1".into()), ("token", Value::secret("t0p".into())), ("list", list)]);
+        if name == "organization/net/sealed" {
+            let deep = properties([("user", "ada".into()), ("password", Value::Sealed("v1:nonce:deep".into()))]);
+            outputs.insert("token".to_owned(), Value::Sealed("v1:nonce:token".into()));
+            outputs.insert("db".to_owned(), Value::Object(deep));
+        }
         let resource = ResourceState {
             urn: Urn::new("prod", "net", "", STACK_TYPE, "net-prod"),
             kind: STACK_TYPE.to_owned(),
             outputs: Some(outputs.into()),
             ..ResourceState::default()
         };
-        Ok(OtherStack { resources: vec![Arc::new(resource)], elided: name.is_empty() })
+        Ok(OtherStack { resources: vec![Arc::new(resource)] })
     }
+}
+
+fn list(items: &[&str]) -> Value {
+    Value::Array(items.iter().map(|item| (*item).into()).collect())
 }
 
 /// Runs requests against resources; gives what they gave, the resources then, and the messages.
@@ -133,6 +143,51 @@ fn a_stack_reference_gives_the_outputs_of_the_other_stack_and_keeps_secrets() {
             resource.provider
         );
     }
+}
+
+#[test]
+fn a_secret_of_another_stack_that_cannot_be_decrypted_fails_the_run_that_asks_for_it() {
+    let outputs = async |engine: &Engine| {
+        let reference = reference(engine, "organization/net/sealed").await.unwrap();
+        match &reference["outputs"] {
+            Value::Object(outputs) => outputs.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    // What is plain is there.
+    let plain = async |engine: &Engine| {
+        let outputs = outputs(engine).await;
+        let Value::Object(db) = &outputs["db"] else { panic!("{outputs:?}") };
+        stash(engine, Some(Value::Array(vec![outputs["id"].clone(), db["user"].clone()]))).await
+    };
+    for dry_run in [false, true] {
+        let (made, _, messages) = run(Vec::new(), OperationKind::Update, dry_run, plain);
+        assert_eq!((made.unwrap()["input"].clone(), messages.as_str()), (list(&["net-1", "ada"]), ""));
+    }
+    // What is not is refused by its name, also inside of other texts.
+    let whole = async |engine: &Engine| stash(engine, Some(outputs(engine).await["token"].clone())).await.is_err();
+    let member = async |engine: &Engine| {
+        let password = outputs(engine).await["db"].clone();
+        stash(engine, Some(Value::secret(Value::Array(vec![password])))).await.is_err()
+    };
+    let inside = async |engine: &Engine| {
+        let Value::String(token) = outputs(engine).await["token"].plain() else { return false };
+        stash(engine, Some(format!("postgres://{token}@host").into())).await.is_err()
+    };
+    let told = |(failed, resources, messages): (bool, Vec<Arc<ResourceState>>, String), key: &str| {
+        assert!(failed);
+        assert!(!resources.iter().any(|resource| resource.kind == STASH));
+        let sentence =
+            format!("the output '{key}' of the stack 'organization/net/sealed' is a secret that cannot be decrypted");
+        assert!(messages.contains(&format!("{STASH} resource 'kept': {sentence}")), "{messages}");
+    };
+    told(run(Vec::new(), OperationKind::Update, false, whole), "token");
+    told(run(Vec::new(), OperationKind::Update, true, whole), "token");
+    told(run(Vec::new(), OperationKind::Update, false, member), "db");
+    told(run(Vec::new(), OperationKind::Update, false, inside), "token");
+    // Whoever destroys asks for nothing.
+    let (refused, ..) = run(Vec::new(), OperationKind::Destroy, false, whole);
+    assert!(!refused);
 }
 
 #[test]
