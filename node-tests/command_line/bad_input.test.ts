@@ -80,6 +80,23 @@ test("a malformed settings file is refused with its line", () => {
     it.ok(...UP);
 });
 
+test("environments of the settings are refused wherever configuration is used", () => {
+    const it = project({ "index.js": "" });
+    const file = join(it.directory, "Pulumi.dev.yaml");
+    const good = readFileSync(file, "utf8");
+    const line = good.split("\n").length;
+    writeFileSync(file, `${good}environment:\n  - my-env\n`);
+    const commands = [UP, ["up", "--yes"], ["preview"], ["refresh", "--yes"], ["destroy", "--yes"], ["config"]];
+    for (const command of commands) {
+        expect(refused(it, command)).toContain(`${file}:${line}: \`environment\` names`);
+    }
+    expect(refused(it, ["config", "get", "a"])).toContain("this backend does not support environments");
+    expect(it.run("check").output).toContain("this backend does not support environments");
+    it.ok("config", "set", "a", "1");
+    writeFileSync(file, good);
+    it.ok(...UP);
+});
+
 test("a malformed state is refused and left alone", () => {
     const it = project({ "index.js": `${ECHO}new Thing("a");` });
     it.up();

@@ -103,6 +103,20 @@ def test_a_malformed_settings_file_is_refused_with_its_line(project: Project) ->
     project.run(*UP)
 
 
+def test_environments_of_the_settings_are_refused_wherever_configuration_is_used(project: Project) -> None:
+    file = project.directory / "Pulumi.dev.yaml"
+    good = file.read_text()
+    line = good.count("\n") + 1
+    file.write_text(f"{good}environment:\n  - my-env\n")
+    for command in [UP, AFTER_PREVIEW, ["preview"], ["refresh", "--yes"], ["destroy", "--yes"], ["config"]]:
+        assert f"{file}:{line}: `environment` names" in refused(project, *command)
+    assert "this backend does not support environments" in refused(project, "config", "get", "a")
+    assert "this backend does not support environments" in project.failing("check")
+    project.run("config", "set", "a", "1")
+    file.write_text(good)
+    project.run(*UP)
+
+
 def test_a_malformed_state_is_refused_and_left_alone(project: Project) -> None:
     project.write("__main__.py", f"{ECHO}\nThing('a')\n")
     project.run(*UP)

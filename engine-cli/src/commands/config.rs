@@ -46,6 +46,7 @@ async fn open(context: &Context) -> Result<(Workplace<'_>, StackName, Settings)>
 
 async fn list(context: &Context, as_json: bool, show_secrets: bool) -> Result<()> {
     let (workplace, stack, mut settings) = open(context).await?;
+    settings.refuse_environments()?;
     let crypter = if show_secrets && settings.has_secrets() {
         Some(workplace.crypter(&stack, &mut settings).await?)
     } else {
@@ -98,6 +99,7 @@ fn entry_json(
 
 async fn get(context: &Context, arguments: &ConfigGet, as_json: bool) -> Result<()> {
     let (workplace, stack, mut settings) = open(context).await?;
+    settings.refuse_environments()?;
     let (key, path) = locate(&workplace.project.name, &arguments.key, arguments.path)?;
     let Some(found) = settings.get(&key).and_then(|whole| path::get(whole, &path)).cloned() else {
         return Err(Failure::new(message![

@@ -127,6 +127,22 @@ impl Settings {
         self.entries().find_map(|(_, full, value)| (full == key).then_some(value))
     }
 
+    /// Refuses `environment`: without the environments of Pulumi Cloud that it names, configuration would be missing silently.
+    pub(crate) fn refuse_environments(&self) -> Result<()> {
+        let is_empty = match self.root.get("environment") {
+            None | Some(Value::Null) => true,
+            Some(Value::Sequence(names)) => names.is_empty(),
+            Some(Value::Mapping(members)) => members.is_empty(),
+            Some(_) => false,
+        };
+        if is_empty {
+            return Ok(());
+        }
+        let message = "`environment` names environments of Pulumi Cloud (ESC), and this backend does not support environments: \
+                       write the values into `config`, and remove `environment`";
+        Err(self.failure(&["environment"], message))
+    }
+
     /// Is there an encrypted value anywhere?
     #[must_use]
     pub(crate) fn has_secrets(&self) -> bool {

@@ -21,6 +21,7 @@ pub(crate) fn resolve(
     decrypt: Decrypt<'_>,
     validate: bool,
 ) -> Result<BTreeMap<String, ConfigValue>> {
+    settings.refuse_environments()?;
     let mut config = BTreeMap::new();
     for (written, key, value) in settings.entries() {
         let text = to_text(value, decrypt).map_err(|failure| Failure {

@@ -205,3 +205,17 @@ fn what_the_project_declares_is_checked() {
     insta::assert_snapshot!(errors.join("\n\n"));
     assert!(resolve(&project(declarations[0]), &settings(FILE), "dev", &reveal, false).is_ok());
 }
+
+#[test]
+fn environments_of_pulumi_cloud_are_refused_and_an_empty_list_is_none() {
+    let resolved = |environment: &str| {
+        let settings = settings(&format!("{FILE}environment:{environment}\n"));
+        resolve(&project("  data: {}\n"), &settings, "dev", &reveal, false)
+            .map_err(|failure| String::from(failure.message))
+    };
+    for environment in [" [one]", "\n  - one", "\n  imports: [one]", " one"] {
+        let message = resolved(environment).unwrap_err();
+        assert!(message.contains("this backend does not support environments"), "{message}");
+    }
+    assert!(resolved("").is_ok() && resolved(" []").is_ok() && resolved(" {}").is_ok());
+}
