@@ -71,6 +71,7 @@ fn snapshot(resources: usize) -> Snapshot {
         name: "LabelProvider".into(),
         attributes: Some("{}".into()),
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     };
     let provider = StoredProvider::Reference(Arc::new(reference));

@@ -32,6 +32,7 @@ impl ProviderHost for Trivial {
                 name: "Trivial".to_owned(),
                 attributes: None,
                 incomplete: None,
+                lacks_delete: false,
                 revision: Revision::default(),
             }),
             capabilities: Capabilities { create: true, ..Capabilities::default() },

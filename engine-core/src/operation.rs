@@ -55,6 +55,9 @@ pub struct Adoption {
     pub urn: Urn,
     /// The resource's type token.
     pub kind: String,
+    /// Was the provider named in place of a type? Then the type is that of the provider's resources, and `kind` where it has
+    /// none yet.
+    pub typed_by_provider: bool,
     /// Has it a provider? A component has none, and no id.
     pub custom: bool,
     /// The object's id.

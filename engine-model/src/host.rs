@@ -149,6 +149,7 @@ pub fn description(objects: &[ProviderKind], object: ObjectId) -> ProviderDescri
             name: format!("P{object}"),
             attributes: None,
             incomplete: None,
+            lacks_delete: false,
             revision: Revision::default(),
         }),
         autonaming: None,

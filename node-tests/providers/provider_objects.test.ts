@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
 import { failureOf, newStack, type Props, Recording, Thing } from "../support/kit";
+import { project } from "../support/project";
 
 const require = createRequire(import.meta.url);
 
@@ -192,4 +193,28 @@ test("an object may have a method of its own that others of its class lack", asy
         }
     });
     expect(checked).toEqual(["b"]);
+});
+
+const LITERAL = `const pulumi = require("@pulumi/pulumi");
+class Upload extends pulumi.dynamic.Resource {
+    constructor(name, args) {
+        const provider = {
+            async create(inputs) { return { id: inputs.target }; },
+            async diff() { return { changes: true }; },
+            async update() { return {}; },
+        };
+        super(provider, name, args);
+    }
+}
+if (!process.env.GONE) new Upload("t", { target: "t" });`;
+
+test.each([
+    [["up", "--yes"]],
+    [["destroy", "--yes"]],
+])("what has no delete is removed although its provider is gone: %s", (command) => {
+    const it = project({ "index.js": LITERAL });
+    it.up();
+    const { status, output } = it.runWith({ GONE: "1" }, ...command, "--stack", "dev");
+    expect(status, output).toBe(0);
+    expect(it.ok("stack", "export", "--stack", "dev")).not.toContain("::t");
 });

@@ -245,6 +245,56 @@ test("the command import is told the provider by its place", () => {
     notes.up("--expect-no-changes");
 });
 
+test("an object that the stack has is not imported a second time", () => {
+    const notes = new Notes();
+    notes.has({ n1: "hello" });
+    const first = note("a", "hello", { import: "n1" });
+    notes.wants(first);
+    notes.up();
+    notes.wants(first, note("b", "hello", { import: "n1" }));
+    const told = `the object 'n1' is that of 'urn:pulumi:dev::test::${TYPE}::a' already`;
+    expect(notes.failing("preview")).toContain(told);
+    expect(notes.failing("up", "--yes", "--skip-preview")).toContain(told);
+    // Nor may one that the program just lost be deleted behind the import.
+    notes.wants(note("b", "hello", { import: "n1" }));
+    expect(notes.failing("up", "--yes", "--skip-preview")).toContain(told);
+    notes.wants(first);
+    expect(notes.failing("import", TYPE, "b", "n1", "--yes")).toContain(told);
+    const resources = ["b", "c"].map((name) => ({ type: TYPE, name, id: "n1", provider: PLACE }));
+    notes.project.write({ "list.json": JSON.stringify({ resources }) });
+    expect(notes.failing("import", "--file", "list.json", "--yes", "--skip-preview")).toContain(told);
+    expect(notes.world()).toEqual({ n1: "hello" });
+    notes.up("--expect-no-changes");
+});
+
+const TYPED = `import * as pulumi from "@pulumi/pulumi"; import * as fs from "fs";
+class NoteProvider {
+    async create(outs: any) { return { id: "made", outs }; }
+    async read(id: string) { return { id, props: { text: "hello" } }; }
+}
+class Note extends pulumi.dynamic.Resource {
+    constructor(name: string, type = "Note") {
+        super(new NoteProvider() as any, name, { text: "hello" }, undefined, "notes", type);
+    }
+}
+for (const [name, type] of JSON.parse(fs.readFileSync("wanted.json", "utf8"))) new Note(name, type);`;
+const TYPED_KIND = "pulumi-nodejs:dynamic/notes:Note";
+
+test("an import by provider gets the type of the providers resources", () => {
+    const it = project({ "index.ts": TYPED, "wanted.json": '[["first", "Note"]]' });
+    it.up();
+    it.ok("import", PLACE, "a", "n1", "--yes", "--protect=false", "--stack", "dev");
+    expect(it.ok("stack", "export", "--stack", "dev")).toContain(`::${TYPED_KIND}::a`);
+    it.write({ "wanted.json": '[["first", "Note"], ["a", "Note"]]' });
+    it.ok("up", "--yes", "--skip-preview", "--expect-no-changes", "--stack", "dev");
+    it.write({ "wanted.json": '[["first", "Note"], ["a", "Note"], ["second", "Memo"]]' });
+    const { status, output } = it.run("import", PLACE, "b", "n2", "--yes", "--stack", "dev");
+    expect(status).not.toBe(0);
+    expect(output).toContain("has resources of several types");
+    expect(output).toContain(TYPED_KIND);
+    expect(output).toContain(TYPED_KIND.replace(":Note", ":Memo"));
+});
+
 test("a preview lists what it would create and the list is imported", () => {
     const notes = new Notes();
     notes.wants(note("a", "hello"), note("b", "hi"));

@@ -63,6 +63,7 @@ impl From<Described> for ProviderDescription {
                 name: described.name,
                 attributes: described.attributes,
                 incomplete: described.incomplete,
+                lacks_delete: false,
                 revision: Revision { version: described.version, code: described.code },
             }),
             capabilities: Capabilities { configure, check, diff, create, read, update, delete, find, close },

@@ -6,6 +6,7 @@ import threading
 import dill
 import pulumi
 import pytest
+from cli import Project
 from kit import Thing
 from pulumi.dynamic import CheckResult, CreateResult, ResourceProvider
 from sample_package.providers import Shipped
@@ -197,3 +198,33 @@ def test_an_object_may_have_a_method_of_its_own_that_others_of_its_class_lack(st
 
     stack.up(program)
     assert checked == ["b"]
+
+
+LOCKED = """
+import os, threading
+from pulumi.dynamic import Resource, ResourceProvider, CreateResult
+
+
+class P(ResourceProvider):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def create(self, props):
+        return CreateResult("t", props)
+
+
+class R(Resource):
+    pass
+
+
+if not os.environ.get("GONE"):
+    R(P(), "t", {})
+"""
+
+
+@pytest.mark.parametrize("command", [["up", "--yes"], ["destroy", "--yes"]])
+def test_what_has_no_delete_is_removed_although_its_provider_is_gone(project: Project, command: list[str]) -> None:
+    project.write("__main__.py", LOCKED)
+    project.run("up", "--yes", "--skip-preview")
+    project.run(*command, GONE="1")
+    assert "::t" not in project.state()

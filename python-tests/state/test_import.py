@@ -235,6 +235,74 @@ def test_the_command_import_is_told_the_provider_by_its_place(notes: Notes) -> N
     notes.up("--expect-no-changes")
 
 
+def test_an_object_that_the_stack_has_is_not_imported_a_second_time(notes: Notes) -> None:
+    notes.has(n1="hello")
+    first = note("a", "hello", **{OPTION: "n1"})
+    notes.wants(first)
+    notes.up()
+    notes.wants(first, note("b", "hello", **{OPTION: "n1"}))
+    told = f"the object 'n1' is that of 'urn:pulumi:dev::trial::{TYPE}::a' already"
+    assert told in notes.project.failing("preview")
+    assert told in notes.project.failing("up", "--yes", "--skip-preview")
+    # Nor may one that the program just lost be deleted behind the import.
+    notes.wants(note("b", "hello", **{OPTION: "n1"}))
+    assert told in notes.project.failing("up", "--yes", "--skip-preview")
+    notes.wants(first)
+    assert told in notes.project.failing("import", TYPE, "b", "n1", "--yes")
+    entries = [{"type": TYPE, "name": name, "id": "n1", "provider": PLACE} for name in "bc"]
+    notes.project.write("list.json", json.dumps({"resources": entries}))
+    assert told in notes.project.failing("import", "--file", "list.json", "--yes", "--skip-preview")
+    assert notes.world() == {"n1": "hello"}
+    notes.up("--expect-no-changes")
+
+
+TYPED = """
+import json, pathlib
+from pulumi.dynamic import CreateResult, ReadResult, Resource, ResourceProvider
+
+
+class NoteProvider(ResourceProvider):
+    def create(self, props):
+        return CreateResult("made", props)
+
+    def read(self, id_, props):
+        return ReadResult(id_, {"text": "hello"})
+
+
+class Note(Resource, module="notes", name="Note"):
+    def __init__(self, name, opts=None):
+        super().__init__(NoteProvider(), name, {"text": "hello"}, opts)
+
+
+class Memo(Note, module="notes", name="Memo"):
+    pass
+
+
+for line in pathlib.Path("wanted.txt").read_text().splitlines():
+    exec(line)
+"""
+TYPED_LINES = {"Note": "Note('first')", "Memo": "Memo('second')", "imported": "Note('a')"}
+TYPED_KIND = "pulumi-python:dynamic/notes:Note"
+
+
+def test_an_import_by_provider_gets_the_type_of_the_providers_resources(project: Project) -> None:
+    def wants(*lines: str) -> None:
+        project.write("wanted.txt", "\n".join(TYPED_LINES[line] for line in lines))
+
+    project.write("__main__.py", TYPED)
+    wants("Note")
+    project.run("up", "--yes", "--skip-preview")
+    project.run("import", PLACE, "a", "n1", "--yes", "--protect=false")
+    assert f"::{TYPED_KIND}::a" in project.state()
+    wants("Note", "imported")
+    project.run("up", "--yes", "--skip-preview", "--expect-no-changes")
+    wants("Note", "imported", "Memo")
+    said = project.failing("import", PLACE, "b", "n2", "--yes")
+    assert "has resources of several types" in said
+    assert TYPED_KIND in said
+    assert TYPED_KIND.replace(":Note", ":Memo") in said
+
+
 def test_a_preview_lists_what_it_would_create_and_the_list_is_imported(notes: Notes) -> None:
     notes.wants(note("a", "hello"), note("b", "hi"))
     notes.project.run("preview", "--import-file", "list.json")

@@ -21,6 +21,7 @@ fn resource(kind: &str, name: &str, module: &str, provider: &str) -> ResourceSta
         name: provider.to_owned(),
         attributes: None,
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     };
     let nested = Value::Object([("odd key".to_owned(), Value::Array(vec![Value::Null, Value::Bool(true)]))].into());
@@ -67,6 +68,13 @@ fn typescript_code_declares_what_was_imported() {
     let mut by_constant = resource(kind, "2nd label", "labels.ts", "githubLabels");
     by_constant.inputs = Arc::default();
     assert_snapshot!(code(vec![by_class, by_constant], Language::NodeJs));
+}
+
+#[test]
+fn a_type_of_its_own_stays_in_typescript_code() {
+    let typed = |kind: &str| code(vec![resource(kind, "bug", "labels.ts", "LabelProvider")], Language::NodeJs);
+    assert!(typed("pulumi-nodejs:dynamic/shop:Label").ends_with("{ protect: true }, \"shop\", \"Label\");\n"));
+    assert!(typed("pulumi-nodejs:dynamic:Label").ends_with("{ protect: true }, undefined, \"Label\");\n"));
 }
 
 #[test]

@@ -107,12 +107,14 @@ impl Reader<'_> {
             return Err(self.wrong(listed, "a component has no id; take the id out, or \"component\""));
         }
         let (kind, by_type) = self.kind(listed)?;
+        let typed_by_provider = matches!(by_type, ProviderChoice::Named(_));
         let parent =
             (!listed.parent.is_empty()).then(|| self.resource(listed, "parent", &listed.parent, 0)).transpose()?;
         let provider = if listed.provider.is_empty() { by_type } else { self.provider(listed)? };
         Ok(Adoption {
             urn: self.urn_of(&kind, listed, parent.as_ref()),
             kind,
+            typed_by_provider,
             custom: !listed.component,
             id: listed.id.clone(),
             parent,
@@ -174,6 +176,7 @@ impl Reader<'_> {
             name: name.to_owned(),
             attributes: None,
             incomplete: None,
+            lacks_delete: false,
             revision: Revision::default(),
         }))
     }

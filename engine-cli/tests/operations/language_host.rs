@@ -66,6 +66,7 @@ impl ProviderHost for ScriptedHost {
             name: format!("Provider{object}"),
             attributes: None,
             incomplete: None,
+            lacks_delete: false,
             revision: Revision::default(),
         };
         let capabilities = Capabilities {

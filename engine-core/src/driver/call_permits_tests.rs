@@ -50,6 +50,7 @@ fn resolved(classes: &PermitsByClass, class: &str, max_concurrency: usize) -> Re
         name: class.to_owned(),
         attributes: None,
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     };
     let description = ProviderDescription {

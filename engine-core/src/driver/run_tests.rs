@@ -106,6 +106,7 @@ fn description() -> ProviderDescription {
         name: "Thing".to_owned(),
         attributes: None,
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     };
     let capabilities = Capabilities { create: true, ..Capabilities::default() };

@@ -12,6 +12,7 @@ fn reference(module: &str, name: &str, version: Option<u64>, code: &str) -> Prov
         name: name.to_owned(),
         attributes: None,
         incomplete: None,
+        lacks_delete: false,
         revision: Revision { version, code: (!code.is_empty()).then(|| code.to_owned()) },
     }
 }

@@ -40,6 +40,10 @@ pub struct ProviderReference {
     /// Why the object cannot be found again from this reference; `None` for a complete reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// Has the object no `delete`? Then its resources go without a call, also where it is not found again. No part of what
+    /// the object is found by.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_delete: bool,
     /// Which code it was when it last made or changed the resource. No part of what the object is found by.
     #[serde(default, skip_serializing_if = "Revision::is_empty")]
     pub revision: Revision,
@@ -72,10 +76,10 @@ impl ProviderReference {
         self.incomplete.is_none()
     }
 
-    /// What the object is found by: the reference without the revision.
+    /// What the object is found by: the reference without what only describes it.
     #[must_use]
     pub fn identity(&self) -> Self {
-        Self { revision: Revision::default(), ..self.clone() }
+        Self { lacks_delete: false, revision: Revision::default(), ..self.clone() }
     }
 
     /// Module and name of the class, as keys of objects that are registered by hand name it; the bare name where no module

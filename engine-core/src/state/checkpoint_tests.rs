@@ -175,6 +175,7 @@ fn our_references_are_written_encrypted_into_inputs_and_outputs() {
         name: "Labels".into(),
         attributes: Some(r#"{"token":"canary"}"#.into()),
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     });
     let mut with_reference = resource("a", 1.0);

@@ -65,6 +65,7 @@ fn references_and_the_code_of_programs_stay_what_they_are() {
         name: "Notes".into(),
         attributes: None,
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     };
     let ours = sealed(&serde_json::to_string(&reference).unwrap());

@@ -32,6 +32,8 @@ use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::exchange::Exchange;
 use crate::driver::permits::Once;
 
+mod for_imports;
+
 /// The live objects of one run.
 pub(in crate::driver) struct Providers {
     exchange: Arc<Exchange>,
@@ -103,7 +105,10 @@ impl Providers {
         if let Some(description) = self.known().described.get(&object) {
             return Ok(description.clone());
         }
-        let description = self.exchange.describe(object).await?;
+        let mut description = self.exchange.describe(object).await?;
+        if !description.capabilities.delete {
+            Arc::make_mut(&mut description.reference).lacks_delete = true;
+        }
         self.known().described.insert(object, description.clone());
         Ok(description)
     }
@@ -178,6 +183,22 @@ impl Providers {
         Ok(self.resolved(object, &ProviderDescription { reference, ..description }))
     }
 
+    /// The object for a deletion; `None` where there is none, and its resource goes without a call.
+    pub(in crate::driver) async fn resolve_for_deletion(
+        &self,
+        resource: &ResourceState,
+    ) -> Result<Option<ResolvedProvider>, ProviderError> {
+        match self.resolve(resource).await {
+            Err(error) if error.kind == ProviderErrorKind::NoProvider && self.lacked_delete(resource) => Ok(None),
+            resolved => resolved.map(Some),
+        }
+    }
+
+    /// Does the state say that the resource's provider had no `delete`?
+    fn lacked_delete(&self, resource: &ResourceState) -> bool {
+        self.stored_reference(resource).is_ok_and(|reference| reference.lacks_delete)
+    }
+
     /// Has secret code hidden in messages. The lines of a program's text are words of everything else, and are no such code.
     pub(in crate::driver) fn learn_code(&self, code: &SerializedProvider) {
         if code.secret && !code.text.contains('\n') {
@@ -198,7 +219,7 @@ impl Providers {
         if self.exchange.is_by_hand(&reference).await {
             return Ok(());
         }
-        match self.resolve(resource).await {
+        match self.resolve_for_deletion(resource).await {
             Err(error) if error.kind == ProviderErrorKind::NoProvider => Err(error),
             // What else goes wrong there may go well in the update.
             _ => Ok(()),
@@ -214,34 +235,6 @@ impl Providers {
     pub(in crate::driver) async fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
         let object = self.known().by_urn.get(urn).copied()?;
         Some(self.describe(object).await.map(|description| self.resolved(object, &description)))
-    }
-
-    /// The objects that the program registered for resources of a type, each with one of those resources.
-    pub(in crate::driver) fn live_of_type(&self, kind: &str) -> Vec<(Urn, ObjectId)> {
-        let known = self.known();
-        let mut found: Vec<_> = known.by_urn.iter().filter(|(urn, _)| urn.own_type() == kind).collect();
-        found.sort_unstable();
-        found.dedup_by_key(|(_, object)| **object);
-        found.into_iter().map(|(urn, object)| (urn.clone(), *object)).collect()
-    }
-
-    /// The object that the user named by its place; made if there is only a class.
-    pub(in crate::driver) async fn named(
-        &self,
-        reference: &Arc<ProviderReference>,
-    ) -> Result<Option<ResolvedProvider>, ProviderError> {
-        let known = self.known().by_reference.get(reference).copied();
-        let object = match known {
-            Some(object) => object,
-            None => match self.exchange.named(reference).await? {
-                Some(object) => object,
-                None => return Ok(None),
-            },
-        };
-        // Noted under what was named, so that there is one object of it in the run.
-        self.known().by_reference.insert(Arc::clone(reference), object);
-        let description = self.describe(object).await?;
-        Ok(Some(self.resolved(object, &description)))
     }
 
     /// Is the object that serves a resource known by now: registered for the resource, or handed over by the program

@@ -3,6 +3,7 @@
 pub(super) mod call_pace;
 pub(super) mod callbacks;
 pub(super) mod event_queue;
+pub(super) mod holders;
 pub(super) mod late_calls;
 pub(super) mod noticed_classes;
 pub(super) mod refresh_first;

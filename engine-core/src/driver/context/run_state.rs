@@ -15,6 +15,7 @@ use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, Resou
 use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::PropertyMap;
 
+use crate::driver::context::holders::Holders;
 use crate::driver::context::late_calls::LateCalls;
 
 /// Ends when the deletions of one replacement are over.
@@ -42,6 +43,8 @@ pub(in crate::driver) struct RunState {
     /// Outputs of the stack as the program gave them.
     pub(in crate::driver) stack_outputs: Option<PropertyMap>,
     pub(in crate::driver) root: Option<Urn>,
+    /// Has the run begun to delete what the program did not register?
+    pub(in crate::driver) deletes_leftovers: bool,
     /// The resources whose objects a replacement of another resource is deleting.
     pub(in crate::driver) deleting: FixedMap<ResourceNumber, DeletionsOver>,
     /// In an import: the inputs that the program gives its resources.
@@ -59,6 +62,8 @@ pub(in crate::driver) struct RunState {
     /// Unresolved creates whose providers know of no object, until they are made again.
     pub(in crate::driver) looked_for: BTreeSet<Urn>,
     pub(in crate::driver) late: LateCalls,
+    /// Made when an object is imported.
+    holders: Option<Holders>,
 }
 
 impl RunState {
@@ -82,6 +87,7 @@ impl RunState {
             planned: UrnSet::default(),
             stack_outputs: None,
             root: None,
+            deletes_leftovers: false,
             deleting: FixedMap::default(),
             wanted: UrnMap::default(),
             guarded: UrnMap::default(),
@@ -91,7 +97,13 @@ impl RunState {
             told_creates: BTreeSet::new(),
             looked_for: BTreeSet::new(),
             late: LateCalls::default(),
+            holders: None,
         }
+    }
+
+    /// Which resources have objects.
+    pub(in crate::driver) fn holders(&mut self) -> &mut Holders {
+        self.holders.get_or_insert_with(|| Holders::of(&self.ledger))
     }
 
     /// Counts a step that was done.
@@ -132,6 +144,9 @@ impl RunState {
     ) -> Change {
         let number = self.ledger.next_number();
         self.numbers.insert(resource.urn.clone(), number);
+        if let Some(holders) = &mut self.holders {
+            holders.add(&resource);
+        }
         self.apply(Change::Put { number, resource, in_place_of })
     }
 

@@ -244,6 +244,7 @@ fn made_by(class: &str, resources: Vec<Arc<ResourceState>>, names: &[&str]) -> V
         name: class.to_owned(),
         attributes: None,
         incomplete: Some("it was local".to_owned()),
+        lacks_delete: false,
         revision: Revision::default(),
     };
     let mut resources = resources;
@@ -293,4 +294,41 @@ fn a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails() {
     let by_hand = Arc::new(ScriptedHost { by_hand: true, ..ScriptedHost::default() });
     let preview = run(&by_hand, OperationKind::Update, true, orphaned(first.resources, &["c"]), &[]);
     assert_eq!(preview.report.summary.outcome, Ended::Succeeded, "{}", preview.messages);
+}
+
+/// The resources with another note of their providers.
+fn with_reference(
+    resources: &[Arc<ResourceState>],
+    change: impl Fn(&mut ProviderReference),
+) -> Vec<Arc<ResourceState>> {
+    let mut resources = resources.to_vec();
+    for resource in &mut resources {
+        if let StoredProvider::Reference(reference) = &mut Arc::make_mut(resource).stored_provider {
+            change(Arc::make_mut(reference));
+        }
+    }
+    resources
+}
+
+#[test]
+fn what_has_no_delete_goes_although_its_provider_is_not_found() {
+    let incomplete = Some("it was local");
+    let host = Arc::new(ScriptedHost { without_delete: true, incomplete, ..ScriptedHost::default() });
+    let first = up(&host, Vec::new(), &[wanted("a", "x")]);
+    // A state of before learns of it in the next run, although nothing changes.
+    let before = with_reference(&first.resources, |reference| reference.lacks_delete = false);
+    assert_ne!(before, first.resources);
+    let same = up(&host, before.clone(), &[wanted("a", "x")]);
+    assert_eq!((same.steps, same.resources), (vec!["same proj-dev".into(), "same a".into()], first.resources.clone()));
+
+    let gone = |resources| with_reference(resources, |reference| reference.name = "Gone".to_owned());
+    let ways = [(OperationKind::Update, true), (OperationKind::Update, false), (OperationKind::Destroy, false)];
+    for (kind, dry_run) in ways {
+        let outcome = run(&Arc::default(), kind, dry_run, gone(&first.resources), &[]);
+        assert_eq!(outcome.report.summary.outcome, Ended::Succeeded, "{}", outcome.messages);
+        assert!(outcome.steps.contains(&"delete a".to_owned()), "{:?}", outcome.steps);
+        assert!(outcome.calls.is_empty(), "{:?}", outcome.calls);
+        let unknown = run(&Arc::default(), kind, dry_run, gone(&before), &[]);
+        assert_eq!(unknown.report.summary.outcome, Ended::Failed);
+    }
 }

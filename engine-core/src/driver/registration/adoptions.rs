@@ -55,10 +55,10 @@ impl From<RpcError> for Trouble {
 impl Context {
     /// Takes over everything on the list: parents before their children, all others side by side.
     pub(in crate::driver) async fn adopt_all(&self) {
-        let mut waiting = self.operation.adoptions.clone();
         if self.make_root().await.is_err() {
             return;
         }
+        let mut waiting = self.with_types(self.operation.adoptions.clone()).await;
         while !waiting.is_empty() && !self.stop.is_halted() {
             let open: UrnSet = waiting.iter().map(|adoption| adoption.urn.clone()).collect();
             let (ready, later): (Vec<_>, Vec<_>) = waiting
@@ -183,6 +183,7 @@ impl Context {
             self.server_of(adoption).await?
         };
         resource.stored_provider = resolved.stored();
+        self.claim(resource.clone(), None, &resolved)?;
         let (inputs, outputs) = self.ask_for(adoption, &resolved, &mut resource).await?;
         resource.inputs = Arc::new(self.check_adopted(adoption, &resolved, inputs).await?);
         let inputs = Arc::clone(&resource.inputs);
@@ -223,7 +224,10 @@ impl Context {
         if id.is_empty() {
             return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
         }
-        resource.id = id;
+        if id != resource.id {
+            resource.id = id;
+            self.claim(resource.clone(), None, resolved)?;
+        }
         let mut inputs = inputs.unwrap_or_else(|| self.inputs_of(adoption, &outputs));
         for (key, value) in &adoption.inputs {
             let told = inputs.entry(key.clone()).or_insert(Value::Null);

@@ -42,6 +42,7 @@ fn named(number: u64) -> ProviderChoice {
         name: format!("Provider{number}"),
         attributes: None,
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     }))
 }
@@ -172,4 +173,58 @@ fn a_preview_of_an_import_keeps_nothing() {
     let outcome = run_as(&finding(&["a"]), operation, Vec::new(), &[]);
     assert_eq!(outcome.steps, ["create proj-dev", "import a"]);
     assert_eq!(outcome.calls, ["a.configure", "a.read", "a.check"]);
+}
+
+#[test]
+fn an_object_that_the_stack_has_is_not_taken_over_a_second_time() {
+    let first = import(&finding(&["a"]), Vec::new(), &[], vec![Adoption { provider: named(1), ..adoption("a") }]);
+    let again = |name: &str, number| Adoption { id: "id-a".to_owned(), provider: named(number), ..adoption(name) };
+    let host = finding(&["b", "c", "d"]);
+    let refused = import(&host, first.resources.clone(), &[], vec![again("b", 1), again("c", 2), again("d", 2)]);
+    assert_eq!(refused.report.summary.outcome, Ended::Failed);
+    assert!(refused.messages.contains("the object 'id-a' is that of"), "{}", refused.messages);
+    assert!(refused.messages.contains("Thing::a' already"), "{}", refused.messages);
+    // Of two entries one is taken over; another provider may have an object of that id.
+    let taken: Vec<_> = refused.resources.iter().filter(|resource| resource.kind == KIND).collect();
+    assert_eq!(taken.len(), 2, "{taken:?}");
+    assert!(!taken.iter().any(|resource| resource.urn.name() == "b"));
+}
+
+#[test]
+fn what_is_named_by_its_provider_gets_the_type_that_the_providers_resources_have() {
+    let by_provider = |name: &str| {
+        let kind = "pulumi-python:dynamic:Resource".to_owned();
+        let urn = Urn::new("dev", "proj", "", &kind, name);
+        Adoption { urn, kind, typed_by_provider: true, provider: named(1), ..adoption(name) }
+    };
+    let below = |name: &str, parent: &Adoption| {
+        let urn = Urn::new("dev", "proj", parent.urn.qualified_type(), GROUP, name);
+        let (kind, id) = (GROUP.to_owned(), String::new());
+        Adoption { urn, kind, id, custom: false, parent: Some(parent.urn.clone()), ..adoption(name) }
+    };
+    let list = || vec![below("child", &by_provider("a")), by_provider("a")];
+    // Nobody says what type that is.
+    let alone = import(&finding(&["a"]), Vec::new(), &[], list());
+    assert_eq!(alone.resource("a").kind, "pulumi-python:dynamic:Resource", "{}", alone.messages);
+    // The program has such resources, or the state.
+    let in_program = import(&finding(&["a"]), Vec::new(), &[wanted("other", "x")], list());
+    assert_eq!(in_program.resource("a").urn, Urn::new("dev", "proj", "", KIND, "a"), "{}", in_program.messages);
+    assert_eq!(in_program.resource("child").parent, Some(in_program.resource("a").urn.clone()));
+    assert_eq!(in_program.resource("child").urn.qualified_type(), format!("{KIND}${GROUP}"));
+    let first = run(&finding(&["a"]), OperationKind::Update, false, Vec::new(), &[wanted("other", "x")]);
+    let in_state = import(&finding(&["a"]), first.resources.clone(), &[], list());
+    assert_eq!(in_state.resource("a").kind, KIND, "{}", in_state.messages);
+    // Several are listed, and nothing is guessed.
+    let mut two = first.resources.clone();
+    let second = two.iter().find(|resource| resource.kind == KIND).map(|resource| ResourceState {
+        urn: Urn::new("dev", "proj", "", "pulumi-python:dynamic/shop:Label", "second"),
+        kind: "pulumi-python:dynamic/shop:Label".to_owned(),
+        ..(**resource).clone()
+    });
+    two.extend(second.map(Arc::new));
+    let unclear = import(&finding(&["a"]), two, &[], vec![by_provider("a")]);
+    assert_eq!(unclear.report.summary.outcome, Ended::Failed);
+    let told = "has resources of several types; name the one that is meant, and the provider with --provider (or \"provider\" in \
+                the file):\n    * pulumi-python:dynamic/shop:Label\n    * pulumi-python:dynamic:Thing";
+    assert!(unclear.messages.contains(told), "{}", unclear.messages);
 }

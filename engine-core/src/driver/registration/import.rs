@@ -35,13 +35,32 @@ impl Context {
         if !resolved.can_read() {
             return Some(Err(ImportFailure::Refused(RegistrationError::import_without_read(&registration.urn))));
         }
+        if let Err(refusal) = self.claim_imported(registration, &registration.goal.import_id, resolved) {
+            return Some(Err(ImportFailure::Refused(refusal)));
+        }
         // When the run has been stopped, the question that follows says so.
         let _permit = self.call_permit(&registration.urn, resolved).await.ok()?;
         let answer = self.providers.call(resolved, &registration.urn, question.method.clone()).await;
-        if let Ok(Answer::Read { outputs, inputs, .. }) = &answer {
+        if let Ok(Answer::Read { id, outputs, inputs, .. }) = &answer {
             outputs.iter().chain(inputs).for_each(|properties| self.learn_secrets_of(properties));
+            if *id != registration.goal.import_id
+                && let Err(refusal) = self.claim_imported(registration, id, resolved)
+            {
+                return Some(Err(ImportFailure::Refused(refusal)));
+            }
         }
         Some(answer.map_err(ImportFailure::Call))
+    }
+
+    fn claim_imported(
+        &self,
+        registration: &Registration,
+        id: &str,
+        resolved: &ResolvedProvider,
+    ) -> Result<(), RegistrationError> {
+        let resource = ResourceState { id: id.to_owned(), ..registration.new_state() };
+        let formerly = registration.old.as_ref().map(|(_, old)| &old.urn);
+        self.claim(resource, formerly, resolved)
     }
 
     /// Tells that an object could not be taken over. A preview goes on, to tell of all of them; so does a run with

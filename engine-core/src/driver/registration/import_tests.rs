@@ -268,3 +268,41 @@ fn what_follows_gets_what_the_object_has() {
     let first = up(&host, Vec::new(), &program);
     assert_eq!(first.resource("b").inputs["from"], Value::from("arn:there"));
 }
+
+#[test]
+fn an_object_that_another_resource_has_is_refused_with_the_name_of_that_resource() {
+    let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7"), wanted("c", "x")]);
+    let told = "the object 'id-7' is that of 'urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::a' already";
+    let both = [imported("a", "x", "id-7"), imported("b", "x", "id-7")];
+    for dry_run in [true, false] {
+        for program in [&both[..], &both[1..]] {
+            let refused = run(&Arc::default(), OperationKind::Update, dry_run, first.resources.clone(), program);
+            assert_eq!(refused.report.summary.outcome, Ended::Failed);
+            assert!(refused.messages.contains(told), "{}", refused.messages);
+            assert!(!refused.calls.contains(&"b.read".to_owned()), "{:?}", refused.calls);
+            assert!(!refused.calls.contains(&"a.delete".to_owned()), "{:?}", refused.calls);
+        }
+    }
+    // Also where both are new, and where the other one was made.
+    let twice = up(&Arc::default(), Vec::new(), &both);
+    assert!(twice.messages.contains(told), "{}", twice.messages);
+    let made = first.resource("c").id.clone();
+    let id: &'static str = Box::leak(made.into_boxed_str());
+    let refused = up(
+        &Arc::default(),
+        first.resources.clone(),
+        &[imported("a", "x", "id-7"), wanted("c", "x"), imported("d", "x", id)],
+    );
+    assert!(refused.messages.contains("Thing::c' already"), "{}", refused.messages);
+}
+
+#[test]
+fn an_id_that_another_provider_or_a_mere_look_up_has_is_no_other_resource_of_the_object() {
+    let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
+    let other = Wanted { object: 2, ..imported("b", "x", "id-7") };
+    let imported_there = up(&Arc::default(), first.resources, &[imported("a", "x", "id-7"), other]);
+    assert_eq!(imported_there.report.summary.outcome, Ended::Succeeded, "{}", imported_there.messages);
+    let looked_up = Wanted { read: Some("id-7"), ..wanted("a", "x") };
+    let beside = up(&Arc::default(), Vec::new(), &[looked_up, imported("b", "x", "id-7")]);
+    assert_eq!(beside.report.summary.outcome, Ended::Succeeded, "{}", beside.messages);
+}

@@ -1,6 +1,8 @@
 //! A resource's way from its goal to its answer: made, changed, taken over or looked up.
 
+mod adopted_types;
 pub(super) mod adoptions;
+mod claim;
 mod component_code;
 pub(super) mod construct;
 pub(super) mod import;

@@ -81,7 +81,7 @@ impl Context {
         number: ResourceNumber,
         resource: &Arc<ResourceState>,
     ) -> Result<Vec<Change>, ProviderError> {
-        let resolved = self.providers.resolve(resource).await?;
+        let Some(resolved) = self.providers.resolve_for_deletion(resource).await? else { return Ok(Vec::new()) };
         let method = Method::Delete {
             id: resource.id.clone(),
             props: resolved.shown(&resource.outputs_or_empty()),

@@ -37,6 +37,7 @@ fn resolved() -> ResolvedProvider {
         name: "Thing".to_owned(),
         attributes: None,
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     };
     let capabilities = Capabilities { create: true, update: true, delete: true, ..Capabilities::default() };

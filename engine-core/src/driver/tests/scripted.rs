@@ -43,6 +43,8 @@ pub(crate) struct ScriptedHost {
     pub(crate) gives: Mutex<HashMap<(String, &'static str), PropertyMap>>,
     /// Do its objects lack `create`?
     pub(crate) without_create: bool,
+    /// Do they lack `delete`?
+    pub(crate) without_delete: bool,
     /// Has the provider a `close`?
     pub(crate) closes: bool,
     /// What `find` finds, by the resource's name; `None`: the provider has no such method.
@@ -190,6 +192,7 @@ impl ProviderHost for ScriptedHost {
                 name: format!("Provider{object}"),
                 attributes: None,
                 incomplete: self.incomplete.map(str::to_owned),
+                lacks_delete: false,
                 revision: self.revision.clone(),
             }),
             capabilities: Capabilities {
@@ -199,7 +202,7 @@ impl ProviderHost for ScriptedHost {
                 create: !self.without_create,
                 read: true,
                 update: true,
-                delete: true,
+                delete: !self.without_delete,
                 find: self.finds.is_some(),
                 close: self.closes,
             },

@@ -1,7 +1,10 @@
 //! The refusals of taking over an object: by the option `import`, by the command `import`, or to complete a create.
 
+use std::collections::BTreeSet;
+
 use crate::message;
 use crate::message::{Code, Command};
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::plan::names::first_few;
@@ -59,6 +62,31 @@ impl RegistrationError {
                 ),
                 Command::new("state delete"),
                 ")"
+            ],
+        )
+    }
+
+    /// The same of an import.
+    #[must_use]
+    pub fn object_taken(urn: &Urn, holder: &ResourceState) -> Self {
+        let ResourceState { id, urn: owner, .. } = holder;
+        if holder.delete {
+            let text = format!(
+                "the object '{id}' is the old one of '{owner}', which waits for its deletion, so it is not imported; \
+                 remove that entry from the state first if the object is to stay"
+            );
+            return Self::on(urn, message![text, " (", Command::new("stack"), " lists it)"]);
+        }
+        Self::on(
+            urn,
+            message![
+                format!(
+                    "the object '{id}' is that of '{owner}' already, and is not imported a second time: each of the two would \
+                     delete it. For a new name, type or parent of that resource use its option 'aliases'; to give the object \
+                     away, run "
+                ),
+                Command::new("state delete").quoted(owner),
+                " first"
             ],
         )
     }
@@ -146,6 +174,26 @@ impl RegistrationError {
                 list.join("\n    * ")
             ),
         )
+    }
+
+    /// An object whose type is that of its provider's resources, which have several.
+    #[must_use]
+    pub fn many_types_of_provider(urn: &Urn, place: &str, types: &BTreeSet<String>) -> Self {
+        let list: Vec<&str> = types.iter().map(String::as_str).collect();
+        Self::on(
+            urn,
+            format!(
+                "the provider {place} has resources of several types; name the one that is meant, and the provider with \
+                 --provider (or \"provider\" in the file):\n    * {}",
+                list.join("\n    * ")
+            ),
+        )
+    }
+
+    /// Two entries of a list that would become one resource.
+    #[must_use]
+    pub fn listed_twice(urn: &Urn) -> Self {
+        Self::on(urn, "another entry has the same type, name and parent; remove one of them")
     }
 
     /// A provider that was named and is not there.

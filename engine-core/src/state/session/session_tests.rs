@@ -95,6 +95,7 @@ fn a_provider_that_is_found_again_is_no_change() {
         name: "P".into(),
         attributes: None,
         incomplete: None,
+        lacks_delete: false,
         revision: Revision::default(),
     });
     let backend = empty_stack();

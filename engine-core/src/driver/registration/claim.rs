@@ -1,0 +1,45 @@
+//! One object, one resource: an object that two resources had would be deleted with either of them (docs/rules 7.2, 7.3).
+
+use std::sync::Arc;
+
+use crate::plan::RegistrationError;
+use crate::resource_state::ResourceState;
+use crate::urn::Urn;
+
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::context::Context;
+
+impl Context {
+    /// Notes that an object is about to become that of a resource; refused where another resource has it. `formerly` is the
+    /// URN that the resource had before.
+    pub(in crate::driver) fn claim(
+        &self,
+        resource: ResourceState,
+        formerly: Option<&Urn>,
+        resolved: &ResolvedProvider,
+    ) -> Result<(), RegistrationError> {
+        let known = self.run_state().holders().with_id(&resource.id).to_vec();
+        let is_itself =
+            |other: &ResourceState| (other.urn == resource.urn || Some(&other.urn) == formerly) && !other.delete;
+        let holder = known.iter().find(|other| {
+            other.kind == resource.kind && !is_itself(other) && self.is_served_alike(other, &resource, resolved)
+        });
+        if let Some(holder) = holder {
+            return Err(RegistrationError::object_taken(&resource.urn, holder));
+        }
+        self.run_state().holders().add(&Arc::new(resource));
+        Ok(())
+    }
+
+    /// Are both served by one provider? Objects of two may have one id: in two regions, for example.
+    fn is_served_alike(&self, other: &ResourceState, resource: &ResourceState, resolved: &ResolvedProvider) -> bool {
+        if resolved.is_plugin() {
+            let theirs = other.provider_parts().map(|(urn, _)| urn);
+            let ours = resource.provider_parts().map(|(urn, _)| urn);
+            // Another version of a package has another default provider.
+            let is_default = |urn: &Option<Urn>| urn.as_ref().is_some_and(Urn::is_default_provider);
+            return theirs == ours || (is_default(&theirs) && is_default(&ours));
+        }
+        self.providers.is_served_alike(other, resolved)
+    }
+}
