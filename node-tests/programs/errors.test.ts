@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { expect, test } from "vitest";
+import { registerProvider } from "maloko";
+import { forgetProviders } from "maloko/embedded";
+import { expect, onTestFinished, test } from "vitest";
 import { Echo, failureOf, newStack, type Props, Thing } from "../support/kit";
 
 test("an error of a provider is raised as the same object", async () => {
@@ -220,4 +222,55 @@ test.each(CHAINED)("the first line of an error tells what caused it: %s", async 
     const shown = result.diagnostics.find(({ severity, urn }) => severity === "error" && urn?.endsWith("::a"));
     expect(shown?.message.split("\n")[0]).toBe(said);
     expect(result.thrown).toEqual({ value: error });
+});
+
+// After the end of the program.
+
+function latch(): { open: () => void; opened: Promise<void> } {
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => {
+        open = resolve;
+    });
+    return { open, opened };
+}
+
+const began = latch();
+const late = latch();
+
+/** Its deletion goes on until a resource is being registered that the program did not wait for. */
+class Slow {
+    async create(outs: Props) {
+        return { id: "made", outs };
+    }
+
+    async delete() {
+        began.open();
+        await late.opened;
+    }
+}
+
+test("a resource that is registered when deletions have begun is refused", async () => {
+    onTestFinished(forgetProviders);
+    registerProvider(Echo, () => new Echo());
+    registerProvider(Slow, () => new Slow());
+    const stack = newStack();
+    await stack.up(() => {
+        new Thing(new Echo(), "victim", { size: 1 });
+        new Thing(new Slow(), "slow", { size: 1 });
+    });
+    const transforms = [
+        () => {
+            late.open();
+            return undefined;
+        },
+    ];
+    const result = await stack.run("update", () => {
+        void began.opened.then(() => new Thing(new Echo(), "victim", { size: 1 }, { transforms }));
+    });
+    expect(result.outcome).toBe("failed");
+    const errors = result.diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.map(({ message }) => message).join()).toContain("it was registered after the program had ended");
+    expect(result.steps).not.toContainEqual({ op: "same", urn: expect.stringMatching(/::victim$/) });
+    expect(Object.keys(stack.resources())).not.toContain("victim");
+    expect((await stack.up(() => {})).outcome).toBe("succeeded");
 });

@@ -1,6 +1,8 @@
 // Resource options, end to end: time limits, replacement triggers, aliases, dependencies on components.
 import * as pulumi from "@pulumi/pulumi";
-import { expect, test } from "vitest";
+import { registerProvider } from "maloko";
+import { forgetProviders } from "maloko/embedded";
+import { expect, onTestFinished, test } from "vitest";
 import { Echo, newStack, type Props, Recording, Thing } from "../support/kit";
 
 class Group extends pulumi.ComponentResource {
@@ -181,4 +183,49 @@ test("what diff calls stable is known in a preview", async () => {
     seen.length = 0;
     await stack.preview(() => program(2));
     expect(seen).toEqual(["arn:1"]);
+});
+
+test.each([
+    ["value[*]", [1, 2], [7, 8, 9], [1, 2, 9]],
+    ["value[*]", [1, 2], [7], [1]],
+    ["value[*]", [1, 2], [], []],
+    ["value[*].cidr", [{ cidr: "old" }], [{ cidr: "new" }, { cidr: "more" }], [{ cidr: "old" }, { cidr: "more" }]],
+    ["value.*[*].cidr", { a: [{ cidr: 1 }] }, { a: [{ cidr: 2 }, {}] }, { a: [{ cidr: 1 }, {}] }],
+])("ignored items keep what they had when their number changes: %s %j", async (path, old, news, expected) => {
+    const stack = newStack();
+    const program = (value: unknown) => void new Thing(new Recording(), "a", { value }, { ignoreChanges: [path] });
+    await stack.up(() => program(old));
+    await stack.up(() => program(news));
+    expect(stack.resources().a?.inputs?.value).toEqual(expected);
+});
+
+// The order of replacements.
+
+/** Replaced for another port, and changed by anything else. */
+class Targeted extends Echo {
+    override async create(inputs: Props) {
+        return { id: "made", outs: { ...inputs, arn: `arn-${inputs.port}` } };
+    }
+
+    async diff(_id: string, olds: Props, news: Props) {
+        const differs = (key: string) => JSON.stringify(olds[key]) !== JSON.stringify(news[key]);
+        const changed = Object.keys(news).filter((key) => key !== "arn" && differs(key));
+        return { changes: changed.length > 0, replaces: changed.filter((key) => key === "port") };
+    }
+}
+
+test("a dependent goes first that is replaced for something below the property", async () => {
+    onTestFinished(forgetProviders);
+    registerProvider(Targeted, () => new Targeted());
+    const stack = newStack();
+    const program = (port: number) => {
+        const group = new Thing(new Targeted(), "group", { port }, { deleteBeforeReplace: true }, ["arn"]);
+        const actions = [{ target: group.arn }];
+        new Thing(new Targeted(), "listener", { actions }, { replaceOnChanges: ["actions[*].target"] });
+    };
+    await stack.up(() => program(1));
+    const result = await stack.up(() => program(2));
+    const deleted = result.steps.filter(({ op }) => op === "delete-replaced").map(({ urn }) => urn.split("::").at(-1));
+    expect(deleted).toEqual(["listener", "group"]);
+    expect(stack.resources().listener?.inputs?.actions).toEqual([{ target: "arn-2" }]);
 });

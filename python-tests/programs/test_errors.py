@@ -2,11 +2,13 @@
 
 import asyncio
 import sys
+import threading
 import traceback
+from typing import Any, ClassVar
 
 import pulumi
 import pytest
-from kit import Echo, Thing
+from kit import Echo, Recording, Thing, nothing
 from pulumi.dynamic import CheckFailure, CheckResult, ResourceProvider
 
 from maloko import PartialFailure
@@ -249,3 +251,43 @@ def test_the_first_line_of_an_error_tells_what_caused_it(stack: Stack, name: str
     shown = [text for severity, urn, text in result.diagnostics if severity == "error" and urn.endswith("::a")]
     assert shown[0].splitlines()[0] == said
     assert result.exception is error
+
+
+# After the end of the program.
+
+
+class Slow(Recording):
+    """Its deletion goes on until a resource is being registered that the program did not wait for."""
+
+    began: ClassVar[threading.Event] = threading.Event()
+    late: ClassVar[threading.Event] = threading.Event()
+
+    def delete(self, id_: str, props: dict[str, Any]) -> None:
+        self.began.set()
+        assert self.late.wait(60)
+
+
+def test_a_resource_that_is_registered_when_deletions_have_begun_is_refused(stack: Stack) -> None:
+    def first() -> None:
+        Thing(Recording(), "victim", {"size": 1})
+        Thing(Slow(), "slow", {"size": 1})
+
+    def is_being_registered(_args: pulumi.ResourceTransformArgs) -> None:
+        Slow.late.set()
+
+    async def later() -> None:
+        await asyncio.get_running_loop().run_in_executor(None, Slow.began.wait, 60)
+        opts = pulumi.ResourceOptions(transforms=[is_being_registered])
+        Thing(Recording(), "victim", {"size": 1}, opts)
+
+    def second() -> None:
+        tasks.append(asyncio.ensure_future(later()))
+
+    tasks: list[asyncio.Future[None]] = []
+    stack.up(first)
+    result = stack.run("update", second)
+    assert result.outcome == "failed"
+    assert "it was registered after the program had ended" in "".join(result.messages("error"))
+    assert "same" not in {op for op, urn in result.steps if urn.endswith("::victim")}
+    assert not {"victim", "slow"} & stack.resources().keys()
+    assert stack.up(nothing).outcome == "succeeded"

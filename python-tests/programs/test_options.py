@@ -5,6 +5,7 @@ import threading
 from typing import Any
 
 import pulumi
+import pytest
 from kit import Echo, Recording, Thing
 from pulumi.dynamic import CreateResult, DiffResult, ResourceProvider
 
@@ -208,3 +209,57 @@ def test_what_diff_calls_stable_is_known_in_a_preview(stack: Stack) -> None:
     seen.clear()
     stack.preview(lambda: program(2))
     assert seen == ["arn:1"]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "expected"),
+    [
+        ("value[*]", [1, 2], [7, 8, 9], [1, 2, 9]),
+        ("value[*]", [1, 2], [7], [1]),
+        ("value[*]", [1, 2], [], []),
+        ("value[*].cidr", [{"cidr": "old"}], [{"cidr": "new"}, {"cidr": "more"}], [{"cidr": "old"}, {"cidr": "more"}]),
+        ("value.*[*].cidr", {"a": [{"cidr": 1}]}, {"a": [{"cidr": 2}, {}]}, {"a": [{"cidr": 1}, {}]}),
+    ],
+)
+def test_ignored_items_keep_what_they_had_when_their_number_changes(
+    stack: Stack, path: str, old: Any, new: Any, expected: Any
+) -> None:
+    def program(value: Any) -> None:
+        Thing(Recording(), "a", {"value": value}, pulumi.ResourceOptions(ignore_changes=[path]))
+
+    stack.up(lambda: program(old))
+    stack.up(lambda: program(new))
+    assert stack.resources()["a"]["inputs"]["value"] == expected
+
+
+# The order of replacements.
+
+
+class Targeted(ResourceProvider):
+    """Replaced for another port, and changed by anything else."""
+
+    def create(self, props: dict[str, Any]) -> CreateResult:
+        return CreateResult("made", {**props, "arn": f"arn-{props.get('port')}"})
+
+    def diff(self, _id: str, olds: dict[str, Any], news: dict[str, Any]) -> DiffResult:
+        changed = [key for key in news if key != "arn" and olds.get(key) != news[key]]
+        return DiffResult(changes=bool(changed), replaces=[key for key in changed if key == "port"])
+
+
+class Target(Thing):
+    arn: pulumi.Output[str]
+
+
+def test_a_dependent_goes_first_that_is_replaced_for_something_below_the_property(stack: Stack) -> None:
+    def program(port: int) -> None:
+        group = Target(
+            Targeted(), "group", {"port": port, "arn": None}, pulumi.ResourceOptions(delete_before_replace=True)
+        )
+        opts = pulumi.ResourceOptions(replace_on_changes=["actions[*].target"])
+        Thing(Targeted(), "listener", {"actions": [{"target": group.arn}]}, opts)
+
+    stack.up(lambda: program(1))
+    result = stack.up(lambda: program(2))
+    deleted = [urn.rsplit("::", 1)[1] for op, urn in result.steps if op == "delete-replaced"]
+    assert deleted == ["listener", "group"]
+    assert stack.resources()["listener"]["inputs"]["actions"] == [{"target": "arn-2"}]

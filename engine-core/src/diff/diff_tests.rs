@@ -1,5 +1,7 @@
 //! Paths, comparison and reset.
 
+use serde_json::json;
+
 use super::{changed_keys, diff_properties, reset_ignored};
 use crate::value::{PropertyMap, Value};
 
@@ -56,14 +58,77 @@ fn a_wildcard_resets_every_member_of_an_object() {
     assert_eq!(news, olds);
 }
 
+fn value(json: &serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Array(items) => Value::Array(items.iter().map(value).collect()),
+        serde_json::Value::Object(members) => {
+            Value::Object(members.iter().map(|(key, inner)| (key.clone(), value(inner))).collect())
+        }
+        serde_json::Value::String(text) => Value::from(text.as_str()),
+        other => Value::Number(other.as_f64().unwrap_or(f64::NAN)),
+    }
+}
+
+#[test]
+fn a_wildcard_resets_what_both_sides_have_and_leaves_the_rest_to_the_program() {
+    for (path, old, new, expected) in [
+        ("p[*]", json!([1, 2]), json!([7, 8, 9]), json!([1, 2, 9])),
+        ("p[*]", json!([1, 2, 3]), json!([7]), json!([1])),
+        ("p[*]", json!([1, 2]), json!([]), json!([])),
+        ("p[*]", json!([]), json!([7]), json!([7])),
+        ("p[*].x", json!([{"x": 1, "y": 1}]), json!([{"x": 2, "y": 2}, {"x": 3}]), json!([{"x": 1, "y": 2}, {"x": 3}])),
+        (
+            "p[*].x.z",
+            json!([{"y": 1}, {"x": {"z": 1}}]),
+            json!([{"x": {"z": 2}}, {"x": {"z": 2}}]),
+            json!([{"x": {"z": 2}}, {"x": {"z": 1}}]),
+        ),
+        ("p[*][*]", json!([[1, 2], [3]]), json!([[7], [8, 9], [6]]), json!([[1], [3, 9], [6]])),
+        (
+            "p.*.x",
+            json!({"a": {"x": 1}, "b": {"x": 1}}),
+            json!({"a": {"x": 2}, "c": {"x": 2}}),
+            json!({"a": {"x": 1}, "c": {"x": 2}}),
+        ),
+        (
+            "p.*[*].x",
+            json!({"a": [{"x": 1}]}),
+            json!({"a": [{"x": 2}, {"x": 3}], "b": [{"x": 4}]}),
+            json!({"a": [{"x": 1}, {"x": 3}], "b": [{"x": 4}]}),
+        ),
+        ("p.*.x", json!({"a": {"x": 1}}), json!({}), json!({})),
+        (
+            "p.*.x",
+            json!({"a": {"x": 1}, "b": 1}),
+            json!({"a": {"x": 2}, "b": {"x": 2}}),
+            json!({"a": {"x": 1}, "b": {"x": 2}}),
+        ),
+    ] {
+        let mut news = map([("p", value(&new))]);
+        assert!(
+            reset_ignored(&map([("p", value(&old))]), &mut news, &[path.to_owned()]).is_empty(),
+            "{path} {old} {new}"
+        );
+        assert_eq!(news["p"], value(&expected), "{path}: {old} -> {new}");
+    }
+}
+
+#[test]
+fn a_wildcard_that_fits_nowhere_is_reported() {
+    let mut news = map([("p", value(&json!([{"x": 1}])))]);
+    let unchanged = news.clone();
+    assert_eq!(reset_ignored(&map([("p", value(&json!(["text"])))]), &mut news, &["p[*].x".to_owned()]), ["p[*].x"]);
+    assert_eq!(news, unchanged);
+}
+
 #[test]
 fn an_index_resets_one_item_and_fits_where_both_lists_have_it_or_neither() {
     let list = |items: &[f64]| Value::Array(items.iter().map(|item| (*item).into()).collect());
     let olds = map([("l", list(&[1.0, 2.0])), ("s", "text".into())]);
     let mut news = map([("l", list(&[7.0, 8.0, 9.0])), ("s", list(&[1.0]))]);
     let ignored = ["l[1]", "l[2]", "l[3]", "l[*]", "l.1", "s[0]", "s[*]"].map(str::to_owned);
-    assert_eq!(reset_ignored(&olds, &mut news, &ignored), ["l[2]", "l[*]", "l.1", "s[0]", "s[*]"]);
-    assert_eq!(news, map([("l", list(&[7.0, 2.0, 9.0])), ("s", list(&[1.0]))]));
+    assert_eq!(reset_ignored(&olds, &mut news, &ignored), ["l[2]", "l.1", "s[0]", "s[*]"]);
+    assert_eq!(news, map([("l", list(&[1.0, 2.0, 9.0])), ("s", list(&[1.0]))]));
 }
 
 #[test]

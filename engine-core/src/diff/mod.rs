@@ -7,4 +7,5 @@ mod structural;
 mod diff_tests;
 
 pub use reset::reset_ignored;
+pub(crate) use structural::bare;
 pub use structural::{changed_keys, diff_properties};

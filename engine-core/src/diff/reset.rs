@@ -76,7 +76,10 @@ fn reset(old: Option<&Value>, new: &mut Value, path: &[PatternSegment]) -> bool 
         (PatternSegment::Any, Value::Object(news)) => {
             let Some(Value::Object(olds)) = old else { return false };
             let keys: Vec<String> = olds.keys().chain(news.keys()).cloned().collect();
-            keys.iter().all(|key| reset_member(olds.get(key), news, key, rest))
+            // What lies below a member is compared where both sides have that member.
+            let both = |key: &&String| rest.is_empty() || (olds.contains_key(*key) && news.contains_key(*key));
+            let keys: Vec<_> = keys.iter().filter(both).collect();
+            fits_any(keys.into_iter().map(|key| reset_member(olds.get(key), news, key, rest)))
         }
         (PatternSegment::One(Segment::Index(index)), Value::Array(news)) => {
             let Some(Value::Array(olds)) = old else { return false };
@@ -88,10 +91,16 @@ fn reset(old: Option<&Value>, new: &mut Value, path: &[PatternSegment]) -> bool 
         }
         (PatternSegment::Any, Value::Array(news)) => {
             let Some(Value::Array(olds)) = old else { return false };
-            olds.len() == news.len() && olds.iter().zip(news).all(|(old, new)| reset(Some(old), new, rest))
+            // Items that one side alone has are as the program has them.
+            fits_any(olds.iter().zip(news).map(|(old, new)| reset(Some(old), new, rest)))
         }
         _ => false,
     }
+}
+
+/// Resets the places that a wildcard stands for, each by itself. Does it fit one of them, or are there none?
+fn fits_any(places: impl Iterator<Item = bool>) -> bool {
+    places.reduce(|any, fits| any || fits).unwrap_or(true)
 }
 
 fn reset_member(old: Option<&Value>, news: &mut PropertyMap, key: &str, rest: &[PatternSegment]) -> bool {

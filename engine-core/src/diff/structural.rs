@@ -47,7 +47,7 @@ fn diff_members<'a>(olds: &'a PropertyMap, news: &'a PropertyMap, way: &mut Vec<
 }
 
 /// What a value is once secrets and outputs around it are taken off.
-fn bare(value: &Value) -> &Value {
+pub(crate) fn bare(value: &Value) -> &Value {
     match value {
         Value::Secret(inner) => bare(inner),
         Value::Output(output) => output.value.as_ref().map_or(&Value::Unknown, bare),

@@ -74,6 +74,18 @@ fn stored_replace_on_changes_count() {
 }
 
 #[test]
+fn what_replace_on_changes_names_below_an_unknown_property_counts() {
+    for (path, goes) in [("size[*].part", true), ("size.part", true), ("*.*", true), ("other.part", false)] {
+        let b = ResourceState { replace_on_changes: vec![path.to_owned()], ..user("b", "a") };
+        let mut planner = planner(vec![resource("a"), Arc::new(b)]);
+        let decided = decide_by(&mut planner, goal("a", 2.0), |question| {
+            if question.urn.name() == "b" { said(Some(true)) } else { replaces(true) }
+        });
+        assert_eq!(decided.named_ops()[0] == "delete-replaced b", goes, "{path}");
+    }
+}
+
+#[test]
 fn what_is_deleted_or_replaced_with_it_goes_too() {
     let with = ResourceState { deleted_with: Some(urn("a")), ..old("with") };
     let along = ResourceState { replace_with: vec![urn("a")], ..old("along") };

@@ -1,11 +1,11 @@
 //! What a provider's answer to `diff` means (docs/rules 3.2 to 3.4).
 
-use crate::diff::{changed_keys, diff_properties, reset_ignored};
+use crate::diff::{bare, changed_keys, diff_properties, reset_ignored};
 use crate::fail_points;
 use crate::property_diff::DetailedDiff;
 use crate::property_path::{PathPattern, PropertyPath, Segment};
 use crate::provider::DiffAnswer;
-use crate::value::PropertyMap;
+use crate::value::{PropertyMap, Value};
 
 /// Whether and how a resource changes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,7 +84,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
             diff_result.changed_keys = changed_keys(&found);
             diff_result.detailed = (!found.is_empty()).then_some(found);
         }
-        apply_replace_on_changes(&mut diff_result, compared.replace_on_changes);
+        apply_replace_on_changes(&mut diff_result, compared);
     }
     if compared.has_init_errors && !fail_points::is_on("planted::init-errors-ignored") {
         diff_result.changed = true;
@@ -107,7 +107,7 @@ fn judge_detailed(answer: &DiffAnswer, detailed: &DetailedDiff, compared: &Compa
         detailed: (!detailed.is_empty()).then(|| detailed.clone()),
         ..DiffResult::default()
     };
-    apply_replace_on_changes(&mut diff_result, compared.replace_on_changes);
+    apply_replace_on_changes(&mut diff_result, compared);
     for (path, _) in detailed.iter().filter(|(_, diff)| diff.kind == diff.kind.as_replace()) {
         let key = path.parse::<PropertyPath>().ok().and_then(|path| path.0.into_iter().next());
         if let Some(crate::property_path::Segment::Key(key)) = key
@@ -129,23 +129,42 @@ fn judge_detailed(answer: &DiffAnswer, detailed: &DetailedDiff, compared: &Compa
 
 fn listed(paths: &[String], path: &str) -> bool {
     let Ok(path) = path.parse::<PropertyPath>() else { return false };
-    paths.iter().filter_map(|text| text.parse::<PathPattern>().ok()).any(|listed| listed.contains(&path.0))
+    patterns(paths).any(|listed| listed.contains(&path.0))
 }
 
-fn apply_replace_on_changes(diff_result: &mut DiffResult, paths: &[String]) {
-    if paths.is_empty() {
-        return;
-    }
-    let Some(detailed) = &mut diff_result.detailed else { return };
+/// The paths that can be read.
+fn patterns(paths: &[String]) -> impl Iterator<Item = PathPattern> {
+    paths.iter().filter_map(|text| text.parse().ok())
+}
+
+fn apply_replace_on_changes(diff_result: &mut DiffResult, compared: &Compared<'_>) {
+    let listed: Vec<PathPattern> = patterns(compared.replace_on_changes).collect();
+    let Some(detailed) = diff_result.detailed.as_mut().filter(|_| !listed.is_empty()) else { return };
     for (path, diff) in detailed.iter_mut() {
-        if listed(paths, path) {
-            diff.kind = diff.kind.as_replace();
-            let key = path.parse::<PropertyPath>().ok().and_then(|path| path.0.into_iter().next());
-            if let Some(Segment::Key(key)) = key
-                && !diff_result.replace_keys.contains(&key)
-            {
-                diff_result.replace_keys.push(key);
-            }
+        let Ok(PropertyPath(path)) = path.parse() else { continue };
+        // What is not known yet may differ in every part of it.
+        let is_unknown = || matches!(value_at(compared.new_inputs, &path), Some(Value::Unknown));
+        if !listed.iter().any(|listed| listed.contains(&path) || (listed.is_inside(&path) && is_unknown())) {
+            continue;
+        }
+        diff.kind = diff.kind.as_replace();
+        if let Some(Segment::Key(key)) = path.into_iter().next()
+            && !diff_result.replace_keys.contains(&key)
+        {
+            diff_result.replace_keys.push(key);
         }
     }
+}
+
+/// The value at a place, looked for through secrets.
+fn value_at<'a>(properties: &'a PropertyMap, path: &[Segment]) -> Option<&'a Value> {
+    let (Segment::Key(key), rest) = path.split_first()? else { return None };
+    rest.iter().try_fold(bare(properties.get(key)?), |value, segment| {
+        let inner = match (value, segment) {
+            (Value::Object(members), Segment::Key(key)) => members.get(key)?,
+            (Value::Array(items), Segment::Index(index)) => items.get(*index)?,
+            _ => return None,
+        };
+        Some(bare(inner))
+    })
 }

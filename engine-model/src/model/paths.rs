@@ -37,13 +37,21 @@ fn put(old: Option<&Value>, new: Option<&Value>, path: &[PatternSegment]) -> Res
                 _ => olds.keys().chain(news.keys()).collect(),
             };
             let mut members = news.clone();
+            let mut tried = Vec::new();
             for key in keys {
-                match put(olds.get(key), news.get(key), rest)? {
-                    Some(member) => drop(members.insert(key.clone(), member)),
-                    None => drop(members.remove(key)),
+                let one_sided = olds.contains_key(key) != news.contains_key(key);
+                if *segment == PatternSegment::Any && one_sided && !rest.is_empty() {
+                    continue;
+                }
+                let changed = put(olds.get(key), news.get(key), rest);
+                tried.push(changed.is_ok());
+                match changed {
+                    Ok(Some(member)) => drop(members.insert(key.clone(), member)),
+                    Ok(None) => drop(members.remove(key)),
+                    Err(DoesNotFit) => {}
                 }
             }
-            Ok(Some(Value::Object(members)))
+            one_fits(&tried).map(|()| Some(Value::Object(members)))
         }
         (
             Some(Value::Array(olds)),
@@ -52,23 +60,51 @@ fn put(old: Option<&Value>, new: Option<&Value>, path: &[PatternSegment]) -> Res
         ) => {
             let indices: Vec<usize> = match segment {
                 PatternSegment::One(Segment::Index(index)) => vec![*index],
-                _ => (0..olds.len().max(news.len())).collect(),
+                _ => (0..olds.len().min(news.len())).collect(),
             };
             let mut items = news.clone();
+            let mut tried = Vec::new();
             for index in indices {
-                match (olds.get(index), items.get(index)) {
+                match (olds.get(index), news.get(index)) {
                     (Some(old), Some(new)) => {
-                        let changed = put(Some(old), Some(new), rest)?;
-                        items[index] = changed.unwrap_or(Value::Null);
+                        let changed = put(Some(old), Some(new), rest);
+                        tried.push(changed.is_ok());
+                        if let Ok(changed) = changed {
+                            items[index] = changed.unwrap_or(Value::Null);
+                        }
                     }
                     (None, None) => {}
                     _ => return Err(DoesNotFit),
                 }
             }
-            Ok(Some(Value::Array(items)))
+            one_fits(&tried).map(|()| Some(Value::Array(items)))
         }
         _ => Err(DoesNotFit),
     }
+}
+
+/// A wildcard that has places fits one of them; anything else has one place.
+fn one_fits(tried: &[bool]) -> Result<(), DoesNotFit> {
+    if tried.is_empty() || tried.contains(&true) { Ok(()) } else { Err(DoesNotFit) }
+}
+
+/// Does a listed path name something inside of a place whose new value is not known yet?
+#[must_use]
+pub(crate) fn is_below_unknown(PathPattern(listed): &PathPattern, path: &[Segment], news: &PropertyMap) -> bool {
+    if listed.len() <= path.len() || !covers(&PathPattern(listed[..path.len()].to_vec()), path) {
+        return false;
+    }
+    let mut value = &Value::Object(news.clone());
+    for segment in path {
+        let inner = match (value, segment) {
+            (Value::Object(members), Segment::Key(key)) => members.get(key),
+            (Value::Array(items), Segment::Index(index)) => items.get(*index),
+            _ => None,
+        };
+        let Some(inner) = inner else { return false };
+        value = inner;
+    }
+    *value == Value::Unknown
 }
 
 /// The paths at which two property maps differ; an absent member is a null one.

@@ -6,7 +6,7 @@ use maloko_core::{PropertyMap, Value};
 
 use crate::rules::Rule;
 
-use super::paths::{covers, differences, is_longer, put_back};
+use super::paths::{covers, differences, is_below_unknown, is_longer, put_back};
 use super::wanted::Wanted;
 use super::{Halt, Model, Record};
 
@@ -78,7 +78,7 @@ impl Model<'_> {
         });
         if changed && !replace {
             for listed in on_changes.iter().filter_map(|text| text.parse::<PathPattern>().ok()) {
-                if found.iter().any(|path| covers(&listed, path)) {
+                if found.iter().any(|path| covers(&listed, path) || is_below_unknown(&listed, path, news)) {
                     let wild = listed.0.contains(&PatternSegment::Any);
                     self.counts.hit(if wild { Rule::OnChangesWildcard } else { Rule::OnChanges });
                     replace = true;

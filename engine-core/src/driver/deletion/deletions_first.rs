@@ -3,12 +3,14 @@
 use futures::channel::oneshot;
 use futures::future::FutureExt;
 
+use crate::activity::ActivityKind;
 use crate::plan::{Registration, Step};
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 use crate::driver::context::Context;
 use crate::driver::context::run_state::DeletionsOver;
+use crate::driver::context::waits::EARLIER_DELETIONS;
 
 /// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
 pub(in crate::driver) struct DeletionsFirst<'a> {
@@ -44,6 +46,26 @@ impl Context {
 }
 
 impl DeletionsFirst<'_> {
+    /// Waits until what stood on a resource is deleted, where replacements of their own have begun that: the order of
+    /// deletions holds between two replacements, too.
+    pub(in crate::driver) async fn follow_dependents(&self, urn: &Urn) {
+        while let Some(over) = self.deletion_of_dependent(urn) {
+            // Ends with an error always: nothing is sent.
+            let _ = self.context.wait_watched(ActivityKind::Dependency, urn, EARLIER_DELETIONS, over).await;
+        }
+    }
+
+    fn deletion_of_dependent(&self, urn: &Urn) -> Option<DeletionsOver> {
+        let run_state = self.context.run_state();
+        let is_own = |deleted: ResourceNumber| self.left.iter().any(|step| number(step) == Some(deleted));
+        let stands_on_it = |deleted: ResourceNumber| {
+            let dependent = run_state.planner.base().get(deleted as usize);
+            dependent.is_some_and(|dependent| dependent.references().any(|needed| needed == *urn))
+        };
+        let mut others = run_state.deleting.iter().filter(|(deleted, _)| !is_own(**deleted));
+        others.find(|(deleted, _)| stands_on_it(**deleted)).map(|(_, over)| over.clone())
+    }
+
     /// Notes that the deletion of a resource was made.
     pub(in crate::driver) fn made(&mut self, deletion: Option<ResourceNumber>) {
         let Some(made) = deletion else { return };

@@ -58,6 +58,39 @@ fn what_is_deleted_first_is_made_again_when_it_is_gone() {
 }
 
 #[test]
+fn of_two_that_are_replaced_for_themselves_the_dependent_is_deleted_first() {
+    let host = ScriptedHost::deletes_first();
+    let resources = dependent(&host);
+    host.hang("b", "delete", Hanging::Sync);
+    let session = Session::read_only(Snapshot { resources, ..Snapshot::default() });
+    let operation = Operation { parallel: 4, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let engine =
+        Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::new(Recorder::default()));
+    let stack = block_on(register_stack(&host, &engine)).unwrap_or_default();
+    let replaced = {
+        let (engine, stack) = (Arc::clone(&engine), stack.clone());
+        // It needs `a` no longer, so the program registers it at once.
+        thread::spawn(move || block_on(register_one(&engine, &stack, &wanted("b", "y"), &mut HashMap::new())))
+    };
+    host.wait_until_held();
+    block_on(async {
+        let (mut made, needed) = (HashMap::new(), wanted("a", "y"));
+        let mut registered = Box::pin(register_one(&engine, &stack, &needed, &mut made));
+        assert!(futures::poll!(&mut registered).is_pending());
+        lock(&host.calls).push("a is registered".to_owned());
+        assert_eq!(register_one(&engine, &stack, &wanted("releasing", "x"), &mut HashMap::new()).await, Some(()));
+        assert_eq!(registered.await, Some(()));
+    });
+    assert_eq!(replaced.join().ok(), Some(Some(())));
+    let report = block_on(engine.finish(ProgramEnd::default()));
+    assert_eq!(report.map(|report| report.summary.outcome).ok(), Some(Ended::Succeeded));
+    let calls = host.take_calls();
+    let deletions: Vec<_> =
+        calls.iter().filter(|call| call.ends_with("delete") || call.ends_with("registered")).collect();
+    assert_eq!(deletions, ["b.delete", "a is registered", "a.delete"], "{calls:?}");
+}
+
+#[test]
 fn a_deletion_first_that_fails_leaves_its_object_and_the_resource_is_compared_with_it() {
     let host = ScriptedHost::deletes_first();
     let resources = dependent(&host);

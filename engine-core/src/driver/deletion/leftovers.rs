@@ -23,7 +23,8 @@ impl Context {
     /// Deletes every resource that the program no longer has, and those that wait for their deletion.
     pub(in crate::driver) async fn delete_leftovers(&self) {
         let leftovers = {
-            let run_state = self.run_state();
+            let mut run_state = self.run_state();
+            run_state.deletes_leftovers = true;
             run_state.planner.leftovers(|number| run_state.ledger.get(number))
         };
         let mut condemned = match leftovers {

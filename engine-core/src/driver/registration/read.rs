@@ -47,6 +47,7 @@ impl Context {
         }
         let _planning = self.planning.shared().await;
         self.go_on()?;
+        self.refuse_late(&goal)?;
         let object = goal.object;
         let begun = self.run_state().planner.begin(goal);
         let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;

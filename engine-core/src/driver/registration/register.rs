@@ -67,6 +67,7 @@ impl Context {
         }
         let mut shared = self.planning.shared().await;
         self.go_on()?;
+        self.refuse_late(&goal)?;
         // In a box, as its goal was: it is there for as long as the registration takes.
         let begun = self.run_state().planner.begin(*goal).map(Box::new);
         let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
@@ -231,6 +232,9 @@ impl Context {
                 self.tell_settled_by_import(urn, &new.id);
             }
             let deletion = deletions_first::number(&step);
+            if deletion.is_some() {
+                deletions.follow_dependents(&step.urn).await;
+            }
             let Some(done) = self.act(step, resolved).await? else {
                 // The step that failed may be of another resource, which had to go first.
                 self.run_state().failed.insert(urn.clone());

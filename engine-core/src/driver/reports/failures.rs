@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::event::Severity;
 use crate::message;
 use crate::message::{Command, Message};
-use crate::plan::RegistrationError;
+use crate::plan::{Goal, RegistrationError};
 use crate::provider::{HostError, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
@@ -17,6 +17,18 @@ impl Context {
     /// Ends a request when the run was stopped.
     pub(in crate::driver) fn go_on(&self) -> Result<(), RpcError> {
         if self.stop.is_halted() { Err(RpcError::unavailable()) } else { Ok(()) }
+    }
+
+    /// Refuses a registration that comes when the run has begun to delete what the program did not register: what it is
+    /// about may be one of these.
+    pub(in crate::driver) fn refuse_late(&self, goal: &Goal) -> Result<(), RpcError> {
+        let run_state = self.run_state();
+        if !run_state.deletes_leftovers {
+            return Ok(());
+        }
+        let (urn, _) = run_state.planner.locate(goal);
+        drop(run_state);
+        Err(self.refuse(&RegistrationError::after_the_end(&urn)))
     }
 
     /// Ends the run because of a registration that cannot be fulfilled; every message is shown.

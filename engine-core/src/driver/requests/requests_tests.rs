@@ -242,3 +242,20 @@ fn the_end_of_the_program_may_be_told_twice() {
     let report = block_on(engine.finish(ProgramEnd::default())).unwrap();
     assert_eq!(report.summary.outcome, Ended::Succeeded);
 }
+
+#[test]
+fn a_registration_after_the_deletions_have_begun_is_refused_and_fails_the_run() {
+    let (engine, recorder) = engine();
+    let stack = register(&engine, STACK_TYPE, "proj-dev", "");
+    assert!(ask(&engine, "SignalAndWaitForShutdown", &()).is_ok());
+    let late = RegisterResourceRequest {
+        r#type: "tests:index:Group".to_owned(),
+        name: "late".to_owned(),
+        parent: stack,
+        ..RegisterResourceRequest::default()
+    };
+    assert!(ask(&engine, "RegisterResource", &late).is_err());
+    assert!(recorder.messages().contains("it was registered after the program had ended"), "{}", recorder.messages());
+    let report = block_on(engine.finish(ProgramEnd::default())).unwrap();
+    assert_eq!(report.summary.outcome, Ended::Failed);
+}

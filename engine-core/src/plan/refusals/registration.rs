@@ -105,6 +105,16 @@ impl RegistrationError {
         )
     }
 
+    /// A resource that comes when the run has begun to delete what the program did not register.
+    #[must_use]
+    pub fn after_the_end(urn: &Urn) -> Self {
+        Self::on(
+            urn,
+            "it was registered after the program had ended, when the run had begun to delete what the program does not have; \
+             make the program wait for the task that registers it: export an output made of that task",
+        )
+    }
+
     pub(in crate::plan) fn duplicate(urn: &Urn, name: &str) -> Self {
         Self::on(
             urn,
