@@ -206,7 +206,7 @@ class Upload extends pulumi.dynamic.Resource {
         super(provider, name, args);
     }
 }
-if (!process.env.GONE) new Upload("t", { target: "t" });`;
+if (!process.env.GONE) new Upload("upload", { target: "t" });`;
 
 test.each([
     [["up", "--yes"]],
@@ -216,5 +216,5 @@ test.each([
     it.up();
     const { status, output } = it.runWith({ GONE: "1" }, ...command, "--stack", "dev");
     expect(status, output).toBe(0);
-    expect(it.ok("stack", "export", "--stack", "dev")).not.toContain("::t");
+    expect(it.ok("stack", "export", "--stack", "dev")).not.toContain("::upload");
 });

@@ -251,15 +251,15 @@ class Target(Thing):
 
 
 def test_a_dependent_goes_first_that_is_replaced_for_something_below_the_property(stack: Stack) -> None:
-    def program(port: int) -> None:
+    def program(port: str) -> None:
         group = Target(
             Targeted(), "group", {"port": port, "arn": None}, pulumi.ResourceOptions(delete_before_replace=True)
         )
         opts = pulumi.ResourceOptions(replace_on_changes=["actions[*].target"])
         Thing(Targeted(), "listener", {"actions": [{"target": group.arn}]}, opts)
 
-    stack.up(lambda: program(1))
-    result = stack.up(lambda: program(2))
+    stack.up(lambda: program("1"))
+    result = stack.up(lambda: program("2"))
     deleted = [urn.rsplit("::", 1)[1] for op, urn in result.steps if op == "delete-replaced"]
     assert deleted == ["listener", "group"]
     assert stack.resources()["listener"]["inputs"]["actions"] == [{"target": "arn-2"}]

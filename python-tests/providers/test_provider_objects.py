@@ -218,7 +218,7 @@ class R(Resource):
 
 
 if not os.environ.get("GONE"):
-    R(P(), "t", {})
+    R(P(), "upload", {})
 """
 
 
@@ -227,4 +227,4 @@ def test_what_has_no_delete_is_removed_although_its_provider_is_gone(project: Pr
     project.write("__main__.py", LOCKED)
     project.run("up", "--yes", "--skip-preview")
     project.run(*command, GONE="1")
-    assert "::t" not in project.state()
+    assert "::upload" not in project.state()
