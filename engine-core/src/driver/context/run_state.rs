@@ -18,8 +18,16 @@ use crate::value::PropertyMap;
 use crate::driver::context::holders::Holders;
 use crate::driver::context::late_calls::LateCalls;
 
-/// Ends when the deletions of one replacement are over.
+/// Ends when a deletion, or those of one replacement, are over.
 pub(in crate::driver) type DeletionsOver = Shared<oneshot::Receiver<()>>;
+
+/// A deletion that a replacement is making.
+pub(in crate::driver) struct Deleting {
+    /// This deletion.
+    pub(in crate::driver) own: DeletionsOver,
+    /// All deletions of the replacement.
+    pub(in crate::driver) all: DeletionsOver,
+}
 
 /// The books of one run. Every change of the ledger goes through here, and comes out as changes for the journal.
 pub(in crate::driver) struct RunState {
@@ -46,7 +54,7 @@ pub(in crate::driver) struct RunState {
     /// Has the run begun to delete what the program did not register?
     pub(in crate::driver) deletes_leftovers: bool,
     /// The resources whose objects a replacement of another resource is deleting.
-    pub(in crate::driver) deleting: FixedMap<ResourceNumber, DeletionsOver>,
+    pub(in crate::driver) deleting: FixedMap<ResourceNumber, Deleting>,
     /// In an import: the inputs that the program gives its resources.
     pub(in crate::driver) wanted: UrnMap<PropertyMap>,
     /// What must not be deleted only because this run did not register it, with the reasons.

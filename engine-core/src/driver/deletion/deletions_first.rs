@@ -9,7 +9,7 @@ use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 use crate::driver::context::Context;
-use crate::driver::context::run_state::DeletionsOver;
+use crate::driver::context::run_state::{Deleting, DeletionsOver};
 use crate::driver::context::waits::EARLIER_DELETIONS;
 
 /// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
@@ -18,6 +18,8 @@ pub(in crate::driver) struct DeletionsFirst<'a> {
     /// The resource that is replaced.
     urn: Urn,
     left: Vec<Step>,
+    /// Who waits for one of them is woken when its sender is dropped.
+    unmade: Vec<(ResourceNumber, oneshot::Sender<()>)>,
     /// Who waits is woken when this is dropped.
     over: Option<oneshot::Sender<()>>,
 }
@@ -27,12 +29,17 @@ impl Context {
     /// another registration can be planned.
     pub(in crate::driver) fn begin_deletions(&self, urn: &Urn, steps: &[Step]) -> DeletionsFirst<'_> {
         let left: Vec<_> = steps.iter().filter(|step| step.keep_until_replaced).cloned().collect();
-        let mut deletions = DeletionsFirst { context: self, urn: urn.clone(), left, over: None };
+        let mut deletions = DeletionsFirst { context: self, urn: urn.clone(), left, unmade: Vec::new(), over: None };
         if !deletions.left.is_empty() {
             let (over, waiting) = oneshot::channel();
-            let waiting = waiting.shared();
-            let numbers = deletions.left.iter().filter_map(number);
-            self.run_state().deleting.extend(numbers.map(|number| (number, waiting.clone())));
+            let all = waiting.shared();
+            let mut run_state = self.run_state();
+            for number in deletions.left.iter().filter_map(number) {
+                let (made, own) = oneshot::channel();
+                deletions.unmade.push((number, made));
+                run_state.deleting.insert(number, Deleting { own: own.shared(), all: all.clone() });
+            }
+            drop(run_state);
             deletions.over = Some(over);
         }
         deletions
@@ -41,7 +48,7 @@ impl Context {
     /// The deletion, begun by the replacement of another resource, of the object that a registration goes on from.
     pub(in crate::driver) fn deletion_of(&self, registration: &Registration) -> Option<DeletionsOver> {
         let (number, _) = registration.old.as_ref()?;
-        self.run_state().deleting.get(number).cloned()
+        self.run_state().deleting.get(number).map(|deleting| deleting.all.clone())
     }
 }
 
@@ -63,7 +70,7 @@ impl DeletionsFirst<'_> {
             dependent.is_some_and(|dependent| dependent.references().any(|needed| needed == *urn))
         };
         let mut others = run_state.deleting.iter().filter(|(deleted, _)| !is_own(**deleted));
-        others.find(|(deleted, _)| stands_on_it(**deleted)).map(|(_, over)| over.clone())
+        others.find(|(deleted, _)| stands_on_it(**deleted)).map(|(_, deleting)| deleting.own.clone())
     }
 
     /// Notes that the deletion of a resource was made.
@@ -71,6 +78,7 @@ impl DeletionsFirst<'_> {
         let Some(made) = deletion else { return };
         self.left.retain(|step| number(step) != Some(made));
         self.context.run_state().deleting.remove(&made);
+        self.unmade.retain(|(number, _)| *number != made);
         if self.left.is_empty() {
             self.over = None;
         }

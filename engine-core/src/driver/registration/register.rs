@@ -233,7 +233,8 @@ impl Context {
             }
             let deletion = deletions_first::number(&step);
             if deletion.is_some() {
-                deletions.follow_dependents(&step.urn).await;
+                // In a box of its own: few steps delete, and registrations are many.
+                Box::pin(deletions.follow_dependents(&step.urn)).await;
             }
             let Some(done) = self.act(step, resolved).await? else {
                 // The step that failed may be of another resource, which had to go first.
