@@ -8,6 +8,7 @@ mod config_key;
 mod context;
 pub mod display;
 mod embedding;
+mod exact_yaml;
 mod failure;
 #[cfg(all(test, unix))]
 mod fuzz_tests;

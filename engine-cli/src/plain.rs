@@ -70,17 +70,31 @@ pub(crate) fn object_to_json(members: &PropertyMap, show_secrets: bool) -> serde
 pub(crate) fn to_text(value: &Value, show_secrets: bool) -> String {
     match to_json(value, show_secrets) {
         serde_json::Value::String(text) => text,
+        serde_json::Value::Number(number) => {
+            number.as_f64().filter(|_| number.is_f64()).and_then(whole_digits).unwrap_or_else(|| number.to_string())
+        }
         other => other.to_string(),
     }
+}
+
+/// All digits of a whole number; `None` for other numbers, and for those that are measured and not counted.
+#[must_use]
+pub(crate) fn whole_digits(number: f64) -> Option<String> {
+    const FIRST_MEASURE: f64 = 1e21;
+    // Zero has no sign where people read it.
+    (number.fract() == 0.0 && number.abs() < FIRST_MEASURE).then(|| format!("{:.0}", number + 0.0))
 }
 
 /// Whole numbers without a fraction, as they were written; what JSON cannot hold as a text.
 #[must_use]
 pub(crate) fn number_to_json(number: f64) -> serde_json::Value {
-    const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
-    if number.fract() == 0.0 && number.abs() <= LARGEST_EXACT {
-        #[expect(clippy::cast_possible_truncation, reason = "within the range in which doubles hold whole numbers")]
-        return (number as i64).into();
+    if let Some(digits) = whole_digits(number) {
+        if let Ok(whole) = digits.parse::<i64>() {
+            return whole.into();
+        }
+        if let Ok(whole) = digits.parse::<u64>() {
+            return whole.into();
+        }
     }
     serde_json::Number::from_f64(number).map_or_else(|| number.to_string().into(), serde_json::Value::Number)
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde_norway::Value;
 use yaml_edit::{Document, Mapping, YamlFile};
 
+use crate::exact_yaml::Exact;
 use crate::failure::{Failure, Result};
 
 /// A value in words, for messages.
@@ -43,7 +44,7 @@ pub(crate) fn load(what: &str, path: &Path) -> Result<Option<String>> {
 
 /// Reads a YAML text; `path` is for the message of an error. An empty text is `Value::Null`.
 pub(crate) fn read(path: &Path, text: &str) -> Result<Value> {
-    serde_norway::from_str(text).map_err(|error| {
+    serde_norway::from_str(text).map(|Exact(value)| value).map_err(|error| {
         let place = error.location().map_or_else(
             || path.display().to_string(),
             |location| format!("{}:{}:{}", path.display(), location.line(), location.column()),

@@ -61,6 +61,22 @@ test("an error that nobody waits for is a warning of the resource in whose call 
     expect(said).not.toContain("Failed:");
 });
 
+test("large whole numbers are shown without an exponent", () => {
+    const it = project({
+        "index.js": `for (const number of [2 ** 40, 2 ** 64, 3e20, -(2 ** 63)]) exports["n" + BigInt(number)] = number;
+exports.inexact = 2 ** 53 + 2;`,
+    });
+    const said = it.ok("up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(said).toContain("lose their last digits on their way from the program; pass these outputs as texts");
+    const expected = ["1099511627776", "18446744073709551616", "300000000000000000000", "-9223372036854775808"];
+    const names = ["n1099511627776", "n18446744073709551616", "n300000000000000000000", "n-9223372036854775808"];
+    expect(names.map((name) => it.ok("stack", "output", "--stack", "dev", "--", name).trim())).toEqual(expected);
+    const table = it.ok("stack", "output", "--stack", "dev");
+    for (const text of expected) {
+        expect(table).toContain(text);
+    }
+});
+
 test("JSON events stay whole, whatever is printed", () => {
     const it = project({ "index.ts": PRINTING });
     const lines = it.ok("up", "--yes", "--skip-preview", "--json", "--stack", "dev").trim().split("\n");

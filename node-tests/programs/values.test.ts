@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { creating, Echo, failureOf, newStack, type Props, Thing } from "../support/kit";
 
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
@@ -239,4 +243,61 @@ test.each([
         "resource 'a': property 'v' is nested too deeply: values may hold about 30 levels of objects",
     );
     await stack.up(() => void new Thing(new Echo(), "a", { v: [[[{ a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]] }]]] }));
+});
+
+const CIRCLE: Props = {};
+CIRCLE.self = CIRCLE;
+
+class Node {
+    next: { next?: Node } = {};
+
+    constructor() {
+        this.next.next = this;
+    }
+}
+
+test.each([
+    [() => ({ list: [1, CIRCLE] }), "v.list[1].self"],
+    [() => [CIRCLE], "v[0].self"],
+    [() => pulumi.output(1).apply(() => ({ in: CIRCLE })), "v.in.self"],
+    [() => ({ later: Promise.resolve([CIRCLE]) }), "v.later[0].self"],
+    [() => ({ node: new Node() }), "v.node.next.next"],
+] as const)("inputs that contain themselves are errors that name resource and property %#", async (make, path) => {
+    const shared = { twice: [1] };
+    const stack = newStack();
+    await stack.up(() => void new Thing(new Echo(), "b", { v: [shared, shared, { again: shared }] }));
+    const { message } = await failureOf(stack.up(() => void new Thing(new Echo(), "a", { flat: 1, v: make() })));
+    expect(message).toContain(`resource 'a': property '${path}' contains itself: a value has to end somewhere`);
+});
+
+test("outputs that lead to themselves are errors that name resource and property", async () => {
+    const value: Props = {};
+    value.self = pulumi.output(1).apply(() => value);
+    const { message } = await failureOf(newStack().up(() => void new Thing(new Echo(), "a", { v: value })));
+    expect(message).toMatch(/resource 'a': property 'v\.self.*' contains itself/);
+});
+
+test("inputs with half of a surrogate pair are errors that name resource and property", async () => {
+    for (const wrap of [(it: unknown) => it, (it: unknown) => pulumi.output(1).apply(() => it)]) {
+        const value = { in: ["ok", "\ud800"] };
+        const made = newStack().up(() => void new Thing(new Echo(), "a", { flat: 1, v: wrap(value) }));
+        expect((await failureOf(made)).message).toContain(
+            "resource 'a': property 'v.in[1]' holds half of a surrogate pair",
+        );
+    }
+});
+
+test("a pipe in an asset or archive is refused", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "maloko-pipe-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    execFileSync("mkfifo", [join(directory, "pipe")]);
+    const { FileAsset, FileArchive, AssetArchive } = pulumi.asset;
+    const pipe = new FileAsset(join(directory, "pipe"));
+    const inputs = [pipe, new FileArchive(directory), new AssetArchive({ a: pipe }), new FileAsset("/dev/zero")];
+    for (const value of inputs) {
+        const made = newStack().up(() => void new Thing(new Echo(), "a", { in: [value] }));
+        const { message } = await failureOf(made);
+        expect(message).toContain("'a': property 'in[0]");
+        expect(message).toContain("it is a pipe, a socket or a device, and no file");
+    }
 });

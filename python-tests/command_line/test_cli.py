@@ -108,6 +108,58 @@ def waiting_program(project: Project) -> Path:
     return mark
 
 
+def test_an_error_that_nobody_waits_for_is_a_warning_of_the_resource_in_whose_call_it_was_raised(
+    project: Project,
+) -> None:
+    project.write(
+        "__main__.py",
+        "import asyncio\n"
+        "from pulumi.dynamic import CreateResult, Resource, ResourceProvider\n"
+        "class Leaving(ResourceProvider):\n"
+        "    tasks, told = [], asyncio.Event()\n"
+        "    async def create(self, props):\n"
+        "        async def alone():\n"
+        "            raise ValueError('left alone ' + props['n'])\n"
+        "        async def taken():\n"
+        "            raise ValueError('taken')\n"
+        "        self.tasks.append(asyncio.create_task(alone()))\n"
+        "        try: await asyncio.create_task(taken())\n"
+        "        except ValueError: pass\n"
+        "        later = asyncio.create_task(taken())\n"
+        "        await asyncio.sleep(0)\n"
+        "        await asyncio.sleep(0)\n"
+        "        await asyncio.gather(later, return_exceptions=True)\n"
+        "        return CreateResult('made', props)\n"
+        "class Thing(Resource):\n"
+        "    n: str\n"
+        "    def __init__(self, name, n): super().__init__(Leaving(), name, {'n': n})\n"
+        "Thing('b', Thing('a', '1').n)\n",
+    )
+    said = project.run("up", "--yes", "--skip-preview", "--stack", "dev").stdout
+    for name in ("a", "b"):
+        assert f"warning: Resource {name}: an error was raised in `create` that nobody waits for:" in said
+    assert "ValueError: left alone 1" in said
+    assert "at alone" in said or "in alone" in said
+    assert "ValueError: taken" not in said
+
+
+def test_large_whole_numbers_are_shown_without_an_exponent(project: Project) -> None:
+    project.write(
+        "__main__.py",
+        "import pulumi\n"
+        "for number in (2**40, 2**64, 3 * 10**20, -(2**63)): pulumi.export(f'n{number}', float(number))\n"
+        "pulumi.export('inexact', 9007199254740993)\n",
+    )
+    said = project.run("up", "--yes", "--skip-preview", "--stack", "dev").stdout
+    assert "lose their last digits on their way from the program; pass these outputs as texts" in said
+    expected = ["1099511627776", "18446744073709551616", "300000000000000000000", "-9223372036854775808"]
+    names = ["n1099511627776", "n18446744073709551616", "n300000000000000000000", "n-9223372036854775808"]
+    shown = [project.run("stack", "output", "--stack", "dev", "--", name).stdout.strip() for name in names]
+    assert shown == expected
+    table = project.run("stack", "output", "--stack", "dev").stdout
+    assert all(text in table for text in expected)
+
+
 def test_ctrl_c_lets_the_call_in_flight_end_and_keeps_what_it_made(project: Project) -> None:
     mark = waiting_program(project)
     running = begin(project, "up", "--yes", "--skip-preview")

@@ -13,6 +13,7 @@ from pulumi.dynamic import CheckFailure, CheckResult, ResourceProvider
 
 from maloko import PartialFailure
 from maloko._embedded import Stack
+from maloko._process.tracebacks import format_error
 
 
 class RefusedByServerError(Exception):
@@ -251,6 +252,35 @@ def test_the_first_line_of_an_error_tells_what_caused_it(stack: Stack, name: str
     shown = [text for severity, urn, text in result.diagnostics if severity == "error" and urn.endswith("::a")]
     assert shown[0].splitlines()[0] == said
     assert result.exception is error
+
+
+@pytest.mark.parametrize("compute", ["concat", "format", "json_dumps", "json_loads"])
+def test_errors_in_outputs_that_the_sdk_computes_name_the_line(stack: Stack, compute: str) -> None:
+    def program() -> None:
+        text = pulumi.Output.from_input("no json")
+        made = {
+            "concat": lambda: pulumi.Output.concat(text, object()),  # type: ignore[arg-type]
+            "format": lambda: pulumi.Output.format("{0} {missing}", text),
+            "json_dumps": lambda: pulumi.Output.json_dumps({"a": text, "b": object()}),
+            "json_loads": lambda: pulumi.Output.json_loads(text),
+        }
+        Thing(Echo(), "a", {"v": made[compute]()})
+
+    said = format_error(stack.run("update", program).exception or AssertionError())
+    assert f"pulumi.Output.{compute}(" in said
+    assert "site-packages" not in said
+
+
+def test_a_second_registration_of_outputs_is_an_error_that_says_so(stack: Stack) -> None:
+    class Twice(pulumi.ComponentResource):
+        def __init__(self) -> None:
+            super().__init__("tests:index:Twice", "twice")
+            self.register_outputs({"first": 1})
+            self.register_outputs({"second": 2})
+
+    result = stack.run("update", Twice)
+    assert "'urn:pulumi:dev::project::tests:index:Twice::twice' are registered a second time" in str(result.exception)
+    assert stack.resources()["twice"]["outputs"] == {"first": 1}
 
 
 # After the end of the program.

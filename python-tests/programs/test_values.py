@@ -6,8 +6,11 @@ import datetime
 import decimal
 import enum
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pulumi
 import pytest
@@ -228,6 +231,74 @@ def test_a_stack_output_that_is_nested_too_deeply_is_an_error_whatever_the_recur
         value = {"deep": value}
     result = stack.run("update", lambda: pulumi.export("v", value))
     assert "property 'v' is nested too deeply: values may hold about 30 levels of objects" in str(result.exception)
+
+
+def plain(value: object) -> object:
+    """The value as it is, where others make an Output of it."""
+    return value
+
+
+def later(value: object) -> pulumi.Output[object]:
+    """An Output that comes to the value."""
+    return pulumi.Output.from_input(1).apply(lambda _: value)
+
+
+def circle(kind: type) -> object:
+    """A list or dict that contains itself."""
+    value: Any = kind()
+    value.append({"in": value}) if kind is list else value.update({"list": [1, value]})
+    return value
+
+
+@pytest.mark.parametrize(("kind", "path"), [(dict, "v.list[1]"), (list, "v[0].in")])
+@pytest.mark.parametrize("limit", [1000, 16384])
+def test_inputs_that_contain_themselves_are_errors_that_name_resource_and_property(
+    stack: Stack, recursion_limit: Callable[[int], None], limit: int, kind: type, path: str
+) -> None:
+    recursion_limit(limit)
+    shared = {"twice": [1]}
+    stack.up(lambda: Thing(Echo(), "b", {"v": [shared, shared, {"again": shared}]}))
+    result = stack.run("update", lambda: Thing(Echo(), "a", {"flat": 1, "v": circle(kind)}))
+    assert f"resource 'a': property '{path}' contains itself: a value has to end somewhere" in str(result.exception)
+
+
+def test_outputs_that_lead_to_themselves_are_errors_that_name_resource_and_property(stack: Stack) -> None:
+    def program() -> None:
+        value: dict[str, object] = {}
+        value["self"] = pulumi.Output.from_input(1).apply(lambda _: value)
+        Thing(Echo(), "a", {"flat": 1, "v": value})
+
+    result = stack.run("update", program)
+    assert "resource 'a': property 'v' contains itself by way of an output" in str(result.exception)
+
+
+def test_inputs_with_half_of_a_surrogate_pair_are_errors_that_name_resource_and_property(stack: Stack) -> None:
+    for value, wrap in (({"in": ["ok", "\ud800"]}, plain), ({"in": ["ok", "a\udfff"]}, later)):
+        result = stack.run("update", lambda value=value, wrap=wrap: Thing(Echo(), "a", {"flat": 1, "v": wrap(value)}))
+        assert "resource 'a': property 'v.in[1]' holds half of a surrogate pair" in str(result.exception)
+
+
+@pytest.mark.parametrize("key", [1, None, True, ("a", 1)])
+def test_keys_of_inputs_that_are_no_text_are_errors_that_name_them(stack: Stack, key: object) -> None:
+    for wrap in (plain, later):
+        result = stack.run("update", lambda wrap=wrap: Thing(Echo(), "a", {"flat": 1, "v": wrap([{"ok": 1, key: 1}])}))
+        said = f"resource 'a': property 'v[0]' has the key {key!r}, which is no text; write {str(key)!r}"
+        assert said in str(result.exception)
+
+
+def test_a_pipe_in_an_asset_or_archive_is_refused(stack: Stack, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    inputs = [
+        pulumi.FileAsset(str(tmp_path / "pipe")),
+        pulumi.FileArchive(str(tmp_path)),
+        pulumi.AssetArchive({"a": pulumi.FileAsset(str(tmp_path / "pipe"))}),
+        pulumi.FileAsset("/dev/zero"),
+    ]
+    for value in inputs:
+        result = stack.run("update", lambda value=value: Thing(Echo(), "a", {"in": [value]}))
+        said = str(result.error)
+        assert "'a': property 'in[0]" in said
+        assert "it is a pipe, a socket or a device, and no file" in said
 
 
 @pytest.mark.parametrize("sign", [1, -1])

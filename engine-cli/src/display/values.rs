@@ -6,6 +6,7 @@ use super::redact::{SecretDisplay, Visible};
 use maloko_core::invisible::{clean, one_line};
 
 use super::words::count;
+use crate::plain;
 use maloko_core::redaction::SECRET_TEXT;
 
 /// What stands in the place of a value that is not known yet.
@@ -114,7 +115,7 @@ fn number(number: f64) -> String {
         if number > 0.0 { "Infinity".to_owned() } else { "-Infinity".to_owned() }
     } else {
         // Without a fraction where there is none.
-        number.to_string()
+        plain::whole_digits(number).unwrap_or_else(|| number.to_string())
     }
 }
 

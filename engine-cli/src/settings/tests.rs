@@ -87,6 +87,28 @@ fn a_missing_file_begins_empty() {
 }
 
 #[test]
+fn whole_numbers_keep_all_their_digits_and_texts_stay_texts() {
+    let mut settings = settings(
+        "config:\n  shop:huge: 18446744073709551616\n  shop:less: -9223372036854775809\n  shop:in: [123456789012345678901]\n  \
+         shop:yes: yes\n  shop:code: 0777\n  shop:thousand: 1_000\n  shop:day: 2024-01-01\n  shop:time: 1:20\n",
+    );
+    set(&mut settings, "more", "12e5");
+    let text = |key: &str| to_text(settings.get(&format!("shop:{key}")).unwrap(), &reveal).unwrap();
+    let all = ["huge", "less", "in", "yes", "code", "thousand", "day", "time", "more"].map(text);
+    let expected = ["18446744073709551616", "-9223372036854775809", "[\"123456789012345678901\"]", "yes", "0777"];
+    assert_eq!(all, [&expected[..], &["1_000", "2024-01-01", "1:20", "12e5"]].concat()[..]);
+    assert!(settings.text().contains("shop:huge: 18446744073709551616\n"), "{}", settings.text());
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_refused() {
+    let twice =
+        Settings::parse(Path::new("/p/Pulumi.dev.yaml"), "shop", "config:\n  shop:a: 1\n  shop:a: 2\n".to_owned());
+    let message = twice.err().unwrap().to_string();
+    assert!(message.contains("duplicate entry with key \"shop:a\""), "{message}");
+}
+
+#[test]
 fn a_file_is_written_as_a_whole_and_found_again() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("below/Pulumi.dev.yaml");

@@ -17,12 +17,18 @@ pub(super) fn of_asset<'a>(asset: &'a Asset, directory: &Path) -> Result<Cow<'a,
 
 /// The content of a file; `what` is made of it (`asset`, `archive`).
 pub(super) fn of_file(path: &Path, what: &str) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|error| {
+    let unreadable = |why: &dyn std::fmt::Display| {
         format!(
-            "the file of an {what} cannot be read: {}: {error}. Paths of assets are relative to the program's directory",
+            "the file of an {what} cannot be read: {}: {why}. Paths of assets are relative to the program's directory",
             path.display()
         )
-    })
+    };
+    // Reading a pipe would wait for somebody who writes into it, and a device may never end.
+    let kind = std::fs::metadata(path).map_err(|error| unreadable(&error))?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(unreadable(&"it is a pipe, a socket or a device, and no file"));
+    }
+    std::fs::read(path).map_err(|error| unreadable(&error))
 }
 
 /// What an address gives.

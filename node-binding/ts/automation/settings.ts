@@ -2,7 +2,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { ProjectSettings, StackSettings } from "@pulumi/pulumi/automation";
-import { parse, stringify } from "yaml";
+import { parse, type ScalarTag, stringify } from "yaml";
+import { mapMembers } from "../process/members";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
@@ -12,6 +13,26 @@ const SPELLINGS = [
     ["encryptedkey", "encryptedKey"],
     ["encryptionsalt", "encryptionSalt"],
 ] as const;
+
+// Texts and numbers as the engine tells them apart, where the library does otherwise.
+const OTHERWISE: ScalarTag[] = [
+    { tag: "tag:yaml.org,2002:str", default: true, test: /^[-+]?0[0-9]+$/, resolve: (text) => text },
+    {
+        tag: "tag:yaml.org,2002:int",
+        default: true,
+        test: /^[-+]?0(?:b[01]+|o[0-7]+|x[0-9a-fA-F]+)$/,
+        resolve: (text) => (text.startsWith("-") ? -1n : 1n) * BigInt(text.replace(/^[-+]/, "")),
+    },
+];
+
+// What any reader of YAML may take for a number, a date, a time or a truth value: as a text it is written between quotes.
+const NUMBER_LIKE: ScalarTag = {
+    tag: "tag:yaml.org,2002:int",
+    default: true,
+    test: /^(?:[-+]?\.?\d|(?:y|n|yes|no|on|off)$)/i,
+    identify: () => false,
+    resolve: (text) => text,
+};
 
 /** The settings of an inline program's project that has none. */
 export function defaultProject(name: string): ProjectSettings {
@@ -82,7 +103,9 @@ function existing(directory: string, base: string): string | undefined {
 function read(file: string): unknown {
     const text = fs.readFileSync(file, "utf8");
     try {
-        const settings: unknown = file.endsWith(".json") ? JSON.parse(text) : parse(text);
+        const settings: unknown = file.endsWith(".json")
+            ? JSON.parse(text)
+            : exact(parse(text, { intAsBigInt: true, customTags: (tags) => [...OTHERWISE, ...tags] }));
         if (settings === null || settings === undefined) {
             return {};
         }
@@ -95,9 +118,19 @@ function read(file: string): unknown {
     }
 }
 
+// Whole numbers are numbers where these have all their digits, else texts.
+function exact(value: unknown): unknown {
+    if (typeof value === "bigint") {
+        return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+    }
+    return value !== null && typeof value === "object" ? mapMembers(value, exact) : value;
+}
+
 // Beside first, then moved: whoever reads meanwhile sees the old or the new file.
 function write(file: string, settings: object): void {
-    const text = file.endsWith(".json") ? `${JSON.stringify(settings, null, 4)}\n` : stringify(settings);
+    const text = file.endsWith(".json")
+        ? `${JSON.stringify(settings, null, 4)}\n`
+        : stringify(settings, { customTags: [NUMBER_LIKE] });
     const beside = `${file}.${process.pid}.new`;
     fs.writeFileSync(beside, text);
     fs.renameSync(beside, file);

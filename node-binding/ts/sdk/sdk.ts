@@ -12,6 +12,7 @@ import { noteDeclarations } from "./declared";
 import { answerGet } from "./get";
 import { deferAutomation, speedUp } from "./speed";
 import { addStorage, type Store } from "./store";
+import { refuseUnsendable } from "./unsendable";
 import { noteWaits } from "./waits";
 
 /** The SDK versions that are tested, oldest and newest. */
@@ -95,6 +96,7 @@ export class Sdk {
             ["proto/engine_grpc_pb", load("proto/engine_grpc_pb"), ["EngineService"]],
         ]);
         speedUp(root);
+        refuseUnsendable(root);
         noteDeclarations(root);
         answerGet(root);
         noteWaits(root);

@@ -47,7 +47,8 @@ interface Shortcut {
 const shortcuts: Shortcut[] = [];
 let serializing = 0;
 
-function shorten(holder: Record<string, unknown>, name: string, cheap: unknown): void {
+/** Puts something else in the place of a function of the SDK, except while closures are serialised. */
+export function replaceInSdk(holder: Record<string, unknown>, name: string, cheap: unknown): void {
     shortcuts.push({ holder, name, original: holder[name], cheap });
     holder[name] = cheap;
 }
@@ -56,7 +57,8 @@ function shorten(holder: Record<string, unknown>, name: string, cheap: unknown):
 export async function withoutShortcuts<T>(action: () => T): Promise<Awaited<T>> {
     serializing++;
     try {
-        for (const { holder, name, original } of shortcuts) {
+        // What was replaced twice goes back to the first one.
+        for (const { holder, name, original } of [...shortcuts].reverse()) {
             holder[name] = original;
         }
         return await action();
@@ -76,16 +78,16 @@ export function speedUp(root: string): void {
     const debuggable = load("runtime/debuggable");
     if (typeof debuggable.debuggablePromise === "function" && !process.env.PULUMI_DEBUG_PROMISE_LEAKS) {
         // It formats a stack for every promise, for a report on leaked promises that we make in another way.
-        shorten(debuggable, "debuggablePromise", (promise: unknown) => promise);
+        replaceInSdk(debuggable, "debuggablePromise", (promise: unknown) => promise);
     }
     const log = load("log/index");
     if (typeof log.debug === "function") {
         // Shown by nobody; each message costs a chain of promises.
-        shorten(log, "debug", () => Promise.resolve());
+        replaceInSdk(log, "debug", () => Promise.resolve());
     }
     const { Resource } = load("resource") as { Resource?: Record<string, unknown> };
     if (typeof Resource?.stackTrace === "function" && typeof Resource.callsites === "function") {
-        shorten(Resource, "stackTrace", stackTrace);
+        replaceInSdk(Resource, "stackTrace", stackTrace);
     }
 }
 

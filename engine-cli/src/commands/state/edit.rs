@@ -171,15 +171,31 @@ pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<(
     if urn.is_root_stack() {
         return Err(Failure::new(message!["the stack itself is renamed with ", Command::new("stack rename")]));
     }
-    if name.is_empty() {
-        return Err(Failure::configuration("the new name is empty"));
-    }
+    guard_name(name)?;
     let renamed = urn.renamed(name);
     if snapshot.resources.iter().any(|resource| resource.urn == renamed) {
         return Err(Failure::new(format!("there is a resource {renamed} already; choose another name")));
     }
     let old = urn.clone();
     rewrite_urns(snapshot, &move |urn| if *urn == old { renamed.clone() } else { urn.clone() });
+    Ok(())
+}
+
+/// Refuses what no program would call a resource.
+fn guard_name(name: &str) -> Result<()> {
+    if name.trim().is_empty() {
+        return Err(Failure::configuration("the new name is empty"));
+    }
+    if name.starts_with("urn:") {
+        let own = Urn::unchecked(name);
+        return Err(Failure::configuration(format!(
+            "'{name}' is a URN, and the new name is the last part of one: give '{}'",
+            own.name()
+        )));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(Failure::configuration(format!("the new name {name:?} has a control character in it")));
+    }
     Ok(())
 }
 

@@ -92,6 +92,16 @@ fn a_new_name_reaches_every_place() {
 }
 
 #[test]
+fn a_name_that_no_program_would_give_is_refused() {
+    let mut state = snapshot(vec![resource("a")]);
+    let mut refused = |name: &str| edit::rename(&mut state, &urn("a"), name).unwrap_err().to_string();
+    assert!(refused(urn("b").as_str()).ends_with("is a URN, and the new name is the last part of one: give 'b'"));
+    assert_eq!([refused(""), refused(" \t")], ["the new name is empty", "the new name is empty"]);
+    assert_eq!(refused("a\nb"), "the new name \"a\\nb\" has a control character in it");
+    assert!(format!("{state:?}").contains("C::a"));
+}
+
+#[test]
 fn values_without_urns_stay_shared() {
     let properties = Arc::new(PropertyMap::from([("text".to_owned(), Value::from("a"))]));
     let mut state = snapshot(vec![ResourceState { inputs: Arc::clone(&properties), ..resource("a") }]);

@@ -44,6 +44,8 @@ pub(in crate::driver) struct RunState {
     pub(in crate::driver) maybe_corrupt: bool,
     /// Components, and the stack, whose outputs were not registered yet.
     pub(in crate::driver) open: UrnMap<StepMetadata>,
+    /// Resources whose outputs were registered.
+    pub(in crate::driver) with_outputs: UrnSet,
     /// Resources that failed or were left out, with continue-on-error.
     pub(in crate::driver) failed: UrnSet,
     /// Resources that got a step, in a run that keeps to a plan.
@@ -91,6 +93,7 @@ impl RunState {
             counts: BTreeMap::new(),
             maybe_corrupt: false,
             open: UrnMap::default(),
+            with_outputs: UrnSet::default(),
             failed: UrnSet::default(),
             planned: UrnSet::default(),
             stack_outputs: None,

@@ -1,6 +1,10 @@
 //! Whole numbers that a double cannot hold exactly, which is how the SDKs send all numbers.
 
+use crate::event::Severity;
+use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
+
+use crate::driver::context::Context;
 
 /// From here on, not every whole number has a double of its own.
 const FIRST_INEXACT: f64 = 9_007_199_254_740_992.0;
@@ -9,8 +13,23 @@ const FIRST_MEASURE: f64 = 1e21;
 /// So many paths are named in one message.
 const NAMED: usize = 5;
 
-/// The paths of whole numbers among inputs that may have lost digits on their way here; only the first few.
-pub(in crate::driver) fn inexact(inputs: &PropertyMap) -> Vec<String> {
+impl Context {
+    /// Warns of whole numbers that have lost digits on their way here. `what` they are: inputs, outputs.
+    pub(in crate::driver) fn tell_of_inexact_numbers(&self, what: &str, urn: &Urn, properties: &PropertyMap) {
+        let paths = inexact(properties);
+        if !paths.is_empty() {
+            let message = format!(
+                "whole numbers beyond 2^53 lose their last digits on their way from the program; pass these {what} as \
+                 texts: {}",
+                paths.join(", ")
+            );
+            self.diagnose(Some(urn), Severity::Warning, message);
+        }
+    }
+}
+
+/// The paths of whole numbers among properties that may have lost digits on their way here; only the first few.
+fn inexact(inputs: &PropertyMap) -> Vec<String> {
     let mut found = Vec::new();
     for (key, value) in inputs.iter().filter(|(_, value)| holds_inexact(value)) {
         search(value, &mut vec![key.clone()], &mut found);

@@ -84,7 +84,7 @@ impl Context {
             self.run_state().failed.insert(urn.clone());
             return Ok((urn, Registered::Skipped));
         }
-        self.tell_of_inexact_numbers(&registration);
+        self.tell_of_inexact_numbers("inputs", &urn, &registration.goal.inputs);
         for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
         }
@@ -303,18 +303,6 @@ impl Context {
             self.tell(Event::StepStarted(step.metadata(step.new.clone())));
             self.run_state().count(step.op, &step.urn);
             self.tell(Event::StepDone(step.metadata(step.new.clone())));
-        }
-    }
-
-    fn tell_of_inexact_numbers(&self, registration: &Registration) {
-        let paths = crate::driver::registration::numbers::inexact(&registration.goal.inputs);
-        if !paths.is_empty() {
-            let message = format!(
-                "whole numbers beyond 2^53 lose their last digits on their way from the program; pass these inputs as \
-                 texts: {}",
-                paths.join(", ")
-            );
-            self.diagnose(Some(&registration.urn), Severity::Warning, message);
         }
     }
 

@@ -26,6 +26,13 @@ impl Context {
         let refused = |reason: String| RpcError::invalid(format!("outputs of '{urn}': {reason}"));
         let mut outputs = registered_outputs(request.outputs).map_err(refused)?;
         self.providers.complete_assets(&mut outputs).await.map_err(refused)?;
+        if !self.run_state().with_outputs.insert(urn.clone()) {
+            return Err(RpcError::invalid(format!(
+                "outputs of '{urn}' are registered a second time: call registerOutputs (register_outputs) once, at the end of \
+                 the constructor"
+            )));
+        }
+        self.tell_of_inexact_numbers("outputs", &urn, &outputs);
         let old = self
             .run_state()
             .open

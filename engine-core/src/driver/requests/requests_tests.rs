@@ -198,15 +198,15 @@ fn outputs_of_what_was_not_registered_are_refused() {
 }
 
 #[test]
-fn registered_outputs_replace_those_of_the_resource() {
+fn registered_outputs_are_those_of_the_resource_and_come_once() {
     let (engine, _) = engine();
     let group = register(&engine, "tests:index:Group", "g", "");
-    for key in ["one", "two"] {
-        ask(&engine, "RegisterResourceOutputs", &outputs(&group, key)).unwrap();
-        let resources = engine.snapshot().resources;
-        let resource = resources.iter().find(|resource| resource.urn.as_str() == group).unwrap();
-        assert_eq!(*resource.outputs_or_empty(), [(key.to_owned(), 1.0.into())].into());
-    }
+    ask(&engine, "RegisterResourceOutputs", &outputs(&group, "one")).unwrap();
+    let error = ask(&engine, "RegisterResourceOutputs", &outputs(&group, "two")).unwrap_err();
+    assert!(error.message.contains("are registered a second time"), "{}", error.message);
+    let resources = engine.snapshot().resources;
+    let resource = resources.iter().find(|resource| resource.urn.as_str() == group).unwrap();
+    assert_eq!(*resource.outputs_or_empty(), [("one".to_owned(), 1.0.into())].into());
 }
 
 #[test]

@@ -92,13 +92,23 @@ def end_tasks(loop: asyncio.AbstractEventLoop, tasks: Collection[asyncio.Task[An
             loop.run_until_complete(asyncio.wait(tasks, timeout=seconds))
 
 
+def is_unclaimed(task: asyncio.Task[Any]) -> bool:
+    """Has it ended with an error that nobody has asked it for?"""
+    # It is what asyncio itself goes by, when it says so at the task's end in memory.
+    return bool(getattr(task, "_log_traceback", False))
+
+
 class ProviderLoop:
     """The one loop of a run on which `async def` provider methods are awaited.
 
     It lives as long as the run, so that a client made in `configure` is valid in `create`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[asyncio.Task[Any]], object] = lambda _task: None) -> None:
+        """
+        :param failed: is told, in the context in which it was made, of a task whose error nobody has taken.
+        """
+        self._failed = failed
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -153,11 +163,27 @@ class ProviderLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = new_loop()
+                self._loop.set_task_factory(self._make_task)
                 self._thread = threading.Thread(
                     target=self._serve, args=(self._loop,), name="maloko-provider-loop", daemon=True
                 )
                 self._thread.start()
             return self._loop
+
+    def _make_task(self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
+
+        def look() -> None:
+            if is_unclaimed(task):
+                self._failed(task)
+
+        def ended(_task: asyncio.Task[Any]) -> None:
+            if is_unclaimed(task):
+                # Whoever waits for it is woken up by now, and takes the error first.
+                loop.call_soon(look)
+
+        task.add_done_callback(ended)
+        return task
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)

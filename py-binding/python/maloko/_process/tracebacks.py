@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import contextlib
 import importlib.util
 import os
 import threading
@@ -34,6 +35,8 @@ _CONFIG_MISSING = ("pulumi.config", "ConfigMissingError")
 _always_hidden = _machinery()
 _hidden: tuple[str, ...] | None = None
 
+_MADE_AT = "_maloko_made_at"
+"""The member of an error that has the line which led to it."""
 _MOST_CAUSES = 10
 _CAUSES_IN_A_LINE = 3
 
@@ -182,8 +185,17 @@ def _formatted(error: BaseException) -> str:
     return _with_place(text, error) if isinstance(error, SyntaxError) else text
 
 
+def note_made_at(error: BaseException, place: traceback.FrameSummary) -> None:
+    """Has an error, in whose traceback no line of the user's is, begin at the one that led to it."""
+    # Some exceptions take no attributes: of these the line stays unknown.
+    with contextlib.suppress(BaseException):
+        if getattr(error, _MADE_AT, None) is None:
+            setattr(error, _MADE_AT, place)
+
+
 def _own_frames_of(error: BaseException) -> traceback.TracebackException:
     formatted = traceback.TracebackException.from_exception(error)
+    _begin_where_made(formatted, error)
     parts = list(_parts(formatted, set()))
     has_own = any(_is_own(part) for part in parts)
     for part in parts:
@@ -191,6 +203,28 @@ def _own_frames_of(error: BaseException) -> traceback.TracebackException:
         kept = [frame for frame in frames if not (has_own and is_hidden(frame.filename))]
         part.stack = traceback.StackSummary.from_list(kept)
     return formatted
+
+
+def _begin_where_made(formatted: traceback.TracebackException, error: BaseException) -> None:
+    """Puts the lines that led to errors before their frames."""
+    part: traceback.TracebackException | None = formatted
+    for it in _causes_of(error):
+        if part is None:
+            return
+        made_at = getattr(it, _MADE_AT, None)
+        if isinstance(made_at, traceback.FrameSummary):
+            part.stack = traceback.StackSummary.from_list([made_at, *part.stack])
+        part = part.__cause__
+
+
+def _causes_of(error: BaseException) -> Iterator[BaseException]:
+    """The exception, and those that it was raised from."""
+    found: BaseException | None = error
+    for _ in range(_MOST_CAUSES):
+        if found is None:
+            return
+        yield found
+        found = found.__cause__
 
 
 def _with_place(text: str, error: SyntaxError) -> str:

@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from maloko._current import ProviderCall
+from maloko._current import CURRENT_CALL, ProviderCall
 from maloko._maloko import Cause, Failed, Serialized
-from maloko._process.event_loops import ProviderLoop, leave_to_parent
+from maloko._process.event_loops import ProviderLoop, is_unclaimed, leave_to_parent
 from maloko._process.forks import leave_to_parent_on_fork
+from maloko._process.tracebacks import format_error
 from maloko._providers.calls import Answer, call_provider, failed, refused
 from maloko._providers.changed_variables import Traps
 from maloko._providers.configured import Claims
@@ -89,13 +90,15 @@ class Host:
         """What is to look after the program while it runs."""
         self.on_close = contextlib.ExitStack()
         """What the run changed in the process and is put back at its end."""
-        self._provider_loop = ProviderLoop()
+        self._provider_loop = ProviderLoop(self._task_failed)
         self._pool: Pool | None = None
         self.makers: dict[type, tuple[str, type]] = {}
         """The type token and the provider's class of each class of resources that was made."""
         self._changed: set[str] = set()
         self._outside_loop = threading.Lock()
         self._calls: dict[int, ProviderCall] = {}
+        self._failed_tasks: dict[ProviderCall, list[asyncio.Task[Any]]] = {}
+        """Tasks that failed while the call goes on that has made them: it may still take their errors."""
         self._cancelled: set[int] = set()
         self._workers: list[threading.Thread] = []
         leave_to_parent_on_fork(self)
@@ -237,6 +240,8 @@ class Host:
 
         def left() -> None:
             self._calls.pop(call_number, None)
+            for task in self._failed_tasks.pop(call, ()):
+                self._tell_of_failed(call, task)
 
         ended: Callable[[], object] = left
         if entry.methods.configure:
@@ -251,6 +256,21 @@ class Host:
                 return refused(error) if isinstance(error, Shared) else failed(error)
         context = below_call(trace, context or self.context)
         return call_provider(provider, call, arguments, context, self._provider_loop, complete, ended)
+
+    def _task_failed(self, task: asyncio.Task[Any]) -> None:
+        call = CURRENT_CALL.get()
+        if call is None:
+            return
+        if call in list(self._calls.values()):
+            self._failed_tasks.setdefault(call, []).append(task)
+        else:
+            self._tell_of_failed(call, task)
+
+    def _tell_of_failed(self, call: ProviderCall, task: asyncio.Task[Any]) -> None:
+        """Tells of an error that a method's task has raised and that nobody will take."""
+        if is_unclaimed(task) and self.engine is not None and (error := task.exception()) is not None:
+            text = format_error(error).rstrip()
+            self.engine.log(call.urn, 2, f"an error was raised in `{call.method}` that nobody waits for:\n{text}")
 
     def cancel(self, numbers: list[int]) -> None:
         """Tells the code of calls, by their numbers, that nobody waits for them any longer."""

@@ -26,6 +26,7 @@ from maloko._sdk import named_errors, speed
 from maloko._sdk.callbacks import CallbacksInProcess
 from maloko._sdk.environment import config_variable
 from maloko._sdk.get import inside_providers
+from maloko._sdk.made_at import NAMES, naming_the_line
 from maloko._sdk.monitor import EngineService, Monitor, SdkExecutor
 from maloko._sdk.outputs import made_in_call
 from maloko._sdk.version import lacks, sdk_version
@@ -149,6 +150,10 @@ def _put_in_place(stack: contextlib.ExitStack) -> None:
     _replace(stack, pulumi.Output, "get", inside_providers(pulumi.Output.get))
     for name in ("secret", "from_input", "all"):
         _replace(stack, pulumi.Output, name, staticmethod(made_in_call(getattr(pulumi.Output, name))), static=True)
+    for name in NAMES:
+        if hasattr(pulumi.Output, name):
+            made = staticmethod(naming_the_line(getattr(pulumi.Output, name)))
+            _replace(stack, pulumi.Output, name, made, static=True)
     _replace(stack, threading.Thread, "start", start_in_context(threading.Thread.start))
     _replace(stack, ThreadPoolExecutor, "submit", submit_in_context(ThreadPoolExecutor.submit))
     for owner, name, made_from in _optional():

@@ -25,6 +25,7 @@ from pulumi.automation import (
 
 from maloko._errors import MalokoError
 from maloko._sdk.version import sdk_version
+from maloko.automation import _settings as settings_files
 from maloko.automation._command import CommandRunner, PulumiCommand
 from maloko.automation._threads import twin
 from maloko.automation.errors import UnsupportedError
@@ -90,6 +91,31 @@ class LocalWorkspace(official.LocalWorkspace):
 
     def _command(self, arguments: list[str], on_output: OnOutput | None = None) -> CommandResult:
         return self.command.run(arguments, self.work_dir, self.variables(), on_output)
+
+    # Settings files.
+
+    def project_settings(self) -> ProjectSettings:
+        """The settings of the project, as the engine reads them."""
+        file = settings_files.file_of(self.work_dir, "Pulumi")
+        if file is None:
+            return super().project_settings()
+        return ProjectSettings.from_dict(settings_files.read(file))
+
+    def save_project_settings(self, settings: ProjectSettings) -> None:
+        """Writes the settings of the project. Texts stay texts, whatever they look like."""
+        settings_files.write(self.work_dir, "Pulumi", settings.to_dict())
+
+    def stack_settings(self, stack_name: str) -> StackSettings:
+        """The settings of a stack, as the engine reads them."""
+        file = settings_files.file_of(self.work_dir, settings_files.base_of(stack_name))
+        if file is None:
+            return super().stack_settings(stack_name)
+        return settings_files.stack_settings_of(settings_files.read(file))
+
+    def save_stack_settings(self, stack_name: str, settings: StackSettings) -> None:
+        """Writes the settings of a stack. Texts stay texts, whatever they look like: `12e5`, `yes`, `0777`."""
+        members = settings._serialize()  # type: ignore[no-untyped-call]
+        settings_files.write(self.work_dir, settings_files.base_of(stack_name), members)
 
     # Stacks.
 
