@@ -5,7 +5,7 @@
  * provider objects, requests and operations.
  */
 export type Message =
-    | { kind: 'callProvider'; call: number; object: number; ofCall: number; method: string; urn: string; operationKey: string; traceParent: string; traceState: string; arguments: string }
+    | { kind: 'callProvider'; call: number; object: number; configuration: number; ofCall: number; method: string; urn: string; operationKey: string; traceParent: string; traceState: string; arguments: string }
     | { kind: 'answered'; request: number; bytes: Buffer }
     | { kind: 'refused'; request: number; code: number; reason: string }
     | { kind: 'cancelCalls'; operation: number; calls: Array<number> }

@@ -8,7 +8,6 @@ mod config_key;
 mod context;
 pub mod display;
 mod embedding;
-mod exact_yaml;
 mod failure;
 #[cfg(all(test, unix))]
 mod fuzz_tests;

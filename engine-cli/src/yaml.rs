@@ -7,8 +7,11 @@ use std::str::FromStr;
 use serde_norway::Value;
 use yaml_edit::{Document, Mapping, YamlFile};
 
-use crate::exact_yaml::Exact;
 use crate::failure::{Failure, Result};
+
+mod exact;
+
+use exact::Exact;
 
 /// A value in words, for messages.
 pub(crate) fn describe(value: &Value) -> &'static str {

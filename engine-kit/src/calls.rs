@@ -85,7 +85,7 @@ impl Call {
 fn arguments(method: &Method) -> Json {
     let open = |map| properties(map, Secrets::Open);
     match method {
-        Method::Configure { config, .. } => json!({ "config": **config }),
+        Method::Configure { config, .. } => json!({ "config": open(config) }),
         Method::Close => json!({}),
         Method::Check { olds, news } => json!({ "olds": open(olds), "news": open(news) }),
         Method::Diff { id, olds, news } | Method::Update { id, olds, news, .. } => {

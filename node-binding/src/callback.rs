@@ -20,12 +20,14 @@ pub(crate) type Wake = ThreadsafeFunction<(), (), (), Status, false, true>;
 /// provider objects, requests and operations.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 pub enum Message {
-    /// Call a method of a provider object, with its arguments as JSON. `of_call` is its number in its run, `operation_key` that
+    /// Call a method of a provider object, with its arguments as JSON. `configuration` is what it is configured with: 0 for the
+    /// stack's configuration. `of_call` is the call's number in its run, `operation_key` that
     /// of a `create`, and empty for others; `trace_parent` and `trace_state` the W3C
     /// ones of a call that is traced, or empty.
     CallProvider {
         call: u32,
         object: f64,
+        configuration: f64,
         of_call: f64,
         method: String,
         urn: String,

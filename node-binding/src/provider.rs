@@ -144,6 +144,7 @@ impl ProviderHost for JsHost {
         let reply = self.crossing.ask(|answered_as| Message::CallProvider {
             call: answered_as,
             object: number(object),
+            configuration: number(call.configuration),
             of_call: number(call.number),
             method: method.to_owned(),
             urn: call.urn.as_str().to_owned(),

@@ -13,7 +13,7 @@ use crate::convert::{Outgoing, Properties};
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Arguments<'a> {
-    Configure { config: &'a std::collections::BTreeMap<String, String>, project: &'a str },
+    Configure { config: Outgoing<'a>, project: &'a str },
     Check { olds: Outgoing<'a>, news: Outgoing<'a> },
     Diff { id: &'a str, olds: Outgoing<'a>, news: Outgoing<'a> },
     Create { props: Outgoing<'a>, timeout: f64 },
@@ -28,7 +28,7 @@ impl<'a> From<&'a Method> for Arguments<'a> {
         use Outgoing as Bag;
         match method {
             Method::Close => Self::Close {},
-            Method::Configure { config, project } => Self::Configure { config, project },
+            Method::Configure { config, project } => Self::Configure { config: Bag::whole(config), project },
             Method::Check { olds, news } => Self::Check { olds: Bag::whole(olds), news: Bag::whole(news) },
             Method::Diff { id, olds, news } => Self::Diff { id, olds: Bag::hashes(olds), news: Bag::hashes(news) },
             Method::Create { inputs, timeout, .. } => Self::Create { props: Bag::whole(inputs), timeout: *timeout },

@@ -14,7 +14,7 @@ use maloko_core::provider::{
 use maloko_core::{Engine, PropertyMap};
 use pyo3::PyClass;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::answer::{
     Cause, Checked, Created, Diffed, Done, Failed, FailedInPart, Rejected, Seen, Serialized, Unusable, Updated,
@@ -77,13 +77,7 @@ impl PythonHost {
         let style = self.style();
         let bag = |properties| properties_to_python(py, properties, style);
         match method {
-            Method::Configure { config, project } => {
-                let values = PyDict::new(py);
-                for (key, value) in config.iter() {
-                    values.set_item(key, value)?;
-                }
-                (values, project).into_pyobject(py)
-            }
+            Method::Configure { config, project } => (bag(config)?, project).into_pyobject(py),
             Method::Check { olds, news } => (bag(olds)?, bag(news)?).into_pyobject(py),
             Method::Close => Ok(PyTuple::empty(py)),
             Method::Diff { id, olds, news } | Method::Update { id, olds, news, .. } => {
@@ -342,6 +336,7 @@ impl ProviderHost for PythonHost {
                 let context = context.as_ref().map(|context| context.bind(py));
                 let key = if let Method::Create { key, .. } = &call.method { key.as_str() } else { "" };
                 let trace = call.trace.as_ref().map(|trace| (&*trace.parent, trace.state.as_deref()));
+                let object = (object, call.configuration);
                 let given = (object, call.number, urn, method, arguments, context, completion, key, trace);
                 let answer = self.bridge.bind(py).call_method1("call", given);
                 match answer {

@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
 use crate::provider::{
-    Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderReference, SerializedProvider,
+    Answer, ConfigurationId, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderReference,
+    SerializedProvider,
 };
 use crate::resource_state::ResourceState;
 use crate::state::{Change, Durability, Snapshot};
@@ -148,6 +149,8 @@ pub enum Wait {
 pub struct Closable {
     /// The provider.
     pub object: ObjectId,
+    /// What it was configured with.
+    pub configuration: ConfigurationId,
     /// The number of the call.
     pub number: u64,
     /// The resource on whose behalf it was configured.

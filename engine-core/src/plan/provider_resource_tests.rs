@@ -14,6 +14,12 @@ fn provider(size: f64) -> Goal {
     Goal { kind: KIND.to_owned(), object: None, ..goal("p", size) }
 }
 
+/// Its state after an earlier run.
+fn known() -> Vec<Arc<ResourceState>> {
+    let made = made(&mut planner(Vec::new()), provider(1.0));
+    vec![Arc::new(ResourceState { id: "first".to_owned(), outputs: Some(Arc::clone(&made.inputs)), ..made })]
+}
+
 fn made(planner: &mut Planner, goal: Goal) -> ResourceState {
     decide(planner, goal, &said(Some(true))).resource().clone()
 }
@@ -25,29 +31,34 @@ fn it_is_made_without_asking_anyone_and_others_may_refer_to_it() {
     assert_eq!(decided.named_ops(), ["create p"]);
     assert!(decided.asked.is_empty());
     let resource = decided.resource();
-    assert_eq!((resource.id.as_str(), resource.provider.as_str()), ("uuid", ""));
-    assert_eq!(*resource.outputs_or_empty(), inputs(1.0));
+    // Its id and its outputs come when the step is taken.
+    assert_eq!((resource.id.as_str(), resource.provider.as_str()), ("", ""));
+    assert_eq!(*resource.inputs, inputs(1.0));
     let reference = format!("{}::uuid", resource.urn);
     let user = made(&mut planner, Goal { provider: reference.clone(), ..goal("a", 1.0) });
     assert_eq!(user.provider, reference);
 }
 
 #[test]
-fn its_id_is_not_known_in_a_preview() {
-    let mut planner = planner_of(Operation { dry_run: true, ..update() }, Vec::new());
-    assert_eq!(made(&mut planner, provider(1.0)).id, "");
+fn other_inputs_update_it_and_its_id_stays() {
+    assert_eq!(decide(&mut planner(known()), provider(1.0), &said(None)).named_ops(), ["same p"]);
+    let decided = decide(&mut planner(known()), provider(2.0), &said(None));
+    assert_eq!(decided.named_ops(), ["update p"]);
+    assert_eq!(decided.resource().id, "first");
+    let ignoring = Goal { ignore_changes: vec!["size".to_owned()], ..provider(2.0) };
+    assert_eq!(decide(&mut planner(known()), ignoring, &said(None)).named_ops(), ["same p"]);
 }
 
 #[test]
-fn other_inputs_update_it_and_its_id_stays() {
-    let old = made(&mut planner(Vec::new()), provider(1.0));
-    let resources = || vec![Arc::new(ResourceState { id: "first".to_owned(), ..old.clone() })];
-    assert_eq!(decide(&mut planner(resources()), provider(1.0), &said(None)).named_ops(), ["same p"]);
-    // Nothing replaces it, for what refers to it would go with it.
-    let operation = Operation { replace: vec![old.urn.to_string()], ..update() };
-    let decided = decide(&mut planner_of(operation, resources()), provider(2.0), &said(None));
-    assert_eq!(decided.named_ops(), ["update p"]);
-    assert_eq!(decided.resource().id, "first");
+fn it_is_replaced_where_the_program_or_the_user_says_so() {
+    let replaced = ["create-replacement p", "replace p"];
+    let goal = |size| Goal { replace_on_changes: vec!["size".to_owned()], ..provider(size) };
+    let decided = decide(&mut planner(known()), goal(2.0), &said(None));
+    assert_eq!(decided.named_ops(), replaced);
+    assert_eq!(decided.resource().id, "");
+    assert_eq!(decide(&mut planner(known()), goal(1.0), &said(None)).named_ops(), ["same p"]);
+    let operation = Operation { replace: vec![known()[0].urn.to_string()], ..update() };
+    assert_eq!(decide(&mut planner_of(operation, known()), provider(1.0), &said(None)).named_ops(), replaced);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::property_diff::DetailedDiff;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use super::reference::ProviderReference;
+use super::reference::{ConfigurationId, ProviderReference};
 
 /// Which methods a provider object really has; a missing one is answered by the engine without crossing the border.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,10 +76,21 @@ pub struct ProviderCall {
     pub urn: Urn,
     /// The method and its arguments.
     pub method: Method,
+    /// What the object is configured with. One that is called under several has an instance for each.
+    pub configuration: ConfigurationId,
     /// What a plugin is told beside that; live objects see nothing of it.
     pub for_plugin: Option<Box<PluginArguments>>,
     /// Where in a trace the call is, if it is traced: what the provider's code traces itself belongs below it.
     pub trace: Option<TraceContext>,
+}
+
+impl ProviderCall {
+    /// A call of an object that the stack's configuration configures, with nothing beside the method's arguments.
+    #[must_use]
+    pub fn new(number: u64, urn: &Urn, method: Method) -> Self {
+        let configuration = ConfigurationId::default();
+        Self { number, urn: urn.clone(), method, configuration, for_plugin: None, trace: None }
+    }
 }
 
 /// What plugins get beside a method's arguments; live objects do not see it.
@@ -100,10 +111,10 @@ pub struct PluginArguments {
 /// A provider method with its arguments.
 #[derive(Clone, Debug)]
 pub enum Method {
-    /// Hands over the stack's configuration, before any other method, once per object and run.
+    /// Hands over the configuration, before any other method, once per object and configuration of a run.
     Configure {
-        /// Full keys (`project:key`) and decrypted values.
-        config: Arc<std::collections::BTreeMap<String, String>>,
+        /// Full keys (`project:key`) and decrypted values: texts of the stack's configuration, or the inputs of a provider resource.
+        config: Arc<PropertyMap>,
         /// The namespace for keys without one.
         project: String,
     },

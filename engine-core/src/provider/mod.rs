@@ -13,5 +13,6 @@ pub use error::{HostError, ProviderError, ProviderErrorKind};
 pub use host::ProviderHost;
 pub(crate) use reference::DYNAMIC_PACKAGES;
 pub use reference::{
-    HANDLE_PREFIX, ObjectId, ProviderReference, Revision, SerializedProvider, StoredProvider, parse_handle,
+    ConfigurationId, HANDLE_PREFIX, ObjectId, ProviderReference, Revision, SerializedProvider, StoredProvider,
+    parse_handle,
 };

@@ -11,6 +11,9 @@ use crate::wire::lower;
 /// The number that a host gives to a live provider object; the same object has the same number for a whole run.
 pub type ObjectId = u64;
 
+/// The number of a configuration in a run: 0 for the stack's, others for provider resources of the program.
+pub type ConfigurationId = u64;
+
 /// Packages whose resources are served by live provider objects.
 pub(crate) const DYNAMIC_PACKAGES: [&str; 2] = ["pulumi-python", "pulumi-nodejs"];
 

@@ -37,13 +37,8 @@ struct Example {
 
 /// A call that no engine makes.
 pub(crate) fn without_engine(urn: &Urn, method: Method) -> ProviderCall {
-    ProviderCall {
-        number: 0,
-        urn: urn.clone(),
-        method,
-        for_plugin: Some(Box::new(PluginArguments { seed: SEED.to_vec(), ..PluginArguments::default() })),
-        trace: None,
-    }
+    let for_plugin = Some(Box::new(PluginArguments { seed: SEED.to_vec(), ..PluginArguments::default() }));
+    ProviderCall { for_plugin, ..ProviderCall::new(0, urn, method) }
 }
 
 impl PluginTrial {

@@ -60,8 +60,7 @@ impl Stubs {
         };
         let method = Method::Create { inputs: arguments, key: String::new(), timeout: 0.0 };
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let (call, given) =
-            lowered(ProviderCall { number, urn: Urn::unchecked(""), method, for_plugin: None, trace: None });
+        let (call, given) = lowered(ProviderCall::new(number, &Urn::unchecked(""), method));
         let answer = self.language.call(stub.object, call).await.inspect_err(|error| {
             if let Some(source) = &error.source {
                 let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +83,7 @@ impl Stubs {
         if !request.dry_run || !inputs.values().any(Value::contains_unknown) {
             let method = Method::Create { inputs: inputs.clone(), key: String::new(), timeout: 0.0 };
             let number = self.calls.fetch_add(1, Ordering::Relaxed);
-            let call = ProviderCall { number, urn: urn.clone(), method, for_plugin: None, trace: None };
+            let call = ProviderCall::new(number, &urn, method);
             if let Some(answer) = self.ask_test(call).await? {
                 let Answer::Created { outputs, .. } = answer else { return Err(unfit()) };
                 more = outputs;

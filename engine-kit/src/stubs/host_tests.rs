@@ -76,7 +76,7 @@ fn sized(size: f64) -> PropertyMap {
 fn call_in(stubs: &Stubs, name: &str, method: Method, preview: bool) -> Result<Answer, ProviderError> {
     let for_plugin = Some(Box::new(PluginArguments { preview, ..PluginArguments::default() }));
     let urn = Urn::new("dev", "project", "", PET, name);
-    block_on(stubs.call(FIRST_PLUGIN, ProviderCall { number: 1, urn, method, for_plugin, trace: None }))
+    block_on(stubs.call(FIRST_PLUGIN, ProviderCall { for_plugin, ..ProviderCall::new(1, &urn, method) }))
 }
 
 fn call(stubs: &Stubs, method: Method) -> Answer {

@@ -53,12 +53,15 @@ export function has(provider: ProviderObject, method: string): boolean {
     return typeof found === "function" && found.length <= most;
 }
 
+/** What a provider is configured with, by full keys: texts of the stack's configuration, or a provider resource's inputs. */
+export type Configuration = Record<string, unknown>;
+
 /** The configuration that `configure` gets; it answers as the SDK's own does. */
 export class Config {
-    readonly #values: Record<string, string>;
+    readonly #values: Configuration;
     readonly #project: string;
 
-    constructor(values: Record<string, string>, project: string) {
+    constructor(values: Configuration, project: string) {
         this.#values = values;
         this.#project = project;
     }
@@ -66,7 +69,7 @@ export class Config {
     /** The value of a key; one without a namespace is the project's. */
     get(key: string): string | undefined {
         const full = key.includes(":") ? key : `${this.#project}:${key}`;
-        return Object.hasOwn(this.#values, full) ? this.#values[full] : undefined;
+        return Object.hasOwn(this.#values, full) ? (this.#values[full] as string) : undefined;
     }
 
     /** The value of a key, or an error that names it. */

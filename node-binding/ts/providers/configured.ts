@@ -8,7 +8,8 @@
 // is refused.
 import { isDeepStrictEqual } from "node:util";
 import { keepsPrivate, type Taken, takenNow } from "./attributes";
-import { copyForRun, copyOf, isPlain, sharedError } from "./copies";
+import type { Configuration } from "./calls";
+import { copyForRun, copyOf, isPlain, sharedError, type User } from "./copies";
 import { accessorsOf, contentsOf, inherited, isAbsent, valuesOf } from "./own-values";
 
 const MISSING = Symbol("missing");
@@ -51,9 +52,13 @@ class Origin {
         return this.#calls === 0 && !this.#isHeld;
     }
 
-    /** Does a method of it go on that an earlier run has given up? */
-    get isAbandoned(): boolean {
-        return this.#calls > 0 && !this.#isHeld;
+    /** Who has it, so that others cannot: for the message. */
+    userFor(claims: Claims): User {
+        const holder = this.#holder?.deref();
+        if (claims.isOfSameRun(holder)) {
+            return "configuration";
+        }
+        return this.#calls > 0 && holder === undefined ? "abandoned" : "run";
     }
 
     /**
@@ -190,7 +195,7 @@ class Origin {
     }
 
     /** Compares the object with what it was before its `configure`. */
-    noteConfigured(claims: Claims, provider: object, [values, contents]: State, config: Record<string, string>): void {
+    noteConfigured(claims: Claims, provider: object, [values, contents]: State, config: Configuration): void {
         this.#configuredBy = new WeakRef(claims);
         const now = valuesOf(provider);
         for (const key of new Set([...values.keys(), ...now.keys()])) {
@@ -256,7 +261,7 @@ interface Claim {
 /** Makes the object of a second run, where one is registered by hand. */
 export type Factory = (provider: object, taken: Taken) => Promise<object | undefined>;
 
-/** The provider objects that one run has configured, by the objects that the program handed over. */
+/** The provider objects that one run has configured by one configuration, by the objects that the program handed over. */
 export class Claims {
     readonly #claims = new Map<object, Claim>();
 
@@ -264,7 +269,14 @@ export class Claims {
         private readonly factory: Factory = () => Promise.resolve(undefined),
         /** Lets go of what was configured, when another run is about to take it in a pause. */
         readonly onTaken?: () => Promise<void>,
+        /** Whose they are: a run has several, one for each of its configurations. */
+        private readonly run?: object,
     ) {}
+
+    /** Are both of one run? */
+    isOfSameRun(other: Claims | undefined): boolean {
+        return this.run !== undefined && this.run === other?.run;
+    }
 
     /**
      * Makes a call, of the object that is configured for this run. Throws `Shared` where it cannot have one.
@@ -272,7 +284,7 @@ export class Claims {
     async call<T>(
         provider: object,
         method: string,
-        config: () => Record<string, string>,
+        config: () => Configuration,
         action: (called: object) => Promise<T>,
     ): Promise<T> {
         const claim = this.#claims.get(provider) ?? (method === "configure" ? await this.#claim(provider) : undefined);
@@ -309,7 +321,7 @@ export class Claims {
         if (origin.hold(this, provider)) {
             return this.#keep(provider, { called: provider, origin, isCopy: false });
         }
-        const { isAbandoned } = origin;
+        const user = origin.userFor(this);
         const made = await this.factory(provider, origin.taken);
         if (made !== undefined && made !== provider) {
             const own = this.#originOf(made);
@@ -317,11 +329,11 @@ export class Claims {
                 return this.#keep(provider, { called: made, origin: own, isCopy: false });
             }
             const reason = "the factory that is registered for it gives the same object to several runs";
-            throw sharedError(provider, reason, isAbandoned);
+            throw sharedError(provider, reason, user);
         }
         const copied = copyForRun(provider, origin.values, origin.contents, keepsPrivate(provider));
         if (typeof copied === "string") {
-            throw sharedError(provider, copied, isAbandoned);
+            throw sharedError(provider, copied, user);
         }
         return this.#keep(provider, { called: copied, origin, isCopy: true });
     }
@@ -437,7 +449,7 @@ function isCount(before: unknown, after: unknown): boolean {
 }
 
 // Were only words added to an array that say nothing of the configuration? They are notes of a test.
-function isLog({ before, after }: Change, config: Record<string, string>): boolean {
+function isLog({ before, after }: Change, config: Configuration): boolean {
     if (!Array.isArray(after) || !Array.isArray(before) || !isDeepStrictEqual(after.slice(0, before.length), before)) {
         return false;
     }
@@ -445,6 +457,6 @@ function isLog({ before, after }: Change, config: Record<string, string>): boole
     const holds = (text: string, value: string): boolean =>
         value !== "" && (value.length > 3 ? text.includes(value) : text === value);
     return added.every(
-        (item) => typeof item === "string" && !Object.values(config).some((value) => holds(item, value)),
+        (item) => typeof item === "string" && !Object.values(config).some((value) => holds(item, String(value))),
     );
 }

@@ -10,12 +10,24 @@ export class Shared extends Error {
     override readonly name = "Shared";
 }
 
-/** What is said to the user. `abandoned`: the other run is over, and a method that it gave up goes on. */
-export function sharedError(provider: object, reason: string, abandoned: boolean): Shared {
-    const user = abandoned ? "a method that an earlier run has given up still runs on" : "another run is using";
+/**
+ * Who has an object: another run, a method that an earlier run gave up and that goes on, or another configuration (the stack's or
+ * an explicit provider's) of the same run.
+ */
+export type User = "run" | "abandoned" | "configuration";
+
+const USERS: Record<User, [user: string, other: string, each: string]> = {
+    run: ["another run is using", "this run", "stack"],
+    abandoned: ["a method that an earlier run has given up still runs on", "this run", "stack"],
+    configuration: ["the inputs of another provider configure", "this resource's provider", "explicit provider"],
+};
+
+/** What is said to the user. */
+export function sharedError(provider: object, reason: string, who: User): Shared {
+    const [user, other, each] = USERS[who];
     return new Shared(
-        `${user} this object of ${labelOf(provider)}, and this run cannot have one of its own: ${reason}.\n` +
-            "Ways out: make and set it in `configure`, on `this`; give each stack a provider object of its own; or register " +
+        `${user} this object of ${labelOf(provider)}, and ${other} cannot have one of its own: ${reason}.\n` +
+            `Ways out: make and set it in \`configure\`, on \`this\`; give each ${each} a provider object of its own; or register ` +
             "what makes one (registerProvider)",
     );
 }

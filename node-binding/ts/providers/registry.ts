@@ -8,7 +8,7 @@ import { describeWithCauses, tracebackOf } from "../process/errors";
 import { parseJson, toJsonText } from "../process/originals";
 import { classOf, type Taken } from "./attributes";
 import { autonamingOf } from "./autonaming";
-import { CallFailed, callProvider, methodsOf, type Warn } from "./calls";
+import { CallFailed, type Configuration, callProvider, methodsOf, type Warn } from "./calls";
 import { Claims, takenOf } from "./configured";
 import { assignsFunctions } from "./constructors";
 import { nameOf } from "./conversion";
@@ -42,7 +42,8 @@ export class ProviderRegistry {
     readonly #rebuilt = new Map<string, Promise<number | undefined>>();
     #files: FileNames;
     readonly #classes = new Map<unknown, { file: string; name: string } | undefined>();
-    readonly #claims = new Claims((provider, taken) => this.#ownOf(provider, taken));
+    // By configuration: each of them has an object of its own.
+    readonly #claims = new Map<number, Claims>();
 
     constructor(
         /** Takes the descriptions of provider objects. */
@@ -103,8 +104,15 @@ export class ProviderRegistry {
         return [reference, this.#today(reference)].some((it) => factoryOf(it, this.#locate) !== undefined);
     }
 
-    /** Calls a method of an object by its number. */
-    call(object: number, method: string, text: string, warn: Warn, signal: AbortSignal): Promise<string> {
+    /** Calls a method of an object by its number, as it is configured by the configuration of that number. */
+    call(
+        object: number,
+        configuration: number,
+        method: string,
+        text: string,
+        warn: Warn,
+        signal: AbortSignal,
+    ): Promise<string> {
         const provider = this.#objects.get(object);
         if (provider === undefined) {
             return Promise.reject(new Error(`no provider object ${object} in this run`));
@@ -112,10 +120,10 @@ export class ProviderRegistry {
         if (!isConfigurable(provider)) {
             return callProvider(provider, method, text, warn, signal);
         }
-        const made = this.#claims.call(
+        const made = this.#claimsOf(configuration).call(
             provider,
             method,
-            () => (parseJson(text) as { config: Record<string, string> }).config,
+            () => (parseJson(text) as { config: Configuration }).config,
             (called) => callProvider(called, method, text, warn, signal),
         );
         return made.catch((thrown: unknown) => {
@@ -123,6 +131,15 @@ export class ProviderRegistry {
                 ? new CallFailed({ kind: "noProvider", message: thrown.message, traceback: "" }, thrown)
                 : thrown;
         });
+    }
+
+    #claimsOf(configuration: number): Claims {
+        let claims = this.#claims.get(configuration);
+        if (claims === undefined) {
+            claims = new Claims((provider, taken) => this.#ownOf(provider, taken), undefined, this);
+            this.#claims.set(configuration, claims);
+        }
+        return claims;
     }
 
     /** What the factory makes that is registered by hand for the object's class, for a run that needs one of its own. */
@@ -162,7 +179,10 @@ export class ProviderRegistry {
         this.#numbers.clear();
         this.#byReference.clear();
         this.#rebuilt.clear();
-        this.#claims.release();
+        for (const claims of this.#claims.values()) {
+            claims.release();
+        }
+        this.#claims.clear();
     }
 
     /** What stands for an object in the state. Reads its attributes now. */

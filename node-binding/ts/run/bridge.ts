@@ -332,6 +332,7 @@ export class Bridge {
     #callProvider({
         call,
         object,
+        configuration,
         ofCall,
         method,
         urn,
@@ -350,7 +351,7 @@ export class Bridge {
             const described = { urn, method, operationKey };
             return owner.withinCall(ofCall, described, (signal) =>
                 belowCall({ traceparent: traceParent, tracestate: traceState }, () =>
-                    owner.registry.call(object, method, text, warn, signal),
+                    owner.registry.call(object, configuration, method, text, warn, signal),
                 ),
             );
         });

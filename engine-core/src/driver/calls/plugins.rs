@@ -101,7 +101,7 @@ pub(in crate::driver) type DefaultProvider = Once<Result<String, RpcError>>;
 const PACKAGE: &str = "maloko:package:";
 
 /// A reference with one form for ids that are not known yet.
-fn normal(reference: &str) -> String {
+pub(in crate::driver) fn normal(reference: &str) -> String {
     match reference.rsplit_once("::") {
         Some((urn, id)) if UNKNOWN_TEXTS.contains(&id) => format!("{urn}::"),
         _ => reference.to_owned(),

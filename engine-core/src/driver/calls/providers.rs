@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 use futures::future::{Either, select};
@@ -25,12 +25,12 @@ use crate::value::PropertyMap;
 use crate::driver::actions::Closable;
 use crate::driver::calls::class_permits::PermitsByClass;
 use crate::driver::calls::component_code::{ComponentCode, take_out};
+use crate::driver::calls::configurations::{Configurations, ObjectConfiguration};
 use crate::driver::calls::no_provider::{explained, foreign, not_found, plain_reference};
 use crate::driver::calls::plugins::{PluginProviders, unconfigured_answer};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::exchange::Exchange;
-use crate::driver::permits::Once;
 
 mod for_imports;
 
@@ -38,7 +38,6 @@ mod for_imports;
 pub(in crate::driver) struct Providers {
     exchange: Arc<Exchange>,
     crypter: Option<Crypter>,
-    config: Arc<BTreeMap<String, String>>,
     project: String,
     redactor: Arc<Redactor>,
     known: AtomicRefCell<Known>,
@@ -48,6 +47,8 @@ pub(in crate::driver) struct Providers {
     failed: AtomicRefCell<BTreeMap<Urn, &'static str>>,
     /// What plugins serve.
     pub(in crate::driver) plugins: PluginProviders,
+    /// What live objects are configured with.
+    pub(in crate::driver) configurations: Configurations,
 }
 
 type ObjectMap<V> = HashMap<ObjectId, V, foldhash::fast::FixedState>;
@@ -61,19 +62,10 @@ struct Known {
     by_urn: UrnMap<ObjectId>,
     /// The first object of each complete reference: it serves for all that equal it.
     by_reference: HashMap<Arc<ProviderReference>, ObjectId>,
-    configured: ObjectMap<Arc<Configuration>>,
     /// What was read from the state, by its ciphertext: equal references have equal ones.
     stored: HashMap<Arc<str>, Arc<ProviderReference>>,
     /// References with a revision that is not today's, each only once.
     kept: HashMap<ProviderReference, Arc<ProviderReference>>,
-}
-
-/// The outcome of an object's `configure`.
-struct Configuration {
-    /// The first resource that needed it.
-    urn: Urn,
-    outcome: Once<Result<(), ProviderError>>,
-    is_closed: AtomicBool,
 }
 
 impl Providers {
@@ -87,7 +79,7 @@ impl Providers {
             plugins: PluginProviders::new(Arc::clone(&exchange), operation, base),
             exchange,
             crypter,
-            config: Arc::new(operation.plain_config()),
+            configurations: Configurations::new(operation),
             project: operation.project.clone(),
             redactor: Arc::clone(&operation.redactor),
             known: AtomicRefCell::default(),
@@ -113,17 +105,33 @@ impl Providers {
         Ok(description)
     }
 
-    fn resolved(&self, object: ObjectId, description: &ProviderDescription) -> ResolvedProvider {
+    fn resolved(
+        &self,
+        object: ObjectId,
+        description: &ProviderDescription,
+        configuration: Arc<ObjectConfiguration>,
+    ) -> ResolvedProvider {
         let class_permits = description.limits.as_ref().map(|limits| self.class_permits.of(limits));
-        ResolvedProvider::live(object, description, class_permits)
+        ResolvedProvider::live(object, description, class_permits, configuration)
     }
 
-    /// Notes that the program passed this object for that resource.
+    /// Notes that the program passed this object for that resource. `provider`: the reference to its provider resource.
+    pub(in crate::driver) async fn register_with(
+        &self,
+        urn: &Urn,
+        object: ObjectId,
+        provider: &str,
+    ) -> Result<ResolvedProvider, ProviderError> {
+        let (object, description) = self.register(urn, object).await?;
+        Ok(self.resolved(object, &description, self.configurations.of(provider, &self.plugins)?))
+    }
+
+    /// Notes that the program passed this object for that resource. Gives the object that serves for it.
     pub(in crate::driver) async fn register(
         &self,
         urn: &Urn,
         object: ObjectId,
-    ) -> Result<ResolvedProvider, ProviderError> {
+    ) -> Result<(ObjectId, ProviderDescription), ProviderError> {
         let description = self.describe(object).await?;
         let mut known = self.known();
         let object = if let Some(serving) = known.serving.get(&object) {
@@ -138,7 +146,7 @@ impl Providers {
             serving
         };
         known.by_urn.insert(urn.clone(), object);
-        Ok(self.resolved(object, &description))
+        Ok((object, description))
     }
 
     /// The object that serves a resource, by the ladder: registered for the resource in this run; of equal reference in
@@ -149,7 +157,8 @@ impl Providers {
         }
         let registered = self.known().by_urn.get(&resource.urn).copied();
         if let Some(object) = registered {
-            return Ok(self.resolved(object, &self.describe(object).await?));
+            let configuration = self.configurations.of(&resource.provider, &self.plugins)?;
+            return Ok(self.resolved(object, &self.describe(object).await?, configuration));
         }
         if resource.served_by() == ServedBy::Plugin {
             let plugin = self.plugins.of_resource(resource)?;
@@ -180,7 +189,8 @@ impl Providers {
             }
         };
         let description = self.describe(object).await?;
-        Ok(self.resolved(object, &ProviderDescription { reference, ..description }))
+        let configuration = self.configurations.of(&resource.provider, &self.plugins)?;
+        Ok(self.resolved(object, &ProviderDescription { reference, ..description }, configuration))
     }
 
     /// The object for a deletion; `None` where there is none, and its resource goes without a call.
@@ -231,10 +241,11 @@ impl Providers {
         self.known().by_urn.contains_key(urn)
     }
 
-    /// The object that the program registered for a resource in this run.
+    /// The object that the program registered for a resource in this run, as the stack's configuration configures it.
     pub(in crate::driver) async fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
         let object = self.known().by_urn.get(urn).copied()?;
-        Some(self.describe(object).await.map(|description| self.resolved(object, &description)))
+        let of_stack = self.configurations.of_stack();
+        Some(self.describe(object).await.map(|description| self.resolved(object, &description, of_stack)))
     }
 
     /// Is the object that serves a resource known by now: registered for the resource, or handed over by the program
@@ -337,15 +348,15 @@ impl Providers {
         method: Method,
         for_plugin: Option<Box<PluginArguments>>,
     ) -> Result<Answer, ProviderError> {
-        let object = match &resolved.server {
-            ProviderKind::Live { object, .. } => *object,
+        let (object, configuration) = match &resolved.server {
+            ProviderKind::Live { object, configuration, .. } => (*object, configuration),
             ProviderKind::BuiltIn { kind } => return self.exchange.built_in(kind, method).await,
             ProviderKind::Plugin(provider) => {
                 let (mut method, mut for_plugin) = (method, for_plugin);
                 let is_known = resolved.code.as_ref().is_none_or(|code| code.hand_over(&mut method, &mut for_plugin));
                 let plugin = if is_known { self.plugins.ready(provider).await? } else { None };
                 let Some(plugin) = plugin else { return Ok(unconfigured_answer(&method)) };
-                let call = ProviderCall { number, urn: urn.clone(), method, for_plugin, trace: None };
+                let call = ProviderCall { for_plugin, ..ProviderCall::new(number, urn, method) };
                 let mut answer = self.ask_host(plugin, call).await;
                 if resolved.code.is_some() {
                     take_out(&mut answer);
@@ -359,15 +370,16 @@ impl Providers {
                 return Box::pin(resource.ask(&self.plugins, method, &old_inputs, ignore_changes)).await;
             }
         };
-        self.configure(object, resolved.capabilities, urn).await?;
+        if !self.configure(object, configuration, resolved.capabilities, urn).await? {
+            return Ok(unconfigured_answer(&method));
+        }
         if let Some(answer) = default_answer(resolved.capabilities, &method) {
             return Ok(answer);
         }
         let name = method.name();
         let shown = shown_assets(&method);
-        let answer = self
-            .ask_host(object, ProviderCall { number, urn: urn.clone(), method, for_plugin: None, trace: None })
-            .await;
+        let call = ProviderCall { configuration: configuration.number, ..ProviderCall::new(number, urn, method) };
+        let answer = self.ask_host(object, call).await;
         self.fit_to_keep(name, &shown, answer).await
     }
 
@@ -420,49 +432,37 @@ impl Providers {
         self.failed.borrow().get(urn).copied()
     }
 
-    async fn configure(&self, object: ObjectId, can: Capabilities, urn: &Urn) -> Result<(), ProviderError> {
+    /// Has an object configured, once for each configuration. `false` where that is not known yet.
+    async fn configure(
+        &self,
+        object: ObjectId,
+        configuration: &ObjectConfiguration,
+        can: Capabilities,
+        urn: &Urn,
+    ) -> Result<bool, ProviderError> {
         if !can.configure {
-            return Ok(());
+            return Ok(true);
         }
-        let first = || {
-            let (outcome, is_closed) = (Once::default(), AtomicBool::new(false));
-            Arc::new(Configuration { urn: urn.clone(), outcome, is_closed })
-        };
-        let configuration = Arc::clone(self.known().configured.entry(object).or_insert_with(first));
-        let outcome = configuration.outcome.get_or_do(async || {
-            let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
-            self.ask_host(
-                object,
-                ProviderCall { number: self.next_number(), urn: urn.clone(), method, for_plugin: None, trace: None },
-            )
-            .await
-            .map(|_| ())
+        let Some(values) = &configuration.values else { return Ok(false) };
+        let configuring = self.configurations.configuring(object, configuration, urn);
+        let outcome = configuring.outcome.get_or_do(async || {
+            let method = Method::Configure { config: Arc::clone(values), project: self.project.clone() };
+            let call = ProviderCall::new(self.next_number(), urn, method);
+            self.ask_host(object, ProviderCall { configuration: configuration.number, ..call }).await.map(|_| ())
         });
-        outcome.await
+        outcome.await.map(|()| true)
     }
 
-    /// The objects that were configured and have a `close`, each only once.
+    /// The objects that were configured and have a `close`, once for each configuration.
     pub(in crate::driver) fn take_closable(&self) -> Vec<Closable> {
-        // They stay known as configured: a call that was given up before it began must not configure an object again.
-        let known = self.known();
-        let mut closable: Vec<Closable> = known
-            .configured
-            .iter()
-            .filter(|(_, configuration)| matches!(configuration.outcome.get(), Some(Ok(()))))
-            .filter_map(|(object, configuration)| {
-                let description = known.described.get(object).filter(|it| it.capabilities.close)?;
-                let is_first = !configuration.is_closed.swap(true, Ordering::AcqRel);
-                let class = class_of(&description.reference);
-                is_first.then(|| Closable {
-                    object: *object,
-                    number: self.next_number(),
-                    urn: configuration.urn.clone(),
-                    class,
-                })
-            })
-            .collect();
-        closable.sort_unstable_by_key(|it| it.object);
-        closable
+        let configured = self.configurations.take_configured().into_iter();
+        let closable = configured.filter_map(|(object, configuration, urn)| {
+            let known = self.known();
+            let description = known.described.get(&object).filter(|it| it.capabilities.close)?;
+            let class = class_of(&description.reference);
+            Some(Closable { object, configuration, number: self.next_number(), urn, class })
+        });
+        closable.collect()
     }
 }
 

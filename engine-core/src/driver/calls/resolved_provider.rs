@@ -12,6 +12,7 @@ use crate::value::PropertyMap;
 
 use crate::driver::calls::class_permits::ClassPermits;
 use crate::driver::calls::component_code::ComponentCode;
+use crate::driver::calls::configurations::ObjectConfiguration;
 use crate::driver::calls::plugins::PluginProvider;
 use crate::driver::calls::provider_resources::ProviderResource;
 
@@ -41,8 +42,8 @@ pub(in crate::driver) struct ResolvedProvider {
 
 #[derive(Clone)]
 pub(in crate::driver) enum ProviderKind {
-    /// A live object, and what stands for it in the state.
-    Live { object: ObjectId, reference: Arc<ProviderReference> },
+    /// A live object, what stands for it in the state, and what it is configured with.
+    Live { object: ObjectId, reference: Arc<ProviderReference>, configuration: Arc<ObjectConfiguration> },
     /// The engine, for a type of the built-in package.
     BuiltIn { kind: Arc<str> },
     /// The plugin of its package, by the provider resource that configures it.
@@ -70,10 +71,11 @@ impl ResolvedProvider {
         object: ObjectId,
         description: &ProviderDescription,
         class_permits: Option<Arc<ClassPermits>>,
+        configuration: Arc<ObjectConfiguration>,
     ) -> Self {
         let reference = Arc::clone(&description.reference);
         Self {
-            server: ProviderKind::Live { object, reference },
+            server: ProviderKind::Live { object, reference, configuration },
             capabilities: description.capabilities,
             autonaming: description.autonaming.clone(),
             class_permits,
@@ -107,6 +109,16 @@ impl ResolvedProvider {
     pub(in crate::driver) fn provider_resource(resource: Arc<ProviderResource>) -> Self {
         let server = ProviderKind::Provider(resource);
         Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None }
+    }
+
+    /// The reference to the program's own provider resource that configures its object, where that is one.
+    pub(in crate::driver) fn explicit_provider(&self) -> Option<&str> {
+        match &self.server {
+            ProviderKind::Live { configuration, .. } => {
+                Some(configuration.reference.as_str()).filter(|reference| !reference.is_empty())
+            }
+            _ => None,
+        }
     }
 
     /// Does a plugin serve the resource?

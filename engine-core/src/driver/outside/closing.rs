@@ -24,15 +24,14 @@ pub(in crate::driver) async fn close_all(
 }
 
 async fn close(host: &Arc<dyn ProviderHost>, closable: Closable, limit: Duration) -> Option<String> {
-    let Closable { object, urn, class, number } = closable;
+    let Closable { object, configuration, urn, class, number } = closable;
     let (done, answer) = oneshot::channel();
     let (stop, stopped) = oneshot::channel::<()>();
     let inner = Arc::clone(host);
     // A task of its own: a method that is not async holds the thread that polls it.
     host.spawn(Box::pin(async move {
-        let call = pin!(
-            inner.call(object, ProviderCall { number, urn, method: Method::Close, for_plugin: None, trace: None })
-        );
+        let call = ProviderCall { configuration, ..ProviderCall::new(number, &urn, Method::Close) };
+        let call = pin!(inner.call(object, call));
         if let Either::Left((answer, _)) = select(call, stopped).await {
             // Nobody listens when it was given up.
             let _ = done.send(answer);

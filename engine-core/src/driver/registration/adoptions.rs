@@ -179,8 +179,9 @@ impl Context {
             if let (_, Some(step)) = &provider {
                 self.act(step.clone(), None).await?;
             }
-            resource.provider = provider.0;
-            self.server_of(adoption).await?
+            let resolved = self.server_of(adoption).await?;
+            resource.provider = resolved.explicit_provider().map_or(provider.0, str::to_owned);
+            resolved
         };
         resource.stored_provider = resolved.stored();
         self.claim(resource.clone(), None, &resolved)?;

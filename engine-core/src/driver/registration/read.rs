@@ -59,7 +59,8 @@ impl Context {
         }
         let resolved = match object {
             Some(object) => {
-                self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?
+                let found = self.providers.register_with(&urn, object, &registration.provider).await;
+                found.map_err(|error| self.fail_planning(&urn, &error))?
             }
             None if registration.goal.code.is_some() => {
                 let found = self.server_of_code(&urn, &registration);

@@ -44,6 +44,9 @@ impl Context {
             let key = former.unwrap_or(&urn);
             self.providers.register(key, object).await.map_err(|error| self.fail_planning(&urn, &error))?;
         }
+        if let Some((_, resource)) = old.as_ref().filter(|_| self.operation.registers_providers && goal.custom) {
+            self.providers.configurations.note(resource, &goal.inputs);
+        }
         if goal.served_by() == Some(ServedBy::ItsPlugin) && self.operation.registers_providers {
             let mut goal = goal.clone();
             Box::pin(self.settle_package(&mut goal)).await?;
@@ -151,6 +154,9 @@ impl Context {
         if let Some(refusal) = &registration.refused_after {
             return Err(self.refuse(refusal));
         }
+        if let (true, Registered::Done(resource)) = (custom, &done) {
+            self.providers.configurations.note(resource, &resource.inputs);
+        }
         if let (Some(resolved), Registered::Done(resource)) = (&resolved, &done) {
             // An unchanged provider keeps what it was configured with.
             let is_kept = is_kept && !fail_points::is_on("planted::unchanged-provider-takes-new-inputs");
@@ -192,7 +198,7 @@ impl Context {
         object: Option<ObjectId>,
     ) -> Result<Option<ResolvedProvider>, ProviderError> {
         if let Some(object) = object {
-            return self.providers.register(urn, object).await.map(Some);
+            return self.providers.register_with(urn, object, &registration.provider).await.map(Some);
         }
         Ok(match registration.goal.served_by() {
             Some(ServedBy::Plugin) if registration.goal.code.is_some() => Some(self.server_of_code(urn, registration)?),

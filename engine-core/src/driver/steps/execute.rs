@@ -7,7 +7,6 @@ use crate::fail_points;
 use crate::plan::{Step, mark_outputs, needs_marks};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
-use crate::served_by::ServedBy;
 use crate::state::{PendingKind, ResourceNumber};
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
@@ -164,9 +163,9 @@ impl Context {
         if let Some(resolved) = resolved.filter(|resolved| resolved.is_plugin()) {
             // In a box of its own: previews of live objects have nothing to wait for.
             resource.outputs = Some(Arc::new(Box::pin(self.ask_preview(step, &resource, resolved)).await?));
-        } else if resource.served_by() == ServedBy::ItsPlugin {
+        } else if resource.urn.provider_package().is_some() {
             resource.outputs = Some(Arc::new(without_internal(&resource.inputs)));
-        } else if resource.custom && resource.urn.provider_package().is_none() {
+        } else if resource.custom {
             let mut outputs = (*resource.inputs).clone();
             crate::builtin::foresee(&resource.kind, &mut outputs);
             if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
@@ -226,7 +225,7 @@ impl Context {
 
     /// A create or update of what has no object: a component's state, or a provider's.
     fn change_resource(&self, step: &Step, mut resource: ResourceState) -> Taken {
-        if resource.served_by() == ServedBy::ItsPlugin {
+        if resource.urn.provider_package().is_some() {
             if resource.id.is_empty() {
                 resource.id = (self.run_state().new_key)();
             }

@@ -81,7 +81,7 @@ impl Planner {
             return Ok(Next::Act(self.leave_untouched(registration)));
         }
         if registration.goal.is_dynamic_provider() {
-            return Ok(self.settle_provider(registration));
+            return self.settle_provider(registration);
         }
         if Self::is_import(registration) {
             return Ok(Self::look_for_object(registration));
@@ -240,7 +240,11 @@ impl Planner {
 
     /// Has the value of `replacementTrigger` changed (docs/rules 3.1)? Setting one for the first time, or taking it
     /// away, is no change.
-    fn is_triggered(&self, registration: &Registration, old: &ResourceState) -> Result<bool, RegistrationError> {
+    pub(super) fn is_triggered(
+        &self,
+        registration: &Registration,
+        old: &ResourceState,
+    ) -> Result<bool, RegistrationError> {
         let (Some(before), Some(now)) = (&old.replacement_trigger, &registration.goal.replacement_trigger) else {
             return Ok(false);
         };

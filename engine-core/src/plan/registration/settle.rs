@@ -3,40 +3,61 @@
 
 use std::sync::Arc;
 
-use crate::diff::{changed_keys, diff_properties};
+use crate::diff::{changed_keys, diff_properties, reset_ignored};
 use crate::event::Op;
+use crate::provider::DiffAnswer;
 use crate::resource_state::ResourceState;
 use crate::value::Value;
 
+use crate::plan::diff_result::{Compared, judge};
 use crate::plan::planner::Planner;
+use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::advance::shared_with;
 use crate::plan::registration::progress::Registration;
 use crate::plan::registration::question::Next;
 use crate::plan::step::Step;
 
 impl Planner {
-    /// Settles a provider resource without asking anyone. It is updated where its inputs changed and never replaced: its
-    /// id stays, so that nothing is done to the resources that refer to it.
-    pub(super) fn settle_provider(&self, registration: &mut Registration) -> Next {
+    /// Settles a provider resource without asking anyone, as packages' plugins would that compare nothing. Other inputs
+    /// update it: its id stays, so that nothing is done to the resources that refer to it.
+    pub(super) fn settle_provider(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
+        let old = registration.old_state().cloned();
         let mut inputs = registration.goal.inputs.clone();
         if !registration.goal.package_version.is_empty() {
             inputs
                 .entry("version".to_owned())
                 .or_insert_with(|| Value::from(registration.goal.package_version.as_str()));
         }
-        let inputs = Arc::new(inputs);
-        registration.checked = Arc::clone(&inputs);
-        let resource = ResourceState { outputs: Some(Arc::clone(&inputs)), ..registration.new_state() };
-        let Some((_, old)) = registration.old.clone() else {
-            // In a preview nobody knows the id yet.
-            let id = if self.operation.dry_run { String::new() } else { (self.new_id)() };
-            return Next::Act(vec![registration.step(Op::Create, ResourceState { id, ..resource })]);
+        if let Some(old) = &old {
+            registration.not_applicable = reset_ignored(&old.inputs, &mut inputs, &registration.goal.ignore_changes);
+        }
+        registration.checked = Arc::new(inputs);
+        let Some(old) = old else {
+            return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_state())]));
         };
-        let detailed = diff_properties(&old.outputs_or_empty(), &inputs);
-        let op = if detailed.is_empty() { Op::Same } else { Op::Update };
-        registration.diff_result.changed_keys = changed_keys(&detailed);
-        registration.diff_result.detailed = (!detailed.is_empty()).then_some(detailed);
-        Next::Act(vec![registration.step(op, ResourceState { id: old.id.clone(), ..resource })])
+        registration.diff_result = judge(
+            &DiffAnswer::default(),
+            &Compared {
+                old_inputs: &old.inputs,
+                new_inputs: &registration.checked,
+                ignore_changes: &[],
+                replace_on_changes: &registration.goal.replace_on_changes,
+                has_init_errors: false,
+                renewed: false,
+            },
+        );
+        let forced = self.is_forced(&registration.urn, &old);
+        if forced.is_some() || registration.diff_result.replace || self.is_triggered(registration, &old)? {
+            registration.note = forced.unwrap_or_default();
+            registration.diff_result.changed = true;
+            registration.diff_result.replace = true;
+            self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
+            return self.replace(registration);
+        }
+        let op = if registration.diff_result.changed { Op::Update } else { Op::Same };
+        let (id, outputs) = (old.id.clone(), Some(Arc::clone(&registration.checked)));
+        let resource = ResourceState { id, outputs, ..registration.new_state() };
+        Ok(Next::Act(vec![registration.step(op, resource)]))
     }
 
     /// Settles a component, which has no object.

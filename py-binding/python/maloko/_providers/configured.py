@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from maloko._providers.attributes import Taken, attributes_of, has_own_state, kept_of, not_plain, values_of
-from maloko._providers.copies import Shared, copy_for_run, copy_of, factory_made
+from maloko._providers.copies import Shared, User, copy_for_run, copy_of, factory_made
 
 _MISSING = object()
 
@@ -52,10 +52,12 @@ class Origin:
         """Does no run hold it, and does no method go on that a run has given up?"""
         return self._calls == 0 and (self._holder is None or self._holder() is None)
 
-    @property
-    def is_abandoned(self) -> bool:
-        """Does a method of it go on that an earlier run has given up?"""
-        return self._calls > 0 and (self._holder is None or self._holder() is None)
+    def user_for(self, claims: Claims) -> User:
+        """Who has it, so that others cannot: for the message."""
+        holder = None if self._holder is None else self._holder()
+        if claims.is_of_same_run(holder):
+            return User.CONFIGURATION
+        return User.ABANDONED if self._calls > 0 and holder is None else User.RUN
 
     def make_ready(self, provider: Any) -> None:
         """Before the next run sees it: what `configure` has set is taken back, and what methods have made where
@@ -264,14 +266,20 @@ class _Claim(NamedTuple):
 
 
 class Claims:
-    """The provider objects that one run has configured, by number."""
+    """The provider objects that one run has configured by one configuration, by number."""
 
-    def __init__(self, on_taken: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_taken: Callable[[], None] | None = None, run: object = None) -> None:
         """
         :param on_taken: lets go of what was configured, when another run is about to take it in a pause.
+        :param run: whose they are: a run has several, one for each of its configurations.
         """
         self.on_taken = on_taken
+        self._run = run
         self._claims: dict[int, _Claim] = {}
+
+    def is_of_same_run(self, other: Claims | None) -> bool:
+        """Are both of one run?"""
+        return self._run is not None and other is not None and self._run is other._run
 
     def begin(
         self, number: int, provider: Any, taken: Taken, method: str, config: Any, ended: Callable[[], object]
@@ -316,7 +324,7 @@ class Claims:
             if origin.hold(self, provider):
                 claim = self._claims[number] = _Claim(provider, origin, False)
                 return claim
-            abandoned = origin.is_abandoned
+            user = origin.user_for(self)
         # User code, which may use maloko itself.
         made = factory_made(provider, origin.taken)
         if made is not None and made is not provider:
@@ -326,12 +334,12 @@ class Claims:
                     claim = self._claims[number] = _Claim(made, own, False)
                     return claim
             raise Shared.of(
-                provider, "the factory that is registered for it gives the same object to several runs", abandoned
+                provider, "the factory that is registered for it gives the same object to several runs", user
             )
         try:
             copied = copy_for_run(provider, origin.values, origin.contents)
         except Shared as refused:
-            raise Shared.of(provider, str(refused), abandoned) from None
+            raise Shared.of(provider, str(refused), user) from None
         claim = self._claims[number] = _Claim(copied, origin, True)
         return claim
 
@@ -363,10 +371,27 @@ class Claims:
                 claim.origin.forget_configured(self)
             self._claims = {}
 
+
+class ClaimsOfRun:
+    """The provider objects that one run has configured: each configuration has an object of its own."""
+
+    def __init__(self) -> None:
+        self._by_configuration: dict[int, Claims] = {}
+
+    def of(self, configuration: int) -> Claims:
+        """What the configuration of that number has configured."""
+        # One operation of a dict, so that threads need no lock.
+        return self._by_configuration.setdefault(configuration, Claims(run=self))
+
+    def release(self) -> None:
+        """The run is over."""
+        for claims in self._by_configuration.values():
+            claims.release()
+
     def leave_to_parent(self) -> None:
         """In a process that was forked off: nothing is held here."""
         _renew()
-        self._claims = {}
+        self._by_configuration = {}
 
 
 def _state_of(provider: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -430,7 +455,7 @@ def _is_log(before: Any, after: Any, config: Any) -> bool:
     """Were only words added to a list that say nothing of the configuration? They are notes of a test."""
     if type(after) is not list or after[: len(before)] != before:
         return False
-    values = [value for value in (config if isinstance(config, dict) else {}).values() if value]
+    values = [str(value) for value in (config if isinstance(config, dict) else {}).values() if value]
     added = repr(after[len(before) :])
     return all(type(item) is str for item in after[len(before) :]) and not any(
         value in added if len(value) > 3 else value in after[len(before) :] for value in values

@@ -55,16 +55,24 @@ _VALUES = (
 """What nothing can be set in, or what belongs to the process anyhow."""
 
 
+class User(enum.Enum):
+    """Who has an object: how a message names it, who else cannot have it, and what is to have one of its own."""
+
+    RUN = ("another run is using", "this run", "stack")
+    ABANDONED = ("a method that an earlier run has given up still runs on", "this run", "stack")
+    CONFIGURATION = ("the inputs of another provider configure", "this resource's provider", "explicit provider")
+
+
 class Shared(MalokoError):  # noqa: N818 it is what is wrong with the object
     """A provider object is in use by another run, and this one cannot have one of its own."""
 
     @classmethod
-    def of(cls, provider: Any, reason: str, abandoned: bool) -> Shared:
+    def of(cls, provider: Any, reason: str, who: User) -> Shared:
         """What is said to the user."""
-        user = "a method that an earlier run has given up still runs on" if abandoned else "another run is using"
+        user, other, each = who.value
         return cls(
-            f"{user} this object of {type(provider).__qualname__}, and this run cannot have one of its own: {reason}.\n"
-            "Ways out: make and set it in `configure`, on `self`; give each stack a provider object of its own; or "
+            f"{user} this object of {type(provider).__qualname__}, and {other} cannot have one of its own: {reason}.\n"
+            f"Ways out: make and set it in `configure`, on `self`; give each {each} a provider object of its own; or "
             "register what makes one (maloko.register_provider)"
         )
 

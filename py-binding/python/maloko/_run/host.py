@@ -17,7 +17,7 @@ from maloko._process.forks import leave_to_parent_on_fork
 from maloko._process.tracebacks import format_error
 from maloko._providers.calls import Answer, call_provider, failed, refused
 from maloko._providers.changed_variables import Traps
-from maloko._providers.configured import Claims
+from maloko._providers.configured import ClaimsOfRun
 from maloko._providers.copies import Shared
 from maloko._providers.registry import HANDLE_PREFIX, Description, Reference, Registry, Unloadable
 from maloko._providers.tracing import below_call
@@ -68,7 +68,7 @@ class Host:
 
     def __init__(self) -> None:
         self.registry = Registry()
-        self.claims = Claims()
+        self.claims = ClaimsOfRun()
         """The provider objects that were configured for this run."""
         self.traps = Traps()
         self.context = contextvars.copy_context()
@@ -216,7 +216,7 @@ class Host:
 
     def call(
         self,
-        number: int,
+        of: tuple[int, int],
         call_number: int,
         urn: str,
         method: str,
@@ -226,7 +226,11 @@ class Host:
         operation_key: str = "",
         trace: tuple[str, str | None] | None = None,
     ) -> Answer | None:
-        """Calls a method; `None` means that `complete` is called with the answer later."""
+        """Calls a method; `None` means that `complete` is called with the answer later.
+
+        `of`: the numbers of the provider object and of what it is configured with.
+        """
+        number, configuration = of
         entry = self.registry.entry(number)
         provider = entry.provider
         if method in ("create", "update"):
@@ -249,7 +253,7 @@ class Host:
             try:
                 # In the program's context: a factory may have to make the object.
                 provider, ended = self.context.copy().run(
-                    self.claims.begin, number, provider, entry.taken, method, config, ended
+                    self.claims.of(configuration).begin, number, provider, entry.taken, method, config, ended
                 )
             except BaseException as error:  # the user's factory may raise anything
                 left()

@@ -44,13 +44,20 @@ impl Providers {
         // Noted under what was named, so that there is one object of it in the run.
         self.known().by_reference.insert(Arc::clone(reference), object);
         let description = self.describe(object).await?;
-        Ok(Some(self.resolved(object, &description)))
+        Ok(Some(self.resolved(object, &description, self.configurations.of_stack())))
     }
 
     /// Is a resource served as another one is that `resolved` serves: by the same object, or by one of an equal reference?
     /// Objects that both are there and cannot be told by their references are two.
     pub(in crate::driver) fn is_served_alike(&self, resource: &ResourceState, resolved: &ResolvedProvider) -> bool {
-        let ProviderKind::Live { object, reference } = &resolved.server else { return resolved.is_built_in() };
+        let ProviderKind::Live { object, reference, configuration } = &resolved.server else {
+            return resolved.is_built_in();
+        };
+        let theirs = self.configurations.of(&resource.provider, &self.plugins);
+        if theirs.is_ok_and(|theirs| theirs.number != configuration.number) {
+            // Of another account, perhaps: equal ids are of two objects.
+            return false;
+        }
         let live = {
             let known = self.known();
             let live = known.by_urn.get(&resource.urn);
