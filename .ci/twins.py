@@ -222,6 +222,9 @@ NODE_ONLY: dict[str, list[str]] = {
         "what an inline program registers in beforeExit is its own, in each of many runs",
     ],
     "the module systems, TypeScript and its compiler": [
+        "a breakpoint in TypeScript stands in lines: %s",
+        "a module is written by its name: %s",
+        "the command is found from wherever the package is installed",
         "TypeScript providers in ESM packages delete: %s, %s, %s",
         "a CommonJS program's exports are the outputs, also of a function",
         "a TypeScript program that is an ES module, with a default export",

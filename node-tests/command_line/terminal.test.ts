@@ -1,4 +1,6 @@
 // Debuggers and questions on a terminal.
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Project, project } from "../support/project";
 
@@ -41,6 +43,43 @@ test("a breakpoint on a terminal has the terminal", async () => {
     terminal.types(".exit\n");
     await terminal.ends();
     expect(it.ok("stack", "export", "--stack", "dev")).toContain("mauve");
+});
+
+test.each([
+    ["CommonJS", "{}"],
+    ["an ES module", '{ "type": "module" }'],
+])("a breakpoint in TypeScript stands in lines: %s", async (_kind, manifest) => {
+    const it = project({
+        "package.json": manifest,
+        "index.ts": `import * as pulumi from "@pulumi/pulumi";
+class Provider {
+    async create(props: any) {
+        const before: string = "before the break";
+        debugger;
+        return { id: "made", outs: { ...props, before } };
+    }
+}
+class Thing extends pulumi.dynamic.Resource { constructor(name: string) { super(new Provider(), name, {}); } }
+new Thing("thing");`,
+    });
+    const terminal = it.watchedOnTerminal(UP, ["inspect", "--port=0"]);
+    await terminal.says("debug> ");
+    terminal.types("cont\n");
+    await terminal.says("break in ");
+    const shown = await terminal.says("debug> ");
+    expect(shown).toMatch(
+        /\n\s+\d+\s+const before = "before the break";\s*\n>\s*\d+\s+debugger;\s*\n\s+\d+\s+return \{/,
+    );
+    terminal.types("cont\n");
+    await terminal.says("created");
+    terminal.types(".exit\n");
+    await terminal.ends();
+});
+
+test("the command is found from wherever the package is installed", () => {
+    const it = project({});
+    const file = createRequire(join(it.directory, "index.js")).resolve("maloko/command");
+    expect(it.spawned([process.execPath, file, "stack", "ls"]).stdout).toContain("dev");
 });
 
 test("a question of a provider is seen and answered", async () => {

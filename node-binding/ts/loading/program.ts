@@ -8,6 +8,7 @@ import { outside } from "../sdk";
 import { acceptDeclarations, withDeclarations } from "./declarations";
 import { withoutCopies } from "./namespaces";
 import { mayDeclareProviders } from "./packages";
+import { keepLines } from "./readable";
 import { findUp, loaderConfig } from "./tsconfig";
 
 /** `runtime.options` of Pulumi.yaml, as far as they concern the loading. */
@@ -207,6 +208,7 @@ export async function prepareLoader(entry: Entry, projectRoot: string, options: 
         if (config !== undefined) {
             process.env.TSX_TSCONFIG_PATH = config;
         }
+        keepLines();
         (require("tsx/cjs/api") as { register(): void }).register();
         requiresAll = !entry.isModule;
         if (entry.isModule) {
