@@ -1,6 +1,7 @@
 //! What stands in a text and is not seen: sequences that a terminal obeys, control characters, characters without a width.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// What is taken out of a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,9 +23,8 @@ pub(crate) fn may_be_in(bytes: &[u8]) -> bool {
 fn begins_unseen(byte: u8) -> bool {
     match byte {
         b'\n' | b'\t' => false,
-        0..0x20 | 0x7f => true,
-        // Those of the blocks in which such characters are.
-        0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3 => true,
+        // Of the letters that are more than a byte: those of the blocks in which such characters are.
+        0..0x20 | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3 => true,
         _ => false,
     }
 }
@@ -63,11 +63,25 @@ fn letter_at(bytes: &[u8]) -> (Option<char>, usize) {
 fn is_unseen(letter: char) -> bool {
     match letter {
         '\n' | '\t' => false,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}'
-        | '\u{feff}' => true,
-        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
-        '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' => true,
-        '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
         other => other.is_control(),
     }
 }
@@ -162,7 +176,7 @@ pub fn harmless_json(json: &str) -> Cow<'_, str> {
     let mut escaped = String::with_capacity(json.len());
     for letter in json.chars() {
         if is_harmful(letter) {
-            escaped.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            let _ = write!(escaped, "\\u{:04x}", u32::from(letter));
         } else {
             escaped.push(letter);
         }

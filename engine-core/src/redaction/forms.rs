@@ -72,8 +72,8 @@ pub fn number_texts(number: f64) -> Vec<String> {
     let mut texts: Vec<String> = mantissas.into_iter().filter(|text| text.len() >= NUMBER_MINIMUM).collect();
     texts.push(full);
     if number.fract() == 0.0 && number < 1e36 {
-        // Beyond 2^53 languages differ in the last digits.
-        let whole = (number as i128).to_string();
+        // Beyond 2^53 some languages write all digits, as this does, and others zeros.
+        let whole = format!("{number:.0}");
         texts.push(grouped(&whole));
         texts.push(whole);
     }

@@ -113,6 +113,7 @@ fn reduced(number: u64) -> u64 {
     if number >= PRIME { number - PRIME } else { number }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "both parts are below 2^61, as the factors are")]
 fn multiplied(left: u64, right: u64) -> u64 {
     let product = u128::from(left) * u128::from(right);
     reduced((product & u128::from(PRIME)) as u64 + (product >> 61) as u64)

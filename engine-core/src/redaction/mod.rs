@@ -94,14 +94,18 @@ impl Redactor {
     }
 
     fn learn_number(&self, number: f64) {
-        number_texts(number).iter().for_each(|text| self.learn(text));
+        for text in number_texts(number) {
+            self.learn(&text);
+        }
     }
 
     fn learn_json(&self, value: &serde_json::Value) {
         match value {
             serde_json::Value::String(text) => self.learn(text),
             serde_json::Value::Number(number) => {
-                number.as_f64().into_iter().for_each(|number| self.learn_number(number))
+                if let Some(number) = number.as_f64() {
+                    self.learn_number(number);
+                }
             }
             serde_json::Value::Array(items) => items.iter().for_each(|item| self.learn_json(item)),
             serde_json::Value::Object(members) => members.values().for_each(|item| self.learn_json(item)),

@@ -165,7 +165,8 @@ fn a_secret_is_found_through_what_nobody_sees() {
     ] {
         let text = format!("a hun{between}ter2{between}-token b");
         assert_eq!(redactor.message(&text), "a [secret] b", "{between:?}");
-        let each: String = "hunter2-token".chars().map(|letter| format!("{letter}{between}")).collect();
+        let each: Vec<_> = "hunter2-token".chars().map(|letter| format!("{letter}{between}")).collect();
+        let each = each.concat();
         assert_eq!(redactor.message(&format!("a {each}b")), format!("a [secret]{between}b"), "{between:?}");
     }
     assert_eq!(redactor.message("two\u{200b}\tcolumns"), "[secret]");
@@ -197,7 +198,7 @@ fn the_escapes_of_other_writers_are_undone() {
         // Go, PHP, .NET, JavaScript, Rust
         r#"a/\u003cé\u0026\"'\u003e\u2028😀 c=%41;d\\e\n+f"#,
         r#"a\/<\u00e9&\"'>\u2028\ud83d\ude00 c=%41;d\\e\n+f"#,
-        r#"a/\u003C\u00E9\u0026\u0022\u0027\u003E\u2028\uD83D\uDE00 c=%41;d\\e\n\u002Bf"#,
+        r"a/\u003C\u00E9\u0026\u0022\u0027\u003E\u2028\uD83D\uDE00 c=%41;d\\e\n\u002Bf",
         r#"a/<é&"\'>\u2028😀 c=%41;d\\e\n+f"#,
         r#"a/<é&\"'>\u{2028}😀 c=%41;d\\e\n+f"#,
         // Python: of a text, of bytes, of a text in ASCII
@@ -227,7 +228,7 @@ fn json_in_json_in_json_is_read() {
     let redactor = knowing(&[secret]);
     let mut text = secret.to_owned();
     for depth in 1..=3 {
-        text = serde_json::to_string(&text).expect("a text");
+        text = serde_json::Value::from(text).to_string();
         assert!(!redactor.message(&text).contains("with"), "{depth}: {}", redactor.message(&text));
         assert_eq!(redactor.message(&text).matches(SECRET_TEXT).count(), 1, "{depth}");
     }
@@ -243,8 +244,8 @@ fn escapes_and_colours_may_stand_together() {
 
 #[test]
 fn base64_in_lines_shows_nothing_of_a_long_secret() {
-    let secret: String =
-        (0..40).map(|number| format!("{:08x}?>~", number * 2_654_435_761_u64)).collect::<String>() + "\n";
+    let parts: Vec<_> = (0..40).map(|number| format!("{:08x}?>~", number * 2_654_435_761_u64)).collect();
+    let secret = parts.concat() + "\n";
     let redactor = knowing(&[&secret]);
     for alphabet in [STANDARD, URL_SAFE] {
         for width in [64, 76] {
@@ -332,9 +333,9 @@ fn many_secrets_that_begin_alike_are_all_found() {
     for number in 0..5_000 {
         redactor.learn(&format!("https://user:{}@example.com/{number}", number * 7919));
     }
-    let text: String =
+    let lines: Vec<_> =
         (0..5_000).map(|number| format!("https://user:{}@example.com/{number}\n", number * 7919)).collect();
-    assert_eq!(redactor.message(&text), "[secret]\n".repeat(5_000));
+    assert_eq!(redactor.message(&lines.concat()), "[secret]\n".repeat(5_000));
 }
 
 /// The bug turns the tests of the promise red.

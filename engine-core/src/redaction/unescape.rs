@@ -29,7 +29,7 @@ impl Decoded {
 /// What the escape at the beginning stands for, and its length; `None` where there is none.
 pub(super) fn unescape_at(text: &[u8]) -> Option<(Decoded, usize)> {
     match text {
-        [b'%', high, low, ..] => Some((Decoded::byte(hex(&[*high, *low])? as u8), 3)),
+        [b'%', high, low, ..] => Some((Decoded::byte(byte_of(&[*high, *low])?), 3)),
         // A space in forms.
         [b'+', ..] => Some((Decoded::byte(b' '), 1)),
         [b'&', rest @ ..] => entity(rest),
@@ -66,9 +66,9 @@ fn backslash(rest: &[u8]) -> Option<(Decoded, usize)> {
 fn byte_in_hex(rest: &[u8]) -> Option<(Decoded, usize)> {
     let at = |start: usize| {
         let escape = rest.get(start..start + 4).filter(|escape| escape.starts_with(b"\\x"))?;
-        hex(&escape[2..]).map(|byte| byte as u8)
+        byte_of(&escape[2..])
     };
-    let first = hex(rest.get(1..3)?)? as u8;
+    let first = byte_of(rest.get(1..3)?)?;
     if first.is_ascii() {
         return Some((Decoded::byte(first), 4));
     }
@@ -175,6 +175,11 @@ fn named(name: &str) -> Option<char> {
     sign.or_else(|| {
         ('\u{a0}'..='\u{ff}').zip(LATIN.split_whitespace()).find(|(_, known)| *known == name).map(|(letter, _)| letter)
     })
+}
+
+/// A byte in base 16.
+fn byte_of(digits: &[u8]) -> Option<u8> {
+    u8::try_from(hex(digits)?).ok()
 }
 
 /// Digits in base 16, all of them.

@@ -27,8 +27,7 @@ impl HostLayer for BoundedErrors {
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        self.inner.call(object, call).await.map_err(|error| {
-            let mut error = error.bounded();
+        self.inner.call(object, call).await.map_err(|mut error| {
             // They are kept in the state, where nobody looks for secrets.
             if let ProviderErrorKind::NotInitialized { properties, reasons, .. } = &mut error.kind {
                 self.redactor.learn_properties(properties);
@@ -36,7 +35,8 @@ impl HostLayer for BoundedErrors {
                     *reason = self.redactor.message(reason).into_owned();
                 }
             }
-            error
+            // Last, so that no half of a secret is left where a text is cut.
+            error.bounded()
         })
     }
 }
