@@ -38,8 +38,8 @@ class P(ResourceProvider):
 
 
 class User(Resource):
-    def __init__(self, name, **props):
-        super().__init__(P(), name, props)
+    def __init__(self, logical_name, **props):
+        super().__init__(P(), logical_name, props)
 
 
 if pulumi.get_stack() == "prod":
