@@ -11,6 +11,18 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
+/// The note of a deletion that the deletion of another resource implies: no provider is called.
+pub const IMPLIED: &str = "deletedWith";
+
+/// The note of a deletion that the state alone sees: the option says that the object stays.
+pub const RETAINED: &str = "retainOnDelete";
+
+/// The note of the deletion of an object that an earlier run replaced and did not come to delete.
+pub const LEFT_BEHIND: &str = "replaced in an earlier run";
+
+/// The same where the deletion of another resource implies it.
+pub const LEFT_BEHIND_IMPLIED: &str = "deletedWith, replaced in an earlier run";
+
 /// The name of a step (docs/rules 14.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
@@ -44,6 +56,12 @@ pub enum Op {
     Import,
     /// An existing object is taken over in place of another.
     ImportReplacement,
+    /// A removal from the state alone: the object stays.
+    Retain,
+    /// The old object of a replacement leaves the state alone: it stays.
+    RetainReplaced,
+    /// A removal without a call: the object goes with that of another resource.
+    DeleteWith,
 }
 
 impl Op {
@@ -66,13 +84,16 @@ impl Op {
             Op::RemovePendingReplace => "remove-pending-replace",
             Op::Import => "import",
             Op::ImportReplacement => "import-replacement",
+            Op::Retain => "retain",
+            Op::RetainReplaced => "retain-replaced",
+            Op::DeleteWith => "delete-with",
         }
     }
 
     /// The op of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        const ALL: [Op; 15] = [
+        const ALL: [Op; 18] = [
             Op::Same,
             Op::Create,
             Op::Update,
@@ -88,6 +109,9 @@ impl Op {
             Op::RemovePendingReplace,
             Op::Import,
             Op::ImportReplacement,
+            Op::Retain,
+            Op::RetainReplaced,
+            Op::DeleteWith,
         ];
         ALL.into_iter().find(|op| op.name() == name)
     }
@@ -103,7 +127,34 @@ impl Op {
                 | Op::ImportReplacement
                 | Op::DiscardReplaced
                 | Op::RemovePendingReplace
+                | Op::RetainReplaced
         )
+    }
+
+    /// The op of a step with this note, where it says what becomes of the object of a deletion. Steps themselves, and Pulumi's
+    /// JSON, have plain deletions.
+    #[must_use]
+    pub fn precise(self, note: &str) -> Self {
+        match (self, note) {
+            (Op::Delete, RETAINED) => Op::Retain,
+            (Op::DeleteReplaced, RETAINED) => Op::RetainReplaced,
+            (Op::Delete, IMPLIED) => Op::DeleteWith,
+            _ => self,
+        }
+    }
+
+    /// As what a user counts a step with this note; `None` where it is a part of another one.
+    #[must_use]
+    pub fn counted(self, note: &str) -> Option<Self> {
+        match (self.precise(note), note) {
+            // The object outlives its replacement: that is worth a count of its own.
+            (Op::RetainReplaced, _) => Some(Op::Retain),
+            // Its replacement was counted by the earlier run.
+            (Op::DeleteReplaced, LEFT_BEHIND) => Some(Op::Delete),
+            (Op::DeleteReplaced, LEFT_BEHIND_IMPLIED) => Some(Op::DeleteWith),
+            (Op::RemovePendingReplace, _) => Some(Op::RemovePendingReplace),
+            (op, _) => op.is_logical().then_some(op),
+        }
     }
 
     /// Does "no changes" still hold when this op occurred?
@@ -140,6 +191,20 @@ pub struct StepMetadata {
     pub internal: bool,
     /// Why: a short note such as `taint`; empty in general.
     pub note: &'static str,
+}
+
+impl StepMetadata {
+    /// What is done, told apart by what becomes of the object of a deletion.
+    #[must_use]
+    pub fn precise_op(&self) -> Op {
+        self.op.precise(self.note)
+    }
+
+    /// As what a user counts the step; `None` where it is a part of another one.
+    #[must_use]
+    pub fn counted(&self) -> Option<Op> {
+        self.op.counted(self.note)
+    }
 }
 
 /// How loud a diagnostic is.

@@ -115,6 +115,8 @@ pub struct Operation {
     pub refresh: bool,
     /// Delete and replace protected resources too.
     pub ignore_protect: bool,
+    /// `Destroy`: leave protected resources in place, with all that they depend on.
+    pub exclude_protected: bool,
     /// URNs or globs to act on; empty means all.
     pub targets: Vec<String>,
     /// Also what depends on the targets.
@@ -258,6 +260,7 @@ impl Operation {
             continue_on_error: false,
             refresh: false,
             ignore_protect: false,
+            exclude_protected: false,
             targets: Vec::new(),
             target_dependents: false,
             excludes: Vec::new(),

@@ -159,6 +159,23 @@ impl ResourceState {
         Some((Urn::unchecked(urn), id))
     }
 
+    /// Is it the old object of a replacement, which is still to be deleted?
+    #[must_use]
+    pub fn waits_for_deletion(&self) -> bool {
+        self.delete && !self.external && !self.retain_on_delete && self.has_provider()
+    }
+
+    /// Was its object deleted for a replacement that was not made yet?
+    #[must_use]
+    pub fn waits_for_object(&self) -> bool {
+        self.pending_replacement && !self.delete && self.has_provider()
+    }
+
+    /// Does it stand for an object of a provider: is it neither a component nor a provider itself?
+    fn has_provider(&self) -> bool {
+        self.custom && self.urn.provider_package().is_none()
+    }
+
     /// The reference by which other resources name this one as their provider: `URN::ID`.
     #[must_use]
     pub fn as_provider_reference(&self) -> String {

@@ -144,7 +144,7 @@ impl Growing {
         match stage {
             Stage::Begun => {
                 self.begun += 1;
-                self.ops.push(step.op);
+                self.ops.push(step.precise_op());
             }
             Stage::Done => self.ended += 1,
             Stage::Failed => {
@@ -185,6 +185,7 @@ impl Growing {
         let position = |op: Op| self.ops.iter().position(|other| *other == op);
         let entry = &mut self.entry;
         entry.delete_before_replace = position(Op::DeleteReplaced)
+            .or_else(|| position(Op::RetainReplaced))
             .is_some_and(|gone| position(Op::CreateReplacement).is_none_or(|made| gone < made));
         entry.open = self.begun > self.ended;
         entry.ops = self.ops.iter().map(|op| op.name()).collect();
@@ -200,7 +201,12 @@ fn action(ops: &[Op], drift: &'static str) -> &'static str {
     let replaces = |op: &Op| {
         matches!(
             op,
-            Op::Replace | Op::CreateReplacement | Op::DeleteReplaced | Op::ImportReplacement | Op::ReadReplacement
+            Op::Replace
+                | Op::CreateReplacement
+                | Op::DeleteReplaced
+                | Op::RetainReplaced
+                | Op::ImportReplacement
+                | Op::ReadReplacement
         )
     };
     if ops.iter().any(replaces) {

@@ -79,7 +79,9 @@ impl Demand {
         match self {
             Self::NoChanges => is_change(&step.action),
             Self::NoReplacements => step.action == "replace",
-            Self::NoDeletions | Self::UpgradeSafe => matches!(step.action.as_str(), "delete" | "replace"),
+            Self::NoDeletions | Self::UpgradeSafe => {
+                matches!(step.action.as_str(), "delete" | "delete-with" | "replace")
+            }
         }
     }
 

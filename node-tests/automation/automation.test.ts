@@ -71,6 +71,18 @@ test("a preview counts what would be done", async () => {
     expect((await stack.up()).summary.resourceChanges).toEqual({ same: 2 });
 });
 
+test("a destroy leaves out what is protected where that is asked for", async () => {
+    const stack = await newStack(async () => {
+        new Thing(new Recording(), "kept", { text: "a" }, { protect: true });
+        new Thing(new Recording(), "left", { text: "a" }, { retainOnDelete: true });
+    });
+    await stack.up();
+    const excludeProtected = true;
+    expect((await stack.previewDestroy({ excludeProtected })).changeSummary).toEqual({ retain: 1, same: 2 });
+    expect((await stack.destroy({ excludeProtected })).summary.resourceChanges).toEqual({ retain: 1, same: 2 });
+    expect((await stack.exportStack()).deployment.resources.at(-1).urn).toContain("::kept");
+});
+
 test("refresh and destroy run the inline program", async () => {
     const provider = Object.assign(new Recording(), {
         read: async (id: string) => ({ id, props: { text: "drifted" } }),

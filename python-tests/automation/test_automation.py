@@ -77,6 +77,18 @@ def test_a_preview_counts_what_would_be_done(tmp_path: Path) -> None:
     assert stack.up().summary.resource_changes == {"same": 2}
 
 
+def test_a_destroy_leaves_out_what_is_protected_where_that_is_asked_for(tmp_path: Path) -> None:
+    def program() -> None:
+        Thing(Echo(), "kept", {"text": "a"}, opts=pulumi.ResourceOptions(protect=True))
+        Thing(Echo(), "left", {"text": "a"}, opts=pulumi.ResourceOptions(retain_on_delete=True))
+
+    stack = new_stack(tmp_path, program)
+    stack.up()
+    assert stack.preview_destroy(exclude_protected=True).change_summary == {"retain": 1, "same": 2}
+    assert stack.destroy(exclude_protected=True).summary.resource_changes == {"retain": 1, "same": 2}
+    assert [resource["urn"].split("::")[-1] for resource in stack.export_stack().deployment["resources"]][-1] == "kept"
+
+
 def test_refresh_and_destroy_run_the_inline_program(tmp_path: Path) -> None:
     deleted: list[str] = []
 

@@ -316,6 +316,9 @@ pub(crate) struct DestroyArguments {
     /// Flags shared with `up`.
     #[command(flatten)]
     pub(crate) failure: FailureArguments,
+    /// Leave protected resources in place, with all that they depend on
+    #[arg(long, conflicts_with_all = ["target", "ignore_protect"])]
+    pub(crate) exclude_protected: bool,
     /// Remove the stack itself when it is empty
     #[arg(long)]
     pub(crate) remove: bool,

@@ -217,7 +217,7 @@ impl Nodes {
         let node = &mut self.all[id];
         node.lasting = resource.is_some_and(|resource| !resource.custom);
         node.phase = Phase::Running { op: step.op, since: at, called: false };
-        node.op = combined(node.op, step.op);
+        node.op = combined(node.op, step.precise_op());
         // What is unchanged is no sooner begun than done.
         if !node.lasting && step.op != Op::Same {
             self.waiting.insert(id);
@@ -256,7 +256,7 @@ impl Nodes {
         if node.op == Op::Same && !failed {
             self.unchanged += 1;
         } else {
-            if step.op.is_logical() {
+            if step.counted().is_some() {
                 self.finished += 1;
             }
             self.show(id);
@@ -415,7 +415,7 @@ impl Nodes {
 fn combined(before: Op, step: Op) -> Op {
     match step {
         Op::CreateReplacement | Op::Replace => Op::Replace,
-        Op::DeleteReplaced | Op::DiscardReplaced if before == Op::Replace => Op::Replace,
+        Op::DeleteReplaced | Op::DiscardReplaced | Op::RetainReplaced if before == Op::Replace => Op::Replace,
         Op::Same if before == Op::Refresh => before,
         other => other,
     }

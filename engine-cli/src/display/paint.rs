@@ -62,8 +62,8 @@ fn op_color(op: Op) -> Option<AnsiColor> {
         Op::Same => None,
         Op::Create | Op::Import => Some(AnsiColor::Green),
         Op::Update | Op::Refresh => Some(AnsiColor::Yellow),
-        Op::Delete | Op::DeleteReplaced | Op::RemovePendingReplace => Some(AnsiColor::Red),
+        Op::Delete | Op::DeleteReplaced | Op::DeleteWith | Op::RemovePendingReplace => Some(AnsiColor::Red),
         Op::Replace | Op::CreateReplacement | Op::ImportReplacement | Op::ReadReplacement => Some(AnsiColor::Magenta),
-        Op::Read | Op::Discard | Op::DiscardReplaced => Some(AnsiColor::Cyan),
+        Op::Read | Op::Discard | Op::DiscardReplaced | Op::Retain | Op::RetainReplaced => Some(AnsiColor::Cyan),
     }
 }

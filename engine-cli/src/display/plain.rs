@@ -111,7 +111,7 @@ impl Plain {
         let is_drift = drift::is_drift(self.options.kind, step.op);
         let in_state = if self.options.kind == OperationKind::Update { state_changes(step) } else { Vec::new() };
         let in_state = in_state.join("; ");
-        if self.shows(op, refreshed) {
+        if self.shows(step, op, refreshed) {
             let words = words(op);
             let verb = if self.options.is_preview { words.plan } else { words.done };
             let verb = drift::word(op).filter(|_| is_drift).unwrap_or(verb);
@@ -204,12 +204,12 @@ impl Plain {
     }
 
     /// Is a line written for a step that is done?
-    fn shows(&self, op: Op, refreshed: bool) -> bool {
+    fn shows(&self, step: &StepMetadata, op: Op, refreshed: bool) -> bool {
         match op {
             Op::Same => self.options.show_sames,
             // The two halves say it; in a preview the whole does.
             Op::Replace => self.options.is_preview,
-            op if self.options.is_preview && !refreshed => op.is_logical(),
+            _ if self.options.is_preview && !refreshed => step.counted().is_some(),
             _ => true,
         }
     }

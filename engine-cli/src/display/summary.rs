@@ -10,8 +10,20 @@ use super::paint::Paint;
 use super::words::{count, duration, words};
 
 /// The order in which counts are listed.
-const ORDER: [Op; 8] =
-    [Op::Create, Op::Update, Op::Replace, Op::Delete, Op::Read, Op::Import, Op::Refresh, Op::Discard];
+const ORDER: [Op; 11] = [
+    Op::Create,
+    Op::Update,
+    Op::Replace,
+    Op::Delete,
+    Op::DeleteWith,
+    Op::RemovePendingReplace,
+    Op::Retain,
+    Op::Read,
+    Op::Import,
+    Op::Refresh,
+    Op::Discard,
+];
+
 /// Stack outputs, old => new; empty when there are none.
 #[must_use]
 pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap) -> Vec<String> {

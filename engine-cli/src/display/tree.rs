@@ -126,9 +126,18 @@ impl Tree {
         if let Some(because) = self.reasons.because(step, &self.nodes.names) {
             self.because.insert(step.urn.clone(), because);
         }
-        let in_state = if self.options.kind == OperationKind::Update { state_changes(step) } else { Vec::new() };
-        if !in_state.is_empty() {
-            self.in_state.insert(step.urn.clone(), in_state.join("; "));
+        let mut in_state = if self.options.kind == OperationKind::Update { state_changes(step) } else { Vec::new() };
+        if step.precise_op() == Op::RetainReplaced {
+            // The line of the replacement as a whole does not say it.
+            in_state.push("original retained".to_owned());
+        }
+        for change in in_state {
+            let known = self.in_state.entry(step.urn.clone()).or_default();
+            let separator = if known.is_empty() { "" } else { "; " };
+            if !known.contains(&change) {
+                known.push_str(separator);
+                known.push_str(&change);
+            }
         }
     }
 

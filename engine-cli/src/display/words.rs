@@ -57,6 +57,13 @@ pub(super) fn words(op: Op) -> Words {
             "replacement imported",
             "failed to import replacement",
         ),
+        Op::Retain => ("<", "retain", "retaining", "retained", "failed to retain"),
+        Op::RetainReplaced => {
+            ("<<", "retain original", "retaining original", "original retained", "failed to retain original")
+        }
+        Op::DeleteWith => {
+            ("-", "delete with its owner", "deleting with its owner", "deleted with its owner", "failed to delete")
+        }
     };
     Words { marker, plan, doing, done, failed }
 }
@@ -68,7 +75,7 @@ pub(super) fn result(step: &StepMetadata) -> Op {
         (Op::Refresh, "same") => Op::Same,
         (Op::Refresh, "update") => Op::Update,
         (Op::Refresh, "delete") => Op::Delete,
-        (op, _) => op,
+        _ => step.precise_op(),
     }
 }
 

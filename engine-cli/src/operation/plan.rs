@@ -105,7 +105,7 @@ impl EventSink for Recorder {
             && !step.internal
         {
             let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-            steps.entry(step.urn.to_string()).or_default().insert(step.op);
+            steps.entry(step.urn.to_string()).or_default().insert(step.precise_op());
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use maloko_core::event::Summary;
 use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::{Report, Spared};
 
 use crate::arguments::{
     ConfirmArguments, DestroyArguments, ImportArguments, OperateArguments, PreviewArguments, RefreshArguments,
@@ -11,6 +13,7 @@ use crate::arguments::{
 };
 
 use super::import::ImportRequest;
+use crate::plain::count;
 
 /// An operation as it was asked for.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub(crate) struct Request {
     pub(crate) expect_no_changes: bool,
     /// Delete and replace protected resources?
     pub(crate) ignore_protect: bool,
+    /// `destroy`: leave protected resources in place?
+    pub(crate) exclude_protected: bool,
     /// Go on after a failure?
     pub(crate) continue_on_error: bool,
     /// Does the program run?
@@ -78,6 +83,7 @@ impl Request {
             refuse_import_differences: false,
             expect_no_changes: false,
             ignore_protect: false,
+            exclude_protected: false,
             continue_on_error: false,
             runs_program: true,
             asks_for_program: false,
@@ -118,6 +124,7 @@ impl Request {
             refresh: self.refresh.unwrap_or(refresh_always)
                 && !matches!(self.kind, OperationKind::Refresh | OperationKind::Import),
             ignore_protect: self.ignore_protect,
+            exclude_protected: self.exclude_protected,
             targets: self.targets.clone(),
             target_dependents: self.operate.target_dependents,
             excludes: self.operate.exclude.clone(),
@@ -134,6 +141,35 @@ impl Request {
             ..Operation::new(self.kind, project, stack)
         }
     }
+
+    /// What keeps the stack from being as the program says, where no changes were expected.
+    pub(super) fn unexpected(&self, report: &Report) -> Option<String> {
+        if !self.expect_no_changes {
+            return None;
+        }
+        if has_changes(&report.summary) {
+            let what = if self.is_dry() { "were proposed" } else { "were made" };
+            return Some(format!("changes {what}"));
+        }
+        let waiting = count(report.waiting, "replacement");
+        (report.waiting > 0).then(|| format!("{waiting} of an earlier run did not come to the end"))
+    }
+
+    /// What a destroy left in place, where it was to leave something.
+    pub(super) fn left_in_place(&self, report: &Report) -> Option<String> {
+        let Spared { protected, needed } = report.spared;
+        let kept = count(protected, "protected resource");
+        self.exclude_protected.then(|| match (protected, needed) {
+            (0, _) => "No resource is protected.".to_owned(),
+            (_, 0) => format!("Left in place: {kept}."),
+            _ => format!("Left in place: {kept}, and {} that they need.", count(needed, "resource")),
+        })
+    }
+}
+
+fn has_changes(summary: &Summary) -> bool {
+    const NO_CHANGE: [&str; 4] = ["same", "read", "read-replacement", "discard"];
+    summary.changes.iter().any(|(op, number)| *number > 0 && !NO_CHANGE.contains(op))
 }
 
 impl From<UpArguments> for Request {
@@ -188,10 +224,11 @@ impl From<RefreshArguments> for Request {
 
 impl From<DestroyArguments> for Request {
     fn from(arguments: DestroyArguments) -> Self {
-        let DestroyArguments { operate, confirm, program, act, failure, remove } = arguments;
+        let DestroyArguments { operate, confirm, program, act, failure, exclude_protected, remove } = arguments;
         Self {
             refresh: act.refresh,
             ignore_protect: act.ignore_protect,
+            exclude_protected,
             continue_on_error: failure.continue_on_error,
             runs_program: program.runs(),
             asks_for_program: program.asks_for_program(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use maloko_core::activity::Activities;
 use maloko_core::autonaming::Seed;
 use maloko_core::builtin::{BackendStacks, OtherStacks};
-use maloko_core::event::{EventSink, Outcome, Severity, Summary};
+use maloko_core::event::{EventSink, Outcome, Severity};
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
@@ -487,12 +487,15 @@ fn conclude(
         ]);
     }
     // A preview pass is followed by the operation itself, which is what counts.
-    if request.expect_no_changes && request.confirm.preview_pass.is_none() && has_changes(&report.summary) {
-        let what = if request.is_dry() { "were proposed" } else { "were made" };
+    let unexpected = request.unexpected(report).filter(|_| request.confirm.preview_pass.is_none());
+    if let Some(what) = unexpected {
         return Err(Failure {
             code: code::UNEXPECTED_CHANGES,
-            message: format!("no changes were expected, but changes {what}").into(),
+            message: format!("no changes were expected, but {what}").into(),
         });
+    }
+    if let Some(text) = request.left_in_place(report) {
+        console.note(&text);
     }
     Ok(0)
 }
@@ -514,9 +517,4 @@ fn write_code(workplace: &Workplace<'_>, request: &Request, code: &str, out: Opt
         context.console.data(&format!("{}\n", code.trim_end()));
     }
     Ok(())
-}
-
-fn has_changes(summary: &Summary) -> bool {
-    const NO_CHANGE: [&str; 4] = ["same", "read", "read-replacement", "discard"];
-    summary.changes.iter().any(|(op, number)| *number > 0 && !NO_CHANGE.contains(op))
 }

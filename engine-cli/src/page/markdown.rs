@@ -73,7 +73,7 @@ pub(crate) fn summary(data: &PageData, page: Option<&Path>) -> String {
 
 /// Is it a step that the user counts, or one that failed?
 fn is_listed(step: &Step) -> bool {
-    let counts = Op::named(&step.op).is_none_or(|op| op.is_logical() && op != Op::Same);
+    let counts = Op::named(&step.op).is_none_or(|op| op.counted(&step.note).is_some() && op != Op::Same);
     counts || step.status == "failed"
 }
 

@@ -143,10 +143,9 @@ pub(super) fn changes(recording: &Recording) -> BTreeMap<String, u64> {
         return summary.changes.iter().map(|(op, number)| ((*op).to_owned(), *number)).collect();
     }
     let mut changes = BTreeMap::new();
-    let done =
-        recording.steps.iter().filter(|noted| noted.ended.is_some() && !noted.failed && noted.step.op.is_logical());
-    for noted in done {
-        *changes.entry(noted.step.op.name().to_owned()).or_default() += 1;
+    let done = recording.steps.iter().filter(|noted| noted.ended.is_some() && !noted.failed);
+    for op in done.filter_map(|noted| noted.step.counted()) {
+        *changes.entry(op.name().to_owned()).or_default() += 1;
     }
     changes
 }
@@ -173,7 +172,7 @@ pub(super) fn step(shower: &Shower, noted: &NotedStep, places: &Places<'_>, deta
     };
     Some(data::Step {
         resource: *places.get(&step.urn)?,
-        op: step.op.name().to_owned(),
+        op: step.precise_op().name().to_owned(),
         status: status.to_owned(),
         began: milliseconds(noted.began),
         ended: noted.ended.map(milliseconds),

@@ -21,6 +21,10 @@ pub struct Report {
     pub summary: Summary,
     /// Was anything written to the state? Not in a preview, nor in a run that found everything as it should be.
     pub state_written: bool,
+    /// Of update and destroy: how many objects of replacements are still to be deleted, or to be made.
+    pub waiting: usize,
+    /// What a destroy left in place because it is protected.
+    pub spared: Spared,
     /// The first error that the host raised, as the object that it raised.
     pub source: Option<HostError>,
     /// The first error in words; `None` when nothing failed.
@@ -29,6 +33,15 @@ pub struct Report {
     pub urn: Option<Urn>,
     /// The provider's method from which the first error came, such as `create`.
     pub method: Option<&'static str>,
+}
+
+/// What a destroy leaves in place that is to leave out what is protected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spared {
+    /// Protected resources.
+    pub protected: usize,
+    /// Those beside them that protected ones need; neither the stack nor providers are counted.
+    pub needed: usize,
 }
 
 /// Why a request of the program was not answered.

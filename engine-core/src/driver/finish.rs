@@ -78,6 +78,8 @@ impl Context {
         self.tell_of_classes().await;
         self.tell_of_open_components();
         self.tell_of_unresolved_creates();
+        let waiting = self.waiting();
+        self.tell_of_waiting(&waiting);
         self.apply_stack_outputs();
         let compacted =
             if self.operation.dry_run { Ok(false) } else { self.exchange.fold(self.final_snapshot()).await };
@@ -103,6 +105,8 @@ impl Context {
         self.exchange.tell(Event::End);
         Ok(Report {
             state_written: compacted?,
+            waiting: waiting.len(),
+            spared: self.run_state().spared,
             summary,
             source: failure.as_ref().and_then(|failure| failure.source.clone()),
             urn: failure.as_ref().and_then(|failure| failure.urn.clone()),

@@ -33,6 +33,6 @@ mod closing_tests;
 #[cfg(test)]
 mod tests;
 
-pub use answers::{NotSerialized, ProgramEnd, Report, RpcError};
+pub use answers::{NotSerialized, ProgramEnd, Report, RpcError, Spared};
 pub use calls::plugins::package_of_resource;
 pub use outside::Engine;

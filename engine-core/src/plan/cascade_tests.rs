@@ -93,7 +93,7 @@ fn what_is_deleted_or_replaced_with_it_goes_too() {
     let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&[]));
     assert_eq!(decided.named_ops()[..3], ["delete-replaced along", "delete-replaced with", "delete-replaced a"]);
     let notes: Vec<_> = decided.steps[..3].iter().map(|step| step.note).collect();
-    assert_eq!(notes, ["", super::IMPLIED, ""]);
+    assert_eq!(notes, ["", crate::event::IMPLIED, ""]);
 }
 
 #[test]

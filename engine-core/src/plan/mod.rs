@@ -54,7 +54,7 @@ pub use refusals::registration::{RegistrationError, not_a_path, serialised_provi
 pub use registration::progress::Registration;
 pub use registration::question::{Next, Question};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
-pub use step::{IMPLIED, Step};
+pub use step::Step;
 pub use targets::{Leftovers, is_unmatched};
 
 pub(crate) use goal::{

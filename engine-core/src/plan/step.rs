@@ -7,9 +7,6 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
-/// The note of a deletion that the deletion of another resource implies: no provider is called.
-pub const IMPLIED: &str = "deletedWith";
-
 /// The note of an update or replacement whose only reason is that the provider's code is to be applied anew.
 pub(super) const RENEWED: &str = "provider code";
 

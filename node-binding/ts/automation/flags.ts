@@ -18,6 +18,7 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     exclude: ["--exclude", "each"],
     target: ["--target", "each"],
     excludeDependents: ["--exclude-dependents", "switch"],
+    excludeProtected: ["--exclude-protected", "switch"],
     targetDependents: ["--target-dependents", "switch"],
     parallel: ["--parallel", "value"],
     plan: ["--plan", "value"],
@@ -47,7 +48,6 @@ const UNSUPPORTED: Record<string, string> = {
     policyPackConfigs: "policy packs are plugins of Pulumi's own engine",
     converter: "converters are plugins of Pulumi's own engine; give `resources`",
     converterArgs: "converters are plugins of Pulumi's own engine; give `resources`",
-    excludeProtected: "name what is to be destroyed with `target`, or leave out what is protected with `exclude`",
     attachDebugger:
         "an inline program runs in this process: start it with `node --inspect-brk`; for a local program put `--inspect-brk` " +
         "into `runtime.options.nodeargs` of Pulumi.yaml",

@@ -148,7 +148,8 @@ function ofMore(catalog: Catalog, row: Departure, steps: Step[]): Part[] {
     if (because) return ["It had to be replaced because ", { resource: because.resource }, " was."];
     if (row.done === "create" && row.planned === undefined)
         return ["The plan did not have it: the program registered it in the run alone."];
-    if (row.done === "delete") return ["The program did not register it in the run."];
+    if (row.done === "delete" || row.done === "delete-with" || row.done === "retain")
+        return ["The program did not register it in the run."];
     const keys = steps.find((step) => step.keys?.length)?.keys ?? [];
     const paths = steps.find((step) => step.changes?.length)?.changes?.map((change) => change.path) ?? [];
     const names = [...new Set(keys.length > 0 ? keys : paths)];

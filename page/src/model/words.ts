@@ -22,9 +22,12 @@ const OPS: { [op: string]: OpWords } = {
     create: words("+", "create", "creating", "created", "add"),
     update: words("~", "update", "updating", "updated", "change"),
     delete: words("-", "delete", "deleting", "deleted", "remove"),
+    "delete-with": words("-", "delete with its owner", "deleting with its owner", "deleted with its owner", "remove"),
+    retain: words("<", "retain", "retaining", "retained", "remove"),
     replace: words("+-", "replace", "replacing", "replaced", "replace"),
     "create-replacement": words("++", "create replacement", "creating replacement", "replacement created", "replace"),
     "delete-replaced": words("--", "delete original", "deleting original", "original deleted", "replace"),
+    "retain-replaced": words("<<", "retain original", "retaining original", "original retained", "replace"),
     read: words(">", "read", "reading", "read", "read"),
     "read-replacement": words(">>", "read replacement", "reading replacement", "replacement read", "replace"),
     refresh: words("~", "refresh", "refreshing", "refreshed", "read"),
@@ -48,7 +51,20 @@ export function family(op: string): string {
 }
 
 /** The order in which operations are listed: what destroys first, what changes nothing last. */
-const ORDER = ["delete", "replace", "update", "create", "import", "discard", "read", "refresh", "same"];
+const ORDER = [
+    "delete",
+    "delete-with",
+    "remove-pending-replace",
+    "replace",
+    "update",
+    "create",
+    "import",
+    "retain",
+    "discard",
+    "read",
+    "refresh",
+    "same",
+];
 
 export function byWeight(a: string, b: string): number {
     const place = (op: string) => (ORDER.indexOf(op) + ORDER.length + 1) % (ORDER.length + 1);

@@ -55,6 +55,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
             "outputs": plain::object_to_json(&outputs(&snapshot), arguments.show_secrets),
             "suspects": unresolved_creates,
             "interrupted": interrupted,
+            "waiting": waiting_json(&snapshot),
         });
         context.console.line(&pretty(&document));
         return Ok(());
@@ -84,9 +85,49 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         shown.push(format!("\nCurrent stack outputs ({}):", outputs.len()));
         shown.extend(output_table(&outputs, arguments.show_secrets));
     }
+    shown.extend(waiting(&snapshot));
     shown.extend(unresolved_creates::lines(&snapshot, arguments.show_secrets, is_in_use));
     context.console.line(&shown.join("\n"));
     Ok(())
+}
+
+/// What is special about a resource.
+fn marks(resource: &ResourceState) -> [(bool, &'static str); 4] {
+    [
+        (resource.protect, " [protected]"),
+        (resource.taint, " [tainted]"),
+        (resource.delete, " [to be deleted]"),
+        (resource.waits_for_object(), " [deleted, to be made again]"),
+    ]
+}
+
+/// What is left of replacements that did not come to their end, in lines.
+fn waiting(snapshot: &Snapshot) -> Vec<String> {
+    let of = |waits: fn(&ResourceState) -> bool| snapshot.resources.iter().filter(move |resource| waits(resource));
+    let old = of(ResourceState::waits_for_deletion)
+        .map(|it| one_line(&format!("    {} (id '{}')", it.urn.name(), it.id)).into_owned());
+    let missing =
+        of(ResourceState::waits_for_object).map(|it| one_line(&format!("    {}", it.urn.name())).into_owned());
+    let section = |lines: Vec<String>, what: &str, heading: &str| {
+        let heading = format!("\n{} {heading}:", plain::count(lines.len(), what));
+        (!lines.is_empty()).then_some(heading).into_iter().chain(lines)
+    };
+    let old = section(old.collect(), "replaced object", "to be deleted by the next `maloko up`");
+    let missing = section(missing.collect(), "resource", "without an object, to be made by the next `maloko up`");
+    old.chain(missing).collect()
+}
+
+/// The same as JSON.
+fn waiting_json(snapshot: &Snapshot) -> serde_json::Value {
+    let waiting = snapshot.resources.iter().filter_map(|resource| {
+        let what = match resource {
+            _ if resource.waits_for_deletion() => "deletion",
+            _ if resource.waits_for_object() => "object",
+            _ => return None,
+        };
+        Some(json!({ "urn": resource.urn.as_str(), "id": resource.id, "waitsFor": what }))
+    });
+    waiting.collect()
 }
 
 /// The resources, each indented below its parent.
@@ -101,11 +142,7 @@ fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> Vec<String> {
     let mut open: Vec<(&ResourceState, usize)> =
         children.remove(&None).into_iter().flatten().rev().map(|resource| (resource, 1)).collect();
     while let Some((resource, depth)) = open.pop() {
-        let marks: String =
-            [(resource.protect, " [protected]"), (resource.taint, " [tainted]"), (resource.delete, " [to be deleted]")]
-                .iter()
-                .filter_map(|(set, mark)| set.then_some(*mark))
-                .collect();
+        let marks: String = marks(resource).into_iter().filter_map(|(set, mark)| set.then_some(mark)).collect();
         let title = one_line(&format!("{} {}", resource.kind, resource.urn.name()));
         shown.push(format!("{:indent$}{title}{marks}", "", indent = depth * 4));
         let mut detail = |what: &str, text: &str| {

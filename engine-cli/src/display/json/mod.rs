@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
-use maloko_core::event::{DetailedDiff, Diagnostic, Event, Outcome, Severity, StepMetadata, Summary};
+use maloko_core::event::{DetailedDiff, Diagnostic, Event, Op, Outcome, Severity, StepMetadata, Summary};
 use maloko_core::invisible::harmless_json;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
@@ -123,6 +123,9 @@ fn body_of<'a>(event: &'a Event, planning: bool, writing: Writing<'a>) -> Option
 #[serde(rename_all = "camelCase")]
 struct Metadata<'a> {
     op: &'static str,
+    /// As what maloko counts the step, where that is not what the op says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted_as: Option<&'static str>,
     urn: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
@@ -142,7 +145,9 @@ impl<'a> Metadata<'a> {
     fn new(step: &'a StepMetadata, writing: Writing<'a>) -> Self {
         let resource = step.new.as_deref().or(step.old.as_deref());
         Self {
-            op: result(step).name(),
+            // Readers of Pulumi's events know no other deletions.
+            op: if step.op == Op::Refresh { result(step) } else { step.op }.name(),
+            counted_as: counted_as(step),
             urn: step.urn.as_str(),
             kind: resource.map_or(step.urn.own_type(), |resource| &resource.kind),
             old: step.old.as_deref().map(|resource| State::new(resource, writing)),
@@ -154,6 +159,12 @@ impl<'a> Metadata<'a> {
             provider: resource.map_or("", |resource| &resource.provider),
         }
     }
+}
+
+/// As what maloko counts a step, where its op does not say so.
+pub(super) fn counted_as(step: &StepMetadata) -> Option<&'static str> {
+    let usually = step.op.is_logical().then_some(step.op);
+    step.counted().filter(|counted| Some(*counted) != usually).map(Op::name)
 }
 
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use maloko_core::urn::Urn;
 use serde::{Serialize, Serializer};
 
 use crate::display::json::value::{FullResource, SecretForm, Writing};
-use crate::display::json::{prefix, severity_name};
+use crate::display::json::{counted_as, prefix, severity_name};
 use crate::display::redact::SecretDisplay;
 use crate::display::worker::Renderer;
 
@@ -41,7 +41,9 @@ impl PreviewDocument {
 
     /// Is it one of the steps that the document lists?
     fn lists(&self, step: &StepMetadata) -> bool {
-        !step.internal && step.op.is_logical() && (step.op != Op::Same || self.show_sames || step.urn.is_root_stack())
+        !step.internal
+            && step.counted().is_some()
+            && (step.op != Op::Same || self.show_sames || step.urn.is_root_stack())
     }
 }
 
@@ -114,6 +116,8 @@ struct Document<'a> {
 #[serde(rename_all = "camelCase")]
 struct Step<'a> {
     op: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted_as: Option<&'static str>,
     urn: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     provider: &'a str,
@@ -133,6 +137,7 @@ impl<'a> Step<'a> {
         let resource = step.new.as_deref().or(step.old.as_deref());
         Self {
             op: step.op.name(),
+            counted_as: counted_as(step),
             urn: step.urn.as_str(),
             provider: resource.map_or("", |resource| &resource.provider),
             old_state: step.old.as_deref().map(|resource| FullResource(writing, resource)),

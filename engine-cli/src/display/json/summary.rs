@@ -178,7 +178,7 @@ impl<'a> Resource<'a> {
             urn: step.urn.as_str(),
             kind: step.urn.own_type(),
             name: step.urn.name(),
-            op: step.op.name(),
+            op: step.precise_op().name(),
             failed: begun.failed,
             found: if step.op == Op::Refresh { drift::word(result(step)) } else { None },
             parent: parent(step).map(Urn::as_str),

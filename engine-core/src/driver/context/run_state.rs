@@ -15,6 +15,7 @@ use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, Resou
 use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::PropertyMap;
 
+use crate::driver::answers::Spared;
 use crate::driver::context::holders::Holders;
 use crate::driver::context::late_calls::LateCalls;
 
@@ -74,6 +75,14 @@ pub(in crate::driver) struct RunState {
     pub(in crate::driver) late: LateCalls,
     /// Made when an object is imported.
     holders: Option<Holders>,
+    /// What stays because it is protected, where the operation leaves that out.
+    pub(in crate::driver) spared: Spared,
+}
+
+/// The old object of a replacement, which waits for its deletion. The option `retainOnDelete` keeps it already in the run that
+/// brings the option.
+pub(in crate::driver) fn old_object(old: &ResourceState, retains: bool) -> ResourceState {
+    ResourceState { delete: true, retain_on_delete: old.retain_on_delete || retains, ..old.clone() }
 }
 
 impl RunState {
@@ -109,6 +118,7 @@ impl RunState {
             looked_for: BTreeSet::new(),
             late: LateCalls::default(),
             holders: None,
+            spared: Spared::default(),
         }
     }
 
@@ -119,7 +129,14 @@ impl RunState {
 
     /// Counts a step that was done.
     pub(in crate::driver) fn count(&mut self, op: Op, urn: &Urn) {
-        if op.is_logical() && !urn.is_default_provider() {
+        self.count_noted(op, "", urn);
+    }
+
+    /// Counts a step that was done, by its op and its note.
+    pub(in crate::driver) fn count_noted(&mut self, op: Op, note: &str, urn: &Urn) {
+        if let Some(op) = op.counted(note)
+            && !urn.is_default_provider()
+        {
             *self.counts.entry(op.name()).or_default() += 1;
         }
     }
@@ -171,8 +188,9 @@ impl RunState {
         old: &ResourceState,
     ) -> [Change; 2] {
         let renamed = (old.urn != resource.urn).then_some(number);
+        let retains = resource.retain_on_delete;
         let put = self.put(resource, renamed);
-        [put, self.set(number, Arc::new(ResourceState { delete: true, ..old.clone() }))]
+        [put, self.set(number, Arc::new(old_object(old, retains)))]
     }
 
     /// Is a provider resource that is replaced still there, or does a resource name it that cannot do without it: one

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 
-use crate::event::{Event, Op};
+use crate::event::{Event, IMPLIED, Op};
 use crate::fail_points;
 use crate::hash::FixedSet;
 use crate::operation::OperationKind;
-use crate::plan::{IMPLIED, Leftovers, RegistrationError, Step};
+use crate::plan::{Leftovers, RegistrationError, Step};
 use crate::resource_state::ResourceState;
 use crate::schedule::{Level, deletion_levels};
 use crate::state::ResourceNumber;
@@ -39,6 +39,7 @@ impl Context {
         if self.operation.kind == OperationKind::Update && self.refuse_guarded(&condemned) {
             return;
         }
+        self.spare_protected(&mut condemned);
         self.tell_of_what_stays(&condemned);
         self.spare_what_failures_need(&mut condemned);
         self.spare_providers_in_use(&mut condemned);
@@ -79,7 +80,8 @@ impl Context {
     /// Tells of the resources that a selection leaves as they are, and that the program did not register: they are the
     /// same.
     fn tell_of_what_stays(&self, condemned: &Leftovers) {
-        if self.operation.targets.is_empty() && self.operation.excludes.is_empty() {
+        let is_everything = self.operation.targets.is_empty() && self.operation.excludes.is_empty();
+        if is_everything && !self.operation.exclude_protected {
             return;
         }
         let staying: Vec<(ResourceNumber, Arc<ResourceState>)> = {
@@ -251,7 +253,11 @@ fn deletion_step(number: ResourceNumber, resource: Arc<ResourceState>, implied: 
 }
 
 /// Marks the condemned resources that a resource which was not deleted depends on.
-fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut FixedSet<ResourceNumber>) {
+pub(in crate::driver) fn keep_what_it_needs(
+    number: ResourceNumber,
+    condemned: &Leftovers,
+    kept: &mut FixedSet<ResourceNumber>,
+) {
     let mut open = vec![number];
     while let Some(number) = open.pop() {
         let Some(resource) = condemned.get(&number) else { continue };

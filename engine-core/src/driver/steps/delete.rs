@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::event::{Event, Op};
+use crate::event::{Event, IMPLIED, LEFT_BEHIND, LEFT_BEHIND_IMPLIED, Op, RETAINED};
 use crate::fail_points;
-use crate::plan::{IMPLIED, RegistrationError, Step};
+use crate::plan::{RegistrationError, Step};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, ResourceNumber};
@@ -22,6 +22,7 @@ impl Context {
         self.go_on()?;
         self.keep_to_plan(&step)?;
         let Some((number, resource)) = step.old.clone() else { return Ok(true) };
+        let step = Step { note: self.deletion_note(&step, number, &resource), ..step };
         self.tell(Event::StepStarted(step.metadata(None)));
         let hooks = moments(step.op).filter(|_| !resource.hooks.is_empty());
         let occasion = Occasion { old: Some(&resource), new: None };
@@ -34,12 +35,8 @@ impl Context {
         if step.op == Op::Delete && self.is_protected(&resource) {
             return Ok(self.refuse_protected(&step, &resource));
         }
-        let without_call = !resource.custom
-            || resource.urn.provider_package().is_some()
-            || (resource.retain_on_delete
-                && !(step.op == Op::DeleteReplaced && fail_points::is_on("planted::retain-ignored-for-old-object")))
-            || step.note == IMPLIED
-            || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
+        let without_call =
+            !has_object_to_delete(&step, &resource) || matches!(step.note, RETAINED | IMPLIED | LEFT_BEHIND_IMPLIED);
         let outcome = match (without_call, self.operation.dry_run) {
             (true, _) => Ok(Vec::new()),
             (false, true) => self.providers.can_resolve(&resource).await.map(|()| Vec::new()),
@@ -72,6 +69,21 @@ impl Context {
                 self.failed(&step, &error);
                 Ok(false)
             }
+        }
+    }
+
+    /// What becomes of the object that a step deletes, where there is something to say of it.
+    fn deletion_note(&self, step: &Step, number: ResourceNumber, resource: &ResourceState) -> &'static str {
+        let is_ignored = step.op == Op::DeleteReplaced && fail_points::is_on("planted::retain-ignored-for-old-object");
+        let is_left_behind = || self.base.resources.get(number as usize).is_some_and(|resource| resource.delete);
+        if !has_object_to_delete(step, resource) {
+            step.note
+        } else if resource.retain_on_delete && !is_ignored {
+            RETAINED
+        } else if step.op == Op::DeleteReplaced && is_left_behind() {
+            if step.note == IMPLIED { LEFT_BEHIND_IMPLIED } else { LEFT_BEHIND }
+        } else {
+            step.note
         }
     }
 
@@ -129,6 +141,11 @@ impl Context {
         let op = deletion_op(resource);
         resource.protect && op == Op::Delete && !self.operation.ignore_protect
     }
+}
+
+/// Does a step delete an object, and not only a component, a provider resource, or what was only looked up?
+fn has_object_to_delete(step: &Step, resource: &ResourceState) -> bool {
+    resource.custom && resource.urn.provider_package().is_none() && matches!(step.op, Op::Delete | Op::DeleteReplaced)
 }
 
 /// How a resource goes that is no longer wanted.

@@ -16,7 +16,7 @@ use crate::driver::calls::plugins::without_internal;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
 use crate::driver::context::late_calls::LateOutcome;
-use crate::driver::context::run_state::RunState;
+use crate::driver::context::run_state::{RunState, old_object};
 use crate::driver::exchange::Written;
 use crate::driver::program::hooks::{Occasion, moments};
 use crate::driver::steps::outcomes::Settled;
@@ -186,7 +186,8 @@ impl Context {
                 if step.op == Op::CreateReplacement && leaves_old(&run_state, &resource, *number, old) =>
             {
                 run_state.keep(Arc::clone(&resource), None);
-                let waiting = ResourceState { delete: true, pending_replacement: false, ..(**old).clone() };
+                let waiting =
+                    ResourceState { pending_replacement: false, ..old_object(old, resource.retain_on_delete) };
                 run_state.set(*number, Arc::new(waiting));
             }
             old => run_state.keep(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number)),

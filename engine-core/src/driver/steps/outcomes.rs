@@ -168,7 +168,7 @@ impl Context {
         resource: &Arc<ResourceState>,
     ) -> Change {
         let mut run_state = self.run_state();
-        run_state.count(step.op, &step.urn);
+        run_state.count_noted(step.op, step.note, &step.urn);
         if step.keep_until_replaced {
             let marked = ResourceState { pending_replacement: true, ..(**resource).clone() };
             run_state.set(number, Arc::new(marked))

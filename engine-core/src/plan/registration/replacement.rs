@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::event::Op;
+use crate::event::{IMPLIED, Op};
 use crate::resource_state::ResourceState;
 use crate::urn::UrnSet;
 
@@ -12,7 +12,7 @@ use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::cascade::Cascade;
 use crate::plan::registration::progress::{Phase, Registration};
 use crate::plan::registration::question::Next;
-use crate::plan::step::{IMPLIED, Step};
+use crate::plan::step::Step;
 
 impl Planner {
     /// Decides the order of a replacement once its inputs are checked.
@@ -68,9 +68,12 @@ impl Planner {
             }
         }
         if !old.pending_replacement {
+            // The option keeps the old object already in the run that brings the option.
+            let retains = old.retain_on_delete || registration.goal.retain_on_delete.unwrap_or(false);
+            let goes = Arc::new(ResourceState { retain_on_delete: retains, ..(*old).clone() });
             let delete = Step {
                 keep_until_replaced: true,
-                ..Step::new(Op::DeleteReplaced, &old.urn, Some((number, Arc::clone(&old))), None)
+                ..Step::new(Op::DeleteReplaced, &old.urn, Some((number, goes)), None)
             };
             steps.push(delete);
         }

@@ -3,7 +3,17 @@ import { ask } from "../judgement";
 import { difference, show } from "../values";
 
 /** What is done to a resource. `delete`, of a refresh: its object is gone. */
-export type Action = "create" | "update" | "replace" | "delete" | "read" | "import" | "discard" | "same";
+export type Action =
+    | "create"
+    | "update"
+    | "replace"
+    | "delete"
+    | "delete-with"
+    | "retain"
+    | "read"
+    | "import"
+    | "discard"
+    | "same";
 
 /** How one property differs. */
 export interface Change {

@@ -17,6 +17,7 @@ _SWITCHES = (
     "diff",
     "target_dependents",
     "exclude_dependents",
+    "exclude_protected",
     "suppress_outputs",
     "suppress_progress",
     "continue_on_error",
@@ -35,7 +36,6 @@ _REFUSED = {
     "policy_packs": "policy packs are not run",
     "policy_pack_configs": "policy packs are not run",
     "attach_debugger": "the program runs in this process: attach the debugger to it",
-    "exclude_protected": "leave protected resources out with `target`",
     "converter": "other tools' states are not converted",
     "converter_args": "other tools' states are not converted",
 }

@@ -301,6 +301,7 @@ class Stack(official.Stack):
     ) -> DestroyResult:
         """Deletes every resource of the stack; the program runs first, for its live providers.
 
+        :param exclude_protected: whether protected resources stay, with all that they depend on
         :param remove: whether the empty stack is removed, too, with its settings file
         :param preview_only: only say what would be deleted; `preview_destroy` has the better result
         :param page: a file that shows the run in a browser
