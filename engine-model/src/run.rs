@@ -12,8 +12,8 @@ use maloko_core::event::{Event, Outcome};
 use maloko_core::plugin::PluginsOfRun;
 use maloko_core::provider::StoredProvider;
 use maloko_core::state::{
-    Crypter, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, create_stack,
-    overwrite_stack, read_stack,
+    Crypter, MIN_GENERATIONS, MemoryBackend, Passphrase, PendingKind, Session, SessionOptions, Snapshot, StackName,
+    create_stack, overwrite_stack, read_stack,
 };
 use maloko_core::{Operation, OperationKind, ProgramEnd, ResourceState, Value};
 
@@ -263,6 +263,7 @@ impl Stack {
             dry_run,
             resources: records(&before.resources),
             served,
+            doubted: doubted(before),
             cloud: self.cloud.clone(),
             ids: &ids,
             outputs: outputs(&before.resources),
@@ -453,4 +454,10 @@ pub(crate) fn operation(step: &Step, dry_run: bool) -> Operation {
         seed: [7; 32],
         ..Operation::new(kind, urns::PROJECT, urns::STACK)
     }
+}
+
+/// The resources whose deletion was begun without a known end, by URN and id.
+fn doubted(snapshot: &Snapshot) -> BTreeSet<(String, String)> {
+    let deleting = snapshot.pending.iter().filter(|pending| pending.kind == PendingKind::Deleting);
+    deleting.map(|pending| (pending.resource.urn.to_string(), pending.resource.id.clone())).collect()
 }

@@ -71,16 +71,18 @@ test("what is retained is told and counted as retained", () => {
     ]);
     expect(events.at(-2)?.summaryEvent?.resourceChanges).toEqual({ delete: 1, retain: 1, same: 1 });
     expect(deleted(it)).toEqual(["b-x"]);
-    expect(it.ok("history", ...STACK)).toContain("1 delete, 1 retain, 1 same");
+    expect(it.ok("stack", "history", ...STACK)).toContain("1 delete, 1 retain, 1 same");
 });
 
 test("an option that comes with a replacement retains the old object", () => {
     const it = things({ a: ["x", {}] });
     wants(it, { a: ["y", { retainOnDelete: true }] });
+    const preview = it.ok("preview", ...STACK);
+    expect(preview).toContain("<< Resource a retain original");
+    expect(preview).toContain("< 1 to retain");
     const done = it.ok("up", ...DIRECTLY, "--summary", "markdown");
-    expect(done).toContain("<< Resource a original retained");
-    expect(done).toContain("< 1 retained");
     expect(done).toContain("1 replace, 1 retain, 1 same");
+    expect(done).toContain("| retain-replaced | a |");
     expect(deleted(it)).toEqual([]);
 });
 
@@ -88,9 +90,9 @@ test("what goes with its owner is told and counted so", () => {
     const it = things({ a: ["x", {}], b: ["x", { deletedWith: "a" }] });
     wants(it, {});
     const done = it.ok("up", ...DIRECTLY);
-    expect(done).toContain("- Resource b deleted with its owner");
+    expect(done).toContain("- Resource b deleted with owner");
     expect(done).toContain("- 1 deleted\n");
-    expect(done).toContain("- 1 deleted with its owner");
+    expect(done).toContain("- 1 deleted with owner");
     expect(deleted(it)).toEqual(["a-x"]);
 });
 

@@ -75,17 +75,19 @@ def test_what_is_retained_is_told_and_counted_as_retained(things: Project) -> No
     assert (told["a"], told["b"]) == (("delete", "retain"), ("delete", None))
     assert events[-2]["summaryEvent"]["resourceChanges"] == {"delete": 1, "retain": 1, "same": 1}
     assert deleted(things) == ["b-x"]
-    assert "1 delete, 1 retain, 1 same" in things.run("history").stdout
+    assert "1 delete, 1 retain, 1 same" in things.run("stack", "history").stdout
 
 
 def test_an_option_that_comes_with_a_replacement_retains_the_old_object(things: Project) -> None:
     wants(things, a=("x", {}))
     things.run("up", *DIRECTLY)
     wants(things, a=("y", {"retain_on_delete": True}))
+    preview = things.run("preview").stdout
+    assert "<< Resource a retain original" in preview
+    assert "< 1 to retain" in preview
     done = things.run("up", *DIRECTLY, "--summary", "markdown").stdout
-    assert "<< Resource a original retained" in done
-    assert "< 1 retained" in done
     assert "1 replace, 1 retain, 1 same" in done
+    assert "| retain-replaced | a |" in done
     assert deleted(things) == []
 
 
@@ -94,9 +96,9 @@ def test_what_goes_with_its_owner_is_told_and_counted_so(things: Project) -> Non
     things.run("up", *DIRECTLY)
     wants(things)
     done = things.run("up", *DIRECTLY).stdout
-    assert "- Resource b deleted with its owner" in done
+    assert "- Resource b deleted with owner" in done
     assert "- 1 deleted\n" in done
-    assert "- 1 deleted with its owner" in done
+    assert "- 1 deleted with owner" in done
     assert deleted(things) == ["a-x"]
 
 

@@ -61,9 +61,7 @@ pub(super) fn words(op: Op) -> Words {
         Op::RetainReplaced => {
             ("<<", "retain original", "retaining original", "original retained", "failed to retain original")
         }
-        Op::DeleteWith => {
-            ("-", "delete with its owner", "deleting with its owner", "deleted with its owner", "failed to delete")
-        }
+        Op::DeleteWith => ("-", "delete with owner", "deleting with owner", "deleted with owner", "failed to delete"),
     };
     Words { marker, plan, doing, done, failed }
 }

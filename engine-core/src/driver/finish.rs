@@ -27,6 +27,7 @@ impl Context {
                 match self.operation.kind {
                     OperationKind::Update => {
                         self.refresh_the_rest().await;
+                        self.read_doubted_leftovers().await;
                         self.delete_leftovers().await;
                         self.miss_planned_steps();
                     }
@@ -34,6 +35,7 @@ impl Context {
                         if self.operation.refresh {
                             self.refresh_all().await;
                         }
+                        self.read_doubted_leftovers().await;
                         self.look_for_unresolved_creates().await;
                         self.delete_leftovers().await;
                     }
@@ -78,6 +80,7 @@ impl Context {
         self.tell_of_classes().await;
         self.tell_of_open_components();
         self.tell_of_unresolved_creates();
+        self.tell_of_doubted_deletions();
         let waiting = self.waiting();
         self.tell_of_waiting(&waiting);
         self.apply_stack_outputs();

@@ -21,6 +21,10 @@ use super::unresolved_create::{Attempt, UnresolvedCreate};
 /// resources made by the operation follow.
 pub type ResourceNumber = u32;
 
+/// The operations of earlier runs that this one carries on, and that are no creates, have numbers from here on. Those of a journal
+/// begin at the other end.
+const FIRST_CARRIED: u32 = u32::MAX / 2;
+
 /// One change of the ledger. Changes that belong together are appended to the journal as one record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
@@ -82,14 +86,16 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// A ledger that begins with a snapshot. Of its pending operations only creations are carried on: the others are
+    /// A ledger that begins with a snapshot. Of its pending operations creates and deletions are carried on: the others are
     /// settled by the next look at the resource (docs/rules 8.6).
     #[must_use]
     pub fn new(base: &Snapshot) -> Self {
-        let pending: BTreeMap<u32, PendingOperation> =
-            (0..).zip(base.pending.iter().filter(|p| p.kind == PendingKind::Creating).cloned()).collect();
+        let of_kind = |kind: PendingKind| base.pending.iter().filter(move |pending| pending.kind == kind).cloned();
+        let mut pending: BTreeMap<u32, PendingOperation> = (0..).zip(of_kind(PendingKind::Creating)).collect();
+        let next_operation = u32::try_from(pending.len()).unwrap_or(u32::MAX);
+        pending.extend((FIRST_CARRIED..).zip(of_kind(PendingKind::Deleting)));
         let mut creating: UrnMap<SmallVec<[u32; 1]>> = UrnMap::default();
-        for (number, pending) in &pending {
+        for (number, pending) in pending.range(..FIRST_CARRIED) {
             creating.entry(pending.resource.urn.clone()).or_default().push(*number);
         }
         let unresolved_creates = base
@@ -100,7 +106,7 @@ impl Ledger {
         Self {
             base_len: base.resources.len(),
             resources: base.resources.iter().cloned().map(Some).collect(),
-            next_operation: u32::try_from(pending.len()).unwrap_or(u32::MAX),
+            next_operation,
             pending,
             creating,
             unresolved_creates,
@@ -248,8 +254,28 @@ impl Ledger {
         self.unresolved_creates().filter(|unresolved| !unresolved.key.is_empty()).cloned().collect()
     }
 
-    /// The operations whose end is not known.
-    pub fn pending(&self) -> impl Iterator<Item = &PendingOperation> {
-        self.pending.values()
+    /// The deletions of a resource's object that earlier runs began without learning how they ended, by the operations' numbers.
+    pub fn doubted_deletions(&self, resource: &ResourceState) -> impl Iterator<Item = u32> {
+        let is_of = move |pending: &PendingOperation| is_same_object(&pending.resource, resource);
+        self.pending.range(FIRST_CARRIED..).filter(move |(_, pending)| is_of(pending)).map(|(number, _)| *number)
     }
+
+    /// Has an earlier run left any such deletion?
+    #[must_use]
+    pub fn doubts_deletions(&self) -> bool {
+        self.pending.range(FIRST_CARRIED..).next().is_some()
+    }
+
+    /// The operations whose end is not known. A deletion of an earlier run is over when its resource is gone.
+    pub fn pending(&self) -> impl Iterator<Item = &PendingOperation> {
+        let is_there = |doubted: &PendingOperation| {
+            self.resources().any(|(_, resource)| is_same_object(resource, &doubted.resource))
+        };
+        let open = move |(number, pending): &(&u32, &PendingOperation)| **number < FIRST_CARRIED || is_there(pending);
+        self.pending.iter().filter(open).map(|(_, pending)| pending)
+    }
+}
+
+fn is_same_object(one: &ResourceState, other: &ResourceState) -> bool {
+    one.urn == other.urn && one.id == other.id
 }

@@ -78,6 +78,8 @@ pub struct Before<'a> {
     pub resources: Vec<Record>,
     /// Whose provider each resource names: those that no program brings are called on.
     pub served: BTreeMap<String, String>,
+    /// The resources, by URN and id, whose deletion an earlier run began without learning how it ended.
+    pub doubted: BTreeSet<(String, String)>,
     /// What exists.
     pub cloud: Cloud,
     /// Ids for `get`.
@@ -119,6 +121,8 @@ pub struct Model<'a> {
     pub(crate) renames: Vec<(String, String)>,
     /// Those of resources whose old object keeps the former URN.
     pub(crate) late_renames: Vec<(String, String)>,
+    /// The resources, by place, that were read because their deletion was in doubt.
+    pub(crate) read: BTreeSet<usize>,
     /// Did anything fail?
     pub failed: bool,
     pub(crate) halted: bool,
@@ -178,6 +182,7 @@ impl<'a> Model<'a> {
             gone: BTreeSet::new(),
             renames: Vec::new(),
             late_renames: Vec::new(),
+            read: BTreeSet::new(),
             failed: false,
             halted: false,
             winding_up: false,
@@ -199,6 +204,7 @@ impl<'a> Model<'a> {
             Verb::Refresh => model.refresh(),
             Verb::Destroy => {
                 model.winding_up = true;
+                model.read_doubted_leftovers();
                 model.delete_leftovers();
                 if !model.resources().any(|state| state.urn == urns::stack()) {
                     model.outputs.clear();
@@ -257,6 +263,7 @@ impl<'a> Model<'a> {
         if self.halted {
             self.counts.hit(Rule::FailureStops);
         } else {
+            self.read_doubted_leftovers();
             self.delete_leftovers();
         }
         for (former, urn) in std::mem::take(&mut self.late_renames) {

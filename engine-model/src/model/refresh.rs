@@ -11,7 +11,7 @@ use crate::urns;
 
 use super::register::secrets;
 use super::targets::names;
-use super::{Halt, Model, Record, Seen};
+use super::{Halt, Model, Record, Seen, Slot};
 
 impl Model<'_> {
     /// Reads every selected object.
@@ -65,6 +65,64 @@ impl Model<'_> {
         self.claimed.clear();
         self.seen.clear();
         self.known.clear();
+    }
+
+    /// Reads the object of a resource that is being registered, if its deletion is in doubt.
+    pub(crate) fn read_doubted(&mut self, resource: &Resource) -> Result<(), Halt> {
+        if self.before.doubted.is_empty() {
+            return Ok(());
+        }
+        let (parent, urn) = self.place(resource);
+        let claimed = self.claimed.clone();
+        let located = self.find_old(&urn, &parent, resource);
+        // Only the registration itself takes a former URN.
+        self.claimed = claimed;
+        let Ok((Some(index), _)) = located else { return Ok(()) };
+        if !self.is_to_be_read(index) {
+            return Ok(());
+        }
+        let record = self.slots[index].record.clone();
+        self.step("refresh", &record.urn, Some(&record));
+        let failed = std::mem::replace(&mut self.failed, false);
+        self.read_resource(index, &record);
+        let read_failed = self.failed;
+        self.failed |= failed;
+        if read_failed { Err(Halt) } else { Ok(()) }
+    }
+
+    /// Reads what the program did not register and whose deletion is in doubt, before it is deleted.
+    pub(crate) fn read_doubted_leftovers(&mut self) {
+        let doubted: Vec<usize> = (0..self.slots.len()).filter(|index| self.is_to_be_read(*index)).collect();
+        if doubted.is_empty() {
+            return;
+        }
+        for index in doubted {
+            let record = self.slots[index].record.clone();
+            self.step("refresh", &record.urn, Some(&record));
+            let failed = std::mem::replace(&mut self.failed, false);
+            self.read_resource(index, &record);
+            if self.failed {
+                self.failures.insert(record.urn);
+            }
+            self.failed |= failed;
+        }
+        self.repair();
+    }
+
+    /// Is the deletion of the resource's object in doubt, may the run touch it, and can its plugin be asked? A resource that was
+    /// read, or has changed since, is in doubt no longer.
+    fn is_to_be_read(&mut self, index: usize) -> bool {
+        let Slot { record, gone, base, .. } = &self.slots[index];
+        let record = record.clone();
+        let is_doubted = self.before.doubted.contains(&(record.urn.clone(), record.id.clone()));
+        let has_object = record.custom && !record.pending && !record.external && !record.provider.is_empty();
+        if *gone || !*base || !is_doubted || !has_object || self.read.contains(&index) {
+            return false;
+        }
+        self.selects(&record.urn, record.references())
+            && matches!(self.ready(&record.provider), Ok(Some(_)))
+            && self.is_there(&record.provider).is_ok()
+            && self.read.insert(index)
     }
 
     fn read_resource(&mut self, index: usize, record: &Record) {

@@ -21,6 +21,7 @@ impl Model<'_> {
     /// Registers a resource; gives what the program learns of it.
     pub(crate) fn register(&mut self, resource: &Resource) -> Result<Known, Halt> {
         let provider = self.provider_of(resource)?;
+        self.read_doubted(resource)?;
         let wanted = self.wanted(resource, provider)?;
         let mut known = self.settle(wanted)?;
         if resource.is_provider {

@@ -97,6 +97,7 @@ impl Model<'_> {
     pub(crate) fn leave_old(&mut self, slot: usize, record: Record) {
         let (former, urn) = (self.slots[slot].record.urn.clone(), record.urn.clone());
         self.slots[slot].record.delete = true;
+        self.slots[slot].record.retain |= record.retain;
         self.slots[slot].handled = true;
         let piled = self.slots.iter().filter(|other| other.record.urn == former && other.record.delete).count();
         if piled > 1 {
@@ -138,6 +139,9 @@ impl Model<'_> {
             }
             self.replaced.insert(record.urn.clone());
             self.slots[member].deleted_first = true;
+        }
+        if !old.pending {
+            self.slots[slot].record.retain |= wanted.record.retain;
         }
         if old.pending {
             self.counts.hit(Rule::StepPendingDeleteFirst);

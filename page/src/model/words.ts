@@ -22,7 +22,7 @@ const OPS: { [op: string]: OpWords } = {
     create: words("+", "create", "creating", "created", "add"),
     update: words("~", "update", "updating", "updated", "change"),
     delete: words("-", "delete", "deleting", "deleted", "remove"),
-    "delete-with": words("-", "delete with its owner", "deleting with its owner", "deleted with its owner", "remove"),
+    "delete-with": words("-", "delete with owner", "deleting with owner", "deleted with owner", "remove"),
     retain: words("<", "retain", "retaining", "retained", "remove"),
     replace: words("+-", "replace", "replacing", "replaced", "replace"),
     "create-replacement": words("++", "create replacement", "creating replacement", "replacement created", "replace"),

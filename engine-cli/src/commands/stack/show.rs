@@ -104,10 +104,9 @@ fn marks(resource: &ResourceState) -> [(bool, &'static str); 4] {
 /// What is left of replacements that did not come to their end, in lines.
 fn waiting(snapshot: &Snapshot) -> Vec<String> {
     let of = |waits: fn(&ResourceState) -> bool| snapshot.resources.iter().filter(move |resource| waits(resource));
-    let old = of(ResourceState::waits_for_deletion)
-        .map(|it| one_line(&format!("    {} (id '{}')", it.urn.name(), it.id)).into_owned());
-    let missing =
-        of(ResourceState::waits_for_object).map(|it| one_line(&format!("    {}", it.urn.name())).into_owned());
+    let old =
+        of(ResourceState::waits_for_deletion).map(|it| one_line(&format!("    {} (id '{}')", it.urn.name(), it.id)));
+    let missing = of(ResourceState::waits_for_object).map(|it| one_line(&format!("    {}", it.urn.name())));
     let section = |lines: Vec<String>, what: &str, heading: &str| {
         let heading = format!("\n{} {heading}:", plain::count(lines.len(), what));
         (!lines.is_empty()).then_some(heading).into_iter().chain(lines)

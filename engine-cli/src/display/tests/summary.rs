@@ -38,6 +38,20 @@ fn a_preview_counts_what_is_to_be_done() {
 }
 
 #[test]
+fn what_stays_or_goes_without_a_call_has_counts_of_its_own() {
+    let changes = [("delete", 3), ("delete-with", 2), ("remove-pending-replace", 1), ("retain", 1)];
+    assert_snapshot!(text(&ended(Outcome::Succeeded, changes)), @r"
+    Resources:
+        - 3 deleted
+        - 2 deleted with owner
+        - 1 forgotten
+        < 1 retained
+
+    Duration: 1.3s
+    ");
+}
+
+#[test]
 fn where_nothing_was_done_there_is_nothing_to_count() {
     assert_snapshot!(text(&ended(Outcome::Succeeded, [])), @"Duration: 1.3s");
 }

@@ -158,6 +158,13 @@ impl RunState {
         self.apply(Change::End { operation })
     }
 
+    /// Notes that it is known by now whether the object of a resource is there: what an earlier run's deletion did is in doubt no
+    /// longer.
+    pub(in crate::driver) fn end_doubt(&mut self, resource: &ResourceState) -> Vec<Change> {
+        let over: Vec<u32> = self.ledger.doubted_deletions(resource).collect();
+        over.into_iter().map(|operation| self.end(operation)).collect()
+    }
+
     /// Makes a change, and gives it for the journal.
     pub(in crate::driver) fn apply(&mut self, change: Change) -> Change {
         self.ledger.apply(change.clone());

@@ -1,9 +1,12 @@
 //! What earlier runs left open: operations that were interrupted, and creates whose outcome is unknown.
 
+pub(super) mod doubted_deletions;
 pub(super) mod find_existing;
 pub(super) mod pending;
 pub(super) mod unresolved_creates;
 
+#[cfg(test)]
+mod doubted_deletions_tests;
 #[cfg(test)]
 mod told_creates_tests;
 #[cfg(test)]

@@ -26,7 +26,8 @@ impl Context {
         if self.operation.kind == OperationKind::Load {
             return;
         }
-        let interrupted = self.base.pending.iter().filter(|pending| pending.kind != PendingKind::Creating);
+        let settles_later = |kind| matches!(kind, PendingKind::Creating | PendingKind::Deleting);
+        let interrupted = self.base.pending.iter().filter(|pending| !settles_later(pending.kind));
         for pending in interrupted.filter(|_| !self.operation.refresh) {
             let text = format!(
                 "an earlier run was interrupted while {} this resource: a refresh shows what the object is like now",

@@ -72,8 +72,9 @@ impl Context {
         let outcome = if called { self.read_one(&resource).await } else { Ok(Some((*resource).clone())) };
         match outcome {
             Ok(None) => {
-                let change = self.run_state().vanish(number);
-                self.finish_refresh(&step, Op::Delete, None, vec![change]);
+                let mut changes = self.run_state().end_doubt(&resource);
+                changes.push(self.run_state().vanish(number));
+                self.finish_refresh(&step, Op::Delete, None, changes);
             }
             Ok(Some(mut refreshed)) => {
                 let differs = refreshed.inputs != resource.inputs
@@ -89,11 +90,10 @@ impl Context {
                 let refreshed = Arc::new(refreshed);
                 // An object that has started since then is no change of it, but its state says so no longer.
                 let other = |resource: &ResourceState| (resource.init_errors.clone(), resource.refresh_before_update);
-                let changes = if differs || other(&refreshed) != other(&resource) {
-                    vec![self.run_state().renew(number, Arc::clone(&refreshed))]
-                } else {
-                    Vec::new()
-                };
+                let mut changes = if called { self.settle_deletion(&resource).await } else { Vec::new() };
+                if differs || other(&refreshed) != other(&resource) {
+                    changes.push(self.run_state().renew(number, Arc::clone(&refreshed)));
+                }
                 self.finish_refresh(&step, op, Some(refreshed), changes);
             }
             Err(error) => self.fail_refresh(&step, &error),

@@ -72,7 +72,7 @@ impl Context {
     }
 
     /// Nothing is changed on the basis of a state that could not be refreshed.
-    fn halt_after_failed_refresh(&self) -> bool {
+    pub(in crate::driver) fn halt_after_failed_refresh(&self) -> bool {
         let failure = self.stop.failure();
         let failed = failure.is_some();
         if let Some(failure) = failure {

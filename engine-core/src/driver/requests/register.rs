@@ -55,6 +55,9 @@ impl Context {
             // In a box of its own, which programs of live objects alone need not pay for.
             Box::pin(self.refresh_where_asked(&mut goal)).await?;
         }
+        if self.run_state().ledger.doubts_deletions() {
+            Box::pin(self.read_doubted(&mut goal)).await?;
+        }
         let (urn, registered) = match self.operation.kind {
             OperationKind::Update => self.plan_and_act(goal).await?,
             OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import | OperationKind::Load => {

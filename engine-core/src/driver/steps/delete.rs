@@ -44,7 +44,7 @@ impl Context {
         };
         match outcome {
             Ok(mut changes) => {
-                changes.push(self.book_deletion(&step, number, &resource));
+                changes.extend(self.book_deletion(&step, number, &resource));
                 if !self.operation.dry_run
                     && let Err(error) = self.record(changes).await
                 {

@@ -56,7 +56,7 @@ impl Context {
                 let mut changes = vec![self.run_state().end(operation)];
                 let text = match answer {
                     Ok(_) => {
-                        changes.push(self.book_deletion(&step, number, &resource));
+                        changes.extend(self.book_deletion(&step, number, &resource));
                         "delete ended after its time limit: the object is gone".to_owned()
                     }
                     Err(error) => format!("delete ended after its time limit: {error}"),

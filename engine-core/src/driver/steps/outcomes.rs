@@ -142,7 +142,9 @@ impl Context {
     fn book_outcome(&self, step: &Step, resource: &Arc<ResourceState>, operation: u32) -> Vec<Change> {
         let mut run_state = self.run_state();
         let mut changes = vec![run_state.end(operation)];
-        if step.op != Op::Update {
+        if step.op == Op::Update {
+            changes.extend(run_state.end_doubt(resource));
+        } else {
             changes.extend(run_state.resolve(&resource.urn));
         }
         let old = step
@@ -166,15 +168,17 @@ impl Context {
         step: &Step,
         number: ResourceNumber,
         resource: &Arc<ResourceState>,
-    ) -> Change {
+    ) -> Vec<Change> {
         let mut run_state = self.run_state();
         run_state.count_noted(step.op, step.note, &step.urn);
-        if step.keep_until_replaced {
+        let mut changes = run_state.end_doubt(resource);
+        changes.push(if step.keep_until_replaced {
             let marked = ResourceState { pending_replacement: true, ..(**resource).clone() };
             run_state.set(number, Arc::new(marked))
         } else {
             run_state.remove(number)
-        }
+        });
+        changes
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct ScriptedHost {
     pub(crate) without_create: bool,
     /// Do they lack `delete`?
     pub(crate) without_delete: bool,
+    /// Do they lack `read`?
+    pub(crate) without_read: bool,
     /// Has the provider a `close`?
     pub(crate) closes: bool,
     /// What `find` finds, by the resource's name; `None`: the provider has no such method.
@@ -200,7 +202,7 @@ impl ProviderHost for ScriptedHost {
                 check: true,
                 diff: true,
                 create: !self.without_create,
-                read: true,
+                read: !self.without_read,
                 update: true,
                 delete: !self.without_delete,
                 find: self.finds.is_some(),
