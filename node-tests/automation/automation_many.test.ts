@@ -5,10 +5,18 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as pulumi from "@pulumi/pulumi";
-import { LocalWorkspace } from "maloko/automation";
+import {
+    type InlineProgramArgs,
+    LocalWorkspace,
+    type LocalWorkspaceOptions,
+    type Stack,
+    StackAlreadyExistsError,
+} from "maloko/automation";
 import { expect, onTestFinished, test } from "vitest";
 import { newStack, placed, withKnownKey } from "../support/automation-kit";
 import { Echo, type Props, Thing } from "../support/kit";
+
+type Made = [InlineProgramArgs, LocalWorkspaceOptions];
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
@@ -267,4 +275,26 @@ const memory = () => { gc(); return process.memoryUsage(); };
     const megabyte = 1 << 20;
     expect(after.heapUsed - before.heapUsed).toBeLessThan(4 * megabyte);
     expect(after.rss - before.rss).toBeLessThan(32 * megabyte);
+});
+
+test("a stack that several make at once is made once", async () => {
+    const { envVars = {} } = placed();
+    const callers = Array.from({ length: 6 });
+    const program = async () => {};
+    const made = (make: (...how: Made) => Promise<Stack>, stackName: string) =>
+        Promise.all(
+            callers.map(async () => {
+                try {
+                    const options = { ...placed(), envVars };
+                    return (await make({ stackName, projectName: "project", program }, options)).name;
+                } catch (error) {
+                    expect(error).toBeInstanceOf(StackAlreadyExistsError);
+                    return "there is one";
+                }
+            }),
+        );
+    const created = await made((...how) => LocalWorkspace.createStack(...how), "one");
+    expect(created.sort()).toEqual(["one", ...callers.slice(1).map(() => "there is one")]);
+    const selected = await made((...how) => LocalWorkspace.createOrSelectStack(...how), "two");
+    expect(selected).toEqual(callers.map(() => "two"));
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { runScript as run } from "../support/automation-kit";
+import { newStack, runScript as run } from "../support/automation-kit";
+import { Echo, Thing } from "../support/kit";
 
 test("an error in a timer of a program fails its own run only", () => {
     const { status, stdout, stderr } = run(`
@@ -32,4 +33,12 @@ test("a listener for uncaught errors is the callers own", () => {
         console.log(await up(async () => { await sleep(200); new Thing("a"); }));
         console.log(process.listenerCount("uncaughtException"), process.listenerCount("unhandledRejection"));`);
     expect([status, stdout]).toEqual([0, "heard mine\nsucceeded\n1 0\n"]);
+});
+
+test("an inline program that ends the process well has registered all that it wants", async () => {
+    const stack = await newStack(async () => {
+        new Thing(new Echo(), "a", {});
+        process.exit(0);
+    });
+    expect((await stack.up()).summary.resourceChanges).toEqual({ create: 2 });
 });

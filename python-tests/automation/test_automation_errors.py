@@ -3,14 +3,16 @@
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pulumi.automation as official
 import pytest
-from automation_kit import Echo, Thing, new_stack, placed, urn
+from automation_kit import Echo, Thing, echo, new_stack, placed, urn
 from pulumi.dynamic import CreateResult, ResourceProvider
 
 from maloko import automation as auto
@@ -262,3 +264,30 @@ def test_wrong_arguments_are_told(tmp_path: Path) -> None:
         auto.create_stack("dev", "project", "main.py")  # type: ignore[arg-type]
     with pytest.raises(auto.UnsupportedError, match="pulumi_command"):
         auto.LocalWorkspace(pulumi_command=official.PulumiCommand.__new__(official.PulumiCommand))
+
+
+def test_a_stack_that_several_make_at_once_is_made_once(tmp_path: Path) -> None:
+    callers = 6
+    meeting = threading.Barrier(callers)
+
+    def made(make: Any, name: str, number: int) -> str:
+        options = placed(tmp_path, work_dir=str(tmp_path / f"work-{number}"))
+        meeting.wait(60)
+        try:
+            return str(make(name, "project", echo, opts=options).name)
+        except auto.StackAlreadyExistsError:
+            return "there is one"
+
+    with ThreadPoolExecutor(callers) as pool:
+        created = list(pool.map(lambda number: made(auto.create_stack, "one", number), range(callers)))
+        selected = list(pool.map(lambda number: made(auto.create_or_select_stack, "two", number), range(callers)))
+    assert sorted(created) == ["one"] + ["there is one"] * (callers - 1)
+    assert selected == ["two"] * callers
+
+
+def test_an_inline_program_that_ends_the_process_well_has_registered_all_that_it_wants(tmp_path: Path) -> None:
+    def program() -> None:
+        Thing(Echo(), "a")
+        sys.exit(0)
+
+    assert new_stack(tmp_path, program).up().summary.resource_changes == {"create": 2}

@@ -19,7 +19,7 @@ import type {
     UpOptions,
     UpResult,
 } from "@pulumi/pulumi/automation";
-import { StackNotFoundError, UnsupportedError } from "./errors";
+import { StackAlreadyExistsError, StackNotFoundError, UnsupportedError } from "./errors";
 import { flagsOf, type Verb } from "./flags";
 import { importResources } from "./import";
 import * as operations from "./operations";
@@ -59,8 +59,16 @@ export class Stack {
         try {
             return await Stack.select(name, workspace);
         } catch (error) {
-            if (error instanceof StackNotFoundError) {
-                return Stack.create(name, workspace);
+            if (!(error instanceof StackNotFoundError)) {
+                throw error;
+            }
+        }
+        try {
+            return await Stack.create(name, workspace);
+        } catch (error) {
+            // Somebody else made it meanwhile.
+            if (error instanceof StackAlreadyExistsError) {
+                return Stack.select(name, workspace);
             }
             throw error;
         }

@@ -12,9 +12,12 @@ mod show;
 mod transfer;
 mod unresolved_creates;
 
+use std::time::Duration;
+
+use maloko_core::error::Error;
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::state::{Holder, Snapshot, StackName, create_stack};
+use maloko_core::state::{Crypter, Holder, Snapshot, StackName, create_stack};
 use serde_json::json;
 
 use super::{pretty, table, text};
@@ -25,6 +28,10 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
+
+/// How often it is looked whether somebody else has made the stack who holds its lock, and how long after one another.
+const MOST_LOOKS: u32 = 100;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Runs `stack`.
 pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<()> {
@@ -77,10 +84,7 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
 pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
     let existing = workplace.backend.list().await?;
     if existing.contains(stack) {
-        return Err(Failure::new(message![
-            format!("stack '{}' already exists; choose it with ", workplace.shown(stack)),
-            Command::new("stack select").value(workplace.shown(stack))
-        ]));
+        return Err(exists(workplace, stack));
     }
     // The project's own directory is made for it.
     if !workplace.is_embedded() {
@@ -102,12 +106,38 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
         }
         None => workplace.new_crypter().await?,
     };
-    create_stack(&*workplace.backend, stack, &crypter, &workplace.context.environment).await?;
+    make(workplace, stack, &crypter).await?;
     if settings.member("encryptionsalt").is_none() {
         settings.set_member("encryptionsalt", crypter.salt())?;
         workplace.save_settings(&settings)?;
     }
     if select { workplace.select(Some(stack)) } else { Ok(()) }
+}
+
+fn exists(workplace: &Workplace<'_>, stack: &StackName) -> Failure {
+    Failure::new(message![
+        format!("stack '{}' already exists; choose it with ", workplace.shown(stack)),
+        Command::new("stack select").value(workplace.shown(stack))
+    ])
+}
+
+/// Makes the stack in the store. Somebody else may be making it at the same time: then it is theirs, and is there when this
+/// fails.
+async fn make(workplace: &Workplace<'_>, stack: &StackName, crypter: &Crypter) -> Result<()> {
+    let mut looks = 0;
+    loop {
+        let error = match create_stack(&*workplace.backend, stack, crypter, &workplace.context.environment).await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        let is_there = workplace.backend.list().await?.contains(stack);
+        match error {
+            Error::Configuration(_) | Error::Locked(_) if is_there => return Err(exists(workplace, stack)),
+            Error::Locked(_) if looks < MOST_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,
+            error => return Err(error.into()),
+        }
+        looks += 1;
+    }
 }
 
 async fn list(context: &Context, arguments: &StackList) -> Result<()> {

@@ -26,7 +26,7 @@ from maloko.automation._results import (
 )
 from maloko.automation._threads import twin
 from maloko.automation._workspace import LocalWorkspace
-from maloko.automation.errors import UnsupportedError
+from maloko.automation.errors import StackAlreadyExistsError, UnsupportedError
 
 
 class _Done(NamedTuple):
@@ -76,7 +76,11 @@ class Stack(official.Stack):
     @classmethod
     def create_or_select(cls, stack_name: str, workspace: Workspace) -> Stack:
         """The stack of that name, which is made where there is none."""
-        return cls(stack_name, workspace, StackInitMode.CREATE_OR_SELECT)
+        try:
+            return cls(stack_name, workspace, StackInitMode.CREATE_OR_SELECT)
+        except StackAlreadyExistsError:
+            # Somebody else made it meanwhile.
+            return cls.select(stack_name, workspace)
 
     # Operations.
 
