@@ -1,9 +1,13 @@
 //! Which files of a project count, and what they are like.
 
 use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::neighbours;
 use crate::failure::{Failure, Result};
 
 /// Directories that hold state, installed packages and caches.
@@ -27,24 +31,47 @@ const PROGRAM: [&str; 10] = ["cjs", "cts", "js", "jsx", "mjs", "mts", "py", "ts"
 pub(super) struct Files {
     root: PathBuf,
     places: Vec<PathBuf>,
+    /// What maloko's own output goes to, and what the program was seen to write.
+    left_out: Vec<PathBuf>,
 }
 
 /// When each file last changed, and how long it is.
 pub(super) type Look = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
 impl Files {
-    /// Those below `paths`, which are relative to the project, or all of the project's.
+    /// Those below `paths`, which are relative to the project, or all of the project's and of the packages of its workspace that
+    /// it imports.
     pub(super) fn new(root: &Path, paths: &[PathBuf]) -> Result<Self> {
-        let places: Vec<PathBuf> =
-            if paths.is_empty() { vec![root.to_owned()] } else { paths.iter().map(|path| root.join(path)).collect() };
+        let places: Vec<PathBuf> = if paths.is_empty() {
+            [vec![root.to_owned()], neighbours::of(root)].concat()
+        } else {
+            paths.iter().map(|path| root.join(path)).collect()
+        };
         match places.iter().find(|place| !place.exists()) {
             Some(missing) => Err(Failure::configuration(format!(
                 "there is no {} (from --path); name files and directories relative to {}",
                 missing.display(),
                 root.display()
             ))),
-            None => Ok(Self { root: root.to_owned(), places }),
+            None => Ok(Self { root: root.to_owned(), places, left_out: Vec::new() }),
         }
+    }
+
+    /// From now on, a file does not count.
+    pub(super) fn leave_out(&mut self, file: PathBuf) {
+        self.left_out.push(file);
+    }
+
+    /// From now on, what these files are does not count, wherever they are: output goes there.
+    pub(super) fn leave_out_outputs(&mut self, outputs: &[Metadata]) {
+        let mut written = Vec::new();
+        self.walk(&mut |path, is_directory| {
+            let is_output = |file: &Metadata| outputs.iter().any(|output| is_same(output, file));
+            if !is_directory && path.metadata().is_ok_and(|file| is_output(&file)) {
+                written.push(path.to_owned());
+            }
+        });
+        self.left_out.extend(written);
     }
 
     /// Does a change of this path matter?
@@ -55,7 +82,8 @@ impl Files {
         // Editors write beside the file first; what they leave there is no part of the project.
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let scratch = path.extension().is_some_and(|ending| ending == "log" || ending == "swp");
-        !left_out && !scratch && !name.ends_with('~') && !name.starts_with(".Pulumi.")
+        let is_own = self.left_out.iter().any(|own| own == path);
+        !left_out && !is_own && !scratch && !name.ends_with('~') && !name.starts_with(".Pulumi.")
     }
 
     /// The path as the user knows it.
@@ -93,11 +121,8 @@ impl Files {
     /// A file of the program that is not as it was. Other files may have been written by the program itself, which
     /// would make it run for ever.
     pub(super) fn changed_program(&self, before: &Look) -> Option<PathBuf> {
-        let is_program = |path: &Path| {
-            path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| PROGRAM.contains(&ending))
-        };
         let now = self.look();
-        let other = |path: &&PathBuf| is_program(path) && before.get(*path) != now.get(*path);
+        let other = |path: &&PathBuf| is_program(path) && self.counts(path) && before.get(*path) != now.get(*path);
         now.keys().chain(before.keys()).find(other).cloned()
     }
 
@@ -116,6 +141,22 @@ impl Files {
             }
         }
     }
+}
+
+/// Is it a file that people and their editors write?
+pub(super) fn is_program(path: &Path) -> bool {
+    path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| PROGRAM.contains(&ending))
+}
+
+/// The files that the output of this process goes to.
+pub(super) fn outputs() -> Vec<Metadata> {
+    let streams = [std::io::stdout().as_fd().try_clone_to_owned(), std::io::stderr().as_fd().try_clone_to_owned()];
+    let files = streams.into_iter().filter_map(|stream| File::from(stream.ok()?).metadata().ok());
+    files.filter(Metadata::is_file).collect()
+}
+
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 #[cfg(test)]
@@ -143,6 +184,22 @@ mod tests {
         let only = Files::new(root.path(), &["src".into()]).unwrap();
         assert!(!only.counts(&root.path().join("Pulumi.yaml")) && only.counts(&root.path().join("src/x.py")));
         assert!(Files::new(root.path(), &["none".into()]).is_err());
+    }
+
+    #[test]
+    fn what_output_goes_to_and_what_a_program_writes_does_not_count() {
+        let root = tempfile::tempdir().unwrap();
+        let (output, generated) = (root.path().join("out.txt"), root.path().join("generated.ts"));
+        for file in [&output, &generated] {
+            fs::write(file, "").unwrap();
+        }
+        let mut files = Files::new(root.path(), &[]).unwrap();
+        assert!(files.counts(&output) && files.counts(&generated));
+        files.leave_out_outputs(&[output.metadata().unwrap()]);
+        assert!(!files.counts(&output) && files.counts(&generated));
+        let before = files.look();
+        files.leave_out(generated.clone());
+        assert_eq!((files.counts(&generated), files.changed_program(&before)), (false, None));
     }
 
     #[test]

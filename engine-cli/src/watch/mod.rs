@@ -1,11 +1,12 @@
 //! `watch`: an `up` for every change of the project's files.
 
 mod files;
+mod neighbours;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use maloko_core::message;
 use maloko_core::message::Command;
@@ -21,6 +22,8 @@ use files::Files;
 
 /// How long nothing must happen after a change, so that the many writes of one "save" are one change.
 const QUIET: Duration = Duration::from_millis(150);
+/// How long after our last line a program behind a pipe (`| tee FILE`) may take to write it into a file of the project.
+const ECHO: Duration = Duration::from_millis(300);
 /// How often it is looked whether Ctrl-C was pressed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -29,13 +32,16 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
     context.refuse_in_library("watch")?;
     let workplace = Workplace::open(context)?;
     workplace.require(&workplace.stack_to_begin_with().await?).await?;
-    let files = Files::new(&workplace.project.root, &arguments.path)?;
+    let mut files = Files::new(&workplace.project.root, &arguments.path)?;
+    files.leave_out_outputs(&files::outputs());
     let noted = Noted::begin({
         let language_host = std::sync::Arc::clone(&context.language_host);
         move |signal| language_host.interrupt_pass(signal)
     })
     .map_err(|error| Failure::io("signals cannot be watched", &error))?;
     let command = up(context, &arguments.up_flags);
+    // The file that the last run began for, where it had changed during the one before.
+    let mut meanwhile: Option<PathBuf> = None;
     loop {
         let before = files.look();
         // No watcher runs meanwhile: what a run writes itself is no change.
@@ -46,7 +52,15 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
         if code != 0 {
             context.console.note(format!("`up` ended with exit code {code}"));
         }
-        let changed = match files.changed_program(&before) {
+        let mut changed = files.changed_program(&before);
+        if let Some(written) = changed.take_if(|file| meanwhile.as_ref() == Some(&*file)) {
+            let shown = files.shown(&written);
+            context.console.note(format!("{shown} changes in each run: the program writes it, so it no longer counts"));
+            files.leave_out(written);
+            changed = files.changed_program(&before);
+        }
+        meanwhile.clone_from(&changed);
+        let changed = match changed {
             Some(changed) => changed,
             None => match wait(context, &files, &noted)? {
                 Some(changed) => changed,
@@ -87,7 +101,9 @@ fn up(context: &Context, flags: &[OsString]) -> Vec<OsString> {
 
 /// Waits for a change; `None` when Ctrl-C was pressed.
 fn wait(context: &Context, files: &Files, noted: &Noted) -> Result<Option<PathBuf>> {
+    context.console.line("Waiting for changes; Ctrl-C ends");
     let (sender, events) = channel();
+    let begun = Instant::now();
     let failed = |error: notify::Error| {
         Failure::new(message![
             format!("the files of the project cannot be watched: {error}; watch fewer of them with "),
@@ -102,7 +118,6 @@ fn wait(context: &Context, files: &Files, noted: &Noted) -> Result<Option<PathBu
     for directory in files.directories() {
         watcher.watch(&directory, RecursiveMode::NonRecursive).map_err(failed)?;
     }
-    context.console.line("Waiting for changes; Ctrl-C ends");
     while !noted.any() {
         let event = match events.recv_timeout(PATIENCE) {
             Ok(event) => event.map_err(failed)?,
@@ -111,7 +126,7 @@ fn wait(context: &Context, files: &Files, noted: &Noted) -> Result<Option<PathBu
                 return Err(Failure::new("the watcher of files has ended by itself"));
             }
         };
-        if let Some(changed) = relevant(files, &event) {
+        if let Some(changed) = relevant(files, &event, begun.elapsed() < ECHO) {
             settle(&events, noted);
             return Ok(Some(changed.to_owned()));
         }
@@ -119,11 +134,13 @@ fn wait(context: &Context, files: &Files, noted: &Noted) -> Result<Option<PathBu
     Ok(None)
 }
 
-fn relevant<'e>(files: &Files, event: &'e Event) -> Option<&'e Path> {
+/// The file that a change is about, where it counts. `is_echo`: it may come from what maloko itself has just written.
+fn relevant<'e>(files: &Files, event: &'e Event, is_echo: bool) -> Option<&'e Path> {
     if event.kind.is_access() {
         return None;
     }
-    event.paths.iter().map(PathBuf::as_path).find(|path| files.counts(path))
+    let mut paths = event.paths.iter().map(PathBuf::as_path);
+    paths.find(|path| files.counts(path) && (!is_echo || files::is_program(path)))
 }
 
 /// Waits until nothing changes any more.
