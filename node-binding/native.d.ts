@@ -161,6 +161,10 @@ export declare class LifeTrial {
     * (JSON, `maloko_kit::Story`).
     */
     refusal(step: string, story: string): string | null
+    /** Inputs (JSON) without what is secret, as a step is to be written with them. */
+    hideInputs(inputs: string): string
+    /** A text, such as the message of an error, without what is secret in the steps so far. */
+    hide(text: string): string
     /** Begins a step. Throws for one that cannot be the next. */
     take(step: string): void
     /** Begins the end. Throws while a step goes on. */

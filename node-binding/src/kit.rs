@@ -236,6 +236,19 @@ impl LifeTrial {
         Ok(self.inner.refusal(&read::<Vec<serde_json::Value>>(&step)?, &read(&story)?))
     }
 
+    /// Inputs (JSON) without what is secret, as a step is to be written with them.
+    #[napi]
+    pub fn hide_inputs(&mut self, inputs: String) -> napi::Result<String> {
+        Ok(self.inner.hide_inputs(&read(&inputs)?).to_string())
+    }
+
+    /// A text, such as the message of an error, without what is secret in the steps so far.
+    #[napi]
+    #[must_use]
+    pub fn hide(&self, text: String) -> String {
+        self.inner.hide(&text)
+    }
+
     /// Begins a step. Throws for one that cannot be the next.
     #[napi]
     pub fn take(&mut self, step: String) -> napi::Result<()> {

@@ -70,6 +70,18 @@ describe.each(Object.keys(RUNNERS))("%s reports it when", (runner) => {
         results = await report(runner);
     }, 60_000);
 
+    test("a failure shows the line of the test and none of the kit", () => {
+        for (const title of ["a failure is not expected", "a program never ends", "an input never comes"]) {
+            const frames =
+                results
+                    .get(title)
+                    ?.split("\n")
+                    .filter((line) => /^\s+at /.test(line)) ?? [];
+            expect(frames[0]).toContain("misuse.cjs:");
+            expect(frames.filter((line) => line.includes("/maloko/dist/"))).toEqual([]);
+        }
+    });
+
     test("nothing else happens", () => {
         expect([...results.keys()].sort()).toEqual(Object.keys(EXPECTED).sort());
     });

@@ -67,8 +67,8 @@ test("a failure is shrunk and names the property", async () => {
     const { provider } = PLANTED[3] as (typeof PLANTED)[number];
     const verdict = await verdictOf(provider, bucketOptions, "L4");
     expect(verdict.text).toContain("property: size\n");
-    expect(verdict.text).toContain('first:    {"acl": "public", "name": "aaa", "password": "[secret]", "size": 2}');
-    expect(verdict.text).toContain('then:     {"acl": "public", "name": "aaa", "password": "[secret]", "size": 1}');
+    expect(verdict.text).toContain('first:    {"acl": "public", "name": "aaa", "password": "[secret 1]", "size": 2}');
+    expect(verdict.text).toContain('then:     {"acl": "public", "name": "aaa", "password": "[secret 1]", "size": 1}');
 });
 
 test("a failure can be replayed", async () => {
@@ -140,6 +140,13 @@ test("L12 leaves out what only the world keeps", async () => {
     expect(others(await checkLaws(OnShelf, options, { only: ["L12"] }))).toEqual([]);
     const { text } = await verdictOf(RemembersAll, options, "L12");
     expect(text).toMatch(/property: \(the printed provider\)\n.*\n {2}found: .*last: \{ token: '\[secret/);
+});
+
+test("findings of one cause are told together", async () => {
+    const vitest = RUNNERS.vitest.filter((it) => !it.startsWith("--reporter"));
+    const args = [...vitest, "kit-samples/forbidden.config.ts", "-t", " L(3|9|15) "];
+    const said = await run(process.execPath, args, { cwd: import.meta.dirname }).catch((failed) => failed);
+    expect(said.stderr).toContain("these 3 findings have one cause (L3, L9, L15): Error: 403: forbidden");
 });
 
 test("a waived law says why", async () => {

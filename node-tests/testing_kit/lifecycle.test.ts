@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { inspect } from "node:util";
 import fc from "fast-check";
 import {
     checkLifecycle,
@@ -45,6 +46,28 @@ test("a lifecycle that goes wrong is made short and told as a test", async () =>
         /\n\ntest\("lifecycle of MakesTwo", .* => runLifecycle\(MakesTwo, options, \[\n {4}\["edit", "[abc]", \{ name: "aaa", acl: "public", size: 1, password: "aaaaaaaa" \}\],/,
     );
     expect(error?.message).toMatch(/\["(crash", \d+, "\w+|lose_answer)"\],\n\]\)\);\n$/);
+});
+
+/** Says the password when it fails. */
+class Talks extends GoodProvider {
+    override async create(inputs: Props): Promise<never> {
+        throw new Error(`no ${inputs.password}`);
+    }
+}
+
+test("a lifecycle that goes wrong tells no secret", async () => {
+    const inputs = { name: "aaa", acl: "public", size: 1, password: "open-sesame" };
+    const secret = ["password"];
+    const steps: Step[] = [["edit", "a", inputs], ["up"]];
+    const thrown: unknown = await runLifecycle(Talks, { world: Service, secret }, steps).catch((it) => it);
+    const { error } = await checkLifecycle(Talks, { ...options, inputs: [inputs], secret, examples: 20 });
+    for (const broken of [thrown as Error, error]) {
+        expect(broken?.message).toContain('password: "[secret 1]" }');
+        expect(broken?.message).toContain("no [secret 1]");
+        expect(inspect(broken, { depth: 8 })).not.toContain("open-sesame");
+        // What vitest dumps beside the message.
+        expect(Object.keys(JSON.parse(JSON.stringify(broken)))).toEqual(["name", "message", "stack", "cause"]);
+    }
 });
 
 test("the line of a lifecycle that went wrong runs it again", async () => {

@@ -266,6 +266,16 @@ impl LifeTrial {
         Ok(self.inner().refusal(&read::<Vec<serde_json::Value>>(step)?, &read(story)?))
     }
 
+    /// Inputs (JSON) without what is secret, as a step is to be written with them.
+    fn hide_inputs(&self, inputs: &str) -> PyResult<String> {
+        Ok(self.inner().hide_inputs(&read(inputs)?).to_string())
+    }
+
+    /// A text, such as the message of an error, without what is secret in the steps so far.
+    fn hide(&self, text: &str) -> String {
+        self.inner().hide(text)
+    }
+
     /// Begins a step. Raises `ValueError` for one that cannot be the next.
     fn take(&self, step: &str) -> PyResult<()> {
         self.inner().take(&read::<Vec<serde_json::Value>>(step)?).map_err(refused)

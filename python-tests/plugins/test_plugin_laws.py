@@ -85,7 +85,7 @@ def test_inputs_of_a_plugin_may_be_drawn(plugin: Plugin, folder: Path) -> None:
     inputs = st.fixed_dictionaries({"size": st.integers(0, 99), "text": st.text("abc", min_size=1)})
     verdict = laws_of(plugin, folder, inputs=inputs, examples=5).verdicts("L3", seed=1)["L3"]
     assert verdict.outcome == "broken"
-    assert '{"size": 0, "text": "[secret]"}' in verdict.text
+    assert '{"size": 0, "text": "[secret 1]"}' in verdict.text
     assert "again: seed=1" in verdict.text
 
 
@@ -121,7 +121,7 @@ def test_a_report_has_the_inputs_that_were_tried_without_secrets(plugin: Plugin,
     folder.joinpath("world", ".breaks").write_text("L5")
     pair = [{"size": 1, "text": "alpha-omega"}, {"size": 2, "text": "beta-gamma"}]
     told = laws_of(plugin, folder, inputs=pair).verdicts("L5")["L5"].text
-    assert '  first:    {"size": 1, "text": "[secret]"}\n  then:     {"size": 1, "text": "[secret]"}\n' in told
+    assert '  first:    {"size": 1, "text": "[secret 1]"}\n  then:     {"size": 1, "text": "[secret 1]"}\n' in told
 
 
 # On the command line.

@@ -1,6 +1,7 @@
 """Tests that are wrong: each fails, with a reason that says what to do."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         wrong = [f"{it.attrib['message']}\n{it.text}" for it in case if it.tag in ("failure", "error")]
         told[title] = told.get(title, "") + "\n".join(wrong)
     return told
+
+
+def test_a_failure_shows_the_line_of_the_test_and_none_of_the_kit(report: dict[str, str]) -> None:
+    for title in ("a failure is not expected", "a program never ends", "an operation begins while another goes on"):
+        assert f"{SAMPLES.name}:" in report[title]
+        assert re.findall(r"maloko/\S+\.py:\d+", report[title]) == []
 
 
 def test_nothing_else_happens(report: dict[str, str]) -> None:

@@ -140,7 +140,7 @@ def test_a_failure_is_shrunk_and_names_the_property() -> None:
     verdict = Laws.verdicts("L4")["L4"]
     assert verdict.outcome == "broken"
     assert "property: label\n" in verdict.text
-    assert 'first:    {"colour": "a", "label": "", "material": "wood", "password": "[secret]"}' in verdict.text
+    assert 'first:    {"colour": "a", "label": "", "material": "wood", "password": "[secret 1]"}' in verdict.text
     assert '"label": "x"' in verdict.text
 
 
@@ -246,6 +246,28 @@ def test_l12_leaves_out_what_only_the_world_keeps() -> None:
         provider = RemembersAll
 
     assert "RemembersAll(<the world>, {'token': '[secret" in Leaking.verdicts("L12")["L12"].text
+
+
+def test_findings_of_one_cause_are_told_together(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        from pulumi.dynamic import CreateResult, ReadResult, ResourceProvider
+        from maloko.testing import ProviderLaws
+
+        class Forbidden(ResourceProvider):
+            def create(self, props):
+                return CreateResult("it", props)
+            def read(self, id_, props):
+                raise PermissionError("403: forbidden")
+
+        class TestForbidden(ProviderLaws):
+            provider = Forbidden
+            inputs = [{"size": 1}, {"size": 2}]
+        """
+    )
+    result = pytester.runpytest("-k", "l3 or l9 or l15")
+    told = "*::TestForbidden: these 3 findings have one cause (L3, L9, L15): PermissionError: 403: forbidden"
+    result.stdout.fnmatch_lines([told])
 
 
 def test_a_waived_law_says_why() -> None:

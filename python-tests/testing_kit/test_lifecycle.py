@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import traceback
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -55,6 +56,29 @@ def test_a_lifecycle_that_goes_wrong_is_made_short_and_told_as_a_test() -> None:
     assert "    life = Lifecycle(MakesTwo, world=Cloud)\n" in told
     assert f'    life.edit("a", {EXAMPLES[0]!r})\n' in told
     assert "life.crash(" in told or "life.lose_answer()" in told
+
+
+class Talks(Good):
+    """Says the password when it fails."""
+
+    def create(self, props: Props) -> CreateResult:
+        raise ValueError(f"no {props['password']}")
+
+
+def test_a_lifecycle_that_goes_wrong_tells_no_secret() -> None:
+    password = "-".join(("open", "sesame"))
+    inputs, secret = {**EXAMPLES[0], "password": password}, {"password"}
+    life = Lifecycle(Talks, world=Cloud, secret=secret)
+    life.edit("a", inputs)
+    with pytest.raises(LifecycleBroken) as caught:
+        life.up()
+    drawn = lifecycle_machine(Talks, inputs=[inputs], world=Cloud, secret=secret).TestCase
+    with pytest.raises(LifecycleBroken) as found:
+        drawn().runTest()
+    for broken in (caught.value, found.value):
+        assert "'password': '[secret 1]'" in str(broken)
+        assert "no [secret 1]" in str(broken)
+        assert password not in "".join(traceback.format_exception(broken))
 
 
 def test_the_line_of_a_lifecycle_that_went_wrong_runs_it_again() -> None:

@@ -24,6 +24,15 @@ pub(super) fn first_difference_but(expected: &Json, found: &Json, listed: &[Stri
     differs(Some(expected), Some(found), "", listed, &same)
 }
 
+/// A difference, apart from what is listed: rather in a property that can be shown than in one that is secret.
+pub(crate) fn rather_plain(
+    listed: &[String],
+    secret: &[String],
+    find: impl Fn(&[String]) -> Option<Difference>,
+) -> Option<Difference> {
+    find(&[listed, secret].concat()).or_else(|| find(listed))
+}
+
 /// The first output in which two objects differ, apart from their ids, which are shown as `<id>`.
 pub(crate) fn first_difference_of(expected: &Made, found: &Made, listed: &[String]) -> Option<Difference> {
     let same = |one: Option<&Json>, other: Option<&Json>| match (one, other) {
@@ -87,7 +96,7 @@ pub(super) fn without_nulls(value: &Json) -> Json {
     }
 }
 
-fn member_path(path: &str, key: &str) -> String {
+pub(super) fn member_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Finding;
 use super::changes::{A_REPLACEMENT, AN_UPDATE, EITHER, each_change};
-use super::compare::{first_difference, first_difference_of};
+use super::compare::is_listed;
 use super::exchange::{Bag, Held, Made, Operation, PlannedStep, broken, pass_over};
 use super::host::{Host, Inputs, NAME};
 
@@ -12,16 +12,16 @@ use super::host::{Host, Inputs, NAME};
 pub(super) async fn check_is_pure(host: &Host) -> Held {
     let first = host.check(Bag::Empty, Bag::Inputs).await?;
     let twice = host.check(first.bag(), first.bag()).await?;
-    if let Some(it) = first_difference(&first.inputs, &twice.inputs) {
+    if let Some(it) = host.subject.difference(&first.inputs, &twice.inputs, &[]) {
         return Err(broken(&Finding::NotIdempotent { property: it.path, first: it.expected, again: it.found }));
     }
     let again = host.check(first.bag(), Bag::Inputs).await?;
-    if let Some(it) = first_difference(&first.inputs, &again.inputs) {
+    if let Some(it) = host.subject.difference(&first.inputs, &again.inputs, &[]) {
         return Err(broken(&Finding::NotStable { property: it.path, first: it.expected, again: it.found }));
     }
     let arguments = [("olds", &json!({}), &first.left.olds), ("news", &first.given.news, &first.left.news)];
     for (argument, given, left) in arguments {
-        if let Some(it) = first_difference(given, left) {
+        if let Some(it) = host.subject.difference(given, left, &[]) {
             let argument = argument.to_owned();
             return Err(broken(&Finding::ArgumentChanged {
                 argument,
@@ -69,13 +69,14 @@ async fn updated(host: &Host, inputs: &Inputs) -> Held<(Made, bool)> {
 async fn overlooked_nothing(host: &Host, inputs: &Inputs, kept: &Made) -> Held {
     host.renew().await;
     let fresh = host.make(inputs).await?;
-    for property in inputs.changed(&host.subject) {
+    let mut changed = inputs.changed(&host.subject);
+    changed.sort_by_key(|property| is_listed(property, host.subject.secrets()));
+    for property in changed {
         let of_property = |made: &Made| Made {
             outputs: made.outputs.get(&property).map_or_else(|| json!({}), |value| json!({ &property: value })),
             ..made.clone()
         };
-        let difference = first_difference_of(&of_property(&fresh), &of_property(kept), &host.subject.volatile);
-        if let Some(it) = difference {
+        if let Some(it) = host.subject.difference_of(&of_property(&fresh), &of_property(kept)) {
             return Err(broken(&Finding::Overlooked { property: it.path, fresh: it.expected, kept: it.found }));
         }
     }
@@ -94,7 +95,7 @@ async fn ends_where_create_does(host: &Host, inputs: &Inputs) -> Held {
     }
     host.renew().await;
     let created = host.make(inputs).await?;
-    match first_difference_of(&created, &updated, &host.subject.volatile) {
+    match host.subject.difference_of(&created, &updated) {
         None => Ok(()),
         Some(it) => Err(broken(&Finding::EndsElsewhere { property: it.path, created: it.expected, updated: it.found })),
     }
@@ -183,7 +184,8 @@ async fn stays(host: &Host, after: &str) -> Held {
         return Ok(());
     }
     let (after, action) = (after.to_owned(), step.action);
-    let (property, wanted, kept) = match step.changes.into_iter().next() {
+    let secrets = host.subject.secrets();
+    let (property, wanted, kept) = match step.changes.into_iter().min_by_key(|it| is_listed(&it.path, secrets)) {
         Some(change) => (Some(change.path), change.new, change.old),
         None => (None, None, None),
     };

@@ -1,11 +1,10 @@
 //! The inputs of an example, as a report shows them.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use super::compare::is_listed;
 use super::exchange::{Request, Wanted};
-use super::hiding::HIDDEN;
+use super::hiding::Hidden;
 use super::subject::Subject;
 use super::table::Law;
 
@@ -21,7 +20,6 @@ pub struct ShownInputs {
 /// What an example has tried so far.
 pub(super) struct Example {
     inputs: Vec<Json>,
-    secret: Vec<String>,
     /// How many inputs the law takes; 0 where they say nothing of what is found.
     count: usize,
     /// What the last program had that came after the first inputs, or beside them.
@@ -32,7 +30,6 @@ impl Example {
     pub(super) fn new(law: &Law, subject: &Subject) -> Self {
         Self {
             inputs: subject.inputs.clone(),
-            secret: subject.secret.clone().unwrap_or_default(),
             count: if law.shows_inputs { law.inputs } else { 0 },
             latest: Vec::new(),
         }
@@ -48,9 +45,11 @@ impl Example {
     }
 
     /// The inputs that were tried last.
-    pub(super) fn shown(&self) -> Vec<ShownInputs> {
+    pub(super) fn shown(&self, hidden: &Hidden) -> Vec<ShownInputs> {
         let first = || self.of(&Wanted::default());
-        let named = |(name, inputs): (&str, Json)| ShownInputs { name: name.to_owned(), inputs };
+        let mut hidden = hidden.clone();
+        let mut named =
+            |(name, inputs): (&str, Json)| ShownInputs { name: name.to_owned(), inputs: hidden.out_of_inputs(&inputs) };
         match (self.count, self.latest.first()) {
             (0, _) => Vec::new(),
             (1 | 2, None) => vec![named(("inputs", first()))],
@@ -67,22 +66,6 @@ impl Example {
             inputs.remove(key);
             inputs.extend(second.get(key).map(|value| (key.clone(), value.clone())));
         }
-        without(&Json::Object(inputs), "", &self.secret)
-    }
-}
-
-/// A value without what stands at these paths, or below them.
-fn without(value: &Json, path: &str, secret: &[String]) -> Json {
-    match value {
-        _ if !path.is_empty() && is_listed(path, secret) => Json::from(HIDDEN),
-        Json::Array(items) => {
-            items.iter().enumerate().map(|(index, item)| without(item, &format!("{path}[{index}]"), secret)).collect()
-        }
-        Json::Object(members) => {
-            let below = |key: &String| if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            let shown = members.iter().map(|(key, item)| (key.clone(), without(item, &below(key), secret)));
-            Json::Object(shown.collect::<Map<_, _>>())
-        }
-        other => other.clone(),
+        Json::Object(inputs)
     }
 }

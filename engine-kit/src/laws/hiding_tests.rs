@@ -5,7 +5,7 @@ use super::*;
 fn hidden() -> Hidden {
     let inputs = vec![json!({ "token": "open-sesame", "pin": "12", "size": 4, "plain": "text" })];
     let secret = ["token", "pin", "size"].map(str::to_owned).to_vec();
-    Hidden::new(&Subject { inputs, secret: Some(secret), ..Subject::default() })
+    Hidden::new(&inputs, &secret)
 }
 
 fn words(property: &str, expected: &str, found: &str) -> Words {
@@ -16,15 +16,25 @@ fn words(property: &str, expected: &str, found: &str) -> Words {
 #[test]
 fn secret_inputs_are_hidden_wherever_they_are_told() {
     let told = hidden().out_of(words("url", "\"at open-sesame\"  (first)", "\"12\", not 412"));
-    assert_eq!(told, words("url", "\"at [secret]\"  (first)", "\"[secret]\", not 412"));
-    assert_eq!(hidden().out_of_text("open-sesame is wrong"), "[secret] is wrong");
+    assert_eq!(told, words("url", "\"at [secret 3]\"  (first)", "\"[secret 1]\", not 412"));
+    assert_eq!(hidden().out_of_text("open-sesame is wrong"), "[secret 3] is wrong");
 }
 
 #[test]
 fn the_value_of_a_secret_property_is_hidden_whatever_it_is() {
     let told = hidden().out_of(words("size", "5  (what create makes)", "nothing  (after an update)"));
-    assert_eq!(told, words("size", "[secret]  (what create makes)", "nothing  (after an update)"));
-    assert_eq!(hidden().out_of(words("pin", "12 of 13", "7")), words("pin", "[secret]", "[secret]"));
+    assert_eq!(told, words("size", "[secret 4]  (what create makes)", "nothing  (after an update)"));
+    assert_eq!(hidden().out_of(words("pin", "12 of 13", "7")), words("pin", "[secret 4]", "[secret 5]"));
     let told = words("plain", "\"text\"", "4");
     assert_eq!(hidden().out_of(told.clone()), told);
+}
+
+#[test]
+fn equal_secrets_have_one_number_and_others_have_another() {
+    let mut hidden = hidden();
+    let told = hidden.out_of(words("token", "\"open-sesame\"  (before)", "\"open-barley\"  (after)"));
+    assert_eq!(told, words("token", "[secret 3]  (before)", "[secret 4]  (after)"));
+    let shown = hidden.out_of_inputs(&json!({ "token": "open-barley", "pin": { "of": ["open-sesame"] }, "plain": 1 }));
+    assert_eq!(shown, json!({ "token": "[secret 4]", "pin": "[secret 5]", "plain": 1 }));
+    assert_eq!(hidden.shown_at("token", Some(&json!("open-sesame"))), "[secret 3]");
 }

@@ -17,16 +17,17 @@ mod subject;
 mod table;
 mod trial;
 
-pub(crate) use compare::{first_difference, first_difference_of, is_listed};
+pub(crate) use compare::{first_difference, first_difference_of, is_listed, rather_plain};
 pub use example::ShownInputs;
 pub use exchange::{
     Arguments, Bag, Cancelled, Checked, End, Made, Operation, PlannedChange, PlannedStep, Program, Raised, Ran,
     Request, Returned, Shown, Touch, Unkept, Wanted,
 };
 pub use finding::{Finding, Leak};
+pub(crate) use hiding::Hidden;
 pub(crate) use host::NAME;
 use serde::{Deserialize, Serialize};
-pub(crate) use show::{show, show_maybe};
+pub(crate) use show::show;
 pub use subject::{Ability, Former, Subject, World};
 pub use table::Law;
 pub(crate) use table::{LAWS, law};

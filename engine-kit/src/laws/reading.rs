@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::changes::each_change;
-use super::compare::{first_difference_but, is_listed, without_nulls};
+use super::compare::{is_listed, without_nulls};
 use super::exchange::{End, Held, Made, Operation, Returned, broken, broken_by_error, pass_over};
 use super::host::{Host, Inputs, NAME};
 
@@ -43,7 +43,7 @@ async fn reads_back(host: &Host, made: Made, after: &str) -> Held<String> {
     let Some(read) = host.must_run(Operation::Refresh).await?.resources.remove(NAME) else {
         return Err(broken(&Finding::ReadFindsNothing { after }));
     };
-    match first_difference_but(&made.outputs, &read.outputs, &host.subject.volatile) {
+    match host.subject.difference(&made.outputs, &read.outputs, &host.subject.volatile) {
         None => Ok(read.id),
         Some(it) => {
             Err(broken(&Finding::ReadDiffers { after, property: it.path, returned: it.expected, read: it.found }))
@@ -97,8 +97,8 @@ pub(super) async fn import_needs_no_change(host: &Host) -> Held {
         return Ok(());
     }
     let (action, is_named) = (step.action, !step.changes.is_empty());
-    let mut changes = step.changes.into_iter();
-    match changes.find(|change| !is_listed(&change.path, &host.subject.volatile)) {
+    let changes = step.changes.into_iter().filter(|change| !is_listed(&change.path, &host.subject.volatile));
+    match changes.min_by_key(|change| is_listed(&change.path, host.subject.secrets())) {
         Some(change) => {
             let (property, read) = (Some(change.path), change.old);
             Err(broken(&Finding::ImportChanges { id, action, property, read }))
@@ -148,7 +148,7 @@ async fn is_kept(host: &Host, method: &str) -> Held {
     }
     host.reload().await;
     let loaded = host.must_run(Operation::Preview).await?.resources.remove(NAME).unwrap_or_default();
-    match first_difference_but(&without_nulls(&returned.outputs), &without_nulls(&loaded.outputs), &[]) {
+    match host.subject.difference(&without_nulls(&returned.outputs), &without_nulls(&loaded.outputs), &[]) {
         None => Ok(()),
         Some(it) => {
             let (property, returned, loaded) = (it.path, it.expected, it.found);

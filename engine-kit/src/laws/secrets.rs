@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::compare::{at_path, is_listed, texts_in};
 use super::exchange::{Held, Made, Operation, Program, Ran, Shown, Wanted, broken, pass_over};
 use super::finding::{Finding, Leak};
-use super::hiding::HIDDEN;
+use super::hiding::Hidden;
 use super::host::{Host, NAME};
 
 /// So many letters must a secret have to be told apart from other text.
@@ -63,6 +63,7 @@ struct Secrets {
     texts: Vec<String>,
     /// What is planted in the inputs, by path, because nothing there can be looked for.
     planted: BTreeMap<String, String>,
+    hidden: Hidden,
 }
 
 impl Secrets {
@@ -76,7 +77,11 @@ impl Secrets {
             planted = paths.iter().filter(is_text).map(|path| (path.clone(), PLANTED.to_owned())).collect();
             texts.extend((!planted.is_empty()).then(|| PLANTED.to_owned()));
         }
-        Self { texts, planted }
+        let mut hidden = Hidden::new(inputs, paths);
+        if !planted.is_empty() {
+            hidden.add(PLANTED);
+        }
+        Self { texts, planted, hidden }
     }
 
     fn program(&self, stack: usize, inputs: usize) -> Program {
@@ -120,7 +125,7 @@ impl Secrets {
     }
 
     fn leaks(&self, place: Leak, text: &str) -> Held {
-        let hidden = self.texts.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN));
+        let hidden = self.hidden.out_of_text(text);
         let found = match hidden.char_indices().nth(SHOWN) {
             Some((end, _)) => format!("{}...", &hidden[..end]),
             None => hidden,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Finding;
-use super::compare::{first_difference, first_difference_of};
+use super::compare::first_difference;
 use super::exchange::{End, Held, Made, Operation, Program, Ran, Touch, Wanted, broken, broken_by_error, pass_over};
 use super::host::{Host, Inputs, NAME};
 
@@ -124,7 +124,7 @@ pub(super) async fn resources_do_not_mix(host: &Host) -> Held {
         for (resource, found) in together {
             let missing = Made::default();
             let expected = alone.get(&resource).unwrap_or(&missing);
-            if let Some(it) = first_difference_of(expected, &found, &host.subject.volatile) {
+            if let Some(it) = host.subject.difference_of(expected, &found) {
                 let (property, alone, together) = (it.path, it.expected, it.found);
                 return Err(broken(&Finding::Mixed { property, resource, alone, together }));
             }
@@ -138,13 +138,23 @@ type Objects = BTreeMap<String, Made>;
 /// The objects after a run as `create` returned them, and as `read` does where there is one: asked one after the other, or
 /// a provider that counts its calls would be judged by chance.
 async fn looks(host: &Host, ran: Ran, resources: &[Wanted]) -> Vec<Objects> {
-    let mut looks = vec![ran.resources];
-    if host.has("read") {
-        host.program(Program { resources: resources.to_vec(), ..Program::default() }).await;
-        let read = host.run(Operation::Refresh).await;
-        looks.extend(read.error.is_none().then_some(read.resources)); // that `read` fails is law 3's
+    let created = ran.resources;
+    if !host.has("read") {
+        return vec![created];
     }
-    looks
+    host.program(Program { resources: resources.to_vec(), ..Program::default() }).await;
+    let read = host.run(Operation::Refresh).await;
+    // That `read` fails, or tells another id, is law 3's.
+    if read.error.is_some() {
+        return vec![created];
+    }
+    let mut read = read.resources;
+    for (name, made) in &mut read {
+        if let Some(created) = created.get(name) {
+            made.id.clone_from(&created.id);
+        }
+    }
+    vec![created, read]
 }
 
 /// Is it there, and the first with its id?

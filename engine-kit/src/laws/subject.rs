@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::compare::first_difference;
+use super::compare::{Difference, first_difference, first_difference_but, first_difference_of, rather_plain};
+use super::exchange::Made;
 
 /// A provider, and what one example of a law tries it with.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -63,6 +64,22 @@ impl Subject {
     /// Has the provider the method?
     pub(super) fn has(&self, method: &str) -> bool {
         self.methods.contains(method)
+    }
+
+    /// The inputs that are secret, by name or path.
+    pub(super) fn secrets(&self) -> &[String] {
+        self.secret.as_deref().unwrap_or_default()
+    }
+
+    /// The first property that differs, apart from those that are listed: rather one that is not secret.
+    pub(super) fn difference(&self, expected: &Json, found: &Json, listed: &[String]) -> Option<Difference> {
+        rather_plain(listed, self.secrets(), |listed| first_difference_but(expected, found, listed))
+    }
+
+    /// The same of the outputs of two objects, apart from those that change by themselves.
+    pub(super) fn difference_of(&self, expected: &Made, found: &Made) -> Option<Difference> {
+        let secret = [self.secrets(), &expected.secret, &found.secret].concat();
+        rather_plain(&self.volatile, &secret, |listed| first_difference_of(expected, found, listed))
     }
 
     /// The properties that differ between the first two inputs, sorted.

@@ -25,7 +25,7 @@ impl LawTrial {
     pub fn new(name: &str, subject: Subject) -> Result<Self> {
         let law = law(name).ok_or_else(|| Error::Configuration(format!("there is no law {name}").into()))?;
         let exchange = Exchange::default();
-        let (hidden, example) = (Hidden::new(&subject), Example::new(law, &subject));
+        let (hidden, example) = (hidden_of(&subject), Example::new(law, &subject));
         let flow: Flow<Held> = match law.lacks(&subject) {
             Some(what) => Box::pin(async { Err(End::Needs { what }) }),
             None => (law.procedure)(Host::new(subject, exchange.clone())),
@@ -53,7 +53,7 @@ impl LawTrial {
     /// The inputs that the example has tried last, for a report: without what is secret.
     #[must_use]
     pub fn shown(&self) -> Vec<ShownInputs> {
-        self.example.shown()
+        self.example.shown(&self.hidden)
     }
 
     /// A text, such as the message of an error, without what is secret.
@@ -61,4 +61,8 @@ impl LawTrial {
     pub fn hide(&self, text: &str) -> String {
         self.hidden.out_of_text(text)
     }
+}
+
+fn hidden_of(subject: &Subject) -> Hidden {
+    Hidden::new(&subject.inputs, subject.secrets())
 }

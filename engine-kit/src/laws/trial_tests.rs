@@ -243,6 +243,17 @@ fn resources_of_one_object_are_left_out_before_they_are_made_at_once() -> Result
 }
 
 #[test]
+fn a_plain_property_is_told_rather_than_a_secret_one() -> Result<()> {
+    let subject = json!({ "methods": ["read"], "inputs": [{ "size": 1 }], "secret": ["api"] });
+    let step = |action: &str, api: &str, size: u32| {
+        made(None, action, &json!([]), Some("b"), &json!({ "api": api, "size": size }))
+    };
+    let asked = asked_of("L3", subject, vec![Json::Null, step("create", "abcdef", 1), step("refresh", "ghijkl", 2)])?;
+    assert_eq!(asked[3]["words"]["property"], "size");
+    Ok(())
+}
+
+#[test]
 fn a_secret_that_is_too_short_to_be_recognised_is_planted() -> Result<()> {
     let subject = json!({ "inputs": [{ "pin": "12" }, { "pin": "34" }], "secret": ["pin"] });
     let asked = asked_of("L12", subject, vec![])?;
@@ -257,7 +268,7 @@ fn a_secret_in_an_error_is_told_without_the_secret() -> Result<()> {
     let error = json!({ "method": "create", "error": "Error: bad open-sesame", "whole": "bad open-sesame" });
     let shown = json!({ "errors": [error], "printed": "", "provider": "Box", "messages": [] });
     let asked = asked_of("L12", subject, vec![Json::Null, ran(Some("no"), "create", &json!([]), None), shown])?;
-    assert_eq!(asked[3]["words"]["found"], "Error: bad [secret]");
+    assert_eq!(asked[3]["words"]["found"], "Error: bad [secret 1]");
     assert_eq!(asked[3]["words"]["property"], "(what create raises)");
     Ok(())
 }
@@ -271,8 +282,8 @@ fn what_a_plugin_says_is_secret_is_not_told_by_the_law_that_it_breaks() -> Resul
     read["resources"]["it"]["secret"] = json!(["key"]);
     let asked = asked("L3", &["read"], vec![Json::Null, answer, read])?;
     assert_eq!(asked[3]["words"]["property"], "key");
-    assert_eq!(asked[3]["words"]["expected"], "\"[secret]\"  (what create returned)");
-    assert_eq!(asked[3]["words"]["found"], "\"[secret]\"  (what read returns after it)");
+    assert_eq!(asked[3]["words"]["expected"], "\"[secret 1]\"  (what create returned)");
+    assert_eq!(asked[3]["words"]["found"], "\"[secret 2]\"  (what read returns after it)");
     Ok(())
 }
 
@@ -301,7 +312,7 @@ fn named(trial: &LawTrial) -> Vec<(String, Json)> {
 #[test]
 fn a_report_has_the_inputs_that_were_tried_last_without_secrets() -> Result<()> {
     let mut trial = one_by_one()?;
-    let first = json!({ "size": 1, "text": "a", "token": "[secret]" });
+    let first = json!({ "size": 1, "text": "a", "token": "[secret 1]" });
     let mut request = trial.next(Json::Null)?;
     assert_eq!(named(&trial), [("inputs".to_owned(), first.clone())]);
     // Everything changes at once, and is replaced: then each property by itself.
@@ -309,8 +320,8 @@ fn a_report_has_the_inputs_that_were_tried_last_without_secrets() -> Result<()> 
         let runs = matches!(request, Request::Run { .. });
         request = trial.next(if runs { ran(None, "replace", &json!([]), Some("id")) } else { Json::Null })?;
     }
-    let then = json!({ "size": 1, "text": "b", "token": "[secret]" });
+    let then = json!({ "size": 1, "text": "b", "token": "[secret 1]" });
     assert_eq!(named(&trial), [("first".to_owned(), first), ("then".to_owned(), then)]);
-    assert_eq!(trial.hide("no such token: alpha-1"), "no such token: [secret]");
+    assert_eq!(trial.hide("no such token: alpha-1"), "no such token: [secret 1]");
     Ok(())
 }

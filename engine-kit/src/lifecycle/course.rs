@@ -105,11 +105,12 @@ impl Course {
         } else {
             self.destroy("the destroy at the end").await?;
         }
-        for (name, inputs, made) in ends.iter().filter(|_| self.model.subject.resets) {
+        let resets = self.model.subject.resets;
+        for (name, inputs, made) in ends.iter().filter(|_| resets) {
             let afresh: Option<Made> =
                 self.host.ask(LifeRequest::MakeAfresh { name: name.clone(), inputs: inputs.number }).await;
             let Some(afresh) = afresh else { continue };
-            finding::as_created(name, &afresh, made, &self.model.subject.volatile)?;
+            finding::as_created(name, &afresh, made, &mut self.model)?;
         }
         Ok(())
     }
@@ -139,7 +140,7 @@ impl Course {
             return Err(finding::failed("preview", &ran));
         }
         if ran.error.is_none() {
-            finding::preview(&self.model, &ran)?;
+            finding::preview(&mut self.model, &ran)?;
         }
         let then: serde_json::Value = self.host.ask(LifeRequest::Picture).await;
         finding::unchanged(&resources, &self.model.resources, &picture, &then)
@@ -278,7 +279,7 @@ impl Course {
         let refreshed = self.model.has_read().then_some(LifeOperation::RefreshedPreview);
         for operation in plain.into_iter().chain(refreshed) {
             let ran = self.must_run("the preview after an up", operation).await?;
-            finding::settled(what, operation, &ran, &self.model.subject.volatile)?;
+            finding::settled(what, operation, &ran, &mut self.model)?;
         }
         self.model.settled = true;
         Ok(())

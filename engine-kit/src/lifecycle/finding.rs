@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::exchange::{Asked, Held, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeResource};
 use super::model::Model;
-use crate::laws::{Made, Words, first_difference_of, is_listed, show, show_maybe};
+use crate::laws::{Hidden, Made, Words, first_difference_of, is_listed, rather_plain, show};
 
 /// Who deploys while somebody else does is told so by the engine in these words.
 const LOCKED: &str = "is locked by";
@@ -39,7 +39,7 @@ pub(super) fn call(what: &str, asked: &Asked) -> Held {
 }
 
 /// A preview says what an `up` does.
-pub(super) fn preview(model: &Model, ran: &LifeRan) -> Held {
+pub(super) fn preview(model: &mut Model, ran: &LifeRan) -> Held {
     if model.uncertain {
         return Ok(());
     }
@@ -58,7 +58,7 @@ pub(super) fn preview(model: &Model, ran: &LifeRan) -> Held {
         };
         if !is_right {
             let expected = expected.map_or("an update, a replacement or nothing", |it| it);
-            return Err(broken(&format!("preview of {name}"), expected, plan_text(&ran.plan, &[])));
+            return Err(broken(&format!("preview of {name}"), expected, plan_text(&ran.plan, &[], &mut model.hidden)));
         }
     }
     Ok(())
@@ -86,7 +86,8 @@ pub(super) fn unchanged(
 }
 
 /// An `up` leaves nothing to be done.
-pub(super) fn settled(what: &str, operation: LifeOperation, ran: &LifeRan, volatile: &[String]) -> Held {
+pub(super) fn settled(what: &str, operation: LifeOperation, ran: &LifeRan, model: &mut Model) -> Held {
+    let volatile = &model.subject.volatile;
     let counts =
         |it: &&LifePlanned| it.changes.is_empty() || it.changes.iter().any(|change| !is_listed(&change.path, volatile));
     let left: Vec<LifePlanned> = ran.plan.iter().filter(counts).cloned().collect();
@@ -95,16 +96,23 @@ pub(super) fn settled(what: &str, operation: LifeOperation, ran: &LifeRan, volat
     }
     let refreshed = operation == LifeOperation::RefreshedPreview;
     let next = if refreshed { "the next up with a refresh" } else { "the next up" };
-    Err(broken(what, "nothing to be left to do", format!("{next} would {}", plan_text(&left, volatile))))
+    Err(broken(
+        what,
+        "nothing to be left to do",
+        format!("{next} would {}", plan_text(&left, volatile, &mut model.hidden)),
+    ))
 }
 
-fn plan_text(plan: &[LifePlanned], volatile: &[String]) -> String {
+fn plan_text(plan: &[LifePlanned], volatile: &[String], hidden: &mut Hidden) -> String {
+    let mut shown = |path: &str, value: Option<&Json>| hidden.shown_at(path, value);
     let told = plan.iter().map(|it| {
         let changes: Vec<String> = it
             .changes
             .iter()
             .filter(|change| !is_listed(&change.path, volatile))
-            .map(|it| format!("{}: {} => {}", it.path, show_maybe(it.old.as_ref()), show_maybe(it.new.as_ref())))
+            .map(|it| {
+                format!("{}: {} => {}", it.path, shown(&it.path, it.old.as_ref()), shown(&it.path, it.new.as_ref()))
+            })
             .collect();
         let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join(", ")) };
         format!("{} {}{changes}", it.action, it.name)
@@ -177,9 +185,12 @@ pub(super) fn strays(model: &Model, there: &[String]) -> Held<Vec<String>> {
 }
 
 /// What became of a resource is as a create of the same inputs makes it.
-pub(super) fn as_created(name: &str, afresh: &Made, made: &Made, volatile: &[String]) -> Held {
-    let Some(difference) = first_difference_of(afresh, made, volatile) else { return Ok(()) };
-    let expected = format!("{}, as a create of the same inputs makes it", show_maybe(difference.expected.as_ref()));
-    let found = format!("{} at the end of the lifecycle", show_maybe(difference.found.as_ref()));
+pub(super) fn as_created(name: &str, afresh: &Made, made: &Made, model: &mut Model) -> Held {
+    let Model { subject, hidden, .. } = model;
+    let find = |listed: &[String]| first_difference_of(afresh, made, listed);
+    let Some(difference) = rather_plain(&subject.volatile, &subject.secret, find) else { return Ok(()) };
+    let mut shown = |value: Option<&Json>| hidden.shown_at(&difference.path, value);
+    let expected = format!("{}, as a create of the same inputs makes it", shown(difference.expected.as_ref()));
+    let found = format!("{} at the end of the lifecycle", shown(difference.found.as_ref()));
     Err(broken(&format!("{} of {name}", difference.path), expected, found))
 }

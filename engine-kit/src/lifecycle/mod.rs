@@ -104,6 +104,17 @@ impl LifeTrial {
         }
     }
 
+    /// Inputs without what is secret, as a step is to be written with them. They are as they are while a step goes on.
+    pub fn hide_inputs(&mut self, inputs: &Json) -> Json {
+        self.model.as_mut().map_or_else(|| inputs.clone(), |model| model.hidden.out_of_inputs(inputs))
+    }
+
+    /// A text, such as the message of an error, without what is secret in the steps so far.
+    #[must_use]
+    pub fn hide(&self, text: &str) -> String {
+        self.model.as_ref().map_or_else(|| text.to_owned(), |model| model.hidden.out_of_text(text))
+    }
+
     /// Begins a step; [`LifeTrial::next`] goes on with it. Fails for one that cannot be the next.
     pub fn take(&mut self, written: &[Json]) -> Result<()> {
         let step = self.read(written).map_err(|(_, why)| Error::Configuration(why.into()))?;
@@ -143,8 +154,11 @@ impl LifeTrial {
             Progress::Asks(request) => Ok(request),
             Progress::Ended((model, held)) => {
                 self.flow = None;
-                self.model = Some(model);
-                Ok(LifeRequest::End(held.err().unwrap_or(LifeEnd::Holds)))
+                let model = self.model.insert(model);
+                Ok(LifeRequest::End(match held.err().unwrap_or(LifeEnd::Holds) {
+                    LifeEnd::Broken { words, caused } => LifeEnd::Broken { words: model.hidden.out_of(words), caused },
+                    end @ LifeEnd::Holds => end,
+                }))
             }
         }
     }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::exchange::{LifeRan, LifeResource};
 use super::step::{Inputs, RESOURCES, RULES, Step};
-use crate::laws::{Made, World};
+use crate::laws::{Hidden, Made, World};
 
 /// What the author of a provider says of it, for lifecycles.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -26,6 +26,8 @@ pub struct LifeSubject {
     pub plugin: bool,
     /// The outputs that change by themselves, by name or path.
     pub volatile: Vec<String>,
+    /// The inputs that are secret, by name or path.
+    pub secret: Vec<String>,
     /// Properties of which no two resources have the same value at a time.
     pub unique: Vec<String>,
     /// Rules that are left out, each with the reason.
@@ -57,6 +59,8 @@ pub(super) struct Model {
     pub(super) unresolved: usize,
     /// The number of the writer who has the stack.
     pub(super) writer: usize,
+    /// What is secret, and is not told.
+    pub(super) hidden: Hidden,
     // With what an `up` that was cut off may have made objects: of which names they are taken.
     perhaps: Vec<(String, Arc<Inputs>)>,
     writers: usize,
@@ -65,7 +69,8 @@ pub(super) struct Model {
 
 impl Model {
     pub(super) fn new(subject: LifeSubject) -> Self {
-        Self { subject, ..Self::default() }
+        let hidden = Hidden::new(&[], &subject.secret);
+        Self { subject, hidden, ..Self::default() }
     }
 
     pub(super) fn has_read(&self) -> bool {

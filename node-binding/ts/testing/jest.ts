@@ -2,7 +2,7 @@
 import "./supported/jest";
 
 import * as path from "node:path";
-import { test as base, describe, expect } from "@jest/globals";
+import { afterAll, test as base, describe, expect } from "@jest/globals";
 import { later, notLater } from "../process/originals";
 import { TestTimeout, withKit } from "./crash";
 import {
@@ -71,6 +71,7 @@ const runner: Runner = {
     describe,
     test: (title, body, timeout) => base(title, () => body(infoOf(title)), timeout),
     skip: (title) => base.skip(title, () => {}),
+    after: (action) => afterAll(action),
 };
 
 // Makes the fixtures one in the other, so that each outlives those that came after it.

@@ -3,6 +3,7 @@ import * as path from "node:path";
 import type { CrashCase, CrashTest } from "./crash";
 import type { Kit, TestInfo } from "./kit";
 import { LAWS, type LawOptions, LawSuite, type ProviderSource, testTitle, titleOf } from "./laws";
+import { errorText } from "./laws/broken";
 import { checkLifecycle, type LifecycleOptions } from "./lifecycle";
 
 /** What a test of the kit gets besides its runner's own. */
@@ -26,13 +27,18 @@ export interface Runner {
     test(title: string, body: (info: TestInfo) => Promise<void>, timeout?: number): void;
     /** Registers a test that does not run. */
     skip(title: string): void;
+    /** Does something after the tests of a `describe`. */
+    after(action: () => void): void;
 }
 
 // Milliseconds for all examples of a lifecycle.
 const LIFECYCLE_TIMEOUT = 60_000;
 
-/** A test's place. `command` is that of the runner, `title` the test's with those of what it stands in. */
-export function testInfo(command: string, file: string, title: string): TestInfo {
+/**
+ * A test's place. `command` is that of the runner, `title` the test's with those of what it stands in. `namesTests`: does the runner
+ * say which test has written something?
+ */
+export function testInfo(command: string, file: string, title: string, namesTests = false): TestInfo {
     const pattern = title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
     const shown = path.relative(process.cwd(), file);
     return {
@@ -41,7 +47,7 @@ export function testInfo(command: string, file: string, title: string): TestInfo
         alive: true,
         replay: `${command} ${shown} -t ${JSON.stringify(`^${pattern}$`)}`,
         // biome-ignore lint/suspicious/noConsole: neither runner takes anything else of a test that has failed
-        tell: (evidence) => console.error(`${title}\n${evidence}`),
+        tell: (evidence) => console.error(namesTests ? evidence : `${title}\n${evidence}`),
     };
 }
 
@@ -54,6 +60,8 @@ function raise({ error }: { error?: unknown }): void {
 /** A test for each law. Throws a TypeError for options that are missing or wrong. */
 export function registerLaws(runner: Runner, provider: ProviderSource, options: LawOptions): void {
     const suite = new LawSuite(provider, options);
+    // By what the provider threw: the laws that it broke.
+    const causes = new Map<string, string[]>();
     runner.describe(`laws of ${titleOf(provider)}`, () => {
         for (const law of LAWS) {
             const title = testTitle(law, suite);
@@ -63,6 +71,10 @@ export function registerLaws(runner: Runner, provider: ProviderSource, options: 
             }
             const tried = async ({ replay, skip }: TestInfo): Promise<void> => {
                 const verdict = await suite.verdict(law.name, replay);
+                if (verdict.error?.cause !== undefined) {
+                    const cause = errorText(verdict.error.cause);
+                    causes.set(cause, [...(causes.get(cause) ?? []), law.name]);
+                }
                 raise(verdict);
                 if (verdict.status === "needs") {
                     skip?.(verdict.text);
@@ -70,6 +82,12 @@ export function registerLaws(runner: Runner, provider: ProviderSource, options: 
             };
             runner.test(title, tried, suite.timeout);
         }
+        runner.after(() => {
+            for (const [cause, names] of [...causes].filter(([, names]) => names.length > 1)) {
+                // biome-ignore lint/suspicious/noConsole: neither runner takes anything else of tests that have ended
+                console.error(`these ${names.length} findings have one cause (${names.join(", ")}): ${cause}`);
+            }
+        });
     });
 }
 

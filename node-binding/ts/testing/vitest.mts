@@ -1,7 +1,7 @@
 // The testing kit for vitest: its own `test` and `expect`, with fixtures and matchers of ours.
 import "./supported/vitest.js";
 
-import { test as base, describe, expect, type TestAPI, type TestContext } from "vitest";
+import { afterAll, test as base, describe, expect, type TestAPI, type TestContext } from "vitest";
 import {
     type CrashFunction,
     type CrashKind,
@@ -47,13 +47,14 @@ function infoOf(task: TestContext["task"]): TestInfo {
     for (let { suite } = task; suite !== undefined && suite.name !== ""; suite = suite.suite) {
         names.unshift(suite.name);
     }
-    return testInfo(COMMAND, task.file.filepath, names.join(" "));
+    return testInfo(COMMAND, task.file.filepath, names.join(" "), true);
 }
 
 const runner: Runner = {
     describe: (title, body) => void describe(title, body),
     test: (title, body, timeout) => void base(title, ({ task, skip }) => body({ ...infoOf(task), skip }), timeout),
     skip: (title) => void base.skip(title, () => {}),
+    after: (action) => afterAll(action),
 };
 
 /** vitest's `test`, with the fixtures `stack` and `maloko`. Only tests that name one of them have anything to do with it. */
@@ -97,7 +98,7 @@ export function crashEverywhere<World = undefined>(
 ): void {
     const crashes = new CrashTest(kinds, action, options);
     describe(crashes.title, async () => {
-        const info = testInfo(COMMAND, expect.getState().testPath ?? "", `${crashes.title} a clean run`);
+        const info = testInfo(COMMAND, expect.getState().testPath ?? "", `${crashes.title} a clean run`, true);
         const outcome = await crashes.cleanRun(info).then(
             (cases) => ({ cases, thrown: undefined }),
             (thrown: unknown) => ({ cases: [], thrown: { value: thrown } }),

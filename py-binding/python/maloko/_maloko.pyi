@@ -308,6 +308,14 @@ class LifeTrial:
         """
         Begins the end. Raises `ValueError` while a step goes on.
         """
+    def hide(self, /, text: str) -> str:
+        """
+        A text, such as the message of an error, without what is secret in the steps so far.
+        """
+    def hide_inputs(self, /, inputs: str) -> str:
+        """
+        Inputs (JSON) without what is secret, as a step is to be written with them.
+        """
     def next(self, /, answer: str) -> str:
         """
         What is to be done next (JSON, `maloko_kit::LifeRequest`), after the answer to what was to be done before; at first, that

@@ -1,5 +1,7 @@
 // How a law was broken, in the words of the engine's side.
+import { inspect } from "node:util";
 import { loadAddon } from "../../native";
+import { shownByRunners } from "../frames";
 import { plainJson, show } from "../values";
 
 type Bag = Record<string, unknown>;
@@ -27,6 +29,27 @@ export function verdictText(law: string, title: string, provider: string, verdic
     return loadAddon().lawText(law, title, provider, JSON.stringify(plainJson(verdict)));
 }
 
+/**
+ * What was thrown, without what is secret: itself, or an error that says and shows the same without it. `hide` takes it out of a
+ * text.
+ */
+export function errorWithoutSecrets(thrown: unknown, hide: (text: string) => string): unknown {
+    if (thrown === undefined) {
+        return undefined;
+    }
+    const shown = inspect(thrown, { depth: 8 });
+    if (hide(shown) === shown) {
+        return thrown;
+    }
+    const { name, message, stack = "" } = thrown instanceof Error ? thrown : new Error(show(thrown));
+    const copy = new Error(hide(message));
+    Object.defineProperties(copy, {
+        name: { value: name, configurable: true, writable: true },
+        stack: { value: hide(stack), configurable: true, writable: true },
+    });
+    return copy;
+}
+
 /** A law that does not hold. Its message has all of it, with the line that runs it again. */
 export class LawBroken extends Error {
     override readonly name = "LawBroken";
@@ -40,13 +63,26 @@ export class LawBroken extends Error {
         readonly words: Words,
         cause?: unknown,
     ) {
-        super(`${words.property}: expected ${words.expected}, found ${words.found}`, { cause });
+        super(undefined, { cause });
+        this.says(`${words.property}: expected ${words.expected}, found ${words.found}`);
+    }
+
+    /** Takes another message. No line of the author's is in the stack: the law was tried by the kit. */
+    says(message: string): this {
+        this.message = message;
+        this.stack = `${this.name}: ${message}`;
+        return this;
+    }
+
+    /** What a test runner shows of it besides its members: the message has them already. */
+    toJSON(): object {
+        return shownByRunners(this);
     }
 
     /** A law that could not be tried, because the provider refuses all inputs. */
     static untried(law: string, text: string, { message, cause }: Error): LawBroken {
         const words = { property: "inputs", expected: "some that the provider accepts", found: message, advice: "" };
-        return Object.assign(new LawBroken(words, cause), { law, message: text });
+        return Object.assign(new LawBroken(words, cause), { law }).says(text);
     }
 
     /** Takes the inputs that show it. */
@@ -60,8 +96,7 @@ export class LawBroken extends Error {
     complete(law: string, title: string, provider: string, again: string): this {
         this.law = law;
         const found = { outcome: "broken", ...this.told(), inputs: this.#shown, again };
-        this.message = verdictText(law, title, provider, found);
-        return this;
+        return this.says(verdictText(law, title, provider, found));
     }
 
     /** What was found, as the engine's side takes it. */

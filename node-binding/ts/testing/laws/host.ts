@@ -13,7 +13,16 @@ import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { plainJson } from "../values";
 import { askedOf, unseen, type WorldRequest } from "../worlds";
-import { asBroken, Discarded, type End, errorText, Raised, type ShownInputs, thrownAt } from "./broken";
+import {
+    asBroken,
+    Discarded,
+    type End,
+    errorText,
+    errorWithoutSecrets,
+    Raised,
+    type ShownInputs,
+    thrownAt,
+} from "./broken";
 import { OutputWatch } from "./guard";
 import { Listener, plans } from "./listener";
 import { Plugin } from "./plugin";
@@ -97,6 +106,7 @@ class Host {
             }
             const broken = asBroken(thrown);
             broken.words.found = procedure.hide(broken.words.found);
+            broken.cause = errorWithoutSecrets(broken.cause, (text) => procedure.hide(text));
             throw broken.shows(parseJson(procedure.shown()) as ShownInputs[]);
         }
     }

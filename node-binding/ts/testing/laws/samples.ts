@@ -47,9 +47,17 @@ export function beginning(seed: number | undefined): { seed?: number; path?: str
     return { ...(first === undefined ? {} : { seed: first }), ...(path === "" ? {} : { path }) };
 }
 
-/** The line that runs an example again. */
+// So many characters a place has at most: it is copied from a terminal.
+const LONGEST_PLACE = 40;
+
+/**
+ * The line that runs an example again. Where the way to the smaller example is too long to be written down, it is found once
+ * more: from the same seed, examples are drawn and made smaller as before.
+ */
 export function replayLine(command: string, { seed, path, commands }: Replay): string {
-    return `${VARIABLE}=${[seed, path, ...(commands === undefined ? [] : [commands])].join(",")} ${command}`;
+    const whole = [seed, path, ...(commands === undefined ? [] : [commands])].join(",");
+    const [drawn = ""] = path.split(":");
+    return `${VARIABLE}=${whole.length < LONGEST_PLACE ? whole : `${seed},${drawn}`} ${command}`;
 }
 
 /** fast-check, which is the user's own. Throws an error that says how to get it. */
@@ -153,7 +161,7 @@ async function generated(
         {
             numRuns: runs,
             ...beginning(seed),
-            endOnFailure: whole === true || Boolean(replayWanted()?.path),
+            endOnFailure: whole === true || (replayWanted()?.path.includes(":") ?? false),
             maxSkipsPerRun: 20,
         },
     );

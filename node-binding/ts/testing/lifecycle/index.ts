@@ -22,6 +22,8 @@ export interface LifecycleOptions extends SubjectOptions {
     without?: Partial<Record<Rule, string>>;
     /** Properties of which no two resources have the same value at a time, such as a name. Edits mostly keep them. */
     unique?: readonly string[];
+    /** Inputs that are secret (`password`, or a path: `auth.token`): what goes wrong is told without their values. */
+    secret?: readonly string[];
     /** So many steps are drawn at most; default 10. Some edits in a row, each with an `up`, count as one. */
     steps?: number;
 }
@@ -83,7 +85,7 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     checkOptions("lifecycle", provider, options ?? {});
     const { resources, extents, mostPicks, mostEdits, mostPoints, crashes, moments } = drawnFrom(options.without);
     const fc: FastCheck = await fastCheck("lifecycle");
-    const { inputs: samples, world, config, volatile = [], unique, without, steps = STEPS } = options;
+    const { inputs: samples, world, config, volatile = [], unique, without, secret, steps = STEPS } = options;
     const place = new Place(world);
     const inputs = isArbitrary(samples)
         ? (samples as unknown as ReturnType<typeof fc.constant<Inputs>>)
@@ -135,7 +137,7 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     let now: Machine | undefined;
     const setup = async (): Promise<{ model: Known; real: Machine }> => {
         await now?.close();
-        now = await Machine.begin({ provider, place, config, volatile, unique, without });
+        now = await Machine.begin({ provider, place, config, volatile, unique, without, secret });
         return { model: now, real: now };
     };
     const close = async (): Promise<void> => {
@@ -197,8 +199,7 @@ export async function checkLifecycle(
 function told(machine: Machine, broken: LawBroken, again: string): LawBroken {
     broken.law = "lifecycle";
     broken.inputs = [...machine.taken];
-    broken.message = machine.brokenText(broken.words, again);
-    return broken;
+    return broken.says(machine.brokenText(broken.words, again));
 }
 
 /**
@@ -210,11 +211,11 @@ export async function runLifecycle(
     options: Omit<LifecycleOptions, "inputs"> & { inputs?: Samples },
     steps: readonly Step[],
 ): Promise<void> {
-    const { world, config, volatile = [], unique, without } = options;
+    const { world, config, volatile = [], unique, without, secret } = options;
     drawnFrom(without);
     const place = new Place(world);
     try {
-        const machine = await Machine.begin({ provider, place, config, volatile, unique, without });
+        const machine = await Machine.begin({ provider, place, config, volatile, unique, without, secret });
         try {
             for (const step of steps) {
                 const refusal = machine.refusal(step);

@@ -2,7 +2,7 @@
 // (`engine-kit/src/lifecycle`).
 import { type LifeTrial, loadAddon } from "../../native";
 import { parseJson, toJsonText } from "../../process/originals";
-import { LawBroken, type Words } from "../laws/broken";
+import { errorWithoutSecrets, LawBroken, type Words } from "../laws/broken";
 import { Plugin } from "../laws/plugin";
 import type { Inputs } from "../stack/subject";
 import { plainJson } from "../values";
@@ -14,11 +14,12 @@ import { literal, type Rule, type Step } from "./steps";
 export interface MachineSource extends LifeSource {
     unique?: readonly string[] | undefined;
     without?: Partial<Record<Rule, string>> | undefined;
+    secret?: readonly string[] | undefined;
 }
 
 /** One stack and its world. */
 export class Machine {
-    /** The steps that were taken, with the one that went wrong. */
+    /** The steps that were taken, with the one that went wrong, without what is secret. */
     readonly taken: Step[] = [];
     readonly #trial: LifeTrial;
     /** How steps are written. */
@@ -26,10 +27,10 @@ export class Machine {
 
     private constructor(
         private readonly host: LifeHost,
-        { unique = [], without = {} }: MachineSource,
+        { unique = [], without = {}, secret = [] }: MachineSource,
     ) {
         this.#story = toJsonText({ language: "typescript", provider: host.standIn });
-        this.#trial = new (loadAddon().LifeTrial)(toJsonText({ ...host.subject, unique, without }));
+        this.#trial = new (loadAddon().LifeTrial)(toJsonText({ ...host.subject, unique, without, secret }));
     }
 
     static async begin(source: MachineSource): Promise<Machine> {
@@ -55,7 +56,7 @@ export class Machine {
 
     /** Does a step, and looks at what must hold after it. Throws a LawBroken where it does not. */
     async take(step: Step): Promise<void> {
-        this.taken.push(step);
+        this.taken.push(step.map((it) => (isInputs(it) ? this.#shown(it) : it)) as unknown as Step);
         const written = this.#written(step);
         this.host.inputs.push(...step.filter(isInputs));
         this.#trial.take(written);
@@ -79,8 +80,13 @@ export class Machine {
     #written(step: Step): string {
         const number = this.host.inputs.length;
         return toJsonText(
-            step.map((it) => (isInputs(it) ? { number, plain: plainJson(it), text: literal(plainJson(it)) } : it)),
+            step.map((it) => (isInputs(it) ? { number, plain: plainJson(it), text: literal(this.#shown(it)) } : it)),
         );
+    }
+
+    // Inputs as they are told.
+    #shown(inputs: Inputs): unknown {
+        return parseJson(this.#trial.hideInputs(toJsonText(plainJson(inputs))));
     }
 
     // One thing after the other, up to the end of the step.
@@ -92,8 +98,12 @@ export class Machine {
                 continue;
             }
             if (request.outcome === "broken") {
-                const broken = new LawBroken(request.words, request.caused ? this.host.failure?.thrown : undefined);
-                throw Object.assign(broken, { message: this.brokenText(request.words, "") });
+                const cause = request.caused ? this.host.failure?.thrown : undefined;
+                const broken = new LawBroken(
+                    request.words,
+                    errorWithoutSecrets(cause, (text) => this.#trial.hide(text)),
+                );
+                throw broken.says(this.brokenText(request.words, ""));
             }
             return;
         }

@@ -1,4 +1,5 @@
 // What the stacks of a test take and give.
+import { shownByRunners } from "../frames";
 import type { PackageStub } from "./packages";
 import type { Plan } from "./plan";
 import type { Inputs } from "./subject";
@@ -165,6 +166,11 @@ export class OperationFailed extends Error {
         readonly outcome: Outcome,
     ) {
         super(message);
+    }
+
+    /** What a test runner shows of it besides its members. */
+    toJSON(): object {
+        return shownByRunners(this);
     }
 }
 

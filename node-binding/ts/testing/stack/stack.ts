@@ -4,6 +4,7 @@ import { loadAddon } from "../../native";
 import { messageOf } from "../../process/errors";
 import { toJsonText } from "../../process/originals";
 import { type Destroyed, Leftovers } from "../cloud/leftovers";
+import { callersFrames, placeAt } from "../frames";
 import type { Kit } from "../kit";
 import { pageDirectory } from "../page";
 import { readBaseline, writeBaseline } from "../recorded/baselines";
@@ -356,6 +357,7 @@ export class TestStack {
     // The promise of an operation: one at a time, known to the test's end, and never an unhandled rejection.
     #operation<T>(label: string, action: () => Promise<T>): Promise<T> {
         const busy = this.#open?.label;
+        const place = callersFrames();
         const operation = async (): Promise<T> => {
             this.#kit.check(label);
             if (busy !== undefined) {
@@ -373,6 +375,7 @@ export class TestStack {
                 const failure = this.#failure ?? { message: messageOf(thrown), thrown };
                 noteFailure(own.promise, failure);
                 noteFailure(thrown, failure);
+                placeAt(thrown, place);
                 throw thrown;
             } finally {
                 this.#failure = undefined;

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +24,10 @@ _ID = pytest.StashKey[str]()
 """The id of a crash, where the item must have that of the test."""
 _REPORTED = "maloko_nodeid"
 """On a report of a worker of xdist: the id of the crash that it is of."""
+_OWN = str(Path(__file__).parents[1]) + os.sep
+"""Where the files of the package are."""
+LAW_CAUSE = "maloko_cause"
+"""On a report of a broken law: what the provider raised."""
 _LAW = re.compile(r"Skipped: (L\d+ (?:needs|is waived).*)", re.DOTALL)
 
 
@@ -114,8 +121,10 @@ def _seed(item: pytest.Item) -> int:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Attaches to the report of a failure what helps to understand it."""
+    if call.excinfo is not None and item.stash.get(_KIT, None) is not None:
+        call.excinfo = _without_own_frames(call.excinfo)
     outcome: Any = yield
     report = outcome.get_result()
     if item.stash.get(_ID, None) is not None:
@@ -136,6 +145,23 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
         report.sections.append(
             ("maloko", f"the evidence could not be put together: {error!r}; run it again with {again}")
         )
+
+
+def _without_own_frames(raised: pytest.ExceptionInfo[BaseException]) -> pytest.ExceptionInfo[BaseException]:
+    """The test's line comes first, and then the provider's: the lines between are ours, and help nobody."""
+    error, kept = raised.value, None
+    entries = list(_entries_of(error.__traceback__))
+    for entry in reversed(entries):
+        if not entry.tb_frame.f_code.co_filename.startswith(_OWN):
+            kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return pytest.ExceptionInfo.from_exc_info((type(error), error, kept or raised.tb))
+
+
+def _entries_of(entry: TracebackType | None) -> Iterator[TracebackType]:
+    """The entries of a traceback, from the outermost on."""
+    while entry is not None:
+        yield entry
+        entry = entry.tb_next
 
 
 def _attach_page(kit: Kit, item: pytest.Item, report: pytest.TestReport) -> None:
@@ -297,7 +323,7 @@ def _run(item: pytest.Item, after: pytest.Item | None) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Says which laws were waived, and which lacked something, whatever options the run had."""
+    """Says which laws were waived or lacked something, and which findings have one cause."""
     lines = []
     for report in terminalreporter.stats.get("skipped", ()):
         where = report.longrepr
@@ -309,3 +335,16 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("laws of providers that were not tried", sep="-")
         for line in lines:
             terminalreporter.line(line)
+    _tell_causes(terminalreporter)
+
+
+def _tell_causes(terminalreporter: Any) -> None:
+    causes: dict[tuple[str, str], list[str]] = {}
+    for report in terminalreporter.stats.get("failed", ()):
+        suite, _, test = report.nodeid.rpartition("::")
+        for name, cause in report.user_properties:
+            if name == LAW_CAUSE:
+                causes.setdefault((suite, cause), []).append(test.split("_")[1].upper())
+    for (suite, cause), laws in causes.items():
+        if len(laws) > 1:
+            terminalreporter.line(f"{suite}: these {len(laws)} findings have one cause ({', '.join(laws)}): {cause}")

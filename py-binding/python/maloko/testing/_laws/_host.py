@@ -18,7 +18,9 @@ from maloko.testing._laws._recorder import METHODS, is_async, sockets_watched
 from maloko.testing._laws._shown import output_heard
 from maloko.testing._laws._trial import (
     NAME,
+    Broken,
     Inputs,
+    PassOver,
     Told,
     Trial,
     end_with,
@@ -28,7 +30,7 @@ from maloko.testing._laws._trial import (
     told_of,
     waited_for,
 )
-from maloko.testing._laws._words import error_text, plain
+from maloko.testing._laws._words import error_text, error_without_secrets, plain
 from maloko.testing._laws._worlds import OF_WORLD, asked_of, printed, world_unseen
 from maloko.testing._operations._runs import Run
 from maloko.testing._operations._stack import Stack
@@ -69,7 +71,13 @@ class _Host:
             self._answer_all(procedure)
         except Exception as error:
             tell(Told(json.loads(procedure.shown()), procedure.hide(error_text(error))))
-            raise
+            if isinstance(error, Broken | PassOver):
+                error.__cause__ = error_without_secrets(error.__cause__, procedure.hide)
+                raise
+            shown = error_without_secrets(error, procedure.hide)
+            if shown is error or not isinstance(shown, Exception):
+                raise
+            raise shown from None
 
     def _answer_all(self, procedure: LawTrial) -> None:
         answer: Any = None

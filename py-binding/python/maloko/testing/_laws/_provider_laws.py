@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from maloko.testing._laws._runner import Verdict, judge, laws
 from maloko.testing._laws._settings import Settings
+from maloko.testing._laws._words import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,10 +66,14 @@ class ProviderLaws:
     def _try(self, law: str, request: pytest.FixtureRequest) -> None:
         import pytest
 
+        from maloko.testing.plugin import LAW_CAUSE
+
         seed, known = request.config.getoption("--maloko-seed", None), laws()
         verdict = judge(known[law], Settings.of(type(self), known), seed, f"pytest '{request.node.nodeid}'")
         if verdict.outcome in ("needs", "waived"):
             pytest.skip(verdict.text)
+        if verdict.cause is not None:
+            request.node.user_properties.append((LAW_CAUSE, error_text(verdict.cause)))
         if verdict.error is not None:
             __tracebackhide__ = True
             raise LawBroken(verdict.text) from verdict.error

@@ -9,7 +9,7 @@ import sys
 import warnings
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from maloko._errors import MalokoError
@@ -59,6 +59,8 @@ class Verdict:
     """Why; of a law that holds, after how many examples."""
     error: BaseException | None = None
     """The exception that broke it, if it was one of the provider's."""
+    cause: BaseException | None = None
+    """What the provider raised last, where the law was broken by that."""
 
 
 def judge(law: Law, settings: Settings, seed: int | None = None, again: str = "") -> Verdict:
@@ -79,7 +81,8 @@ def judge(law: Law, settings: Settings, seed: int | None = None, again: str = ""
     raised = None if isinstance(case.failed, Broken) else own_frames(case.failed)
     words = case.failed.words if isinstance(case.failed, Broken) else None
     found = {"words": words, "raised": case.told.error, "inputs": case.told.inputs, "flaky": case.flaky}
-    return _verdict(law, settings, "broken", raised, **found, again=replay)
+    verdict = _verdict(law, settings, "broken", raised, **found, again=replay)
+    return replace(verdict, cause=raised or case.failed.__cause__)
 
 
 def _verdict(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from maloko._maloko import law_text
@@ -18,6 +18,18 @@ def text_of(law: str, title: str, provider: str, outcome: str, found: Mapping[st
 def error_text(error: BaseException | None) -> str:
     """An error as sentences have it."""
     return f"{type(error).__name__}: {error}"
+
+
+def error_without_secrets(error: BaseException | None, hide: Callable[[str], str]) -> BaseException | None:
+    """An error without what is secret: itself, or one that says and shows the same without it.
+
+    :param hide: takes what is secret out of a text.
+    """
+    if error is None or hide(f"{error} {error!r}") == f"{error} {error!r}":
+        return error
+    kind = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})
+    copy: BaseException = kind(hide(str(error)))
+    return copy.with_traceback(error.__traceback__)
 
 
 def plain(value: Any) -> Any:

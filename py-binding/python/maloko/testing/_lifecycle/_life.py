@@ -11,7 +11,7 @@ from maloko._errors import MalokoError
 from maloko._maloko import LifeTrial
 from maloko.testing._laws._plugin import Plugin
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._words import plain
+from maloko.testing._laws._words import error_without_secrets, plain
 from maloko.testing._lifecycle._host import Host
 from maloko.testing._lifecycle._plugin_host import PluginHost
 
@@ -39,6 +39,7 @@ class Lifecycle:
         volatile: Collection[str] = (),
         unique: Collection[str] = (),
         without: Mapping[str, str] | None = None,
+        secret: Collection[str] = (),
     ) -> None:
         """
         :param provider: the provider's class, or a function that makes an object; called with the world if it wants it.
@@ -48,6 +49,7 @@ class Lifecycle:
         :param volatile: outputs that change by themselves.
         :param unique: inputs of which no two resources have the same value at a time, such as a name.
         :param without: rules that are left out, each with the reason. Another one raises `MalokoError`.
+        :param secret: inputs that are secret, by name or path: what goes wrong is told without their values.
         """
         self._settings = Settings(
             name=provider.type if isinstance(provider, Plugin) else getattr(provider, "__qualname__", repr(provider)),
@@ -56,11 +58,13 @@ class Lifecycle:
             world=world,
             config=config,
             volatile=frozenset(volatile),
+            secret=_names_of("secret", secret),
         )
         self._unique = sorted(unique)
         self._host = PluginHost(self._settings) if isinstance(provider, Plugin) else Host(self._settings)
         self._closed = False
         subject = {**self._host.subject(), "unique": self._unique, "without": plain(without or {})}
+        subject["secret"] = sorted(self._settings.secret or ())
         try:
             self._trial = LifeTrial(json.dumps(subject))
         except ValueError as error:
@@ -181,10 +185,16 @@ class Lifecycle:
     def _writing(self, rule: str, arguments: tuple[Any, ...], number: int) -> str:
         """A step as the engine's side reads it; `number` is that of its inputs."""
         given = [
-            {"number": max(number, 0), "plain": plain(it), "text": repr(dict(it))} if isinstance(it, Mapping) else it
+            {"number": max(number, 0), "plain": plain(it), "text": self._shown(it)} if isinstance(it, Mapping) else it
             for it in arguments
         ]
         return json.dumps([rule, *given])
+
+    def _shown(self, inputs: Mapping[str, Any]) -> str:
+        """Inputs as a program has them, without what is secret."""
+        if not self._settings.secret:
+            return repr(dict(inputs))
+        return repr(json.loads(self._trial.hide_inputs(json.dumps(plain(inputs)))))
 
     def _drive(self) -> None:
         """Does one thing after the other, up to the end of the step."""
@@ -198,7 +208,8 @@ class Lifecycle:
             test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
             again = f"pytest '{test}'" if test else ""
             told = self._trial.broken_text(json.dumps(request["words"]), self._story, again)
-            raise LifecycleBroken(told) from (self._host.failure if request["caused"] else None)
+            cause = self._host.failure if request["caused"] else None
+            raise LifecycleBroken(told) from error_without_secrets(cause, self._trial.hide)
 
     def _written(self) -> dict[str, Any]:
         """How the steps are written as a test."""
@@ -215,10 +226,20 @@ class Lifecycle:
         for name, value in (("world", settings.world), ("config", settings.config)):
             if value is not None:
                 arguments.append(f"{name}={_called(value)}")
-        for name, names in (("volatile", sorted(settings.volatile)), ("unique", self._unique)):
+        for name, names in (
+            ("volatile", sorted(settings.volatile)),
+            ("unique", self._unique),
+            ("secret", sorted(settings.secret or ())),
+        ):
             if names:
                 arguments.append(f"{name}={names!r}")
         return {"language": "python", "imports": imports, "arguments": arguments}
+
+
+def _names_of(what: str, names: Collection[str]) -> frozenset[str]:
+    if isinstance(names, str):
+        raise MalokoError(f"`{what}` is a text; write a set of names: {{{names!r}}}")
+    return frozenset(names)
 
 
 def _called(value: Any) -> str:

@@ -21,6 +21,13 @@ SHRINKS = 120
 """So many lifecycles are tried at most to find smaller ones that break, too."""
 
 
+class Untold(dict[str, Any]):
+    """Inputs that Hypothesis does not print: some of them are secret, and the kit tells the steps without these."""
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(sorted(self))}}}"
+
+
 class Known(NamedTuple):
     """What there is after some steps."""
 
@@ -39,6 +46,7 @@ def lifecycle_machine(
     volatile: Collection[str] = (),
     unique: Collection[str] = (),
     without: Mapping[str, str] | None = None,
+    secret: Collection[str] = (),
 ) -> type[RuleBasedStateMachine]:
     """A Hypothesis machine whose rules are edit, remove, up, preview, refresh, destroy, import, drift, vanish, crash, a
     lost answer, restart and a second writer, on up to three resources. `TestLife = lifecycle_machine(...).TestCase`
@@ -52,6 +60,7 @@ def lifecycle_machine(
     :param volatile: outputs that change by themselves.
     :param unique: inputs of which no two resources have the same value at a time, such as a name.
     :param without: rules that are left out, each with the reason: `{"crash": "the API has no idempotency key"}`.
+    :param secret: inputs that are secret, by name or path: what goes wrong is told without their values.
 
     Raises `MalokoError` without Hypothesis.
     """
@@ -75,6 +84,8 @@ def lifecycle_machine(
 
     examples = None if isinstance(inputs, st.SearchStrategy) else list(inputs)
     drawn = inputs if examples is None else st.sampled_from(examples)
+    if secret:
+        drawn = drawn.map(Untold)
     extents = [extent for extent, weight in drawn_from["extents"] for _ in range(weight)]
     an_edit = st.fixed_dictionaries(
         {"drawn": drawn, "extent": st.sampled_from(extents), "pick": st.integers(0, drawn_from["mostPicks"])}
@@ -103,7 +114,13 @@ def lifecycle_machine(
             self.trace = ("begin",)
             if shrinks is None or next(shrinks) <= SHRINKS:
                 self.life = Lifecycle(
-                    provider, world=world, config=config, volatile=volatile, unique=unique, without=left_out
+                    provider,
+                    world=world,
+                    config=config,
+                    volatile=volatile,
+                    unique=unique,
+                    without=left_out,
+                    secret=secret,
                 )
                 known[self.trace] = Known(self.life.possible(), self.life.inputs())
             self.look()
