@@ -96,7 +96,7 @@ test("provider objects are let go after a run", async () => {
 });
 
 const BODY = `const pulumi = require("@pulumi/pulumi");
-const provider = exports.provider = { create: async () => ({ id: "made", outs: {} }) };
+const provider = exports.provider = { create: async () => ({ id: "made", outs: {} }), delete: async () => {} };
 new (class Net extends pulumi.dynamic.Resource { constructor() { super(provider, "net", {}); } })();`;
 
 /** A file of its own beside the tests, so that it finds the SDK. */

@@ -429,7 +429,7 @@ export const make = () => new Noting();`;
 
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
 import { make } from "./noting";
-class InProgram { async create(inputs: any) { return { id: "made", outs: inputs }; } }
+class InProgram { async create(inputs: any) { return { id: "made", outs: inputs }; } async delete() {} }
 class Thing extends pulumi.dynamic.Resource {}
 for (const name of ["a", "b"]) { new Thing(make(), name, { name }); }
 new Thing(new InProgram(), "c", {});`;

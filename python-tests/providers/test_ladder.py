@@ -429,6 +429,9 @@ class InProgram(ResourceProvider):
     def create(self, props):
         return CreateResult("made", dict(props))
 
+    def delete(self, id_, props):
+        pass
+
 for name in ("a", "b"):
     Thing(Noting(), name, {"name": name})
 Thing(InProgram(), "c", {})

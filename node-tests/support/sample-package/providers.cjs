@@ -44,6 +44,8 @@ class Secretive {
     async create() {
         return { id: this.#secret, outs: {} };
     }
+
+    async delete() {}
 }
 
 const constant = {
