@@ -10,6 +10,8 @@ use maloko_core::provider::HostError;
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, Report};
 
+use crate::failure::{Failure, Result, code};
+
 /// Takes engine events.
 pub trait EngineEvents: Send + Sync {
     /// One event as the JSON that `--json` prints, without a line's end. Called on a thread of the display, in order; the
@@ -25,6 +27,7 @@ pub struct Cancellation(Arc<Mutex<Cancelling>>);
 #[derive(Default)]
 struct Cancelling {
     requested: bool,
+    called_off: bool,
     engine: Weak<Engine>,
 }
 
@@ -51,6 +54,18 @@ impl Cancellation {
     #[must_use]
     pub fn is_requested(&self) -> bool {
         self.lock().requested
+    }
+
+    /// Asks on behalf of what has not begun yet: where it is to end, it must not begin.
+    pub(crate) fn calls_off(&self) -> bool {
+        let mut cancelling = self.lock();
+        cancelling.called_off |= cancelling.requested;
+        cancelling.requested
+    }
+
+    /// Was something called off before it began?
+    pub(crate) fn has_called_off(&self) -> bool {
+        self.lock().called_off
     }
 
     /// From now on it is this engine that is stopped.
@@ -131,6 +146,11 @@ pub(crate) struct Library {
 }
 
 impl Library {
+    /// Fails where the command is to end before its next part begins.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        if self.cancellation.calls_off() { Err(called_off()) } else { Ok(()) }
+    }
+
     /// Keeps what came of the operation for the caller.
     pub(crate) fn ended(&self, end: OperationEnd) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
@@ -139,6 +159,11 @@ impl Library {
     pub(crate) fn take_end(&self) -> Option<OperationEnd> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+}
+
+/// The end of a command that was cancelled before it had begun anything.
+pub(crate) fn called_off() -> Failure {
+    Failure { code: code::CANCELLED, message: "cancelled before it began".into() }
 }
 
 /// Cuts what is written into lines and hands them on.

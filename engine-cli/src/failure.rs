@@ -14,6 +14,8 @@ pub(crate) mod code {
     pub(crate) const NO_STACK: i32 = 6;
     /// `--expect-no-changes`, and there were some.
     pub(crate) const UNEXPECTED_CHANGES: i32 = 7;
+    /// Somebody else works on the stack, and did not give it back in time.
+    pub(crate) const IN_USE: i32 = 10;
     /// The user stopped it.
     pub(crate) const CANCELLED: i32 = 8;
     /// An error of maloko itself.
@@ -75,6 +77,7 @@ impl From<maloko_core::Error> for Failure {
         let code = match &error {
             maloko_core::Error::NoStack { .. } => code::NO_STACK,
             maloko_core::Error::Configuration(_) => code::CONFIGURATION,
+            maloko_core::Error::InUse(_) => code::IN_USE,
             _ => code::FAILURE,
         };
         Self { code, message: error.into() }

@@ -14,7 +14,7 @@ use maloko_core::environment::KnownKeys;
 
 use crate::arguments;
 use crate::context::Context;
-use crate::embedding::{Cancellation, EngineEvents, Finished, Library};
+use crate::embedding::{Cancellation, EngineEvents, Finished, Library, called_off};
 use crate::failure::Failure;
 use crate::language_host::LanguageHost;
 
@@ -59,11 +59,18 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
     let result = match Context::library(arguments, parsed.global, language_host, directory, variables, (out, err), own)
     {
         Ok(mut context) => {
+            let cancellation = library.cancellation.clone();
             context.environment.known_keys = Some(known_keys);
-            crate::perform(context, parsed.command).await
+            context.environment.abandonment = Some(Arc::new(move || cancellation.calls_off()));
+            match library.go_on() {
+                Ok(()) => crate::perform(context, parsed.command).await,
+                Err(failure) => Err(failure),
+            }
         }
         Err(failure) => Err(failure),
     };
+    // Whatever it failed by then: it did so because it was to end.
+    let result = result.map_err(|failure| if library.cancellation.has_called_off() { called_off() } else { failure });
     let operation = library.take_end();
     match result {
         Ok(code) => Finished { code, message: String::new(), operation },

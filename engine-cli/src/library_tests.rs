@@ -133,8 +133,11 @@ fn a_run_that_was_cancelled_before_it_began_does_nothing() {
     assert!(!cancellation.is_running());
     cancellation.cancel();
     let up = block_on(seen(&world, "up --yes --stack dev", variables(&world), cancellation.clone()));
-    assert_eq!(up.finished.operation.unwrap().outcome, Outcome::Cancelled);
-    assert_eq!(up.finished.code, 8);
+    assert!(up.finished.operation.is_none() && up.events.is_empty());
+    assert_eq!((up.finished.code, up.finished.message.as_str()), (8, "cancelled before it began"));
+    let init = block_on(seen(&world, "stack init other", variables(&world), cancellation.clone()));
+    assert_eq!(init.finished.code, 8);
+    assert!(!run(&world, "stack ls --json").out.contains("other"));
     assert!(cancellation.is_requested() && !cancellation.is_running());
 }
 

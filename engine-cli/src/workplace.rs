@@ -53,7 +53,7 @@ impl<'c> Workplace<'c> {
     pub(crate) fn open(context: &'c Context) -> Result<Self> {
         let project = context.project()?;
         let place = backend::place(context, Some(&project))?;
-        let backend = backend::open(context, &place)?;
+        let backend = backend::open_patient(context, &place)?;
         context.console.aim.at_place(&context.global, context.language_host.language());
         Ok(Self {
             context,
@@ -115,25 +115,21 @@ impl<'c> Workplace<'c> {
         Ok((snapshot, holders))
     }
 
-    /// Says who is at work on a stack that a preview is made of. `verb` is the command that cannot begin before they are
-    /// done.
-    pub(crate) fn tell_who_is_at_work(&self, stack: &StackName, holders: &[Holder], verb: Option<&str>) {
+    /// Says who is at work on a stack that a preview is made of.
+    pub(crate) fn tell_who_is_at_work(&self, stack: &StackName, holders: &[Holder]) {
         if holders.is_empty() {
             return;
         }
         let who = by_whom(&holders.iter().collect::<Vec<_>>());
-        let later = match verb {
-            Some(verb) => format!("`maloko {verb}` itself cannot begin before that is done"),
-            None => "preview again when that is done".to_owned(),
-        };
         let tool = if holders.iter().all(|holder| holder.maloko) { "maloko" } else { "pulumi" };
         self.warn_of(
             stack,
             &[format!(
-                "the stack '{}' is locked {who}. This preview goes by what is recorded so far; {later}. If it hangs, or its \
-                 machine is gone, `{tool} cancel` takes the stack over",
+                "the stack '{}' is locked {who}. This preview goes by what is recorded so far; preview again when that is \
+                 done. If it hangs, or its machine is gone, `{tool} cancel` takes the stack over",
                 self.shown(stack)
-            ).into()],
+            )
+            .into()],
         );
     }
 

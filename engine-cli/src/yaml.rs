@@ -13,6 +13,9 @@ mod exact;
 
 use exact::Exact;
 
+/// Nobody opens so many brackets in one another, and a few that are open in a text do not come to as many.
+const MOST_OPEN_BRACKETS: usize = 1_000;
+
 /// A value in words, for messages.
 pub(crate) fn describe(value: &Value) -> &'static str {
     match value {
@@ -47,6 +50,12 @@ pub(crate) fn load(what: &str, path: &Path) -> Result<Option<String>> {
 
 /// Reads a YAML text; `path` is for the message of an error. An empty text is `Value::Null`.
 pub(crate) fn read(path: &Path, text: &str) -> Result<Value> {
+    if let Some(line) = brackets_too_deep(text) {
+        return Err(Failure::configuration(format!(
+            "{}:{line}: more than {MOST_OPEN_BRACKETS} brackets are open; correct the file and try again",
+            path.display()
+        )));
+    }
     serde_norway::from_str(text).map(|Exact(value)| value).map_err(|error| {
         let place = error.location().map_or_else(
             || path.display().to_string(),
@@ -56,6 +65,20 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Value> {
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(head, _)| head);
         Failure::configuration(format!("{place}: this is not valid YAML: {message}; correct the file and try again"))
     })
+}
+
+/// The line with one open bracket too many: for each token, the parser looks at all that are open. Brackets in texts count, too.
+fn brackets_too_deep(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    let at = text.bytes().position(|byte| {
+        match byte {
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open > MOST_OPEN_BRACKETS
+    })?;
+    Some(text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1)
 }
 
 /// A text as a value, also between braces: between quotes where it would be read as something else.
@@ -188,3 +211,7 @@ fn remove_at(root: &mut Value, keys: &[&str]) {
         mapping.shift_remove(*last);
     }
 }
+
+#[cfg(test)]
+#[path = "yaml_tests.rs"]
+mod tests;

@@ -1,7 +1,8 @@
 //! Durations as Go writes them, which the SDKs and Pulumi's files do as well.
 
 /// Seconds of a duration such as `1h30m`, `90s` or `250ms`; an empty text is none at all.
-pub(crate) fn parse_duration(text: &str) -> Option<f64> {
+#[must_use]
+pub fn parse_duration(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 7] =
         [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
     let mut rest = text;

@@ -23,7 +23,10 @@ pub enum Error {
         /// The name that was asked for.
         stack: String,
     },
-    /// Someone else is working on the stack.
+    /// Someone else is working on the stack now.
+    #[error("{0}")]
+    InUse(Message),
+    /// The sole right to work on the stack was lost, or cannot be had.
     #[error("{0}")]
     Locked(Message),
     /// The passphrase is missing or wrong, or a secret cannot be read.
@@ -38,6 +41,7 @@ impl From<&Error> for Message {
     fn from(error: &Error) -> Self {
         match error {
             Error::BadState(message)
+            | Error::InUse(message)
             | Error::Locked(message)
             | Error::Secrets(message)
             | Error::Configuration(message) => message.clone(),

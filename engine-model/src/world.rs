@@ -346,6 +346,7 @@ impl Machine {
             identity: Arc::new(Identity { pid, user: "ann".to_owned(), host: "model".to_owned() }),
             linger: Duration::from_millis(3),
             known_keys: None,
+            abandonment: None,
         }
     }
 }

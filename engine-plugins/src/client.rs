@@ -83,7 +83,19 @@ impl Client {
             }
         }
         let answer = grpc.unary(request, path, BytesCodec).await?;
-        Answer::decode(answer.into_inner())
-            .map_err(|error| Status::new(Code::DataLoss, format!("the answer to {method} cannot be read: {error}")))
+        Answer::decode(answer.into_inner()).map_err(|error| {
+            Status::new(Code::DataLoss, format!("the answer to {method} cannot be read: {}", why(&error)))
+        })
     }
+}
+
+/// Why an answer cannot be decoded.
+fn why(error: &prost::DecodeError) -> String {
+    let text = error.to_string();
+    if text.contains("recursion limit") {
+        return "a value in it is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; have the \
+                provider return it flatter, or as a text (JSON)"
+            .to_owned();
+    }
+    text
 }

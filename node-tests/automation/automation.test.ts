@@ -361,9 +361,12 @@ test("a stack that is worked on is refused to others", async () => {
     const first = stack.up();
     await beginning;
     const error = await failureOf(stack.up());
-    finish();
     expect(error).toBeInstanceOf(ConcurrentUpdateError);
-    expect((await first).summary.result).toBe("succeeded");
+    expect((error as ConcurrentUpdateError).code).toBe(10);
+    // It waits for the first one, which ends when that is told.
+    const onError = (text: string) => text.includes("waiting for 240 s at most") && finish();
+    const second = await stack.up({ lockTimeout: "4m", onError });
+    expect([(await first).summary.result, second.summary.result]).toEqual(["succeeded", "succeeded"]);
 });
 
 test("a state is exported and imported", async () => {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -76,6 +76,27 @@ test("configuration that is set at once is all kept", async () => {
     const keys = Array.from({ length: 12 }, (_, index) => `project:key${index}`);
     await Promise.all(keys.map((key, index) => stack.setConfig(key, { value: key, secret: index % 2 === 0 })));
     expect(Object.keys(await stack.getAllConfig()).sort()).toEqual(keys.sort());
+});
+
+test("what has not begun is dropped when it is cancelled", async () => {
+    const { envVars = {} } = placed();
+    const names = Array.from({ length: 40 }, (_, index) => `s${index}`);
+    const ends = new AbortController();
+    const args = (stackName: string) => ({ stackName, projectName: "project", program: async () => {} });
+    // Each has a key of its own to derive.
+    const options = new Map(names.map((name) => [name, { ...placed(), envVars, signal: ends.signal }]));
+    const making = names.map((name) => LocalWorkspace.createOrSelectStack(args(name), options.get(name)));
+    ends.abort(new Error("enough"));
+    const ended = await Promise.allSettled(making);
+    expect(ended.map((end) => end.status === "rejected" && String(end.reason.cause))).toEqual(
+        names.map(() => "Error: enough"),
+    );
+    const stacks = join(fileURLToPath(envVars.PULUMI_BACKEND_URL ?? ""), ".pulumi", "stacks", "project");
+    const made = existsSync(stacks) ? readdirSync(stacks).filter((name) => name.endsWith(".json")) : [];
+    expect(made.length, "those that wait for a processor are dropped").toBeLessThan(names.length / 2);
+    // What was made of the others is whole.
+    const stack = await LocalWorkspace.createOrSelectStack(args("s0"), { ...options.get("s0"), signal: undefined });
+    expect((await stack.up()).summary.resourceChanges).toEqual({ create: 1 });
 });
 
 test("async storages of the caller reach program and provider", async () => {

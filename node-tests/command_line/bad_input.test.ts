@@ -143,6 +143,21 @@ test("a malformed state is refused and left alone", () => {
     expect(it.ok(...UP)).toContain("unchanged");
 });
 
+test("files that would keep a command busy or out do not", () => {
+    const it = project({ "index.ts": "" });
+    it.ok(...UP);
+    // What a crash of the machine may leave: the system's lock is what counts.
+    const lease = join(it.directory, ".maloko", ".pulumi", "maloko", "test", "dev", "lease");
+    writeFileSync(lease, Buffer.from("ff fe 20 80 0a".replaceAll(" ", ""), "hex"));
+    expect(it.ok(...UP)).toContain("unchanged");
+    const settings = join(it.directory, "Pulumi.dev.yaml");
+    const kept = existsSync(settings) ? readFileSync(settings, "utf8") : "";
+    writeFileSync(settings, `${kept}nested: ${"[".repeat(200_000)}\n`);
+    const refused = it.run(...UP);
+    expect(refused.status, refused.output).toBe(2);
+    expect(refused.output).toContain("more than 1000 brackets are open");
+});
+
 test("an unknown stack is named with what to do", () => {
     const it = project({ "index.js": "" });
     const said = refused(it, ["up", "--yes", "--stack", "nope"]);

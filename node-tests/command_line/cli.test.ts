@@ -99,6 +99,10 @@ test("the editor of state edit shares the streams", () => {
     const said = it.ok("state", "edit", "--stack", "dev");
     expect(said).toContain("seen on stdout");
     expect(it.ok("stack", "--show-ids", "--stack", "dev")).toContain("made anew");
+    // Nothing is said to be kept that is not there.
+    const gone = it.runWith({ EDITOR: "rm" }, "state", "edit", "--stack", "dev");
+    expect(gone.output).toContain("The editor has left nothing of the edited text");
+    expect(gone.output).not.toContain("is kept in");
 });
 
 test("nodeargs of the runtime options are in force", () => {

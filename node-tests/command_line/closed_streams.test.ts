@@ -47,6 +47,17 @@ test("a run that cannot be shown does its work and fails", () => {
     expect(it.runRedirected("> /dev/full", "stack", "export", "--stack", "dev").status).toBe(1);
 });
 
+test("an event log that cannot be written is a failure", () => {
+    const it = project({ "index.ts": PROGRAM });
+    const shown = it.run("up", "--yes", "--event-log", "/dev/full", "--stack", "dev");
+    expect(shown.status, shown.output).toBe(1);
+    expect(shown.stderr).toContain(
+        "error: the event log /dev/full (from --event-log) could not be written: No space left on device",
+    );
+    expect(shown.stderr).toContain("Apart from that, the command succeeded");
+    expect(it.outputs()).toEqual({ answer: 42 });
+});
+
 test("what a command says by its exit code stays when it cannot be shown", () => {
     const it = project({ "index.ts": PROGRAM });
     const shown = it.runRedirected("> /dev/full", "preview", "--expect-no-changes", "--stack", "dev");

@@ -251,6 +251,17 @@ test("changes of the state alone are shown", () => {
     expect(its.ok("preview", "--stack", "dev")).not.toContain("protected");
 });
 
+test("a protected resource that is to go is told with its reason", () => {
+    const its = project(changing('new Thing("kept", "x", "s", { protect: true });'));
+    its.ok(...UP);
+    // What is made before has to be on the disk before more is told.
+    its.write(changing('new Thing("new", "x");'));
+    const { status, stdout } = its.run(...UP);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^! Resource kept failed to delete .*because it is protected/m);
+    expect(stdout).not.toContain("cancelled");
+});
+
 test("a target may be given by its name where that is unique", () => {
     const program = (zone: string) =>
         changing(`const top = new pulumi.ComponentResource("demo:index:Group", "group");
@@ -283,4 +294,9 @@ test("a target may be given by its name where that is unique", () => {
     expect(its.run("state", "delete", "--yes", "--stack", "dev", "twin").output).toContain(
         "2 resources have that name",
     );
+    its.ok("stack", "init", "other", "--no-select");
+    const move = ["state", "move", "--source", "dev", "--dest", "other", "--yes"];
+    expect(its.ok(...move, "queue-1")).toContain("Moved 1 resource from stack 'dev'");
+    expect(its.run(...move, "queue-1").output).toContain("did you mean");
+    expect(its.run(...move, "twin").output).toContain("2 resources have that name");
 });

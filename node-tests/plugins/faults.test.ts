@@ -122,6 +122,7 @@ test.each(sample())("a plugin that is cut off in a call loses nothing: %s %s", (
 
 test.each([
     ["garbage", "the answer to Create cannot be read"],
+    ["deep", "a value in it is nested too deeply: values may hold about 30 levels of objects"],
     ["signature", "property 'odd': an object with the unknown signature 'nobody knows this'"],
 ])("an answer that cannot be read keeps the object: %s", (how, words) => {
     const cut = new Cut();

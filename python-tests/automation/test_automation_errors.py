@@ -209,11 +209,18 @@ def test_a_stack_that_is_worked_on_is_refused_to_others(tmp_path: Path) -> None:
     first = threading.Thread(target=lambda: results.append(stack.up()))
     first.start()
     assert began.wait(60)
-    with pytest.raises(auto.ConcurrentUpdateError):
+    with pytest.raises(auto.ConcurrentUpdateError) as refused:
         stack.up()
-    finish.set()
+    assert refused.value.code == 10
+
+    def told(text: str) -> None:
+        if "waiting for 240 s at most" in text:
+            finish.set()
+
+    # It waits for the first one, which ends when that is told.
+    results.append(stack.up(lock_timeout="4m", on_error=told))
     first.join()
-    assert results[0].summary.result == "succeeded"
+    assert [result.summary.result for result in results] == ["succeeded", "succeeded"]
 
 
 def test_what_only_pulumi_cloud_can_do_is_an_error_of_its_own(tmp_path: Path) -> None:

@@ -152,6 +152,34 @@ def test_a_task_that_is_cancelled_cancels_its_operation(tmp_path: Path) -> None:
     assert "b" not in names
 
 
+def test_what_has_not_begun_is_dropped_when_it_is_cancelled(tmp_path: Path) -> None:
+    many = 40
+
+    async def main() -> None:
+        # Each has a key of its own to derive.
+        tasks = [
+            asyncio.create_task(
+                auto.create_or_select_stack_async(
+                    f"s{number}", "project", echo, opts=placed(tmp_path, work_dir=str(tmp_path / f"work-{number}"))
+                )
+            )
+            for number in range(many)
+        ]
+        # All have begun.
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert {type(end) for end in ended} == {asyncio.CancelledError}
+
+    asyncio.run(main())
+    made = list(tmp_path.glob("state/.pulumi/stacks/project/*.json"))
+    assert len(made) < many / 2, "those that wait for a processor are dropped"
+    # What was made of the others is whole.
+    stack = auto.create_or_select_stack("s0", "project", echo, opts=placed(tmp_path, work_dir=str(tmp_path / "work-0")))
+    assert stack.up().summary.resource_changes == {"create": 2}
+
+
 def test_context_variables_of_the_caller_reach_program_and_provider(tmp_path: Path) -> None:
     request: contextvars.ContextVar[str] = contextvars.ContextVar("request", default="none")
     found: set[tuple[str, str]] = set()

@@ -162,6 +162,19 @@ def test_a_malformed_state_is_refused_and_left_alone(project: Project) -> None:
     assert "unchanged" in project.run(*UP).stdout
 
 
+def test_files_that_would_keep_a_command_busy_or_out_do_not(project: Project) -> None:
+    project.write("__main__.py", "")
+    project.run(*UP)
+    # What a crash of the machine may leave: the system's lock is what counts.
+    (lease,) = (project.directory / ".maloko").rglob("dev/lease")
+    lease.write_bytes(b"\xff\xfe damaged \x80\n")
+    assert "unchanged" in project.run(*UP).stdout
+    settings = project.directory / "Pulumi.dev.yaml"
+    kept = settings.read_text() if settings.exists() else ""
+    settings.write_text(f"{kept}nested: {'[' * 200_000}\n")
+    assert "more than 1000 brackets are open" in project.run(*UP, code=2).stderr
+
+
 def test_an_unknown_stack_is_named_with_what_to_do(project: Project) -> None:
     said = refused(project, *UP, "--stack", "nope")
     assert "no stack named 'nope' found in file://" in said

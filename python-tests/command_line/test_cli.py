@@ -87,6 +87,10 @@ def test_the_editor_of_state_edit_shares_the_streams(project: Project) -> None:
     said = project.run("state", "edit", EDITOR="./edit")
     assert "seen on stdout" in said.stdout
     assert "made anew" in project.run("stack", "--show-ids").stdout
+    # Nothing is said to be kept that is not there.
+    gone = project.failing("state", "edit", EDITOR="rm")
+    assert "The editor has left nothing of the edited text" in gone
+    assert "is kept in" not in gone
 
 
 def waiting_program(project: Project) -> Path:

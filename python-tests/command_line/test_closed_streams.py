@@ -56,6 +56,16 @@ def test_a_run_that_cannot_be_shown_does_its_work_and_fails(project: Project) ->
     assert run_redirected(project, "> /dev/full", "stack", "export").returncode == 1
 
 
+def test_an_event_log_that_cannot_be_written_is_a_failure(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    done = project.run("up", "--yes", "--event-log", "/dev/full", code=1)
+    assert (
+        "error: the event log /dev/full (from --event-log) could not be written: No space left on device" in done.stderr
+    )
+    assert "Apart from that, the command succeeded" in done.stderr
+    assert project.run("stack", "output", "answer").stdout == "42\n"
+
+
 def test_what_a_command_says_by_its_exit_code_stays_when_it_cannot_be_shown(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
     done = run_redirected(project, "> /dev/full", "preview", "--expect-no-changes")

@@ -218,6 +218,16 @@ def test_changes_of_the_state_alone_are_shown(project: Project) -> None:
     assert "protected" not in project.run("preview", "--stack", "dev").stdout
 
 
+def test_a_protected_resource_that_is_to_go_is_told_with_its_reason(project: Project) -> None:
+    changing(project, 'Thing("kept", "x", opts=pulumi.ResourceOptions(protect=True))')
+    project.run(*UP)
+    # What is made before has to be on the disk before more is told.
+    changing(project, 'Thing("new", "x")')
+    said = project.run(*UP, code=1).stdout
+    assert re.search(r"^! Resource kept failed to delete .*because it is protected", said, re.MULTILINE), said
+    assert "cancelled" not in said
+
+
 def test_a_target_may_be_given_by_its_name_where_that_is_unique(project: Project) -> None:
     group = 'Group = pulumi.ComponentResource; top = Group("demo:index:Group", "group")'
     inside = 'Thing("twin", "{0}", opts=pulumi.ResourceOptions(parent=top))'
@@ -241,3 +251,8 @@ def test_a_target_may_be_given_by_its_name_where_that_is_unique(project: Project
     assert "protected" in project.run("state", "protect", "--yes", "queue-1").stdout
     assert "did you mean" in project.failing("state", "protect", "--yes", "queue-11")
     assert "2 resources have that name" in project.failing("state", "delete", "--yes", "twin")
+    project.run("stack", "init", "other", "--no-select")
+    move = ("state", "move", "--source", "dev", "--dest", "other", "--yes")
+    assert "Moved 1 resource from stack 'dev'" in project.run(*move, "queue-1").stdout
+    assert "did you mean" in project.failing(*move, "queue-1")
+    assert "2 resources have that name" in project.failing(*move, "twin")

@@ -7,6 +7,8 @@ import os, pathlib, time
 from pulumi.dynamic import CreateResult, Resource, ResourceProvider
 
 HERE = pathlib.Path(__file__).parent
+with (HERE / "loads").open("a") as loads:
+    loads.write("x")
 
 
 class Slow(ResourceProvider):
@@ -34,7 +36,9 @@ def test_a_preview_beside_another_process_s_live_run_says_who_is_at_work(project
     wait_for(project.directory / "started")
     try:
         previewed = project.run("preview", "-s", "dev")
-        refused = project.run("up", "--yes", "-s", "dev", code=None)
+        loads = (project.directory / "loads").read_text()
+        refused = project.run("up", "--yes", "-s", "dev", code=10)
+        assert (project.directory / "loads").read_text() == loads, "the program is not run for nothing"
         # A run that was interrupted is something else.
         looked_for = (project.directory / "looked for").exists()
     finally:
@@ -49,9 +53,32 @@ def test_a_preview_beside_another_process_s_live_run_says_who_is_at_work(project
     assert not looked_for
     for text in ("interrupted", "when the run ended"):
         assert text not in previewed.stdout + previewed.stderr + refused.stdout + refused.stderr
-    assert refused.returncode != 0
-    early, _, late = refused.stderr.partition("error: the stack is currently locked by ")
-    assert early.count(who) == 1, "it is said before the preview, and once"
-    assert "`maloko up` itself cannot begin before that is done" in early
-    assert who in late
+    assert "error: the stack is currently locked by " in refused.stderr
+    assert refused.stderr.count(who) == 1
     assert "unchanged" in project.run("up", "--yes", "-s", "dev").stdout
+
+
+def test_an_operation_waits_for_another_one_as_long_as_it_is_told(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    running = begin(project, "up", "--yes", "--skip-preview", "-s", "dev")
+    wait_for(project.directory / "started")
+    # The flag goes before the variable.
+    project.environment["MALOKO_LOCK_TIMEOUT"] = "0s"
+    waiting = begin(project, "up", "--yes", "-s", "dev", "--lock-timeout", "4m")
+    try:
+        assert waiting.stdout is not None
+        told = waiting.stdout.readline()
+        refused = project.run("refresh", "--yes", "--skip-preview", "-s", "dev", code=10)
+        project.environment["MALOKO_LOCK_TIMEOUT"] = "soon"
+        wrong = project.run("stack", code=2)
+    finally:
+        project.write("go on", "")
+        said, _ = running.communicate()
+        more, _ = waiting.communicate()
+    assert "the stack 'dev' is locked by maloko of " in told
+    assert "waiting for 240 s at most" in told
+    assert "currently locked" in refused.stderr
+    assert "write a number and a unit, such as 90s, 5m or 1h30m" in wrong.stderr
+    assert running.returncode == 0, said
+    assert waiting.returncode == 0, more
+    assert "unchanged" in more

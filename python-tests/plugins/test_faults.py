@@ -106,6 +106,7 @@ def test_a_plugin_that_is_cut_off_in_a_call_loses_nothing(cut: Cut, method: str,
     ("how", "words"),
     [
         ("garbage", "the answer to Create cannot be read"),
+        ("deep", "a value in it is nested too deeply: values may hold about 30 levels of objects"),
         ("signature", "property 'odd': an object with the unknown signature 'nobody knows this'"),
     ],
 )

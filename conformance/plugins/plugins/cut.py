@@ -8,7 +8,7 @@ Run as `cut.py COMMAND... ENGINE_ADDRESS`. `$CUT` says where, as `Create:answer`
 
 With `$SPOIL` in place of it, as `Create:signature`, the answer to a call is spoilt: `garbage` is no message,
 `signature` has a value of a kind that nobody knows, `field` has a member that nobody knows, `large` has a text of 300
-MiB among its properties.
+MiB among its properties, `deep` has an object in 50 others.
 """
 
 import os
@@ -23,6 +23,25 @@ from pulumi.runtime.proto import provider_pb2 as p
 LIMIT = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", -1)]
 ANSWERS = {"Create": p.CreateResponse, "Update": p.UpdateResponse, "Read": p.ReadResponse}
 MEBIBYTES = 300
+LEVELS = 50
+
+
+def sized(tag, data):
+    """A field of a message, in bytes."""
+    length, size = len(data), b""
+    while length > 127:
+        size += bytes([length & 127 | 128])
+        length >>= 7
+    return bytes([tag]) + size + bytes([length]) + data
+
+
+def deep():
+    """The properties `{deep: {deep: ...}}`, in bytes: Python's own library does not write as many levels."""
+    value = sized(0x1A, b"text")
+    for _ in range(LEVELS):
+        properties = sized(0x0A, sized(0x0A, b"deep") + sized(0x12, value))
+        value = sized(0x2A, properties)
+    return properties
 
 
 class Cut(grpc.GenericRpcHandler):
@@ -70,6 +89,8 @@ class Cut(grpc.GenericRpcHandler):
             answer.properties["large"] = "x" * (MEBIBYTES << 20)
         spoilt = answer.SerializeToString()
         # Field 99, a text of one letter.
+        if self.how == "deep":
+            return spoilt + sized(0x12, deep())
         return spoilt + b"\x9a\x06\x01x" if self.how == "field" else spoilt
 
 

@@ -1,6 +1,9 @@
-//! `--json` and `--output`: whether a command writes for people or for programs.
+//! `--json` and `--output`: whether a command writes for people or for programs. And how durations are written.
+
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use maloko_core::duration::parse_duration;
 
 /// Flags of the commands that list or show something.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -29,4 +32,11 @@ pub(crate) enum OutputFormat {
     Default,
     /// For programs.
     Json,
+}
+
+/// A duration as Go writes it.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = parse_duration(text).filter(|_| !text.is_empty());
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| "write a number and a unit, such as 90s, 5m or 1h30m".to_owned())
 }

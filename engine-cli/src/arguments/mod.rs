@@ -15,6 +15,7 @@ mod tests;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
@@ -70,6 +71,10 @@ pub(crate) struct GlobalArguments {
     /// Work on a state although its integrity is broken
     #[arg(long, global = true)]
     pub(crate) disable_integrity_checking: bool,
+    /// Wait so long for a stack that somebody else works on, such as 90s or 5m
+    #[arg(long, global = true, value_name = "TIME", env = "MALOKO_LOCK_TIMEOUT", hide_env_values = true)]
+    #[arg(value_parser = format::duration)]
+    pub(crate) lock_timeout: Option<Duration>,
     /// Use this file for the stack's configuration instead of Pulumi.<stack>.yaml
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config_file: Option<PathBuf>,

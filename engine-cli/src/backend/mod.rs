@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
-use maloko_core::state::{Backend, LocalBackend};
+use maloko_core::state::{Backend, LocalBackend, PatientBackend};
 use maloko_stores::World;
 
 use crate::context::Context;
@@ -121,6 +121,15 @@ pub(crate) fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>>
         notify: Arc::new(move |text| console.tell(text)),
     };
     Ok(maloko_stores::open(&place.url, &world)?)
+}
+
+/// Opens the store at a place, to wait there for locks as long as `--lock-timeout` says.
+pub(crate) fn open_patient(context: &Context, place: &Place) -> Result<Arc<dyn Backend>> {
+    let opened = open(context, place)?;
+    let Some(patience) = context.global.lock_timeout else { return Ok(opened) };
+    let console = context.console.clone();
+    let environment = context.environment.clone();
+    Ok(Arc::new(PatientBackend::new(opened, patience, environment, move |text| console.tell(text))))
 }
 
 fn open_directory(context: &Context, place: &Place) -> Result<LocalBackend> {

@@ -60,11 +60,9 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     let plan = if request.is_dry() || request.confirm.skip_preview || context.library.is_some() {
         None
     } else {
-        // A lock that cannot be read now is reported by whoever needs it.
-        let holders = at_work(&*workplace.backend, &stack).await.unwrap_or_default();
-        workplace.tell_who_is_at_work(&stack, &holders, Some(request.verb));
         // Asked for before the preview, and only here.
         let typed = workplace.ask_for_passphrase(&stack)?;
+        try_lock(&workplace, &stack, request.verb).await?;
         match preview_and_ask(context, &request, typed.as_ref()).await? {
             AfterPreview::GoOn(plan) => Some(plan),
             AfterPreview::Over(code) => return Ok(code),
@@ -78,6 +76,18 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
         tell_what_stays(context, &request, &workplace.shown(&stack));
     }
     Ok(code)
+}
+
+/// Fails before the program is run when the operation could not begin after its preview.
+async fn try_lock(workplace: &Workplace<'_>, stack: &StackName, verb: &str) -> Result<()> {
+    // A lock that cannot be read now is reported by whoever needs it.
+    if at_work(&*workplace.backend, stack).await.unwrap_or_default().is_empty() {
+        return Ok(());
+    }
+    // Whoever is said to be at work may be gone, on another machine: that is found out by taking the lock.
+    let crypter = workplace.crypter(stack, &mut workplace.settings(stack)?).await?;
+    let session = workplace.session(stack, crypter, &format!("maloko {verb}")).await?;
+    Ok(session.abandon().await?)
 }
 
 /// After a whole stack was destroyed: is the stack itself still there?

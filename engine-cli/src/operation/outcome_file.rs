@@ -1,7 +1,7 @@
 //! What a process that runs an operation for a library leaves to it: the events as they come, and in the end what came of
 //! the operation, with the error in words, for the error object stays in the process that raised it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::path::Path;
 
 use maloko_core::Report;
@@ -10,13 +10,15 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::terminal::console::Stream;
 
 /// Opens the file of `--event-log`, which may be a pipe; what is in it stays.
-pub(super) fn open_event_log(context: &Context, file: &Path) -> Result<File> {
+pub(super) fn open_event_log(context: &Context, file: &Path) -> Result<Stream> {
     let file = context.directory.join(file);
-    OpenOptions::new().append(true).create(true).open(&file).map_err(|error| {
-        Failure::io(format!("the event log {} (from --event-log) cannot be written", file.display()), &error)
-    })
+    let name = format!("the event log {} (from --event-log)", file.display());
+    let opened = OpenOptions::new().append(true).create(true).open(&file);
+    let opened = opened.map_err(|error| Failure::io(format!("{name} cannot be written"), &error))?;
+    Ok(context.console.to_file(&name, opened))
 }
 
 /// Writes the file of `--outcome-file`, without secrets; `page` is what was recorded of the run.

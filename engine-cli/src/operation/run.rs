@@ -171,6 +171,9 @@ pub(super) async fn prepare(
     let stacks = BackendStacks::new(backend, crypter.clone(), stack.project());
     operation.stacks = OtherStacks::new(Arc::new(stacks));
     operation.plugins = plugins::host(workplace, &operation);
+    if let Some(library) = &workplace.context.library {
+        library.go_on()?;
+    }
     let session = open_session(workplace, request, stack, crypter.clone()).await?;
     Ok(Prepared { operation, session, redactor, crypter })
 }
@@ -212,7 +215,7 @@ async fn open_session(
         let (mut snapshot, holders) = workplace.read_beside(stack, &crypter).await?;
         // Before a preview pass the command itself has said it.
         if request.confirm.preview_pass.is_none() {
-            workplace.tell_who_is_at_work(stack, &holders, None);
+            workplace.tell_who_is_at_work(stack, &holders);
         }
         unseal(&mut snapshot, &crypter)?;
         return Ok(Session::preview(snapshot, crypter));
@@ -403,7 +406,11 @@ async fn operate(
             None
         }
     };
-    let (end, left_behind) = if runs_program {
+    // The program of a run that was cancelled meanwhile would register what nobody makes.
+    let is_called_off = workplace.context.library.as_ref().is_some_and(|library| library.cancellation.is_requested());
+    let (end, left_behind) = if is_called_off {
+        (ProgramEnd::default(), false)
+    } else if runs_program {
         let running = language_host.run_program(Arc::clone(&engine), program);
         tokio::select! {
             end = running => (end, false),

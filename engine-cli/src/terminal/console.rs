@@ -13,12 +13,20 @@ use crate::failure::Failure;
 
 /// Why something that was to be shown was not, first of all. A reader that has gone away is no error of the command's.
 #[derive(Clone, Default)]
-struct Lost(Arc<Mutex<Option<String>>>);
+struct Lost {
+    first: Arc<Mutex<Option<String>>>,
+    /// A file that it was to be written to; `None` for stdout.
+    file: Option<Arc<str>>,
+}
 
 impl Lost {
     fn note(&self, error: &std::io::Error) {
         if !matches!(error.kind(), std::io::ErrorKind::BrokenPipe | std::io::ErrorKind::Interrupted) {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
+            let message = || match &self.file {
+                Some(file) => format!("{file} could not be written: {error}"),
+                None => format!("the output could not be written: {error}; look at where stdout goes"),
+            };
+            self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(message);
         }
     }
 }
@@ -159,12 +167,12 @@ impl Console {
     /// The failure of a command that did what it was to do, except that not all of its output was written.
     #[must_use]
     pub(crate) fn unwritten(&self) -> Option<Failure> {
-        self.lost
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .map(|error| Failure::new(format!("the output could not be written: {error}; look at where stdout goes")))
+        self.lost.first.lock().unwrap_or_else(PoisonError::into_inner).clone().map(Failure::new)
+    }
+
+    /// A stream to a file that the user asked for: what cannot be written to it counts as that of stdout. `file` names it.
+    pub(crate) fn to_file(&self, file: &str, to: std::fs::File) -> Stream {
+        Stream::new(Box::new(to), Lost { file: Some(file.into()), ..self.lost.clone() })
     }
 
     /// Where stderr goes.

@@ -116,7 +116,7 @@ pub trait OpenFile: Send {
 
 /// A file that is locked by us, until this is dropped.
 pub trait LockedFile: Send {
-    /// What its holder wrote into it.
+    /// What its holder wrote into it. Who has the lock goes by the system's word: damage in the text blocks nobody.
     fn read(&mut self) -> io::Result<String>;
 
     /// Replaces its content. The text has to have the same length each time, so that the file is never empty in

@@ -2,7 +2,7 @@
 //! fifth of a second. They are in memory only, as the passphrases are.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::derived_keys::label;
 
@@ -17,7 +17,30 @@ type Keys = VecDeque<(String, [u8; LEN])>;
 
 /// Keys by passphrase and salt. Clones share them.
 #[derive(Clone, Default)]
-pub struct KnownKeys(Arc<Mutex<Keys>>);
+pub struct KnownKeys(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    keys: Mutex<Keys>,
+    /// How many are derived just now.
+    deriving: Mutex<usize>,
+    derived: Condvar,
+}
+
+/// The right to derive a key, until it is dropped.
+pub(crate) struct Turn<'k>(&'k Shared);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.deriving) -= 1;
+        self.0.derived.notify_one();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whole after every statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl KnownKeys {
     /// The key of a passphrase and a salt, if it was derived before.
@@ -38,9 +61,20 @@ impl KnownKeys {
         known.truncate(MAX_KEYS);
     }
 
+    /// Waits for the right to derive a key. No more are derived at a time than there are processors: of many that begin at
+    /// once, those that wait can still be called off, and the others have theirs sooner.
+    pub(crate) fn turn(&self) -> Turn<'_> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut deriving = lock(&self.0.deriving);
+        while *deriving >= processors {
+            deriving = self.0.derived.wait(deriving).unwrap_or_else(PoisonError::into_inner);
+        }
+        *deriving += 1;
+        Turn(&self.0)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Keys> {
-        // Whole after every statement.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.keys)
     }
 }
 

@@ -88,6 +88,8 @@ pub struct Environment {
     pub linger: Duration,
     /// The keys that this process has derived before, where it opens the same stacks more than once.
     pub known_keys: Option<KnownKeys>,
+    /// Says that nobody wants the outcome of the command any more: what has not begun does not begin.
+    pub abandonment: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl Environment {
@@ -103,7 +105,14 @@ impl Environment {
             identity: Arc::new(identity),
             linger: LINGER,
             known_keys: None,
+            abandonment: None,
         }
+    }
+
+    /// Does nobody want the outcome of the command any more?
+    #[must_use]
+    pub fn is_abandoned(&self) -> bool {
+        self.abandonment.as_ref().is_some_and(|abandoned| abandoned())
     }
 
     /// A random identifier.

@@ -133,7 +133,7 @@ pub trait Backend: Send + Sync {
     /// Reads a stack, without a lease; [`NoStack`](crate::Error::NoStack) when there is none.
     async fn load(&self, stack: &StackName) -> Result<StoredStack>;
 
-    /// Gets the sole right to write, or [`Locked`](crate::Error::Locked) with the holder's name. `operation` is the
+    /// Gets the sole right to write, or [`InUse`](crate::Error::InUse) with the holder's name. `operation` is the
     /// command that wants it, as others are told.
     async fn lease(&self, stack: &StackName, operation: &str) -> Result<Arc<dyn Lease>>;
 

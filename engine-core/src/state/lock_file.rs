@@ -72,7 +72,7 @@ pub fn locked(stack: &StackName, holders: &[&Holder], advice: impl Into<Message>
         some => by_whom(some),
     };
     // It begins with Pulumi's words, which scripts look for to try again later.
-    Error::Locked(message![
+    Error::InUse(message![
         format!(
             "the stack is currently locked by {} lock(s): '{}' is locked {who}. Wait until it is done",
             holders.len().max(1),

@@ -394,7 +394,7 @@ struct Lock {
 impl LockedFile for Lock {
     fn read(&mut self) -> io::Result<String> {
         let mut volume = self.disk.look()?;
-        String::from_utf8(volume.node(self.node)?.content.clone()).map_err(|_| ErrorKind::InvalidData.into())
+        Ok(String::from_utf8_lossy(&volume.node(self.node)?.content).into_owned())
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {

@@ -1,7 +1,9 @@
 //! Requests to the servers that have plugins.
 
 use std::io::Read;
+use std::time::Duration;
 
+use maloko_core::steady::SteadyReader;
 use ureq::Agent;
 use ureq::config::RedirectAuthHeaders;
 use ureq::tls::{RootCerts, TlsConfig};
@@ -16,6 +18,7 @@ const LONGEST_ANSWER: u64 = 16 << 20;
 pub(crate) struct Http {
     plain: Agent,
     secure: Agent,
+    silence: Duration,
 }
 
 /// An address with what goes with it.
@@ -60,7 +63,7 @@ impl Http {
                 .build()
                 .new_agent()
         };
-        Self { plain: agent(false), secure: agent(true) }
+        Self { plain: agent(false), secure: agent(true), silence: limits.silence }
     }
 
     /// Asks for an address.
@@ -91,7 +94,9 @@ impl Http {
             _ => return Err(InstallError::elsewhere(format!("{shown} answered {status}"))),
         }
         let body = response.into_body();
-        Ok(Body { length: body.content_length(), reader: Box::new(body.into_with_config().limit(u64::MAX).reader()) })
+        let length = body.content_length();
+        let reader = SteadyReader::new(body.into_with_config().limit(u64::MAX).reader(), self.silence);
+        Ok(Body { length, reader: Box::new(reader) })
     }
 
     /// Asks for JSON.

@@ -11,7 +11,7 @@ pub(crate) struct Limits {
     pub(crate) unpacked: u64,
     /// Files and folders in it.
     pub(crate) members: u64,
-    /// How long a server may be silent.
+    /// How long a server may be silent, or send next to nothing.
     pub(crate) silence: Duration,
 }
 

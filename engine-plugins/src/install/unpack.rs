@@ -11,14 +11,14 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
-use tar::{Archive, EntryType, PaxExtensions};
+use tar::{Archive, EntryType};
 
 use super::error::InstallError;
 use super::limits::Limits;
 use super::progress::Progress;
 
-/// Longer names and headers are no archive's that anybody made on purpose. They are held in memory.
-const LONGEST_NAME: u64 = 1 << 20;
+/// Longer names and headers before one file are no archive's that anybody made on purpose. They are held in memory.
+const LONGEST_HEADERS: u64 = 2 << 20;
 
 /// Unpacks a tar archive with gzip into a folder that is empty.
 pub(crate) fn unpack(
@@ -35,14 +35,22 @@ pub(crate) fn unpack(
             format!("the archive is broken or cut off: {error}; download it again")
         })
     };
-    let bounded =
-        Bounded { reader: MultiGzDecoder::new(archive), left: limits.unpacked, exceeded: Rc::clone(&exceeded) };
+    let headers = Rc::new(Cell::new(None));
+    let bounded = Bounded {
+        reader: MultiGzDecoder::new(archive),
+        left: limits.unpacked,
+        exceeded: Rc::clone(&exceeded),
+        headers: Rc::clone(&headers),
+    };
     let mut archive = Archive::new(bounded);
     let mut place = Place { root: folder, folders: BTreeSet::new() };
     let mut members = 0;
-    let mut long_name = None;
-    // The library would read long names and headers into memory, however long they are. So we read them.
-    for entry in archive.entries().map_err(broken)?.raw(true) {
+    let mut entries = archive.entries().map_err(broken)?;
+    loop {
+        // The library reads long names and headers into memory, however long they are.
+        headers.set(Some(LONGEST_HEADERS));
+        let Some(entry) = entries.next() else { return Ok(()) };
+        headers.set(None);
         let mut entry = entry.map_err(broken)?;
         if progress.is_cancelled() {
             return Err(InstallError::last("the installation was cancelled"));
@@ -52,24 +60,10 @@ pub(crate) fn unpack(
             let most = limits.members;
             return Err(InstallError::last(format!("the archive has more than {most} files; this is no plugin")));
         }
-        match entry.header().entry_type() {
-            EntryType::XGlobalHeader => continue,
-            EntryType::GNULongName => {
-                let name = read_short(&mut entry).map_err(broken)?;
-                let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-                long_name = Some(path_of(&name[..end]));
-                continue;
-            }
-            EntryType::XHeader => {
-                long_name = path_in_header(&read_short(&mut entry).map_err(broken)?).or(long_name);
-                continue;
-            }
-            _ => {}
+        if entry.header().entry_type() == EntryType::XGlobalHeader {
+            continue;
         }
-        let named = match long_name.take() {
-            Some(name) => name,
-            None => path_of(&entry.header().path_bytes()),
-        };
+        let named = path_of(&entry.path_bytes());
         let refused = |why: &str| {
             InstallError::last(format!("the archive has {why}: '{}'; it is refused as a whole", named.display()))
         };
@@ -90,7 +84,6 @@ pub(crate) fn unpack(
             _ => return Err(refused("something that is neither a file nor a folder")),
         }
     }
-    Ok(())
 }
 
 /// The folder into which an archive is unpacked.
@@ -118,22 +111,8 @@ impl Place<'_> {
     }
 }
 
-fn read_short(entry: &mut impl Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    entry.take(LONGEST_NAME + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST_NAME {
-        return Err(std::io::Error::other("a name in it is too long"));
-    }
-    Ok(bytes)
-}
-
 fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
-}
-
-fn path_in_header(header: &[u8]) -> Option<PathBuf> {
-    let members = PaxExtensions::new(header).filter_map(Result::ok);
-    members.filter(|member| member.key_bytes() == b"path").last().map(|member| path_of(member.value_bytes()))
 }
 
 /// The path below the folder; `None` if it leads elsewhere.
@@ -154,6 +133,8 @@ struct Bounded<R> {
     reader: R,
     left: u64,
     exceeded: Rc<Cell<bool>>,
+    /// How much of headers may follow; `None` within a file.
+    headers: Rc<Cell<Option<u64>>>,
 }
 
 impl<R: Read> Read for Bounded<R> {
@@ -165,6 +146,10 @@ impl<R: Read> Read for Bounded<R> {
                 self.exceeded.set(true);
                 return Err(std::io::Error::other("too large"));
             }
+        }
+        if let Some(headers) = self.headers.get() {
+            let left = headers.checked_sub(read as u64);
+            self.headers.set(Some(left.ok_or_else(|| std::io::Error::other("a name in it is too long"))?));
         }
         Ok(read)
     }

@@ -116,3 +116,18 @@ fn a_broken_archive_is_named_as_such() {
     let twice = archive(&[("same", 0o644, b"1"), ("same", 0o644, b"2")]);
     assert!(refusal(&twice, &Limits::default()).contains("'same' of the archive cannot be unpacked"));
 }
+
+#[test]
+fn a_size_in_a_pax_header_counts() {
+    let packed = archive_of(|tar| {
+        tar.append_pax_extensions([("size", &b"5"[..])]).expect("a header");
+        let mut header = tar::Header::new_ustar();
+        header.set_size(0);
+        header.set_path("tool").expect("a name");
+        header.set_cksum();
+        tar.append(&header, &b"whole"[..]).expect("a file");
+    });
+    let (outside, done) = unpacked(&packed, &Limits::default());
+    done.expect("a good archive");
+    assert_eq!(std::fs::read(outside.path().join("plugin").join("tool")).expect("a file"), b"whole");
+}

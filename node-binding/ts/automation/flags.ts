@@ -30,6 +30,7 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     suppressProgress: ["--suppress-progress", "switch"],
     configFile: ["--config-file", "value"],
     otelTraces: ["--otel-traces", "value"],
+    lockTimeout: ["--lock-timeout", "value"],
     page: ["--page", "value"],
 };
 
@@ -55,8 +56,8 @@ const UNSUPPORTED: Record<string, string> = {
 
 // Verbs that understand few of them.
 const FEW: Partial<Record<Verb, string[]>> = {
-    rename: ["color", "configFile"],
-    import: ["message", "diff", "color", "configFile", "suppressProgress", "otelTraces", "page"],
+    rename: ["color", "configFile", "lockTimeout"],
+    import: ["message", "diff", "color", "configFile", "suppressProgress", "otelTraces", "lockTimeout", "page"],
 };
 
 /** The verbs that take options. */

@@ -6,12 +6,12 @@ import type { ImportOptions } from "@pulumi/pulumi/automation";
 import { flagsOf } from "./flags";
 import { operate } from "./operations";
 import type { CommandResult, PageOptions } from "./result";
-import type { Stack, TelemetryOptions } from "./stack";
+import type { LockOptions, Stack, TelemetryOptions } from "./stack";
 
 /** Imports resources; gives the declarations that were written for them. */
 export async function importResources(
     stack: Stack,
-    options: ImportOptions & PageOptions & TelemetryOptions,
+    options: ImportOptions & PageOptions & TelemetryOptions & LockOptions,
 ): Promise<{ done: CommandResult; generatedCode: string }> {
     const directory = await fs.promises.mkdtemp(path.join(os.tmpdir(), "automation-import-"));
     try {

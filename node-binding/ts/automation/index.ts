@@ -14,7 +14,7 @@ export {
 } from "./errors";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
 export type { PageOptions, WithPage } from "./result";
-export { fullyQualifiedStackName, type ImportDifferencesOptions, Stack, type TelemetryOptions } from "./stack";
+export { fullyQualifiedStackName, type ImportDifferencesOptions, type LockOptions, Stack, type TelemetryOptions } from "./stack";
 export {
     type InstallOptions,
     LocalWorkspace,

@@ -6,6 +6,9 @@ import { commandError } from "./errors";
 import type { Outcome } from "./outcome";
 import { CommandResult } from "./result";
 
+/** The exit code of a command that was stopped. */
+const CANCELLED = 8;
+
 /** Everything that one command writes. */
 export class Listeners {
     readonly #texts = { out: "", err: "" };
@@ -39,7 +42,7 @@ export class Listeners {
         const result = new CommandResult(out, err, outcome.code, outcome.operation ?? undefined);
         if (outcome.code !== 0) {
             const { signal } = this.request;
-            const stopped = signal?.aborted === true && outcome.operation?.outcome === "cancelled";
+            const stopped = signal?.aborted === true && outcome.code === CANCELLED;
             throw commandError(result, thrown ?? (stopped ? { value: signal.reason } : undefined));
         }
         if (this.#failure !== undefined) {

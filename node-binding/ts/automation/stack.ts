@@ -40,6 +40,12 @@ export interface TelemetryOptions {
     otelTraces?: string;
 }
 
+/** Options of what works on a stack alone, beside the official ones. */
+export interface LockOptions {
+    /** How long to wait for a stack that somebody else works on, such as `90s` or `5m`. */
+    lockTimeout?: string;
+}
+
 /** An instance of a program, with its configuration and state. Its operations run one at a time. */
 export class Stack {
     /** Makes a stack; throws `StackAlreadyExistsError` where there is one of that name. */
@@ -83,7 +89,7 @@ export class Stack {
 
     /** Makes the resources as the program says. */
     async up(
-        options: UpOptions & ImportDifferencesOptions & PageOptions & TelemetryOptions = {},
+        options: UpOptions & ImportDifferencesOptions & PageOptions & TelemetryOptions & LockOptions = {},
     ): Promise<WithPage<UpResult>> {
         const done = await this.#operate("up", ["--yes", "--skip-preview"], options, options.program);
         const outputs = await this.outputs();
@@ -98,7 +104,9 @@ export class Stack {
     }
 
     /** Makes the state as the real resources are. */
-    async refresh(options: RefreshOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<RefreshResult>> {
+    async refresh(
+        options: RefreshOptions & PageOptions & TelemetryOptions & LockOptions = {},
+    ): Promise<WithPage<RefreshResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#operate("refresh", how, options);
         return withPage(await this.#summarized(done, options.showSecrets), done);
@@ -110,7 +118,9 @@ export class Stack {
     }
 
     /** Deletes all resources; with `remove`, then the stack itself and its configuration. */
-    async destroy(options: DestroyOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<DestroyResult>> {
+    async destroy(
+        options: DestroyOptions & PageOptions & TelemetryOptions & LockOptions = {},
+    ): Promise<WithPage<DestroyResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#operate("destroy", how, options);
         const summarized = await this.#summarized(done, options.showSecrets);
@@ -126,7 +136,7 @@ export class Stack {
     }
 
     /** Gives the stack another name. */
-    async rename(options: RenameOptions): Promise<RenameResult> {
+    async rename(options: RenameOptions & LockOptions): Promise<RenameResult> {
         const args = ["stack", "rename", options.stackName, ...flagsOf("rename", options)];
         const done = await operations.command(this, args, options);
         this.name = options.stackName;
@@ -134,7 +144,7 @@ export class Stack {
     }
 
     /** Takes over objects that exist. */
-    async import(options: ImportOptions & PageOptions & TelemetryOptions): Promise<WithPage<ImportResult>> {
+    async import(options: ImportOptions & PageOptions & TelemetryOptions & LockOptions): Promise<WithPage<ImportResult>> {
         const { done, generatedCode } = await importResources(this, options);
         return withPage({ ...(await this.#summarized(done, options.showSecrets)), generatedCode }, done);
     }

@@ -43,6 +43,8 @@ export interface Workspace extends Omit<OfficialWorkspace, "pulumiCommand" | "cl
 export interface LocalWorkspaceOptions extends Omit<OfficialOptions, "pulumiCommand"> {
     /** Accepted for programs that pass one; there is only one command line, and it is in this package. */
     pulumiCommand?: CommandRunner;
+    /** Calls off the making or finding of a stack (`createStack`, `selectStack`, `createOrSelectStack`). */
+    signal?: AbortSignal;
 }
 
 /** What `LocalWorkspace.install` would leave out. */
@@ -94,6 +96,7 @@ export class LocalWorkspace implements Workspace {
     envVars: { [key: string]: string };
     readonly #temporary: boolean;
     #selected: string | undefined;
+    #signal: AbortSignal | undefined;
 
     /** Throws where the directory does not exist. */
     static async create(options: LocalWorkspaceOptions): Promise<LocalWorkspace> {
@@ -140,7 +143,14 @@ export class LocalWorkspace implements Workspace {
                 `a stack is named by { stackName, projectName, program } or { stackName, workDir }, not by ${shape(args)}`,
             );
         }
-        return find(args.stackName, await LocalWorkspace.create(given));
+        const workspace = await LocalWorkspace.create(given);
+        workspace.#signal = given.signal;
+        try {
+            return await find(args.stackName, workspace);
+        } finally {
+            // What the stack does later has signals of its own.
+            workspace.#signal = undefined;
+        }
     }
 
     private constructor(options: LocalWorkspaceOptions | undefined, command: PulumiCommand) {
@@ -408,6 +418,7 @@ export class LocalWorkspace implements Workspace {
             arguments: args,
             directory: this.workDir,
             variables: variablesOf(this),
+            signal: this.#signal,
         });
     }
 }

@@ -135,12 +135,20 @@ fn open_editor(editor: &str, file: &Path) -> Result<()> {
 /// The end without a change, in which the text is not lost.
 fn kept(file: tempfile::NamedTempFile, why: &str) -> Failure {
     let path: PathBuf = file.path().to_owned();
+    let code = if why == "given up" { code::CANCELLED } else { code::FAILURE };
+    if !path.exists() {
+        let message = format!(
+            "{why}\nNothing was changed. The editor has left nothing of the edited text: {} is gone",
+            path.display()
+        );
+        return Failure { code, message: message.into() };
+    }
     let place = match file.keep() {
         Ok((_, path)) => path,
         Err(_) => path,
     };
     Failure {
-        code: if why == "given up" { code::CANCELLED } else { code::FAILURE },
+        code,
         message: message![
             format!("{why}\nNothing was changed. The edited text is kept in {}; mend it and run ", place.display()),
             Command::new("stack import").with("--file").value(place.display())

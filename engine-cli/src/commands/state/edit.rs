@@ -77,6 +77,11 @@ pub(super) fn meant(snapshot: &Snapshot, text: &str) -> Result<Urn> {
     }
 }
 
+/// Does a resource have this URN or name?
+pub(super) fn is_borne(snapshot: &Snapshot, text: &str) -> bool {
+    !bearers(text, snapshot.resources.iter().map(|resource| &resource.urn)).is_empty()
+}
+
 /// Removes every resource.
 pub(super) fn delete_all(snapshot: &mut Snapshot, force: bool) -> Result<()> {
     if let Some(resource) = snapshot.resources.iter().find(|resource| resource.protect)

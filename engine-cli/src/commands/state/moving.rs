@@ -5,6 +5,7 @@ use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::state::{Checkpoint, Crypter, Session, Snapshot, StackName, Unfinished};
 
+use super::edit;
 use super::relocate::{Moved, relocate};
 use crate::arguments::StateMove;
 use crate::context::Context;
@@ -49,17 +50,11 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
     };
     let mut moved_from = whole(&from, &from_crypter)?;
     let mut moved_to = whole(&to, &to_crypter)?;
-    let mut wanted: Vec<Urn> = arguments.urns.iter().map(|urn| Urn::unchecked(urn)).collect();
     let is_begun = from.is_marked() || to.is_marked();
-    if is_begun {
-        // It may have been killed when they were gone from here, and only the mark was left.
-        wanted.retain(|urn| moved_from.resources.iter().any(|resource| resource.urn == *urn));
-    }
-    let done = if wanted.is_empty() {
-        Ok(Moved::default())
-    } else {
-        relocate(&mut moved_from, &mut moved_to, &dest, &wanted, arguments.include_parents, is_begun)
-    };
+    let done = wanted(&moved_from, &arguments.urns, is_begun).and_then(|wanted| match wanted.as_slice() {
+        [] => Ok(Moved::default()),
+        wanted => relocate(&mut moved_from, &mut moved_to, &dest, wanted, arguments.include_parents, is_begun),
+    });
     let done = match done {
         Ok(done) => done,
         Err(failure) => {
@@ -95,6 +90,13 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
         Command::new("up")
     ]);
     Ok(())
+}
+
+/// The resources that these URNs and names mean.
+fn wanted(snapshot: &Snapshot, texts: &[String], is_begun: bool) -> Result<Vec<Urn>> {
+    // It may have been killed when they were gone from here, and only the mark was left.
+    let is_left = |text: &&String| !is_begun || edit::is_borne(snapshot, text);
+    texts.iter().filter(is_left).map(|text| edit::meant(snapshot, text)).collect()
 }
 
 /// Writes both states. Until the one is without the resources, neither stack can be used.

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
-use crate::event::{Diagnostic, Event, Severity};
+use crate::event::{Diagnostic, Severity};
 use crate::message::Message;
 use crate::operation::Operation;
 use crate::provider::{Answer, ProviderError};
@@ -121,13 +121,13 @@ impl Context {
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
     pub(in crate::driver) fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
-        self.exchange.tell(logged(urn, severity, message, ephemeral));
+        self.tell_message(logged(urn, severity, message, ephemeral));
     }
 
     pub(in crate::driver) fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<Message>) {
         let diagnostic =
             Diagnostic { urn: urn.cloned(), severity, message: message.into(), ephemeral: false, still_waiting: false };
-        self.exchange.tell(Event::Diagnostic(diagnostic));
+        self.tell_message(diagnostic);
     }
 
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
@@ -155,7 +155,7 @@ impl Context {
 }
 
 /// A message of the program; `urn` empty: from the run as a whole.
-pub(in crate::driver) fn logged(urn: &str, severity: Severity, message: &str, ephemeral: bool) -> Event {
+pub(in crate::driver) fn logged(urn: &str, severity: Severity, message: &str, ephemeral: bool) -> Diagnostic {
     let urn = (!urn.is_empty()).then(|| Urn::unchecked(urn));
-    Event::Diagnostic(Diagnostic { urn, severity, message: message.into(), ephemeral, still_waiting: false })
+    Diagnostic { urn, severity, message: message.into(), ephemeral, still_waiting: false }
 }

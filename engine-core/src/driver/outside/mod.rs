@@ -21,7 +21,7 @@ use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::event::{EventSink, Severity};
+use crate::event::{Event, EventSink, Severity};
 use crate::operation::Operation;
 use crate::plugin::PluginClient;
 use crate::provider::ProviderHost;
@@ -157,7 +157,7 @@ impl Engine {
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
     pub fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
-        self.outside.events.emit(logged(urn, severity, message, ephemeral));
+        self.outside.events.emit(Event::Diagnostic(logged(urn, severity, message, ephemeral)));
     }
 
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of

@@ -11,7 +11,7 @@ use futures::channel::mpsc::unbounded;
 use futures::channel::oneshot;
 use futures::stream::StreamExt;
 
-use crate::event::{Event, StepMetadata};
+use crate::event::{Diagnostic, Event, StepMetadata};
 use crate::fail_points;
 use crate::plan::Step;
 use crate::provider::ProviderError;
@@ -39,6 +39,17 @@ impl Context {
             && let Some(event) = event
         {
             self.exchange.tell(event);
+        }
+    }
+
+    /// Tells a message. One about a step that nobody knows yet comes behind its beginning: a step without an error of its own
+    /// is taken for one that was cancelled.
+    pub(in crate::driver) fn tell_message(&self, message: Diagnostic) {
+        let is_early = |urn: &Urn| self.durable_events.books().unreported.contains_key(urn);
+        if message.urn.as_ref().is_some_and(is_early) {
+            self.tell(Event::Diagnostic(message));
+        } else {
+            self.exchange.tell(Event::Diagnostic(message));
         }
     }
 

@@ -3,7 +3,7 @@ use futures::channel::mpsc::UnboundedReceiver;
 
 use crate::driver::actions::Action;
 use crate::driver::tests::outside_world::OutsideWorld;
-use crate::event::Op;
+use crate::event::{Op, Severity};
 use crate::operation::{Operation, OperationKind};
 
 use super::*;
@@ -26,6 +26,11 @@ impl Held {
         let resource = ResourceState { urn: urn(name), custom: true, ..ResourceState::default() };
         let step = Step::new(op, &urn(name), None, Some(Arc::new(resource)));
         self.world.context.tell(Event::StepStarted(step.metadata(step.new.clone())));
+    }
+
+    fn fail(&self, op: Op, name: &str) {
+        let step = Step::new(op, &urn(name), None, None);
+        self.world.context.tell(Event::StepFailed(step.metadata(None)));
     }
 
     fn call(&self, name: &str) {
@@ -51,6 +56,8 @@ impl Held {
         let actions = self.world.context.exchange.take_actions();
         let text = |action| match action {
             Action::Tell(Event::StepStarted(step)) => Some(format!("{} {} began", step.op, step.urn.name())),
+            Action::Tell(Event::StepFailed(step)) => Some(format!("{} {} failed", step.op, step.urn.name())),
+            Action::Tell(Event::Diagnostic(diagnostic)) => Some(diagnostic.message.to_string()),
             Action::TellCall(urn, ago) => Some(format!("{} was called {} s ago", urn.name(), ago.as_secs())),
             _ => None,
         };
@@ -98,4 +105,20 @@ fn of_two_steps_of_a_resource_that_wait_the_call_belongs_to_the_later_one() {
     held.pass(3);
     held.go_on();
     assert_eq!(held.heard(), ["delete-replaced a began", "a was called 3 s ago"]);
+}
+
+#[test]
+fn an_error_of_a_step_comes_between_its_beginning_and_its_end() {
+    let mut held = Held::new();
+    held.begin(Op::Delete, "a");
+    held.world.context.diagnose(Some(&urn("a")), Severity::Error, "it is protected");
+    held.fail(Op::Delete, "a");
+    assert_eq!(held.heard(), [""; 0]);
+    for _ in 0..3 {
+        held.go_on();
+    }
+    assert_eq!(held.heard(), ["delete a began", "it is protected", "delete a failed"]);
+    // What is about no step is told at once.
+    held.world.context.diagnose(Some(&urn("b")), Severity::Warning, "by the way");
+    assert_eq!(held.heard(), ["by the way"]);
 }

@@ -248,10 +248,10 @@ impl FileLock {
 
 impl LockedFile for FileLock {
     fn read(&mut self) -> io::Result<String> {
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         io::Seek::rewind(&mut self.file)?;
-        self.file.read_to_string(&mut text)?;
-        Ok(text)
+        self.file.read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {

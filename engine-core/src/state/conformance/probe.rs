@@ -102,7 +102,10 @@ pub(super) fn no_stack<T>(what: &str, result: Result<T>) -> Outcome {
 /// Something must be refused because another one holds the lease, or took it. Gives the message.
 pub(super) fn locked<T>(what: &str, result: Result<T>) -> std::result::Result<String, Failed> {
     let error = refused(what, result)?;
-    check!(matches!(error, Error::Locked(_)), "{what} should say that the stack is locked, and says: {error}");
+    check!(
+        matches!(error, Error::InUse(_) | Error::Locked(_)),
+        "{what} should say that the stack is locked, and says: {error}"
+    );
     Ok(error.to_string())
 }
 
@@ -110,7 +113,7 @@ pub(super) fn locked<T>(what: &str, result: Result<T>) -> std::result::Result<St
 pub(super) fn lost<T>(what: &str, result: Result<T>) -> Outcome {
     let error = refused(what, result)?;
     check!(
-        matches!(error, Error::Locked(_) | Error::NoStack { .. }),
+        matches!(error, Error::InUse(_) | Error::Locked(_) | Error::NoStack { .. }),
         "{what} should say that the lock was lost, and says: {error}"
     );
     Ok(())

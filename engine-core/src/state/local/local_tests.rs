@@ -145,6 +145,17 @@ fn one_writer_at_a_time_and_the_other_learns_who() {
 }
 
 #[test]
+fn a_damaged_lease_file_blocks_nobody() {
+    let (directory, backend) = with_stack();
+    drop(block_on(backend.lease(&name(), "test")).unwrap());
+    let file = directory.path().join(".pulumi/maloko").join(name().project()).join("dev/lease");
+    std::fs::write(&file, b"\xff\xfe damaged \x80\n").unwrap();
+    assert_eq!(block_on(backend.break_locks(&name())).unwrap(), []);
+    drop(block_on(backend.lease(&name(), "test")).unwrap());
+    assert!(block_on(backend.lease(&name(), "test")).unwrap().epoch() > 1, "it counts on");
+}
+
+#[test]
 fn a_dropped_lease_is_given_back() {
     let (directory, backend) = with_stack();
     drop(block_on(backend.lease(&name(), "test")).unwrap());

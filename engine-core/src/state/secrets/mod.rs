@@ -22,8 +22,8 @@ use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 
 use super::secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
-use crate::environment::Environment;
 use crate::environment::derived_keys;
+use crate::environment::{Environment, KnownKeys};
 
 const VERSION_PREFIX: &str = "v1:";
 /// What a salt string encrypts, so that a passphrase can be checked.
@@ -315,6 +315,10 @@ impl Inner {
         let known = self.environment.known_keys.as_ref();
         if let Some(Ok(keys)) = known.and_then(|known| known.find(text, salt)).map(|bytes| self.checked(&bytes)) {
             return Ok(keys);
+        }
+        let _turn = known.map(KnownKeys::turn);
+        if self.environment.is_abandoned() {
+            return Err("the command was cancelled before the key of the stack's secrets was derived".to_owned());
         }
         let (bytes, keys) = self.derive_anew()?;
         if let Some(known) = known {

@@ -86,3 +86,12 @@ fn ten_thousand_secrets_cost_one_key_derivation() {
     reading.seal_key().unwrap();
     assert_eq!(reading.0.derivations.load(std::sync::atomic::Ordering::Relaxed), 1);
 }
+
+#[test]
+fn no_key_is_derived_for_a_command_that_nobody_wants_any_more() {
+    let salt = Crypter::with_new_salt(Passphrase::given("one"), Environment::system()).unwrap().salt().to_owned();
+    let abandoned = Environment { abandonment: Some(Arc::new(|| true)), ..Environment::system() };
+    let crypter = Crypter::new(Passphrase::given("one"), &salt, abandoned).unwrap();
+    assert!(error_of(crypter.verify()).contains("cancelled"));
+    assert_eq!(crypter.0.derivations.load(std::sync::atomic::Ordering::Relaxed), 0);
+}

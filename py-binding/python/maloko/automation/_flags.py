@@ -9,7 +9,18 @@ from typing import Any
 from maloko.automation.errors import UnsupportedError
 
 # A flag is called as its argument.
-_VALUES = ("message", "color", "parallel", "plan", "save_plan", "import_file", "config_file", "otel_traces", "page")
+_VALUES = (
+    "message",
+    "color",
+    "parallel",
+    "plan",
+    "save_plan",
+    "import_file",
+    "config_file",
+    "otel_traces",
+    "page",
+    "lock_timeout",
+)
 _LISTS = ("target", "exclude", "replace")
 _SWITCHES = (
     "expect_no_changes",

@@ -119,6 +119,7 @@ class Stack(official.Stack):
         refuse_import_differences: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        lock_timeout: str | None = None,
     ) -> UpResult:
         """Makes the resources as the program says.
 
@@ -134,6 +135,7 @@ class Stack(official.Stack):
         :param refuse_import_differences: fail when an object of the option `import_` is not as the program says, in
             place of updating it
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
+        :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser, while it goes on and afterwards
         :raises CommandError: when the operation fails; its `__cause__` is what the program or a provider raised
         :raises UnsupportedError: for an argument that only the `pulumi` command line knows
@@ -224,6 +226,7 @@ class Stack(official.Stack):
         diff: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        lock_timeout: str | None = None,
     ) -> RefreshResult:
         """Makes the state as the real resources are.
 
@@ -232,6 +235,7 @@ class Stack(official.Stack):
         :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first, for its live providers; it does when not given
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
+        :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
         """
         done = self._operate(["refresh", *_confirmed(preview_only)], locals())
@@ -302,6 +306,7 @@ class Stack(official.Stack):
         diff: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        lock_timeout: str | None = None,
     ) -> DestroyResult:
         """Deletes every resource of the stack; the program runs first, for its live providers.
 
@@ -311,6 +316,7 @@ class Stack(official.Stack):
         :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first; it does when not given
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
+        :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
         """
         done = self._operate(["destroy", *_confirmed(preview_only)], locals())
@@ -368,6 +374,7 @@ class Stack(official.Stack):
         show_secrets: bool = True,
         otel_traces: str | None = None,
         page: str | None = None,
+        lock_timeout: str | None = None,
     ) -> ImportResult:
         """Takes over objects that exist.
 
@@ -376,6 +383,7 @@ class Stack(official.Stack):
         :param protect: whether they are protected from deletion
         :param generate_code: whether the result has code for the program; it has when not given
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
+        :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser
         :raises CommandError: when the operation fails
         """
@@ -401,12 +409,15 @@ class Stack(official.Stack):
         on_output: OnOutput | None = None,
         on_error: OnOutput | None = None,
         show_secrets: bool = False,
+        lock_timeout: str | None = None,
     ) -> RenameResult:
         """Gives the stack another name, also in this object.
 
+        :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when there is a stack of that name, or this one is worked on
         """
         workspace, arguments = self.workspace, ["stack", "rename", stack_name, "--stack", self.name]
+        arguments += flags({"lock_timeout": lock_timeout})
         result = workspace.command.run(arguments, workspace.work_dir, workspace.variables(), on_output, on_error)
         self.name = stack_name
         return RenameResult(result.stdout, result.stderr, self.info(show_secrets))
