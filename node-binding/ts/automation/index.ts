@@ -14,7 +14,13 @@ export {
 } from "./errors";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
 export type { PageOptions, WithPage } from "./result";
-export { fullyQualifiedStackName, type ImportDifferencesOptions, type LockOptions, Stack, type TelemetryOptions } from "./stack";
+export {
+    fullyQualifiedStackName,
+    type ImportDifferencesOptions,
+    type LockOptions,
+    Stack,
+    type TelemetryOptions,
+} from "./stack";
 export {
     type InstallOptions,
     LocalWorkspace,

@@ -144,7 +144,9 @@ export class Stack {
     }
 
     /** Takes over objects that exist. */
-    async import(options: ImportOptions & PageOptions & TelemetryOptions & LockOptions): Promise<WithPage<ImportResult>> {
+    async import(
+        options: ImportOptions & PageOptions & TelemetryOptions & LockOptions,
+    ): Promise<WithPage<ImportResult>> {
         const { done, generatedCode } = await importResources(this, options);
         return withPage({ ...(await this.#summarized(done, options.showSecrets)), generatedCode }, done);
     }
