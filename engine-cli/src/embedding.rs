@@ -27,6 +27,9 @@ pub struct Cancellation(Arc<Mutex<Cancelling>>);
 #[derive(Default)]
 struct Cancelling {
     requested: bool,
+    /// An operation has begun.
+    begun: bool,
+    /// Something was called off before it could begin.
     called_off: bool,
     engine: Weak<Engine>,
 }
@@ -59,8 +62,9 @@ impl Cancellation {
     /// Asks on behalf of what has not begun yet: where it is to end, it must not begin.
     pub(crate) fn calls_off(&self) -> bool {
         let mut cancelling = self.lock();
-        cancelling.called_off |= cancelling.requested;
-        cancelling.requested
+        let off = cancelling.requested && !cancelling.begun;
+        cancelling.called_off |= off;
+        off
     }
 
     /// Was something called off before it began?
@@ -71,6 +75,7 @@ impl Cancellation {
     /// From now on it is this engine that is stopped.
     pub(crate) fn watch(&self, engine: &Arc<Engine>) {
         let mut cancelling = self.lock();
+        cancelling.begun = true;
         cancelling.engine = Arc::downgrade(engine);
         let requested = cancelling.requested;
         drop(cancelling);

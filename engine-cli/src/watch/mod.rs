@@ -83,6 +83,7 @@ fn up(context: &Context, flags: &[OsString]) -> Vec<OsString> {
     option("--stack", global.stack.clone().map(Into::into));
     option("--backend", global.backend.clone().map(Into::into));
     option("--config-file", global.config_file.clone().map(Into::into));
+    option("--lock-timeout", global.lock_timeout.map(|time| format!("{}s", time.as_secs_f64()).into()));
     let color = match global.color {
         ColorChoice::Always => "always",
         ColorChoice::Never | ColorChoice::Raw => "never",

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::derived_keys::label;
 
@@ -11,6 +12,9 @@ const MAX_KEYS: usize = 64;
 
 /// Length of a key in bytes.
 const LEN: usize = ring::digest::SHA256_OUTPUT_LEN;
+
+/// Nobody waits longer for the end of somebody else's derivation.
+const LONGEST_TURN: Duration = Duration::from_secs(10);
 
 /// What a key was derived from (a hash of it), and the key; those used last come first.
 type Keys = VecDeque<(String, [u8; LEN])>;
@@ -67,7 +71,12 @@ impl KnownKeys {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let mut deriving = lock(&self.0.deriving);
         while *deriving >= processors {
-            deriving = self.0.derived.wait(deriving).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.0.derived.wait_timeout(deriving, LONGEST_TURN).unwrap_or_else(PoisonError::into_inner);
+            deriving = waited.0;
+            if waited.1.timed_out() {
+                // A process that was forked off counts threads that it does not have.
+                break;
+            }
         }
         *deriving += 1;
         Turn(&self.0)
