@@ -35,7 +35,6 @@ pub mod resource_state;
 pub mod schedule;
 pub mod served_by;
 pub mod state;
-pub mod steady;
 pub mod update_plan;
 pub mod urn;
 pub mod value;

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
-use crate::steady::SteadyReader;
+use crate::environment::SteadyReader;
 
 /// A server that is silent for this long is given up.
 const PATIENCE: Duration = Duration::from_secs(60);

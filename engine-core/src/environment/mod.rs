@@ -8,6 +8,7 @@ pub mod files;
 mod known_keys;
 pub(crate) mod platform;
 pub(crate) mod side_by_side;
+mod steady;
 pub mod timer;
 
 use std::fmt;
@@ -24,6 +25,7 @@ use crate::error::{Error, Result};
 pub use self::disk::SystemFiles;
 pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 pub use self::known_keys::KnownKeys;
+pub use self::steady::SteadyReader;
 
 /// [`Environment::linger`] of a machine: longer than a program takes from one resource to the next, and shorter than
 /// anybody notices.

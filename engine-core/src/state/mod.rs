@@ -19,7 +19,6 @@ pub mod memory;
 mod migrated;
 pub mod name;
 pub mod order;
-pub mod patient;
 pub mod pending_operation;
 mod references;
 mod rename;
@@ -43,7 +42,6 @@ pub use local::LocalBackend;
 pub use memory::MemoryBackend;
 pub use migrated::{resources_from_json, resources_to_json};
 pub use name::{ORGANIZATION, StackName};
-pub use patient::PatientBackend;
 pub use pending_operation::{PendingKind, PendingOperation};
 pub use secrets::Crypter;
 pub use secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
@@ -52,6 +50,7 @@ pub use session::{Durability, LockWait, Session};
 pub use session_options::SessionOptions;
 pub use snapshot::Snapshot;
 pub use stack::copy::{Copied, migrate_stack};
+pub use stack::patient::PatientBackend;
 pub use stack::restore::{
     GenerationContent, GenerationReading, read_generation, read_generations, restore_stack, salvage_journal,
 };

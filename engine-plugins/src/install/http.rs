@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
-use maloko_core::steady::SteadyReader;
+use maloko_core::environment::SteadyReader;
 use ureq::Agent;
 use ureq::config::RedirectAuthHeaders;
 use ureq::tls::{RootCerts, TlsConfig};

@@ -1,6 +1,7 @@
 //! What is done to a stack as a whole: reading it, making it, replacing it.
 
 pub mod copy;
+pub mod patient;
 pub mod restore;
 pub(super) mod successor;
 

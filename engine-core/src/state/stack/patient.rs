@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Holder, Lease, StoredEntry, StoredStack};
-use super::lock_file::by_whom;
-use super::name::StackName;
+use crate::state::backend::{Backend, Generation, Holder, Lease, StoredEntry, StoredStack};
+use crate::state::lock_file::by_whom;
+use crate::state::name::StackName;
 
 /// The pauses between two attempts: short ones at first, because most commands are short.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
