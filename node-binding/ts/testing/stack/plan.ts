@@ -2,7 +2,7 @@
 import { ask } from "../judgement";
 import { difference, show } from "../values";
 
-/** What is done to a resource. `delete`, of a refresh: its object is gone. */
+/** What is done to a resource. `delete`, of a refresh: its object is gone; `delete-with`: it goes with its owner. */
 export type Action =
     | "create"
     | "update"

@@ -54,8 +54,8 @@ class PlanEntry:
     parent: str | None
     """Its parent's URN."""
     action: str
-    """`same`, `create`, `update`, `replace`, `delete`, `delete-with` (its owner), `retain`, `read`, `import` or `discard`.
-    `delete`, of a refresh: its object is gone."""
+    """`same`, `create`, `update`, `replace`, `delete`, `delete-with` (its owner), `retain`, `read`, `import` or
+    `discard`. `delete`, of a refresh: its object is gone."""
     ops: list[str]
     """The engine's steps, in order."""
     changes: dict[str, Change]
