@@ -63,6 +63,26 @@ test("a program that waits for what never comes is told of it", () => {
     expect(output).toContain("* late [pulumi-nodejs:dynamic:Resource]");
 });
 
+test("an input of a component that its own child resolves is told", () => {
+    const it = project({
+        "index.js": `${ITEM}
+class Box extends pulumi.ComponentResource {
+    constructor(name, n) {
+        super("demo:index:Box", name, { n });
+        this.child = new Item("child", { n: 1 }, { parent: this });
+    }
+}
+let resolve;
+const n = new Promise((it) => { resolve = it; });
+new Box("box", n).child.id.apply(resolve);`,
+    });
+    const { status, output } = it.run("preview", "--stack", "dev");
+    expect(status).not.toBe(0);
+    expect(output).toContain("a promise or output that nothing will ever resolve");
+    expect(output).toContain("* box [demo:index:Box]");
+    expect(output).toContain("* child [pulumi-nodejs:dynamic:Resource]");
+});
+
 test("components 500 deep", () => {
     const it = project({
         "index.js": `${ITEM}

@@ -89,15 +89,11 @@ def test_children_that_depend_on_their_component(items: Project) -> None:
     assert "circular dependency" in items.failing("up", "--yes", "--skip-preview")
 
 
-def test_a_program_that_waits_for_what_never_comes_is_told_of_it(items: Project) -> None:
+def told_of_waiting(items: Project, program: str) -> str:
+    """What a preview of a program says that waits, until it has named the resources."""
     items.write("sitecustomize.py", "import maloko._run.quiet\nmaloko._run.quiet.WARNING_SECONDS = 0.2\n")
     items.environment["PYTHONPATH"] = str(items.directory)
-    items.write(
-        "__main__.py",
-        "import asyncio, pulumi\n"
-        "from items import Item\n"
-        "Item('late', {'n': pulumi.Output.from_input(asyncio.get_event_loop().create_future())})\n",
-    )
+    items.write("__main__.py", program)
     with begin(items, "preview") as preview:
         said = ""
         for line in preview.stdout or ():
@@ -106,4 +102,28 @@ def test_a_program_that_waits_for_what_never_comes_is_told_of_it(items: Project)
                 break
         preview.kill()
     assert "the program has waited for 0.2 s, and nothing goes on that maloko can see" in said
-    assert "never came: 'late' (pulumi-python:dynamic:Resource)" in said
+    return said
+
+
+def test_a_program_that_waits_for_what_never_comes_is_told_of_it(items: Project) -> None:
+    program = (
+        "import asyncio, pulumi\n"
+        "from items import Item\n"
+        "Item('late', {'n': pulumi.Output.from_input(asyncio.get_event_loop().create_future())})\n"
+    )
+    assert "never came: 'late' (pulumi-python:dynamic:Resource)" in told_of_waiting(items, program)
+
+
+def test_an_input_of_a_component_that_its_own_child_resolves_is_told(items: Project) -> None:
+    program = (
+        "import asyncio, pulumi\n"
+        "from items import Item\n"
+        "class Box(pulumi.ComponentResource):\n"
+        "    def __init__(self, name, n):\n"
+        "        super().__init__('demo:index:Box', name, {'n': n})\n"
+        "        self.child = Item('child', {'n': 1}, pulumi.ResourceOptions(parent=self))\n"
+        "n = asyncio.get_event_loop().create_future()\n"
+        "Box('box', pulumi.Output.from_input(n)).child.id.apply(n.set_result)\n"
+    )
+    said = told_of_waiting(items, program)
+    assert "never came: 'box' (demo:index:Box), 'child' (pulumi-python:dynamic:Resource)" in said
