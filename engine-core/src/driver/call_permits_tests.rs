@@ -9,6 +9,7 @@ use crate::provider::{CallLimits, Capabilities, ProviderDescription, ProviderRef
 use crate::urn::Urn;
 
 use crate::driver::calls::class_permits::PermitsByClass;
+use crate::driver::calls::configurations::ObjectConfiguration;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::tests::outside_world::OutsideWorld;
 use crate::driver::tests::testing::{ScriptedHost, run, wanted};
@@ -59,7 +60,8 @@ fn resolved(classes: &PermitsByClass, class: &str, max_concurrency: usize) -> Re
         autonaming: None,
         limits: Some(limits.clone()),
     };
-    ResolvedProvider::live(1, &description, Some(classes.of(&limits)))
+    let configuration = ObjectConfiguration { number: 0, reference: String::new(), values: None };
+    ResolvedProvider::live(1, &description, Some(classes.of(&limits)), Arc::new(configuration))
 }
 
 #[test]

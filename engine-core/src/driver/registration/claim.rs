@@ -33,13 +33,11 @@ impl Context {
 
     /// Are both served by one provider? Objects of two may have one id: in two regions, for example.
     fn is_served_alike(&self, other: &ResourceState, resource: &ResourceState, resolved: &ResolvedProvider) -> bool {
-        if resolved.is_plugin() {
-            let theirs = other.provider_parts().map(|(urn, _)| urn);
-            let ours = resource.provider_parts().map(|(urn, _)| urn);
-            // Another version of a package has another default provider.
-            let is_default = |urn: &Option<Urn>| urn.as_ref().is_some_and(Urn::is_default_provider);
-            return theirs == ours || (is_default(&theirs) && is_default(&ours));
-        }
-        self.providers.is_served_alike(other, resolved)
+        let theirs = other.provider_parts().map(|(urn, _)| urn);
+        let ours = resource.provider_parts().map(|(urn, _)| urn);
+        // Another version of a package has another default provider.
+        let is_default = |urn: &Option<Urn>| urn.as_ref().is_some_and(Urn::is_default_provider);
+        let is_equal = theirs == ours || (is_default(&theirs) && is_default(&ours));
+        is_equal && (resolved.is_plugin() || self.providers.is_served_alike(other, resolved))
     }
 }

@@ -7,6 +7,7 @@ use futures::future::{BoxFuture, FutureExt, join_all};
 
 use crate::driver::actions::{Action, Outcome};
 use crate::driver::call_permits::CallPermit;
+use crate::driver::calls::configurations::ObjectConfiguration;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::call_pace::AHEAD;
 use crate::driver::tests::outside_world::OutsideWorld;
@@ -43,7 +44,8 @@ fn resolved() -> ResolvedProvider {
     let capabilities = Capabilities { create: true, update: true, delete: true, ..Capabilities::default() };
     let description =
         ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None };
-    ResolvedProvider::live(1, &description, None)
+    let configuration = ObjectConfiguration { number: 0, reference: String::new(), values: None };
+    ResolvedProvider::live(1, &description, None, Arc::new(configuration))
 }
 
 fn resource(number: usize) -> Arc<ResourceState> {
