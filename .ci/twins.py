@@ -213,6 +213,10 @@ NODE_ONLY: dict[str, list[str]] = {
         "two copies of the SDK in one tree share the run",
         "two copies of the SDK share a run",
     ],
+    "listeners of the process and prototypes that any code can take away are Node's": [
+        "listeners of the process that are removed are the program's own: %s",
+        "what others need is taken away, and the run ends: %s",
+    ],
     "`beforeExit` is Node's": [
         "a handler of an ended inline program disturbs neither the next run nor the end of the process",
         "a handler of before the program belongs to no program",

@@ -66,6 +66,8 @@ export declare class Bridge {
     cancel(engine: number): void
     /** Runs the command line with these arguments; its end comes as a message with the exit code. */
     cliMain(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string, installedFrom: string): void
+    /** The package ends the process from here on. */
+    leave(): void
     /**
     * Begins an invocation of the command line inside this process, which `request` (JSON) describes. What it writes, its
     * engine events and its end come as messages with this number.

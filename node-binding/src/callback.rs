@@ -4,7 +4,7 @@
 //! the whole batch, acts, and answers by the number of the call. No JavaScript value is ever held by the engine.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use napi::Status;
@@ -108,6 +108,8 @@ pub(crate) struct Crossing {
     queue: Mutex<Queue>,
     calls: Mutex<HashMap<u32, oneshot::Sender<Reply>>>,
     last_call: AtomicU32,
+    leaving: AtomicBool,
+    closed: AtomicBool,
 }
 
 // A panic while one of the short locks is held leaves nothing half done.
@@ -117,7 +119,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Crossing {
     pub(crate) fn new(wake: Wake) -> Self {
-        Self { wake, queue: Mutex::default(), calls: Mutex::default(), last_call: AtomicU32::new(0) }
+        Self {
+            wake,
+            queue: Mutex::default(),
+            calls: Mutex::default(),
+            last_call: AtomicU32::new(0),
+            leaving: AtomicBool::default(),
+            closed: AtomicBool::default(),
+        }
     }
 
     /// Hands a message to the JavaScript thread.
@@ -127,7 +136,8 @@ impl Crossing {
             queue.messages.push(message);
             !std::mem::replace(&mut queue.woken, true)
         };
-        if must_wake && self.wake.call((), ThreadsafeFunctionCallMode::NonBlocking) != Status::Ok {
+        let is_closed = self.closed.load(Ordering::Acquire);
+        if is_closed || must_wake && self.wake.call((), ThreadsafeFunctionCallMode::NonBlocking) != Status::Ok {
             // The thread is gone (a worker that was ended): nobody will ever answer.
             self.close();
         }
@@ -157,8 +167,19 @@ impl Crossing {
         }
     }
 
+    /// The JavaScript side ends the process.
+    pub(crate) fn leave(&self) {
+        self.leaving.store(true, Ordering::Release);
+    }
+
+    /// Does the JavaScript side end the process just now?
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Acquire)
+    }
+
     /// Gives up on every call: the JavaScript thread has ended.
     pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
         lock(&self.calls).clear();
     }
 }

@@ -7,11 +7,13 @@ use maloko_cli::LanguageAbout;
 use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{CallLimits, Capabilities, ObjectId, ProviderDescription, ProviderReference};
+use napi::Env;
 use napi::bindgen_prelude::{Buffer, BufferSlice, Function};
 use napi_derive::napi;
 
 use crate::automation;
 use crate::callback::{Crossing, Message, Reply};
+use crate::ending::Ending;
 use crate::language_host::NodeLanguageHost;
 use crate::provider::Limits;
 use crate::runtime::{runtime, spawn};
@@ -211,21 +213,29 @@ impl Bridge {
     #[napi]
     pub fn cli_main(
         &self,
+        env: Env,
         arguments: Vec<String>,
         language_version: String,
         executable: String,
         sdk_version: String,
         installed_from: String,
-    ) {
+    ) -> napi::Result<()> {
         let about =
             LanguageAbout { language_version, executable, sdk_version, installed_from, ..LanguageAbout::default() };
         let language_host = Arc::new(NodeLanguageHost::new(Arc::clone(&self.thread), about, 0));
-        let crossing = Arc::clone(&self.thread.crossing);
+        let ending = Ending::guard(env, &self.thread.crossing)?;
         spawn(async move {
             let arguments = arguments.into_iter().map(OsString::from).collect();
             let code = maloko_cli::run(arguments, language_host).await;
-            crossing.post(Message::Exit { code });
+            ending.end(code).await;
         });
+        Ok(())
+    }
+
+    /// The package ends the process from here on.
+    #[napi]
+    pub fn leave(&self) {
+        self.thread.crossing.leave();
     }
 
     /// Begins an invocation of the command line inside this process, which `request` (JSON) describes. What it writes, its

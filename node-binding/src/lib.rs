@@ -8,6 +8,7 @@
 mod automation;
 mod callback;
 mod convert;
+mod ending;
 mod engine;
 mod error;
 mod kit;

@@ -69,7 +69,11 @@ impl Thread {
                 ProgramEnd { error: Some(description), source: host_error(error) }
             }
             None => ProgramEnd {
-                error: Some("the JavaScript thread that ran the program ended before the program did".to_owned()),
+                error: Some(
+                    "the JavaScript thread that ran the program ended before the program did: it was ended, or the program or a \
+                     provider took from Node what its end depends on (listeners of `process`, promises, prototypes)"
+                        .to_owned(),
+                ),
                 source: None,
             },
         }

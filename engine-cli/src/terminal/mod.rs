@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::display::Display;
 use crate::terminal::capture::{Capture, Lendable, Lent};
 
+pub use signals::leave;
+
 /// Who reads from the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {

@@ -208,7 +208,7 @@ pub(crate) fn leave_with(code: i32, last_words: impl FnOnce() + Send + 'static) 
 }
 
 /// Leaves the process at once: no destructors, no interpreter, no waiting for threads.
-pub(crate) fn leave(code: i32) -> ! {
+pub fn leave(code: i32) -> ! {
     signal_hook::low_level::exit(code)
 }
 

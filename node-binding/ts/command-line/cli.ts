@@ -18,6 +18,7 @@ import { DirectEnds } from "../process/direct-ends";
 import { describe, textOf } from "../process/errors";
 import { refuseExits } from "../process/exits";
 import { OWN_DIRECTORY } from "../process/own-files";
+import { listen } from "../process/own-listeners";
 import { ProviderRegistry } from "../providers/registry";
 import { Bridge, type Front, ProgramFailed } from "../run/bridge";
 import { processIdle, releaseProviderHandles } from "../run/idle";
@@ -83,7 +84,7 @@ function leaveSignalsToEngine(bridge: Bridge): void {
             // The engine hears it where it can tell that nobody has it ignored; elsewhere it ends the process, as ever.
             continue;
         }
-        process.on(signal, () => {
+        listen(signal, () => {
             if (passes.child !== undefined) {
                 // A terminal sends the first Ctrl-C to both processes; of all else the other one hears from here.
                 if (signal !== "SIGINT" || passes.heard) {
@@ -211,8 +212,8 @@ export class Command implements Front {
                 this.bridge.native.log(call.engine, call.urn, 2, text);
             }
         };
-        process.on("uncaughtException", onError);
-        process.on("unhandledRejection", onError);
+        listen("uncaughtException", onError);
+        listen("unhandledRejection", onError);
     }
 
     async runPass(args: string[]): Promise<number> {
@@ -237,6 +238,7 @@ export class Command implements Front {
 
     exit(code: number): void {
         this.#ends.over();
+        this.bridge.native.leave();
         // What the user's program left open must not keep a finished command from ending.
         this.#exit.call(process, code);
     }

@@ -5,7 +5,7 @@ import { FileNames } from "../loading/packages";
 import { entryOfPackage } from "../loading/program";
 import type { NativeBridge } from "../native";
 import { describeWithCauses, tracebackOf } from "../process/errors";
-import { parseJson, toJsonText } from "../process/originals";
+import { OwnMap, parseJson, toJsonText } from "../process/originals";
 import { classOf, type Taken } from "./attributes";
 import { autonamingOf } from "./autonaming";
 import { CallFailed, type Configuration, callProvider, methodsOf, type Warn } from "./calls";
@@ -36,14 +36,14 @@ let lastNumber = 0;
 
 /** The provider objects of one run. */
 export class ProviderRegistry {
-    readonly #numbers = new Map<object, number>();
-    readonly #objects = new Map<number, object>();
-    readonly #byReference = new Map<string, number>();
-    readonly #rebuilt = new Map<string, Promise<number | undefined>>();
+    readonly #numbers = new OwnMap<object, number>();
+    readonly #objects = new OwnMap<number, object>();
+    readonly #byReference = new OwnMap<string, number>();
+    readonly #rebuilt = new OwnMap<string, Promise<number | undefined>>();
     #files: FileNames;
-    readonly #classes = new Map<unknown, { file: string; name: string } | undefined>();
+    readonly #classes = new OwnMap<unknown, { file: string; name: string } | undefined>();
     // By configuration: each of them has an object of its own.
-    readonly #claims = new Map<number, Claims>();
+    readonly #claims = new OwnMap<number, Claims>();
 
     constructor(
         /** Takes the descriptions of provider objects. */

@@ -4,7 +4,7 @@ import type { Failure, Serialized } from "../../native";
 import type { ProviderCall } from "../current";
 import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "../native";
 import { describe, textOf, tracebackOf } from "../process/errors";
-import { parseJson, toJsonText } from "../process/originals";
+import { OwnMap, parseJson, toJsonText } from "../process/originals";
 import { CallFailed } from "../providers/calls";
 import type { ProviderReference, ProviderRegistry } from "../providers/registry";
 import { belowCall } from "../providers/tracing";
@@ -50,6 +50,8 @@ export interface Operation {
     callBack(token: string, bytes: Uint8Array): Promise<Uint8Array>;
     /** A message on a resource; levels from 0 (debug) to 3 (error). */
     log(urn: string, level: number, message: string): void;
+    /** Ends the program with an error that was not raised in it. */
+    fail(error: unknown): void;
     /** The engine cannot go on. */
     stopped(engine: number): void;
 }
@@ -92,12 +94,12 @@ export interface InvocationListener {
 /** One per JavaScript thread. */
 export class Bridge {
     readonly native: NativeBridge;
-    readonly #requests = new Map<number, RpcCallback>();
-    readonly #operations = new Map<number, Operation>();
-    readonly #finished = new Map<number, (report: string) => void>();
-    readonly #listeners = new Map<number, InvocationListener>();
+    readonly #requests = new OwnMap<number, RpcCallback>();
+    readonly #operations = new OwnMap<number, Operation>();
+    readonly #finished = new OwnMap<number, (report: string) => void>();
+    readonly #listeners = new OwnMap<number, InvocationListener>();
     // Error objects that the engine knows by number only, so that the same object can be thrown again.
-    readonly #errors = new Map<number, { thrown: unknown; operation: number }>();
+    readonly #errors = new OwnMap<number, { thrown: unknown; operation: number }>();
     readonly #keepAlive: NodeJS.Timeout;
     #holds = 0;
     #left = false;
@@ -229,8 +231,21 @@ export class Bridge {
                 // Nothing may escape into the engine's thread; whoever waits for an answer gets the error.
                 if ("call" in message) {
                     this.#fail(message.call, error, 0);
+                } else {
+                    this.#giveUp(error);
                 }
             }
+        }
+    }
+
+    // What was told is lost, and somebody waits for it: no run of this thread can come to its end.
+    #giveUp(error: unknown): void {
+        try {
+            this.#operations.forEach((operation) => {
+                operation.fail(error);
+            });
+        } catch {
+            this.native.close();
         }
     }
 

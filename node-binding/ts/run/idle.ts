@@ -3,6 +3,7 @@
 import * as channels from "node:diagnostics_channel";
 import * as net from "node:net";
 import { callStorage } from "../current";
+import { listen } from "../process/own-listeners";
 import type { Bridge } from "./bridge";
 
 /**
@@ -19,8 +20,9 @@ export function processIdle(bridge: Bridge): Promise<void> {
                 return;
             }
             if (!begun && asked === bridge.asked) {
-                process.off("beforeExit", onIdle);
+                // First of all: what ends the listening may have been taken away.
                 resolve();
+                stopListening();
                 return;
             }
             begun = false;
@@ -30,7 +32,7 @@ export function processIdle(bridge: Bridge): Promise<void> {
             });
         };
         // Before those of the program: what they begin is seen from here.
-        process.prependListener("beforeExit", onIdle);
+        const stopListening = listen("beforeExit", onIdle, true);
     });
 }
 

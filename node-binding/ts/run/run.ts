@@ -3,7 +3,7 @@
 import type { Serialized } from "../../native";
 import { callStorage, OpenCalls, type ProviderCall } from "../current";
 import { textOf } from "../process/errors";
-import { allOf } from "../process/originals";
+import { allOf, OwnMap, OwnSet } from "../process/originals";
 import { inRunOf } from "../providers/registered";
 import type { ProviderRegistry } from "../providers/registry";
 import {
@@ -46,12 +46,12 @@ export class Run implements Operation {
     #root: string | undefined;
     #sdk: Sdk | undefined;
     readonly #calls = new OpenCalls();
-    readonly #making = new Map<number, Omit<ProviderCall, "signal">>();
+    readonly #making = new OwnMap<number, Omit<ProviderCall, "signal">>();
     #requests = 0;
     #sent = 0;
     #quiet = false;
     // The resources whose provider has made or changed them.
-    readonly #changed = new Set<string>();
+    readonly #changed = new OwnSet<string>();
     #failed = false;
     #ended = false;
 
@@ -123,7 +123,7 @@ export class Run implements Operation {
      * Ends the program with an error that was raised in it, unless it has ended already. What it began to register
      * before is registered all the same.
      */
-    fail(thrown: unknown, text: string): void {
+    fail(thrown: unknown, text = textOf(thrown)): void {
         this.#endWith(new ProgramFailed(text, thrown));
     }
 

@@ -2,6 +2,7 @@
 // go the way that they would go without us.
 import { callStorage } from "../current";
 import { textOf } from "../process/errors";
+import { listen } from "../process/own-listeners";
 import type { Run } from "./run";
 
 interface Attributed {
@@ -17,8 +18,12 @@ const seen = new WeakSet<object>();
 export function attributeUncaught(run: Run, label: string): () => void {
     const own = { run, label };
     if (runs.size === 0) {
-        process.on("uncaughtException", onError);
-        process.on("unhandledRejection", onError);
+        const all = [listen("uncaughtException", onError), listen("unhandledRejection", onError)];
+        stop = () => {
+            for (const stopListening of all) {
+                stopListening();
+            }
+        };
     }
     runs.add(own);
     return () => {
@@ -29,10 +34,7 @@ export function attributeUncaught(run: Run, label: string): () => void {
     };
 }
 
-function stop(): void {
-    process.off("uncaughtException", onError);
-    process.off("unhandledRejection", onError);
-}
+let stop = (): void => {};
 
 function onError(thrown: unknown): void {
     const isObject = typeof thrown === "object" && thrown !== null;

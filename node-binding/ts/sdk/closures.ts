@@ -3,6 +3,7 @@ import type Module from "node:module";
 import * as path from "node:path";
 import type { Serialized } from "../../native";
 
+import { OwnWeakMap } from "../process/originals";
 import { isOutput } from "./captured-outputs";
 import { withoutShortcuts } from "./speed";
 import { standIn } from "./stand-ins";
@@ -11,7 +12,7 @@ import { currentStore, type Store } from "./store";
 /** Gives the handle of a provider object of a run; an output where it has to wait for something. */
 export type HandleOf = (provider: object) => unknown;
 
-const handles = new WeakMap<Store, HandleOf>();
+const handles = new OwnWeakMap<Store, HandleOf>();
 const CLOSURES = ["runtime/closure/serializeClosure", "runtime/closure/codePaths"];
 const METHODS = ["check", "diff", "create", "read", "update", "delete", "configure"];
 

@@ -1,5 +1,6 @@
 // Where the SDK keeps what belongs to one run, and which run the calling code belongs to.
 import type { AsyncLocalStorage } from "node:async_hooks";
+import { OwnSet } from "../process/originals";
 
 /** The parts of the SDK's per-run store that we set. */
 export interface Store {
@@ -15,7 +16,7 @@ export interface Store {
 }
 
 // One storage for all copies of newer SDKs, one per copy of older ones.
-const storages = new Set<AsyncLocalStorage<Store>>();
+const storages = new OwnSet<AsyncLocalStorage<Store>>();
 
 /** Remembers the storage of a copy of the SDK. */
 export function addStorage(storage: AsyncLocalStorage<Store>): void {
