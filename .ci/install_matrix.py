@@ -67,10 +67,12 @@ FILES = {
     "fast-check": {"laws.test.mjs": 'import fc from "fast-check";\nimport { laws } from "maloko/vitest";\n' + LAWS},
     "typescript": {"Pulumi.yaml": "name: tried\nruntime: nodejs\n", "index.ts": PROGRAM},
 }
+# Other installations go on meanwhile.
+PATIENTLY = ["--testTimeout", "300000"]
 TRY = {
-    "jest": ["node_modules/.bin/jest"],
-    "vitest": ["node_modules/.bin/vitest", "run"],
-    "fast-check": ["node_modules/.bin/vitest", "run"],
+    "jest": ["node_modules/.bin/jest", *PATIENTLY],
+    "vitest": ["node_modules/.bin/vitest", "run", *PATIENTLY],
+    "fast-check": ["node_modules/.bin/vitest", "run", *PATIENTLY],
     "typescript": ["node_modules/.bin/maloko", "up", "--yes", "--stack", "dev"],
 }
 TRY[SDK], FILES[SDK] = TRY["typescript"], FILES["typescript"]

@@ -239,6 +239,7 @@ NODE_ONLY: dict[str, list[str]] = {
         "a program for the official API compiles with only the import changed: %s",
         "a program that is an ES module compiles",
         "a project of Plug'n'Play says how to run it where that is missing",
+        "an entry point that is missing is named once with what is used in its place",
         "a tsconfig that targets ES2022 does not lose declared outputs",
         "an ES module program with top-level await",
         "an object of this run serves what was made before packages were known",

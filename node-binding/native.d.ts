@@ -60,8 +60,12 @@ export declare class Bridge {
     * that reason if it would be.
     */
     refuseDeletion(engine: number, urn: string, reason: string): void
-    /** Is there to be a warning of outputs that a provider returned and the program cannot read? */
-    warnsOfUndeclaredOutputs(engine: number): boolean
+    /** Takes note of outputs that a provider returned for the first resource of a class, and the class does not declare. */
+    noteUndeclared(engine: number, urn: string, className: string, outputs: Array<string>): void
+    /** Takes note of something about the program that is said at the end. */
+    note(engine: number, text: string): void
+    /** Takes note that the code of a create asked for its operation key. */
+    noteUsedKey(engine: number, urn: string): void
     /** Stops an engine gracefully. */
     cancel(engine: number): void
     /** Runs the command line with these arguments; its end comes as a message with the exit code. */

@@ -317,7 +317,7 @@ class Run:
         diagnostics = output[output.find("Diagnostics:") :] if "Diagnostics:" in output else output
         for line in diagnostics.splitlines():
             text = line.strip()
-            passed_over = "from $PATH at" in text or "exited prematurely" in text
+            passed_over = "from $PATH" in text or "exited prematurely" in text
             if passed_over or not re.match(r"(error|warning|info)\b", text):
                 continue
             text = re.sub(r"Duration: .*|\d+\.\d+s|127\.0\.0\.1:\d+", "<x>", text)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
 
 use maloko_core::environment::Environment;
-use maloko_core::event::{Diagnostic, Event, EventSink, Severity};
+use maloko_core::event::{Diagnostic, Event, EventSink, Severity, Speaker};
 use maloko_core::message;
 use maloko_core::message::{Code, Command, Message};
 use maloko_core::state::{Backend, LocalBackend, StackName};
@@ -58,6 +58,7 @@ fn what_others_run_or_print_stays_as_it_is() {
             message: text.into(),
             ephemeral: false,
             still_waiting: false,
+            speaker: Speaker::Program,
         }));
     }
     assert_eq!(*heard.0.lock().unwrap(), texts);

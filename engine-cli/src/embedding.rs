@@ -90,7 +90,7 @@ impl Cancellation {
 }
 
 fn stop(engine: &Engine) {
-    engine.log("", Severity::Warning, "cancelled: nothing new begins; what is in flight is waited for", false);
+    engine.tell(Severity::Warning, "cancelled: nothing new begins; what is in flight is waited for");
     engine.cancel();
 }
 

@@ -50,6 +50,8 @@ pub struct PackageUse {
     pub name: String,
     /// Where it is used: `file:line`.
     pub place: String,
+    /// The module of its SDK, where the program imports that.
+    pub sdk: Option<String>,
 }
 
 /// Versions and paths for `maloko about`.

@@ -249,6 +249,18 @@ pub struct Diagnostic {
     pub ephemeral: bool,
     /// It says no more than that a call has not come to its end: nothing new where the time of each call is shown.
     pub still_waiting: bool,
+    /// Who says it.
+    pub speaker: Speaker,
+}
+
+/// Who says something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Speaker {
+    /// The engine, or a plugin.
+    #[default]
+    Engine,
+    /// The program, or the code of its providers.
+    Program,
 }
 
 /// How an operation ended.

@@ -157,6 +157,8 @@ pub struct Operation {
     pub skip_unresolved_creates: bool,
     /// The user has just seen the preview of it: what that told is not told again.
     pub previewed: bool,
+    /// It is the preview of a run that follows unless the user says no: what both notice is left to that run.
+    pub precedes_run: bool,
 }
 
 /// The configuration that limits every call of a provider for which the resource itself has no limit.
@@ -280,6 +282,7 @@ impl Operation {
             redactor: Arc::default(),
             skip_unresolved_creates: false,
             previewed: false,
+            precedes_run: false,
         }
     }
 }

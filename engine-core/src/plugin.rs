@@ -182,6 +182,9 @@ pub trait PluginClient: Send + Sync {
     /// Shows a message, without the secrets that the run knows; `urn` empty: it is about no resource.
     fn say(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool);
 
+    /// Hears that a plugin is taken from a folder of `$PATH`.
+    fn found_on_path(&self, _executable: &str, _file: &str) {}
+
     /// Answers a method of the resource monitor or the engine service, with and for protobuf bytes. An error has a gRPC
     /// status code and a text.
     async fn answer(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, (i32, String)>;

@@ -124,12 +124,13 @@ impl Shared {
         };
         let (port, process) = match located.map_err(no_provider)? {
             Located::Attached(port) => (port, None),
-            Located::Program { command, warning, installed } => {
+            Located::Program { command, on_path, installed } => {
                 if let Some(folder) = installed {
                     folder.note_use();
                 }
-                if let Some(warning) = warning {
-                    self.warn(&warning);
+                if on_path && let Some(engine) = self.engine.get().and_then(Weak::upgrade) {
+                    let file = command.program.display().to_string();
+                    engine.found_on_path(&format!("pulumi-resource-{}", package.plugin().0), &file);
                 }
                 let orphans = self.orphans()?;
                 let started = Process::start(&command, &self.settings, &package.name, &service.address, &orphans).await;
@@ -176,7 +177,7 @@ impl Shared {
                 Err(reason) => Err(reason),
             };
             match found {
-                Ok(command) => return Ok(Located::Program { command, warning: None, installed: None }),
+                Ok(command) => return Ok(Located::Program { command, on_path: false, installed: None }),
                 Err(reason) => reasons.push(reason),
             }
         }

@@ -16,7 +16,7 @@ pub(crate) enum Located {
     /// It runs already and listens on that port.
     Attached(u16),
     /// It is started; `warning` says what the user should know of that. `installed` is its folder among the installed ones.
-    Program { command: PluginCommand, warning: Option<String>, installed: Option<PluginFolder> },
+    Program { command: PluginCommand, on_path: bool, installed: Option<PluginFolder> },
 }
 
 /// Why there is no plugin. The text says where it was looked for, and what helps.
@@ -54,19 +54,18 @@ pub(crate) fn locate(
         return Ok(Located::Attached(port));
     }
     let executable = format!("pulumi-resource-{name}");
-    let started = |command| Located::Program { command, warning: None, installed: None };
+    let started = |command| Located::Program { command, on_path: false, installed: None };
     if let Some(folder) = of_project(settings, name, wanted.as_ref(), warn) {
         return Ok(command_in(&folder, &executable).map(started)?);
     }
     let looks_at_path = !settings.is_on("PULUMI_IGNORE_AMBIENT_PLUGINS");
     if looks_at_path && let Some(file) = on_path(settings, &executable) {
-        let warning = format!("using {executable} from $PATH at {}", file.display());
-        return Ok(Located::Program { command: PluginCommand::of_file(file), warning: Some(warning), installed: None });
+        return Ok(Located::Program { command: PluginCommand::of_file(file), on_path: true, installed: None });
     }
     let folder = settings.plugin_folder();
     if let Some(folder) = folder.as_deref().and_then(|folder| installed(folder, name, wanted.as_ref())) {
         let command = command_in(&folder, &executable)?;
-        return Ok(Located::Program { command, warning: None, installed: Some(PluginFolder::new(folder)) });
+        return Ok(Located::Program { command, on_path: false, installed: Some(PluginFolder::new(folder)) });
     }
     Err(LocateError::Missing(not_found(package, &executable, looks_at_path, folder.as_deref())))
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use maloko_cli::LanguageAbout;
 use maloko_core::autonaming::Autonaming;
+use maloko_core::driver::Notice;
 use maloko_core::event::Severity;
 use maloko_core::provider::{CallLimits, Capabilities, ObjectId, ProviderDescription, ProviderReference};
+use maloko_core::urn::Urn;
 use napi::Env;
 use napi::bindgen_prelude::{Buffer, BufferSlice, Function};
 use napi_derive::napi;
@@ -193,12 +195,29 @@ impl Bridge {
         }
     }
 
-    /// Is there to be a warning of outputs that a provider returned and the program cannot read?
+    /// Takes note of outputs that a provider returned for the first resource of a class, and the class does not declare.
     #[napi]
-    #[must_use]
-    pub fn warns_of_undeclared_outputs(&self, engine: f64) -> bool {
-        let engine = self.thread.engines.get(whole(engine));
-        engine.is_none_or(|engine| engine.operation().warns_of_undeclared_outputs().unwrap_or(true))
+    pub fn note_undeclared(&self, engine: f64, urn: String, class_name: String, outputs: Vec<String>) {
+        if let Some(engine) = self.thread.engines.get(whole(engine)) {
+            let how = "pass it to super() as undefined";
+            engine.note(Notice::Undeclared { urn: Urn::unchecked(&urn), class: class_name, outputs, how });
+        }
+    }
+
+    /// Takes note of something about the program that is said at the end.
+    #[napi]
+    pub fn note(&self, engine: f64, text: String) {
+        if let Some(engine) = self.thread.engines.get(whole(engine)) {
+            engine.note(Notice::Said(text));
+        }
+    }
+
+    /// Takes note that the code of a create asked for its operation key.
+    #[napi]
+    pub fn note_used_key(&self, engine: f64, urn: String) {
+        if let Some(engine) = self.thread.engines.get(whole(engine)) {
+            engine.note(Notice::UsedKey(Urn::unchecked(&urn)));
+        }
     }
 
     /// Stops an engine gracefully.

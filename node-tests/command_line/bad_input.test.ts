@@ -265,6 +265,22 @@ test("a plugin that is missing is named and the rest stays", () => {
     it.ok(...UP);
 });
 
+test("an SDK that is not installed is named as that", () => {
+    const it = project({ "index.js": `const pulumi = require("@pulumi/pulumi");\nrequire("@pulumi/acme/web");` });
+    const { output } = it.run("check");
+    expect(output).toContain("index.js:2: the SDK '@pulumi/acme' is imported and not installed");
+    expect(output).toMatch(/run `[^`]*maloko install`/);
+    expect(output).not.toContain("no resource plugin");
+});
+
+test("an entry point that is missing is named once with what is used in its place", () => {
+    const it = project({ "package.json": '{"main": "bin/index.js"}', "index.js": `${ECHO}new Thing("a");` });
+    const output = it.ok("up", "--yes");
+    const said = `could not find the entry point ${it.directory}/bin/index.js that ${it.directory}/package.json names; using ${it.directory}/index.js in its place`;
+    expect(output.split(said)).toHaveLength(2);
+    expect(output.split("could not find the entry point")).toHaveLength(2);
+});
+
 test("a remote component without its plugin ends the run", () => {
     const site = `class Site extends pulumi.ComponentResource {
     constructor(name) { super("acme:web:Site", name, {}, { version: "1.2.3" }, true /* remote */); }

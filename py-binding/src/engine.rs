@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use maloko_core::driver::RpcError;
+use maloko_core::driver::{Notice, RpcError};
 use maloko_core::event::Severity;
+use maloko_core::urn::Urn;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
@@ -153,6 +154,20 @@ impl Engine {
         py.detach(|| self.inner.log(urn, severity, message, ephemeral));
     }
 
+    /// Takes note of outputs that a provider returned for the first resource of a class, and the class does not declare.
+    #[pyo3(signature = (urn, class_name, outputs: "list[str]"))]
+    fn note_undeclared(&self, urn: &str, class_name: String, outputs: Vec<String>) {
+        let how = "pass it to super().__init__ as None, and annotate it in the class";
+        self.inner.note(Notice::Undeclared { urn: Urn::unchecked(urn), class: class_name, outputs, how });
+    }
+
+    /// Takes note that the code of a create asked for its operation key.
+    fn note_used_key(&self, urn: &str) {
+        if self.of_a_copy().is_none() {
+            self.inner.note(Notice::UsedKey(Urn::unchecked(urn)));
+        }
+    }
+
     /// Keeps a resource from being deleted for the only reason that this run did not register it; the run fails with
     /// that reason if it would be.
     #[pyo3(signature = (urn, reason))]
@@ -202,12 +217,6 @@ impl Engine {
     #[getter]
     fn dry_run(&self) -> bool {
         self.inner.operation().dry_run
-    }
-
-    /// Is there to be a warning of outputs that a provider returned and the program cannot read?
-    #[getter]
-    fn warns_of_undeclared_outputs(&self) -> bool {
-        self.inner.operation().warns_of_undeclared_outputs().unwrap_or(true)
     }
 
     /// Provider operations at a time.

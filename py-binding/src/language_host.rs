@@ -100,10 +100,12 @@ impl LanguageHost for PythonLanguageHost {
         let entry = program.entry.clone();
         let found = self
             .on_main_thread(move |_py, language_host| {
-                language_host.call_method1("native_packages", (entry,))?.extract::<Vec<(String, String)>>()
+                language_host
+                    .call_method1("native_packages", (entry,))?
+                    .extract::<Vec<(String, String, Option<String>)>>()
             })
             .await?;
-        Some(found.ok()?.into_iter().map(|(name, place)| PackageUse { name, place }).collect())
+        Some(found.ok()?.into_iter().map(|(name, place, sdk)| PackageUse { name, place, sdk }).collect())
     }
 
     async fn attach(&self, engine: Arc<Engine>, program: ProgramSpec) {

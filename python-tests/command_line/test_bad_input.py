@@ -279,6 +279,14 @@ def test_a_plugin_that_is_missing_is_named_and_the_rest_stays(project: Project) 
     project.run(*UP)
 
 
+def test_an_sdk_that_is_not_installed_is_named_as_that(project: Project) -> None:
+    project.write("__main__.py", "import pulumi\nimport pulumi_acme.web as web\n")
+    said = project.failing("check")
+    assert "__main__.py:2: the SDK 'pulumi_acme' is imported and not installed" in said
+    assert "run `maloko install`" in said
+    assert "no resource plugin" not in said
+
+
 def test_a_remote_component_without_its_plugin_ends_the_run(project: Project) -> None:
     site = (
         "import pulumi\nclass Site(pulumi.ComponentResource):\n"

@@ -392,6 +392,7 @@ def test_a_missing_virtualenv_exits_2(project: Project) -> None:
     project.write("Pulumi.yaml", "name: trial\nruntime:\n  name: python\n  options:\n    virtualenv: venv\n")
     missing = project.run("preview", code=2)
     assert "Pulumi.yaml names the virtualenv venv" in missing.stderr
+    assert "Run `maloko install`" in missing.stderr
     # One without maloko is a mistake of the same kind.
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", project.directory / "venv"], check=True)
     without = project.run("preview", code=2)

@@ -347,7 +347,7 @@ def test_an_output_without_a_value_is_refused_with_a_way_out(stack: Stack, monke
 
 def test_outputs_that_the_class_does_not_declare_are_told_once_per_class(stack: Stack) -> None:
     result = stack.up(lambda: [Thing(creating({"extra": 1}), f"r{n}") for n in range(3)])
-    warnings = [text for text in result.messages("warning") if "does not declare" in text]
+    warnings = [text for text in result.messages("warning") if "do not declare" in text]
     assert len(warnings) == 1
     assert "extra" in warnings[0]
     assert result.outcome == "succeeded"
@@ -359,7 +359,7 @@ def test_outputs_that_a_class_does_not_declare_are_told_when_they_are_made_and_n
 
     for expected in (1, 0):
         result = stack.up(program)
-        assert len([text for text in result.messages("warning") if "does not declare" in text]) == expected
+        assert len([text for text in result.messages("warning") if "do not declare" in text]) == expected
 
 
 def test_each_class_is_told_of_its_own_outputs(stack: Stack) -> None:
@@ -373,8 +373,8 @@ def test_each_class_is_told_of_its_own_outputs(stack: Stack) -> None:
         Plain(creating({"n": 1}), "plain", {"n": 1})
         Telling(creating({"hidden": 1}), "telling")
 
-    (warning,) = [text for text in stack.up(program).messages("warning") if "does not declare" in text]
-    assert "Telling does not declare: hidden" in warning
+    (warning,) = [text for text in stack.up(program).messages("warning") if "do not declare" in text]
+    assert "Telling (hidden)" in warning
 
 
 def test_warnings_of_undeclared_outputs_can_be_switched_off() -> None:
@@ -390,7 +390,7 @@ def test_warnings_of_undeclared_outputs_can_be_switched_off() -> None:
 
 def test_declared_outputs_are_no_reason_for_a_warning(stack: Stack) -> None:
     result = made(stack, {"extra": 1}, declared=["extra"])
-    assert [text for text in result.messages("warning") if "does not declare" in text] == []
+    assert [text for text in result.messages("warning") if "do not declare" in text] == []
 
 
 def recorded_by_every_method(stack: Stack, props: dict) -> dict:

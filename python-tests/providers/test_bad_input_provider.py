@@ -249,9 +249,9 @@ def test_enormous_values_are_kept(stack: Stack, method) -> None:
 
 def test_outputs_that_the_class_does_not_declare_are_not_all_listed_where_there_are_many(stack: Stack) -> None:
     result = run_with(stack, "create", wrapped("create", {f"k{number}": number for number in range(100_000)}))
-    (warning,) = [text for text in result.messages("warning") if "does not declare" in text]
+    (warning,) = [text for text in result.messages("warning") if "do not declare" in text]
     assert "k0" in warning
-    assert "99,990 more" in warning
+    assert "99990 more" in warning
     assert len(warning) < 1000
 
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use maloko_core::message::Message;
+use maloko_core::message;
+use maloko_core::message::{Command, Message};
 use maloko_core::state::PendingKind;
 use serde_json::json;
 
@@ -55,6 +56,14 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
         }
         for need in needs {
             let (place, shown) = (&need.place, need.shown());
+            if let Some(sdk) = &need.missing_sdk {
+                let install = Command::new("install");
+                findings.problems.push(message![
+                    format!("{place}: the SDK '{sdk}' is imported and not installed: name it among the project's dependencies, and run "),
+                    install
+                ]);
+                continue;
+            }
             match maloko_plugins::find_plugin(&settings, &need.package) {
                 Ok(plugin) => findings.notes.push(format!("{place}: the package '{shown}' is served by {plugin}")),
                 Err(missing) => {

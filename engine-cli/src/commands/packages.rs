@@ -45,15 +45,20 @@ fn collect(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) {
 fn in_file(file: &Path) -> Vec<PackageUse> {
     let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
     let lines = text.lines().enumerate();
-    let imported = lines.filter_map(|(number, line)| Some((number + 1, node_package(line)?)));
-    let mut named: Vec<_> = imported.chain(remote_components::find(&text)).chain(typed_packages::find(&text)).collect();
+    let at = |line: usize| format!("{}:{line}", file.display());
+    let imported = lines.filter_map(|(number, line)| {
+        let (sdk, name) = node_package(line)?;
+        Some((number + 1, PackageUse { place: at(number + 1), name, sdk: Some(sdk) }))
+    });
+    let by_type = remote_components::find(&text).into_iter().chain(typed_packages::find(&text));
+    let by_type = by_type.map(|(line, name)| (line, PackageUse { place: at(line), name, sdk: None }));
+    let mut named: Vec<_> = imported.chain(by_type).collect();
     named.sort_by_key(|(line, _)| *line);
-    let at = |line| format!("{}:{line}", file.display());
-    named.into_iter().map(|(line, name)| PackageUse { place: at(line), name }).collect()
+    named.into_iter().map(|(_, named)| named).collect()
 }
 
-/// `from "@pulumi/aws"`, `require("@pulumi/aws/s3")`.
-fn node_package(line: &str) -> Option<String> {
+/// The SDK and its package: `from "@pulumi/aws"`, `require("@pulumi/aws/s3")`.
+fn node_package(line: &str) -> Option<(String, String)> {
     let trimmed = line.trim_start();
     if trimmed.starts_with("//")
         || trimmed.starts_with('*')
@@ -62,8 +67,9 @@ fn node_package(line: &str) -> Option<String> {
         return None;
     }
     let (_, rest) = line.split_once("\"@pulumi").or_else(|| line.split_once("'@pulumi"))?;
-    let rest = rest.strip_prefix("verse").unwrap_or(rest).strip_prefix('/')?;
+    let (scope, rest) = rest.strip_prefix("verse").map_or(("@pulumi", rest), |rest| ("@pulumiverse", rest));
+    let rest = rest.strip_prefix('/')?;
     let end = rest.find(['/', '"', '\''])?;
     let name = rest[..end].to_owned();
-    (!LIBRARIES.contains(&name.as_str())).then_some(name)
+    (!LIBRARIES.contains(&name.as_str())).then(|| (format!("{scope}/{name}"), name))
 }

@@ -1,13 +1,16 @@
 //! What a step changes, property by property.
 
+use std::borrow::Cow;
+
 use maloko_core::event::{Op, StepMetadata};
 use maloko_core::invisible::{self, clean};
-use maloko_core::property_path::{PathPattern, Segment};
+use maloko_core::property_path::{PathPattern, PropertyPath, Segment};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 use similar::{ChangeTag, TextDiff};
 
 use super::delta::{Body, Change, Comparison, Detailed, Kind, Leaf, leaves, listing};
+use super::json_text;
 use super::paint::Paint;
 use super::path::{label, parse, parse_hidden};
 use super::redact::{SecretDisplay, Visible};
@@ -20,6 +23,8 @@ const COMPARABLE_TEXT: usize = 256 * 1024;
 const CONTEXT: usize = 2;
 /// So many changed properties are named on the line of a step.
 const NAMED_KEYS: usize = 12;
+/// What is said of an update that no property explains.
+const UNNAMED: &str = "the provider's diff says changed";
 
 /// Writes diffs.
 #[derive(Clone, Copy)]
@@ -104,11 +109,15 @@ impl DiffText<'_> {
                     // Not even what a value was before it became a secret.
                     return one_line("[secret] => [secret]");
                 }
-                if let (Visible::Text(old), Visible::Text(new)) = (self.redactor.see(old), self.redactor.see(new))
-                    && (is_long_text(old) || is_long_text(new))
-                {
-                    lines.push(format!("{}{reason}", self.line(change.kind, level, &format!("{label}:"))));
-                    return self.texts(old, new, level + 2, lines);
+                if let (Visible::Text(old), Visible::Text(new)) = (self.redactor.see(old), self.redactor.see(new)) {
+                    if let Some(inside) = self.json(old, new, level + 2) {
+                        lines.push(format!("{}{reason}", self.line(change.kind, level, &format!("{label}: (JSON)"))));
+                        return lines.extend(inside);
+                    }
+                    if is_long_text(old) || is_long_text(new) {
+                        lines.push(format!("{}{reason}", self.line(change.kind, level, &format!("{label}:"))));
+                        return self.texts(old, new, level + 2, lines);
+                    }
                 }
                 one_line(&format!("{} => {}", inline(self.redactor, old), inline(self.redactor, new)));
             }
@@ -117,6 +126,25 @@ impl DiffText<'_> {
                 self.write(inside, level + 2, lines);
             }
         }
+    }
+
+    /// What differs in two texts that are JSON documents; `None` where they are none, or where only their layout differs.
+    fn json(&self, old: &str, new: &str, level: usize) -> Option<Vec<String>> {
+        if old.len() + new.len() > COMPARABLE_TEXT {
+            return None;
+        }
+        // Secrets are looked for before the texts are taken apart: in a document they are found in every form.
+        let [old, new] = [old, new].map(|text| json_text::members(&self.redactor.text(text)));
+        let (old, new) = (old?, new?);
+        let changes = Comparison { old: &old, new: &new, hidden: &[] }.changes();
+        let mut lines = Vec::new();
+        match &changes[..] {
+            [] => return None,
+            // The member that stands for the document as a whole.
+            [Change { body: Body::Nested(inside), .. }] => self.write(inside, level, &mut lines),
+            other => self.write(other, level, &mut lines),
+        }
+        Some(lines)
     }
 
     /// A value that takes several lines.
@@ -196,6 +224,9 @@ pub(super) fn changed_keys(step: &StepMetadata) -> String {
         return String::new();
     }
     let changes = changes(step, &[]);
+    if changes.is_empty() && step.op == Op::Update && reason(step).is_empty() {
+        return UNNAMED.to_owned();
+    }
     let named = changes.iter().filter(|change| change.kind != Kind::Same).map(|change| {
         let sign = match change.kind {
             Kind::Add => "+",
@@ -209,6 +240,17 @@ pub(super) fn changed_keys(step: &StepMetadata) -> String {
     named.truncate(NAMED_KEYS);
     let list = named.join(", ");
     if rest == 0 { list } else { format!("{list} and {} more", count(rest)) }
+}
+
+/// The properties that a step changes: those that the provider names, else those that differ, as the text has them.
+#[must_use]
+pub(super) fn changed_properties(step: &StepMetadata) -> Vec<Cow<'_, str>> {
+    let is_change = matches!(step.op, Op::Update | Op::Replace | Op::CreateReplacement);
+    if !step.diffs.is_empty() || !is_change {
+        return step.diffs.iter().map(|path| Cow::Borrowed(path.as_str())).collect();
+    }
+    let changes = changes(step, &[]).into_iter().filter(|change| change.kind != Kind::Same);
+    changes.map(|change| Cow::Owned(PropertyPath(vec![change.segment]).to_string())).collect()
 }
 
 /// What a step changes, but for what the user does not want to see; each as far down as it can be said.

@@ -5,6 +5,7 @@ mod diff;
 mod drift;
 mod failures;
 mod json;
+mod json_text;
 mod nodes;
 mod order;
 mod paint;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata, Summary};
+use maloko_core::event::{Diagnostic, Event, Op, Severity, Speaker, StepMetadata, Summary};
 use maloko_core::invisible::clean;
 use maloko_core::operation::OperationKind;
 use maloko_core::urn::Urn;
@@ -126,15 +126,16 @@ impl Plain {
             }
             let because = self.reasons.because(step, &self.names).unwrap_or_default();
             let gone = is_drift && op == Op::Delete;
-            let details = [reason(step), if self.options.diff || gone { "" } else { &changes }, &because, &in_state];
+            let properties = if self.options.diff { self.diff_text().properties(&shown) } else { Vec::new() };
+            // Where a list follows, the line says what it does not.
+            let hides_changes = gone || !properties.is_empty();
+            let details = [reason(step), if hides_changes { "" } else { &changes }, &because, &in_state];
             let details: Vec<&str> = details.into_iter().filter(|text| !text.is_empty()).collect();
             if !details.is_empty() {
                 line.push_str(&self.paint.dim(&format!(" [{}]", details.join("; "))));
             }
             let mut lines = vec![line];
-            if self.options.diff {
-                lines.extend(self.diff_text().properties(&shown));
-            }
+            lines.extend(properties);
             self.write_step(&step.urn, is_drift, lines, out)?;
         } else if op == Op::Same && !in_state.is_empty() {
             let line = format!("  {}: {in_state}", self.names.title(&step.urn));
@@ -252,10 +253,10 @@ impl Plain {
             self.names.learn(urn.own_type());
             self.names.title(urn)
         });
-        let subject = match (&title, message.severity) {
-            (Some(title), _) => format!("{title}: "),
-            (None, Severity::Output | Severity::Info) => "program: ".to_owned(),
-            (None, _) => String::new(),
+        let subject = match (&title, message.severity, message.speaker) {
+            (Some(title), ..) => format!("{title}: "),
+            (None, Severity::Output | Severity::Info, Speaker::Program) => "program: ".to_owned(),
+            (None, ..) => String::new(),
         };
         let sign = self.paint.severity(message.severity, prefix(message.severity));
         if let (Severity::Error, Some(title), Some(urn)) = (message.severity, title, urn) {
@@ -286,7 +287,7 @@ impl Plain {
         writeln!(out)?;
         let mut lines = Vec::new();
         if let Some((old, new)) = self.outputs.take().filter(|_| !self.options.suppress_outputs) {
-            lines.extend(summary::outputs(&self.diff_text(), &old, &new));
+            lines.extend(summary::outputs(&self.diff_text(), &old, &new, &summary));
         }
         lines.extend(self.failures.names(self.paint));
         lines.extend(summary::totals(self.paint, &summary));

@@ -24,10 +24,11 @@ const ORDER: [Op; 11] = [
     Op::Discard,
 ];
 
-/// Stack outputs, old => new; empty when there are none.
+/// Stack outputs, old => new: those that change, and all of them after a run that has changed something.
 #[must_use]
-pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap) -> Vec<String> {
-    let lines = text.maps(old, new, true);
+pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap, summary: &Summary) -> Vec<String> {
+    let has_changed = summary.changes.iter().any(|(op, number)| *op != Op::Same.name() && *number > 0);
+    let lines = text.maps(old, new, has_changed && !summary.is_preview);
     if lines.is_empty() {
         return lines;
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata, Summary};
+use maloko_core::event::{Diagnostic, Event, Op, Severity, Speaker, StepMetadata, Summary};
 use maloko_core::invisible::clean;
 use maloko_core::operation::OperationKind;
 use maloko_core::urn::Urn;
@@ -42,6 +42,8 @@ pub(super) struct Tree {
     nodes: Nodes,
     /// What the program itself said.
     program: Messages,
+    /// What was said of the run as a whole.
+    run: Messages,
     /// The first line of what was said last about the run as a whole, for the status line.
     said: String,
     failures: Failures,
@@ -71,6 +73,7 @@ impl Tree {
             screen: Screen::default(),
             nodes: Nodes::default(),
             program: Messages::default(),
+            run: Messages::default(),
             said: String::new(),
             failures: Failures::default(),
             reasons: Reasons::default(),
@@ -177,8 +180,9 @@ impl Tree {
         }
         match urn {
             Some(urn) => self.nodes.said(&urn, message.severity, text, message.ephemeral),
-            None if !message.ephemeral => self.program.add(message.severity, text),
-            None => {}
+            None if message.ephemeral => {}
+            None if message.speaker == Speaker::Program => self.program.add(message.severity, text),
+            None => self.run.add(message.severity, text),
         }
     }
 
@@ -245,8 +249,9 @@ impl Tree {
             lines.extend(self.details());
         }
         lines.extend(self.messages());
-        if let Some((old, new)) = self.outputs.as_ref().filter(|_| !self.options.suppress_outputs) {
-            lines.extend(summary::outputs(&self.diff_text(), old, new));
+        let outputs = self.outputs.as_ref().filter(|_| !self.options.suppress_outputs);
+        if let (Some((old, new)), Some(summary)) = (outputs, &self.summary) {
+            lines.extend(summary::outputs(&self.diff_text(), old, new, summary));
         }
         lines.extend(self.failures.lines(self.paint, self.options.show_tracebacks));
         if let Some(summary) = &self.summary {
@@ -282,7 +287,8 @@ impl Tree {
         let nodes = self.nodes.in_order().into_iter();
         let of_resources =
             nodes.map(|node| (self.nodes.names.title(&node.urn), &node.messages, node.messages.reason()));
-        for (title, messages, reason) in of_resources.chain([("program".to_owned(), &self.program, None)]) {
+        let of_all = [("program".to_owned(), &self.program, None), ("maloko".to_owned(), &self.run, None)];
+        for (title, messages, reason) in of_resources.chain(of_all) {
             // The first error of a resource stands among what failed.
             let said = messages.lines.iter().enumerate().filter(|(place, _)| Some(*place) != reason);
             let said: Vec<_> = said.map(|(_, line)| line).collect();

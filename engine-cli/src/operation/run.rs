@@ -159,6 +159,7 @@ pub(super) async fn prepare(
     }
     operation.pending_creates = pending_creates(&request.pending_creates)?;
     operation.skip_unresolved_creates = request.skip_pending_creates;
+    operation.precedes_run = request.confirm.preview_pass.is_some();
     if let Some(file) = &request.plan {
         let plan = update_plan::read(workplace.context, file, &operation.config, &crypter)?;
         // The names that were planned are the ones that are made.
@@ -397,7 +398,7 @@ async fn operate(
     let engine =
         Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Aimed { to: show.sink(), aim }));
     if let Some(message) = &request.operate.run.message {
-        engine.log("", Severity::Info, message, false);
+        engine.tell(Severity::Info, message);
     }
     let own_process = match &workplace.context.library {
         None => Some(own_process::OwnProcess::begin(workplace, request, &engine, &host, &show.display)?),

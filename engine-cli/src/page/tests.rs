@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
-use maloko_core::event::{Diagnostic, Event, EventSink, Op, Outcome, Severity, StepMetadata, Summary};
+use maloko_core::event::{Diagnostic, Event, EventSink, Op, Outcome, Severity, Speaker, StepMetadata, Summary};
 use maloko_core::provider::{ProviderError, ProviderErrorKind};
 use maloko_core::redaction::Redactor;
 use maloko_core::resource_state::ResourceState;
@@ -179,6 +179,7 @@ fn a_resource_that_was_deleted_is_gone_and_stays_on_the_page() {
         message: "farewell".into(),
         ephemeral: false,
         still_waiting: false,
+        speaker: Speaker::Engine,
     }));
     let data: PageData = recorder.data();
     assert!(data.resources[0].gone);

@@ -20,6 +20,7 @@ use crate::value::PropertyMap;
 use crate::wire::Callback;
 
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
+use crate::driver::notice::Notice;
 
 /// Something that the run does from its beginning to its end, such as a registration.
 pub type FlowId = u64;
@@ -55,6 +56,8 @@ pub enum Input {
     Cancel,
     /// A resource that must not go only because this run did not register it, and why.
     Guard(Urn, String),
+    /// Something to be said at the end.
+    Note(Notice),
     /// Code panicked; what is said of it.
     Panicked(String),
 }

@@ -83,6 +83,7 @@ impl Context {
         self.tell_of_doubted_deletions();
         let waiting = self.waiting();
         self.tell_of_waiting(&waiting);
+        self.tell_of_notices();
         self.apply_stack_outputs();
         let compacted =
             if self.operation.dry_run { Ok(false) } else { self.exchange.fold(self.final_snapshot()).await };

@@ -13,6 +13,7 @@ mod context;
 mod deletion;
 mod exchange;
 mod finish;
+mod notice;
 pub(crate) mod outside;
 mod permits;
 mod program;
@@ -35,4 +36,5 @@ mod tests;
 
 pub use answers::{NotSerialized, ProgramEnd, Report, RpcError, Spared};
 pub use calls::plugins::package_of_resource;
+pub use notice::Notice;
 pub use outside::Engine;

@@ -91,6 +91,7 @@ impl Run {
             Input::Guard(urn, reason) => {
                 self.context.run_state().guarded.insert(urn, reason);
             }
+            Input::Note(notice) => self.context.note(notice),
             Input::Panicked(message) => self.context.stop.fail(Failure::new(message), true),
         }
         self.go_on();

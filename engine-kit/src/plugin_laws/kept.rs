@@ -166,6 +166,12 @@ impl PluginClient for Relay {
         }
     }
 
+    fn found_on_path(&self, executable: &str, file: &str) {
+        if let Some(engine) = self.engine() {
+            engine.found_on_path(executable, file);
+        }
+    }
+
     async fn answer(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, (i32, String)> {
         match self.engine() {
             Some(engine) => engine.answer(method, request).await,

@@ -135,7 +135,7 @@ export class Command implements Front {
             attributeOutput(this.bridge);
             lendToReaders(this.bridge, showBegun);
             if (entry.warning !== undefined) {
-                run.log("", 2, entry.warning);
+                run.note(entry.warning);
             }
             if (description.attachOnly === true) {
                 return;

@@ -70,7 +70,8 @@ export function findEntry(place: string): Entry {
         }
         const fallback = indexOf(place);
         if (fallback !== undefined) {
-            const warning = `could not find the entry point '${named}' that package.json names; using '${path.basename(fallback)}' instead`;
+            const missing = path.resolve(path.dirname(manifestFile), named);
+            const warning = `could not find the entry point ${missing} that ${manifestFile} names; using ${fallback} in its place`;
             return { ...entryOf(fallback, place), warning };
         }
         throw new ProjectError(

@@ -90,7 +90,19 @@ export class Run implements Operation {
             this.#changed.add(call.urn);
         }
         const signal = this.#calls.begin(number);
-        const current = { ...call, signal, engine: this.#engine };
+        const { native } = this.bridge;
+        const engine = this.#engine;
+        const current = {
+            ...call,
+            signal,
+            engine,
+            get operationKey(): string {
+                if (call.operationKey !== "") {
+                    native.noteUsedKey(engine, call.urn);
+                }
+                return call.operationKey;
+            },
+        };
         try {
             return await this.#enter(() => callStorage.run(current, () => withConfigVariable(() => action(signal))));
         } finally {
@@ -326,6 +338,11 @@ export class Run implements Operation {
         return /\n\s+at /.test(text) ? text : `${text}\n    in the program ${label}`;
     }
 
+    /** Has the run say something at its end, once in an operation with a preview. */
+    note(text: string): void {
+        this.bridge.native.note(this.#engine, text);
+    }
+
     #send(method: string, request: Uint8Array, callback: RpcCallback): void {
         this.#requests++;
         this.#sent++;
@@ -346,19 +363,12 @@ export class Run implements Operation {
         const declared = this.#store && takeDeclaredOutputs(this.#store, type, name);
         // Of what stays as it is it was told when it was made.
         const isNew = declared !== undefined && this.#changed.has(urn);
-        if (!isNew || !this.bridge.native.warnsOfUndeclaredOutputs(this.#engine)) {
+        if (!isNew) {
             return;
         }
         const hidden = outputs().filter((name) => !declared.outputs.has(name) && !name.startsWith("__"));
-        if (hidden[0] !== undefined) {
-            this.log(
-                urn,
-                2,
-                `the provider returned outputs that ${declared.className} does not declare: ${someOf(hidden)}. They are kept ` +
-                    "in the state, but the program cannot read them; to read one, declare it in the class " +
-                    `(\`declare readonly ${hidden[0]}: pulumi.Output<...>\`) and pass it to super() as undefined (\`${hidden[0]}: undefined\`). ` +
-                    "`maloko config set maloko:undeclaredOutputs ignore` ends these warnings.",
-            );
+        if (hidden.length > 0) {
+            this.bridge.native.noteUndeclared(this.#engine, urn, declared.className, hidden);
         }
     }
 
@@ -367,12 +377,4 @@ export class Run implements Operation {
             this.fail(new Error(error.details), error.details);
         }
     }
-}
-
-const NAMED = 10;
-
-// A list for a message: the first names, and how many more there are.
-function someOf(names: string[]): string {
-    const rest = names.length - NAMED;
-    return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest.toLocaleString("en-US")} more` : "");
 }

@@ -12,19 +12,29 @@ _lock = threading.Lock()
 class ProviderCall:
     """One call of a provider method."""
 
-    __slots__ = ("_end", "_event", "_is_cancelled", "method", "operation_key", "urn")
+    __slots__ = ("_end", "_event", "_is_cancelled", "_note_used_key", "_operation_key", "method", "urn")
 
-    def __init__(self, urn: str, method: str, operation_key: str = "") -> None:
+    def __init__(
+        self, urn: str, method: str, operation_key: str = "", note_used_key: Callable[[str], None] | None = None
+    ) -> None:
         self.urn = urn
         """The resource on whose behalf the call is made; empty outside of calls."""
         self.method = method
         """The method's name; empty outside of calls."""
-        self.operation_key = operation_key
-        """In `create`: a key that stays the same for every attempt to make this object, on whatever machine, until one
-        is known to have succeeded. Pass it on as an idempotency key. Empty in all other methods."""
+        self._operation_key = operation_key
+        self._note_used_key = note_used_key
         self._is_cancelled = False
         self._event: threading.Event | None = None
         self._end: Callable[[], object] | None = None
+
+    @property
+    def operation_key(self) -> str:
+        """In `create`: a key that stays the same for every attempt to make this object, on whatever machine, until one
+        is known to have succeeded. Pass it on as an idempotency key. Empty in all other methods."""
+        note, self._note_used_key = self._note_used_key, None
+        if note is not None:
+            note(self.urn)
+        return self._operation_key
 
     @property
     def cancelled(self) -> threading.Event:

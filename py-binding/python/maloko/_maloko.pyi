@@ -145,6 +145,14 @@ class Engine:
         Passes a message on; severities are those of the engine service (0 debug, 1 info, 2 warning, 3 error), and 4
         for printed output.
         """
+    def note_undeclared(self, /, urn: str, class_name: str, outputs: "list[str]") -> None:
+        """
+        Takes note of outputs that a provider returned for the first resource of a class, and the class does not declare.
+        """
+    def note_used_key(self, /, urn: str) -> None:
+        """
+        Takes note that the code of a create asked for its operation key.
+        """
     @property
     def organization(self, /) -> str:
         """
@@ -179,11 +187,6 @@ class Engine:
     def stack(self, /) -> str:
         """
         The stack's short name.
-        """
-    @property
-    def warns_of_undeclared_outputs(self, /) -> bool:
-        """
-        Is there to be a warning of outputs that a provider returned and the program cannot read?
         """
     def when_stopped(self, /, notify: "object") -> None:
         """

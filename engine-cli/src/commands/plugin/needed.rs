@@ -23,6 +23,8 @@ pub(crate) struct Need {
     pub(crate) place: String,
     /// The package.
     pub(crate) package: PackageRequest,
+    /// The SDK that the program imports for it, where that is not installed.
+    pub(crate) missing_sdk: Option<String>,
 }
 
 impl Need {
@@ -43,6 +45,7 @@ pub(crate) fn of_file(project: &Project) -> Vec<Need> {
             version: listed.version.clone(),
             ..PackageRequest::default()
         },
+        missing_sdk: None,
     };
     project.packages.iter().map(need).collect()
 }
@@ -51,7 +54,7 @@ pub(crate) fn of_file(project: &Project) -> Vec<Need> {
 pub(crate) fn of_state(snapshot: &Snapshot, place: &str) -> Vec<Need> {
     let resources = snapshot.resources.iter().filter(|resource| resource.served_by() == ServedBy::ItsPlugin);
     let packages: BTreeSet<PackageRequest> = resources.map(|resource| package_of_resource(resource)).collect();
-    packages.into_iter().map(|package| Need { place: place.to_owned(), package }).collect()
+    packages.into_iter().map(|package| Need { place: place.to_owned(), package, missing_sdk: None }).collect()
 }
 
 /// Those whose SDKs the program imports, in the versions that these SDKs ask for.
@@ -60,12 +63,13 @@ pub(crate) async fn of_program(context: &Context, program: &ProgramSpec, setting
         Some(packages) => packages,
         None => packages::find(program),
     };
-    let need = |PackageUse { name, place }| {
+    let is_there = |sdk: &str| settings.package_folders.iter().any(|folder| folder.join(sdk).exists());
+    let need = |PackageUse { name, place, sdk }| {
         let package = match declared_plugin(&settings.package_folders, &name) {
             Some(declared) => asked_for(declared),
             None => PackageRequest { name, ..PackageRequest::default() },
         };
-        Need { place, package }
+        Need { place, package, missing_sdk: sdk.filter(|sdk| !is_there(sdk)) }
     };
     named.into_iter().map(need).collect()
 }
@@ -73,7 +77,11 @@ pub(crate) async fn of_program(context: &Context, program: &ProgramSpec, setting
 /// Those that the installed SDKs ask for, whether the program uses them or not.
 fn of_sdks(settings: &PluginSettings) -> Vec<Need> {
     let declared = declared_plugins(&settings.package_folders).into_iter();
-    let need = |plugin: DeclaredPlugin| Need { place: plugin.file.display().to_string(), package: asked_for(plugin) };
+    let need = |plugin: DeclaredPlugin| Need {
+        place: plugin.file.display().to_string(),
+        package: asked_for(plugin),
+        missing_sdk: None,
+    };
     declared.map(need).collect()
 }
 

@@ -16,6 +16,7 @@ use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
 use serde::{Serialize, Serializer};
 
+use super::diff::changed_properties;
 use super::json::value::{Messages, Properties, SecretForm, Writing};
 use super::redact::SecretDisplay;
 use super::words::result;
@@ -133,8 +134,8 @@ struct Metadata<'a> {
     new: Option<State<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     keys: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    diffs: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diffs: Vec<Cow<'a, str>>,
     detailed_diff: Option<Kinds<'a>>,
     #[serde(skip_serializing_if = "is_false")]
     logical: bool,
@@ -153,7 +154,7 @@ impl<'a> Metadata<'a> {
             old: step.old.as_deref().map(|resource| State::new(resource, writing)),
             new: step.new.as_deref().map(|resource| State::new(resource, writing)),
             keys: &step.keys,
-            diffs: &step.diffs,
+            diffs: changed_properties(step),
             detailed_diff: step.detailed_diff.as_ref().map(Kinds),
             logical: step.op.is_logical(),
             provider: resource.map_or("", |resource| &resource.provider),

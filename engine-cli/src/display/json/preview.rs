@@ -1,5 +1,6 @@
 //! A preview as one JSON document (docs/rules 14.4).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use maloko_core::event::{DetailedDiff, Event, Op, Severity, StepMetadata, Summar
 use maloko_core::urn::Urn;
 use serde::{Serialize, Serializer};
 
+use crate::display::diff::changed_properties;
 use crate::display::json::value::{FullResource, SecretForm, Writing};
 use crate::display::json::{counted_as, prefix, severity_name};
 use crate::display::redact::SecretDisplay;
@@ -125,8 +127,8 @@ struct Step<'a> {
     old_state: Option<FullResource<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     new_state: Option<FullResource<'a>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    diff_reasons: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diff_reasons: Vec<Cow<'a, str>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     replace_reasons: &'a [String],
     detailed_diff: Option<Kinds<'a>>,
@@ -142,7 +144,7 @@ impl<'a> Step<'a> {
             provider: resource.map_or("", |resource| &resource.provider),
             old_state: step.old.as_deref().map(|resource| FullResource(writing, resource)),
             new_state: step.new.as_deref().map(|resource| FullResource(writing, resource)),
-            diff_reasons: &step.diffs,
+            diff_reasons: changed_properties(step),
             replace_reasons: &step.keys,
             detailed_diff: step.detailed_diff.as_ref().map(Kinds),
         }

@@ -3,21 +3,24 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, StepMetadata, Summary};
 use maloko_core::urn::Urn;
+use maloko_core::value::PropertyMap;
 use serde::{Serialize, Serializer};
 
 use crate::display::delta::{Kind, Leaf};
-use crate::display::diff::leaves_of;
+use crate::display::diff::{changed_properties, leaves_of};
 use crate::display::drift;
 use crate::display::json::preview::Kinds;
-use crate::display::json::value::{SecretForm, Shown, Writing};
+use crate::display::json::value::{Properties, SecretForm, Shown, Writing};
 use crate::display::json::{outcome_name, write_harmless};
 use crate::display::order::in_order;
+use crate::display::reasons::{Reasons, state_changes};
 use crate::display::redact::SecretDisplay;
-use crate::display::words::result;
+use crate::display::words::{reason, result};
 use crate::display::worker::Renderer;
 
 /// Notes what is done, and writes it down when it is over.
@@ -27,7 +30,10 @@ pub(in crate::display) struct SummaryLine {
     diff: bool,
     always: bool,
     steps: Vec<Begun>,
+    warnings: Vec<Diagnostic>,
     errors: Vec<Diagnostic>,
+    outputs: Option<Arc<PropertyMap>>,
+    reasons: Reasons,
     summary: Option<Summary>,
 }
 
@@ -42,25 +48,79 @@ impl SummaryLine {
     /// succeeds writes nothing.
     #[must_use]
     pub(in crate::display) fn new(redactor: SecretDisplay, show_sames: bool, diff: bool, always: bool) -> Self {
-        Self { redactor, show_sames, diff, always, steps: Vec::new(), errors: Vec::new(), summary: None }
+        Self {
+            redactor,
+            show_sames,
+            diff,
+            always,
+            steps: Vec::new(),
+            warnings: Vec::new(),
+            errors: Vec::new(),
+            outputs: None,
+            reasons: Reasons::default(),
+            summary: None,
+        }
     }
 
     fn begun(&mut self, step: &StepMetadata) -> Option<&mut Begun> {
         self.steps.iter_mut().rfind(|begun| begun.step.op == step.op && begun.step.urn == step.urn)
     }
 
-    /// The steps that are listed: of a preview in the order of its text, else as they began.
-    fn listed(&self, is_preview: bool) -> Vec<&Begun> {
+    /// What is listed: of a preview in the order of its text, else as it began. A replacement is one entry with its steps.
+    fn listed(&self, is_preview: bool) -> Vec<Entry<'_>> {
         let is_unchanged = |begun: &Begun| result(&begun.step) == Op::Same && !begun.failed;
-        let mut listed: Vec<&Begun> =
-            self.steps.iter().filter(|begun| self.show_sames || !is_unchanged(begun)).collect();
+        let mut listed: Vec<Entry> = Vec::new();
+        let mut replacements: HashMap<&Urn, usize> = HashMap::new();
+        for begun in self.steps.iter().filter(|begun| self.show_sames || !is_unchanged(begun)) {
+            let is_part = is_part_of_replacement(begun.step.op);
+            let place = replacements.get(&begun.step.urn).copied().filter(|_| is_part);
+            if let Some(entry) = place.and_then(|place| listed.get_mut(place)) {
+                entry.add(begun);
+                continue;
+            }
+            if is_part {
+                replacements.insert(&begun.step.urn, listed.len());
+            }
+            listed.push(Entry { shown: begun, failed: begun.failed, steps: vec![begun.step.precise_op().name()] });
+        }
         if is_preview {
-            let places = in_order(listed.iter().map(|begun| (&begun.step.urn, parent(&begun.step))));
+            let places = in_order(listed.iter().map(|entry| (&entry.shown.step.urn, parent(&entry.shown.step))));
             let places: HashMap<&Urn, usize> = places.iter().zip(0..).collect();
-            listed.sort_by_key(|begun| places.get(&begun.step.urn).copied().unwrap_or(usize::MAX));
+            listed.sort_by_key(|entry| places.get(&entry.shown.step.urn).copied().unwrap_or(usize::MAX));
         }
         listed
     }
+}
+
+/// One or more steps of a resource, told as one.
+struct Entry<'a> {
+    /// The step that says most.
+    shown: &'a Begun,
+    failed: bool,
+    /// What is done, one after the other.
+    steps: Vec<&'static str>,
+}
+
+impl<'a> Entry<'a> {
+    fn add(&mut self, begun: &'a Begun) {
+        self.failed |= begun.failed;
+        self.steps.push(begun.step.precise_op().name());
+        if begun.step.op == Op::Replace {
+            self.shown = begun;
+        }
+    }
+}
+
+fn is_part_of_replacement(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Replace
+            | Op::CreateReplacement
+            | Op::ReadReplacement
+            | Op::ImportReplacement
+            | Op::DeleteReplaced
+            | Op::DiscardReplaced
+    )
 }
 
 fn parent(step: &StepMetadata) -> Option<&Urn> {
@@ -73,7 +133,10 @@ impl Renderer for SummaryLine {
             step.old.iter().chain(&step.new).for_each(|resource| self.redactor.learn_resource(resource));
         }
         match event {
-            Event::StepStarted(step) if !step.internal => self.steps.push(Begun { step, failed: false }),
+            Event::StepStarted(step) if !step.internal => {
+                self.reasons.note(&step);
+                self.steps.push(Begun { step, failed: false });
+            }
             // What a refresh found is known when it is done.
             Event::StepDone(step) if step.op == Op::Refresh => {
                 if let Some(begun) = self.begun(&step) {
@@ -86,6 +149,13 @@ impl Renderer for SummaryLine {
                 }
             }
             Event::Diagnostic(said) if said.severity == Severity::Error && !said.ephemeral => self.errors.push(said),
+            Event::Diagnostic(said) if said.severity == Severity::Warning && !said.ephemeral => {
+                self.warnings.push(said);
+            }
+            Event::StackOutputs { new, .. } => {
+                self.redactor.learn(&new);
+                self.outputs = Some(new).filter(|outputs| !outputs.is_empty());
+            }
             Event::Summary(summary) => self.summary = Some(summary),
             _ => {}
         }
@@ -106,9 +176,11 @@ impl Renderer for SummaryLine {
             resources: self
                 .listed(summary.is_preview)
                 .into_iter()
-                .map(|begun| Resource::new(begun, self.diff.then_some(writing)))
+                .map(|entry| Resource::new(entry, &self.reasons, self.diff.then_some(writing)))
                 .collect(),
-            errors: self.errors.iter().map(|said| Failure::new(said, &self.redactor)).collect(),
+            outputs: self.outputs.as_ref().map(|outputs| Properties(writing, outputs)),
+            warnings: self.warnings.iter().map(|said| Said::new(said, &self.redactor)).collect(),
+            errors: self.errors.iter().map(|said| Said::new(said, &self.redactor)).collect(),
         };
         let mut json = serde_json::to_vec(&line)?;
         json.push(b'\n');
@@ -126,19 +198,24 @@ struct Line<'a> {
     summary: BTreeMap<&'static str, u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     resources: Vec<Resource<'a>>,
+    /// The stack's outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<Properties<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<Failure<'a>>,
+    warnings: Vec<Said<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<Said<'a>>,
 }
 
-/// What went wrong: with a resource, or with the program.
+/// A warning or an error: of a resource, or of the run as a whole.
 #[derive(Serialize)]
-struct Failure<'a> {
+struct Said<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     urn: Option<&'a str>,
     message: Cow<'a, str>,
 }
 
-impl<'a> Failure<'a> {
+impl<'a> Said<'a> {
     fn new(said: &'a Diagnostic, redactor: &'a SecretDisplay) -> Self {
         Self { urn: said.urn.as_ref().map(Urn::as_str), message: redactor.message(said.message.trim_end()) }
     }
@@ -155,36 +232,52 @@ struct Resource<'a> {
     /// Did the step fail? Left out where it did not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     failed: bool,
+    /// Of a replacement: what is done, one after the other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<&'static str>,
     /// What a refresh found: `changed` or `gone`.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    diff_reasons: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diff_reasons: Vec<Cow<'a, str>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     replace_reasons: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     detailed_diff: Option<Kinds<'a>>,
+    /// The resource whose replacement leads to this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because_of: Option<Urn>,
+    /// What the text says beside properties.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reason: &'static str,
+    /// What becomes another one in the state, without the object being touched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    in_state: Vec<String>,
     #[serde(skip_serializing_if = "Differences::is_empty")]
     diff: Differences<'a>,
 }
 
 impl<'a> Resource<'a> {
     /// `values`: how those that change are written, where they are wanted.
-    fn new(begun: &'a Begun, values: Option<Writing<'a>>) -> Self {
-        let step = &begun.step;
+    fn new(entry: Entry<'a>, reasons: &Reasons, values: Option<Writing<'a>>) -> Self {
+        let step = &entry.shown.step;
         Self {
             urn: step.urn.as_str(),
             kind: step.urn.own_type(),
             name: step.urn.name(),
             op: step.precise_op().name(),
-            failed: begun.failed,
+            failed: entry.failed,
+            steps: if entry.steps.len() > 1 { entry.steps } else { Vec::new() },
             found: if step.op == Op::Refresh { drift::word(result(step)) } else { None },
             parent: parent(step).map(Urn::as_str),
-            diff_reasons: &step.diffs,
+            diff_reasons: changed_properties(step),
             replace_reasons: &step.keys,
             detailed_diff: step.detailed_diff.as_ref().map(Kinds),
+            because_of: reasons.cause(step).map(|cause| cause.urn),
+            reason: reason(step),
+            in_state: state_changes(step),
             diff: Differences::of(step, values),
         }
     }

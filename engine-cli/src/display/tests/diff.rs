@@ -1,6 +1,7 @@
 use insta::assert_snapshot;
 use maloko_core::event::{DetailedDiff, DiffKind, Op, PropertyDiff, StepMetadata};
 use maloko_core::property_path::Segment;
+use maloko_core::redaction::Redactor;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 
@@ -51,6 +52,51 @@ fn nested_objects_and_lists_show_only_what_differs() {
           - [2]: "c"
       ~ type  : "text" => 5
     "#);
+}
+
+#[test]
+fn texts_that_are_json_are_compared_by_their_structure() {
+    let said = |old: &str, new: &str| text(&update([("policy", old.into())], [("policy", new.into())]));
+    assert_snapshot!(said(r#"{"a": {"b": [1, 2]}, "c": "x"}"#, "{\n  \"c\": \"y\",\n  \"a\": {\"b\": [1, 3]}\n}"), @r#"
+      ~ policy: (JSON)
+          ~ a:
+              ~ b:
+                  ~ [1]: 2 => 3
+          ~ c: "x" => "y"
+    "#);
+    assert_snapshot!(said("[1, 2]", "[1]"), @r"
+      ~ policy: (JSON)
+          - [1]: 2
+    ");
+    // What has other members altogether, no member, or only another layout, is compared as a text.
+    assert_eq!(said("{}", "{ }"), r#"  ~ policy: "{}" => "{ }""#);
+    assert_eq!(said("{not json", "{not"), r#"  ~ policy: "{not json" => "{not""#);
+    assert_eq!(said("12", "13"), r#"  ~ policy: "12" => "13""#);
+    // A whole number that has no exact place among ours.
+    assert_eq!(said("[9007199254740993]", "[9007199254740992]").lines().count(), 2);
+}
+
+#[test]
+fn a_secret_inside_json_stays_hidden() {
+    let redactor = Redactor::default();
+    redactor.learn("hunter2-hunter2");
+    let secrets = SecretDisplay::new(false, redactor.into());
+    let step = update(
+        [("env", r#"{"a": 1, "token": "hunter2-hunter2"}"#.into())],
+        [("env", r#"{"a": 2, "token": "x", "old": "hunter2-hunter2"}"#.into())],
+    );
+    let lines = DiffText { redactor: &secrets, paint: Paint::new(false) }.properties(&step).join("\n");
+    assert!(lines.starts_with("  ~ env: (JSON)\n      ~ a    : 1 => 2\n"), "{lines}");
+    assert!(lines.contains(r#"~ token: "[secret]" => "x""#) && !lines.contains("hunter2"), "{lines}");
+}
+
+#[test]
+fn an_update_that_no_property_explains_says_whose_word_it_is() {
+    let same = || [("size", 1.0.into())];
+    assert_eq!(changed_keys(&update(same(), same())), "the provider's diff says changed");
+    assert_eq!(changed_keys(&update(same(), [("size", 2.0.into())])), "~size");
+    let noted = StepMetadata { note: "provider code changed", ..update(same(), same()) };
+    assert_eq!(changed_keys(&noted), "");
 }
 
 #[test]

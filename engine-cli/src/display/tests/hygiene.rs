@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity};
+use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, Speaker};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{Asset, AssetSource, OutputValue, Value};
 
@@ -62,6 +62,7 @@ fn run() -> Vec<Event> {
             message: CANARY.to_owned().into(),
             ephemeral: true,
             still_waiting: false,
+            speaker: Speaker::Engine,
         }),
         Event::StepDone(update.clone()),
         Event::StepFailed(update),

@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use maloko_core::event::{DetailedDiff, DiffKind, Event, Op, Outcome, PropertyDiff, StepMetadata, Summary};
+use maloko_core::event::{DetailedDiff, DiffKind, Event, Op, Outcome, PropertyDiff, Severity, StepMetadata, Summary};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{Asset, AssetSource, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value};
 use serde_json::{Value as Json, json};
 
 use super::story::{
-    changes, creation, failure, list, map, options, preview, preview_options, resource, shown, stack_urn, step,
+    changes, creation, failure, list, map, options, preview, preview_options, resource, say, shown, stack_urn, step,
     summary, urn, with_outputs,
 };
 use crate::display::{DisplayMode, DisplayOptions};
@@ -250,12 +250,13 @@ fn the_line_of_an_operation_has_why_and_with_diff_what_changes() {
         "tags[1]": { "kind": "add", "new": "b" },
     });
     assert_eq!(of("update")["diff"], changed);
-    assert_eq!(of("create-replacement")["replaceReasons"], json!(["name"]));
+    assert_eq!(of("replace")["replaceReasons"], json!(["name"]));
     let renamed = json!({ "name": { "kind": "update-replace", "old": "x", "new": "y" } });
-    assert_eq!(of("create-replacement")["diff"], renamed);
+    assert_eq!(of("replace")["diff"], renamed);
     assert_eq!(of("delete")["diff"], json!({ "color": { "kind": "delete", "old": "bbbbbb" } }));
-    // The new object says it.
-    assert!(of("delete-replaced").get("diff").is_none());
+    // A replacement is one entry with its steps.
+    assert_eq!(of("replace")["steps"], json!(["create-replacement", "replace", "delete-replaced"]));
+    assert_eq!(found.len(), 3);
     // What a refresh found is known when it is done.
     let seen = |size: f64| with_outputs(resource("drifted", "1", []), [("size", size.into())]);
     let refresh = |new| step(Op::Refresh, Some(seen(1.0)), Some(new));
@@ -264,6 +265,42 @@ fn the_line_of_an_operation_has_why_and_with_diff_what_changes() {
         vec![Event::StepStarted(refresh(seen(1.0))), Event::StepDone(refresh(seen(2.0))), Event::Summary(summary)];
     let found = resources(DisplayOptions { diff: true, ..options() }, events);
     assert_eq!(found[0]["diff"], json!({ "size": { "kind": "update", "old": 1, "new": 2 } }));
+}
+
+#[test]
+fn json_says_what_the_text_says() {
+    let base = resource("base", "1", [("zone", "a".into())]);
+    let moved = resource("base", "", [("zone", "b".into())]);
+    let depends = |zone: &str| ResourceState {
+        property_dependencies: [("of".to_owned(), vec![base.urn.clone()])].into(),
+        protect: zone == "b",
+        ..resource("top", "2", [("of", zone.into())])
+    };
+    let replaced = |old: &ResourceState, new: &ResourceState| StepMetadata {
+        keys: old.inputs.keys().cloned().collect(),
+        ..step(Op::Replace, Some(old.clone()), Some(new.clone()))
+    };
+    let warning = say(None, Severity::Warning, "look here");
+    let events = || {
+        vec![
+            Event::StepStarted(replaced(&base, &moved)),
+            Event::StepStarted(replaced(&depends("a"), &depends("b"))),
+            warning.clone(),
+            Event::StackOutputs { old: Arc::default(), new: Arc::new(map([("key", Value::secret("k".into()))])) },
+            Event::Summary(summary(Outcome::Succeeded, [("replace", 2)])),
+        ]
+    };
+    let told = line(DisplayMode::SummaryJson, options(), events());
+    let top = &told["resources"][1];
+    assert_eq!(top["becauseOf"], json!(base.urn.as_str()));
+    assert_eq!(top["inState"], json!(["protected"]));
+    // The provider named nothing: what differs is the reason.
+    assert_eq!(top["diffReasons"], json!(["of"]));
+    assert_eq!(told["warnings"], json!([{ "message": "look here" }]));
+    assert_eq!(told["outputs"], json!({ "key": "[secret]" }));
+    let event = &lines(options(), events())[1]["resourcePreEvent"]["metadata"];
+    assert_eq!(event["diffs"], json!(["of"]));
+    assert_eq!(document(preview_options(), events())["steps"][1]["diffReasons"], json!(["of"]));
 }
 
 fn line(mode: DisplayMode, options: DisplayOptions, events: Vec<Event>) -> Json {

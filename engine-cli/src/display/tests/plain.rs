@@ -1,9 +1,12 @@
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use insta::assert_snapshot;
-use maloko_core::event::{Event, Op};
+use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, Speaker, Summary};
 
-use super::story::{changes, creation, failure, options, preview, preview_options, resource, shown, step};
+use super::story::{
+    changes, creation, failure, map, options, prelude, preview, preview_options, resource, say, shown, step, summary,
+};
 use crate::display::{DisplayMode, DisplayOptions, renderer};
 
 fn plain(options: DisplayOptions, events: Vec<Event>) -> String {
@@ -13,6 +16,42 @@ fn plain(options: DisplayOptions, events: Vec<Event>) -> String {
 #[test]
 fn a_creation_is_told_line_by_line() {
     assert_snapshot!(plain(options(), creation()));
+}
+
+#[test]
+fn the_programs_name_stands_before_what_the_program_said() {
+    let of_engine = Event::Diagnostic(Diagnostic {
+        urn: None,
+        severity: Severity::Info,
+        message: "1 create was tried again".into(),
+        ephemeral: false,
+        still_waiting: false,
+        speaker: Speaker::Engine,
+    });
+    for mode in [DisplayMode::Plain, DisplayMode::Tree] {
+        let events = [prelude(), say(None, Severity::Output, "hello"), of_engine.clone(), Event::End];
+        let said = shown(mode, options(), events.into());
+        assert_eq!(said.matches("program:").count(), 1, "{said}");
+    }
+    assert!(plain(options(), vec![prelude(), of_engine]).contains("\n1 create was tried again"));
+}
+
+#[test]
+fn outputs_are_those_that_change_and_all_of_them_after_a_change() {
+    let outputs = |new: f64| Event::StackOutputs {
+        old: Arc::new(map([("count", 1.0.into()), ("url", "u".into())])),
+        new: Arc::new(map([("count", new.into()), ("url", "u".into())])),
+    };
+    let told = |options, new, changes: &[(&'static str, u64)], is_preview| {
+        let changes = changes.iter().copied().collect();
+        let summary = Summary { is_preview, changes, ..summary(Outcome::Succeeded, []) };
+        let text = plain(options, vec![prelude(), outputs(new), Event::Summary(summary), Event::End]);
+        ["count", "url"].map(|name| text.contains(name))
+    };
+    assert_eq!(told(options(), 2.0, &[("update", 1), ("same", 1)], false), [true, true]);
+    assert_eq!(told(options(), 2.0, &[("same", 2)], false), [true, false]);
+    assert_eq!(told(options(), 1.0, &[("same", 2)], false), [false, false]);
+    assert_eq!(told(preview_options(), 1.0, &[("update", 1)], true), [false, false]);
 }
 
 #[test]

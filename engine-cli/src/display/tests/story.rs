@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, StepMetadata, Summary};
+use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, Speaker, StepMetadata, Summary};
 use maloko_core::operation::OperationKind;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::{STACK_TYPE, Urn};
@@ -81,6 +81,7 @@ pub(super) fn say(urn: Option<Urn>, severity: Severity, message: &str) -> Event 
         message: message.to_owned().into(),
         ephemeral: false,
         still_waiting: false,
+        speaker: Speaker::Program,
     })
 }
 
@@ -110,7 +111,7 @@ pub(super) fn shown(mode: DisplayMode, options: DisplayOptions, events: Vec<Even
     String::from_utf8(out).unwrap()
 }
 
-fn prelude() -> Event {
+pub(super) fn prelude() -> Event {
     let config = [("demo:owner", "ops"), ("demo:token", "[secret]")];
     Event::Prelude(config.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata};
+use maloko_core::event::{Diagnostic, Event, Op, Severity, Speaker, StepMetadata};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 
@@ -103,6 +103,7 @@ fn beside_what_a_call_does_since_when_stands_what_it_said_and_not_that_it_lasts(
             message: message.into(),
             ephemeral: true,
             still_waiting: true,
+            speaker: Speaker::Engine,
         })
     };
     stage.play([call("create", child("two").urn), call("check", child("three").urn)]);

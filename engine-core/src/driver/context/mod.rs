@@ -6,6 +6,7 @@ pub(super) mod event_queue;
 pub(super) mod holders;
 pub(super) mod late_calls;
 pub(super) mod noticed_classes;
+pub(super) mod notices;
 pub(super) mod refresh_first;
 pub(super) mod run_state;
 pub(super) mod waits;
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
-use crate::event::{Diagnostic, Severity};
+use crate::event::{Diagnostic, Severity, Speaker};
 use crate::message::Message;
 use crate::operation::Operation;
 use crate::provider::{Answer, ProviderError};
@@ -35,6 +36,7 @@ use callbacks::Callbacks;
 use event_queue::{DurableEvents, Reporting};
 use late_calls::LateAnswer;
 use noticed_classes::Classes;
+use notices::Notices;
 use refresh_first::RefreshFirst;
 use run_state::RunState;
 
@@ -58,6 +60,7 @@ pub(in crate::driver) struct Context {
     pub(in crate::driver) refresh_first: RefreshFirst,
     pub(in crate::driver) wound_up: Once<()>,
     pub(in crate::driver) classes: Classes,
+    notices: AtomicRefCell<Notices>,
     pub(in crate::driver) durable_events: DurableEvents,
     beginning: AtomicRefCell<Vec<(FlowId, Begun)>>,
 }
@@ -97,6 +100,7 @@ impl Context {
             refresh_first: RefreshFirst::default(),
             wound_up: Once::default(),
             classes: Classes::default(),
+            notices: AtomicRefCell::default(),
             durable_events: DurableEvents::default(),
             beginning: AtomicRefCell::default(),
             operation,
@@ -110,6 +114,10 @@ impl Context {
         self.run_state.borrow_mut()
     }
 
+    pub(in crate::driver) fn notices(&self) -> AtomicRefMut<'_, Notices> {
+        self.notices.borrow_mut()
+    }
+
     /// Has the run begin a flow.
     pub(in crate::driver) fn begin(&self, flow: FlowId, begun: Begun) {
         self.beginning.borrow_mut().push((flow, begun));
@@ -121,13 +129,12 @@ impl Context {
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
     pub(in crate::driver) fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
-        self.tell_message(logged(urn, severity, message, ephemeral));
+        self.tell_message(logged(Speaker::Program, urn, severity, message, ephemeral));
     }
 
     pub(in crate::driver) fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<Message>) {
-        let diagnostic =
-            Diagnostic { urn: urn.cloned(), severity, message: message.into(), ephemeral: false, still_waiting: false };
-        self.tell_message(diagnostic);
+        let urn = urn.map_or("", Urn::as_str);
+        self.tell_message(logged(Speaker::Engine, urn, severity, message, false));
     }
 
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
@@ -154,8 +161,14 @@ impl Context {
     }
 }
 
-/// A message of the program; `urn` empty: from the run as a whole.
-pub(in crate::driver) fn logged(urn: &str, severity: Severity, message: &str, ephemeral: bool) -> Diagnostic {
+/// A message; `urn` empty: about the run as a whole.
+pub(in crate::driver) fn logged(
+    speaker: Speaker,
+    urn: &str,
+    severity: Severity,
+    message: impl Into<Message>,
+    ephemeral: bool,
+) -> Diagnostic {
     let urn = (!urn.is_empty()).then(|| Urn::unchecked(urn));
-    Diagnostic { urn, severity, message: message.into(), ephemeral, still_waiting: false }
+    Diagnostic { urn, severity, message: message.into(), ephemeral, still_waiting: false, speaker }
 }

@@ -11,7 +11,9 @@ use crate::hash::FixedMap;
 use crate::operation::Operation;
 use crate::plan::Planner;
 use crate::resource_state::ResourceState;
-use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, ResourceNumber, Snapshot};
+use crate::state::{
+    Attempt, Change, Ledger, PendingKind, PendingOperation, ResourceNumber, Snapshot, UnresolvedCreate,
+};
 use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::PropertyMap;
 
@@ -68,6 +70,8 @@ pub(in crate::driver) struct RunState {
     pub(in crate::driver) made_again: BTreeSet<Urn>,
     /// Creates that raised in an earlier run, and whose objects their providers do not find.
     pub(in crate::driver) not_found: BTreeSet<Urn>,
+    /// Unresolved creates that are made again although nobody could look for their objects.
+    pub(in crate::driver) made_unasked: Vec<UnresolvedCreate>,
     /// Unresolved creates that were named already.
     pub(in crate::driver) told_creates: BTreeSet<Urn>,
     /// Unresolved creates whose providers know of no object, until they are made again.
@@ -114,6 +118,7 @@ impl RunState {
             told_no_read: BTreeSet::new(),
             made_again: BTreeSet::new(),
             not_found: BTreeSet::new(),
+            made_unasked: Vec::new(),
             told_creates: BTreeSet::new(),
             looked_for: BTreeSet::new(),
             late: LateCalls::default(),

@@ -21,7 +21,7 @@ use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::event::{Event, EventSink, Severity};
+use crate::event::{Diagnostic, Event, EventSink, Severity, Speaker};
 use crate::operation::Operation;
 use crate::plugin::PluginClient;
 use crate::provider::ProviderHost;
@@ -31,6 +31,7 @@ use crate::urn::Urn;
 use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 use crate::driver::context::logged;
+use crate::driver::notice::Notice;
 use crate::driver::run::Run;
 use crate::driver::stop::panicked;
 
@@ -157,7 +158,21 @@ impl Engine {
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
     pub fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
-        self.outside.events.emit(Event::Diagnostic(logged(urn, severity, message, ephemeral)));
+        self.emit(logged(Speaker::Program, urn, severity, message, ephemeral));
+    }
+
+    /// Passes on what the command around the engine has to say, about the run as a whole.
+    pub fn tell(&self, severity: Severity, message: &str) {
+        self.emit(logged(Speaker::Engine, "", severity, message, false));
+    }
+
+    fn emit(&self, message: Diagnostic) {
+        self.outside.events.emit(Event::Diagnostic(message));
+    }
+
+    /// Takes note of something that the run says at its end, once and together with the rest of its kind.
+    pub fn note(&self, notice: Notice) {
+        self.take(Input::Note(notice));
     }
 
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
@@ -293,7 +308,12 @@ impl Engine {
 #[async_trait]
 impl PluginClient for Engine {
     fn say(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
-        self.log(urn, severity, &self.redacted(message), ephemeral);
+        let message = &*self.redacted(message);
+        self.emit(logged(Speaker::Engine, urn, severity, message, ephemeral));
+    }
+
+    fn found_on_path(&self, executable: &str, file: &str) {
+        self.note(Notice::PluginOnPath { executable: executable.to_owned(), file: file.to_owned() });
     }
 
     async fn answer(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, (i32, String)> {

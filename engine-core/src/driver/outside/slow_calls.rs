@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 
-use crate::event::{Diagnostic, Event, Severity};
+use crate::event::{Diagnostic, Event, Severity, Speaker};
 
 use crate::driver::Engine;
 
@@ -46,8 +46,14 @@ impl Engine {
             let message = format!("still waiting for {method} of '{}' ({} s)", urn.name(), age.as_secs());
             // It is of interest while it lasts: displays do not list it at the end.
             let (urn, severity) = (Some(urn), Severity::Info);
-            let diagnostic =
-                Diagnostic { urn, severity, message: message.into(), ephemeral: true, still_waiting: true };
+            let diagnostic = Diagnostic {
+                urn,
+                severity,
+                message: message.into(),
+                ephemeral: true,
+                still_waiting: true,
+                speaker: Speaker::Engine,
+            };
             self.outside.events.emit(Event::Diagnostic(diagnostic));
         }
     }

@@ -78,6 +78,32 @@ fn a_create_that_is_made_again_is_named_once_in_a_run() {
 }
 
 #[test]
+fn creates_that_are_made_again_are_explained_once_with_a_list() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let program = [wanted("a", "x"), wanted("b", "x")];
+    for name in ["a", "b"] {
+        host.fail(name, "create", ProviderErrorKind::Died);
+    }
+    let operation = || Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let first = run_from(&host, operation(), Snapshot::default(), &program);
+    assert_eq!(first.last.unresolved_creates.len(), 2, "{}", first.messages);
+    heal(&host);
+    let preview = run_from(&host, Operation { dry_run: true, ..operation() }, first.last.clone(), &program);
+    let done = run_from(&host, operation(), first.last.clone(), &program);
+    for (messages, text) in
+        [(&preview.messages, "and take them over with"), (&done.messages, "they were created again")]
+    {
+        assert_eq!(messages.matches("one object too many").count(), 1, "{messages}");
+        assert!(messages.contains(text), "{messages}");
+        for unresolved in &first.last.unresolved_creates {
+            let name = unresolved.urn().name();
+            assert!(messages.contains(&format!("\n    {name}: {}", unresolved.summary())), "{messages}");
+            assert!(messages.contains(&unresolved.key), "{messages}");
+        }
+    }
+}
+
+#[test]
 fn a_clean_failure_of_a_later_attempt_does_not_hide_the_doubt_of_an_earlier_one() {
     for (finds, expected) in [(false, UnknownOutcome::Died), (true, UnknownOutcome::Raised)] {
         let host = if finds { finding(&[]) } else { Arc::default() };

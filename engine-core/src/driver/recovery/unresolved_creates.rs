@@ -93,33 +93,77 @@ impl Context {
             return;
         }
         self.run_state().told_creates.insert(urn.clone());
+        if asked {
+            let again = if self.operation.dry_run { "an update creates it again" } else { "it is created again" };
+            let story = interrupted_create(unresolved);
+            let text = format!("{story}: its provider does not find such an object, so {again}");
+            return self.diagnose(Some(urn), Severity::Info, text);
+        }
+        self.run_state().made_unasked.push(unresolved.clone());
+    }
+
+    /// Says which creates were made once more although nobody could look for their objects. Nothing of those that passed
+    /// their operation key on: a service that knows the key makes no second object.
+    pub(in crate::driver) fn tell_made_unasked(&self) {
+        let mut unasked = std::mem::take(&mut self.run_state().made_unasked);
+        unasked.retain(|unresolved| !self.notices().used_keys.contains(unresolved.urn()));
+        match &unasked[..] {
+            [] => {}
+            [one] => self.tell_one_made_unasked(one),
+            several => self.tell_several_made_unasked(several),
+        }
+    }
+
+    fn tell_several_made_unasked(&self, several: &[UnresolvedCreate]) {
+        let (again, now) = if self.operation.dry_run {
+            ("an update creates them again", "may then")
+        } else {
+            ("they were created again", "may now")
+        };
+        let mut text = message![format!(
+            "an earlier run ended while these {} were made, and nobody can look for their objects, so {again}, with the \
+             same operation keys. Unless the providers passed those on, there {now} be one object too many of each: look \
+             for them",
+            several.len()
+        )];
+        if self.operation.dry_run {
+            text =
+                message![text, ", and take them over with ", Command::new("refresh").with("--import-pending-creates")];
+        }
+        let named = several.iter().take(NAMED).map(|unresolved| {
+            let key = if unresolved.key.is_empty() { String::new() } else { format!(", '{}'", unresolved.key) };
+            let by = if unresolved.is_by_plugin() { " (by a plugin)" } else { "" };
+            format!("\n    {}{by}: {}{key}", unresolved.urn().name(), unresolved.summary())
+        });
+        let list: String = named.collect();
+        let more = several.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!("\n    and {more} more") } else { String::new() };
+        self.diagnose(None, Severity::Warning, message![text, format!("{list}{more}")]);
+    }
+
+    fn tell_one_made_unasked(&self, unresolved: &UnresolvedCreate) {
+        let urn = unresolved.urn();
         let (again, now) = if self.operation.dry_run {
             ("an update creates it again", "may then")
         } else {
             ("it is created again", "may now")
         };
         let key = if unresolved.key.is_empty() { String::new() } else { format!(", '{}'", unresolved.key) };
-        let (severity, consequence) = if asked {
-            (Severity::Info, format!("its provider does not find such an object, so {again}"))
-        } else if unresolved.is_by_plugin() {
-            let consequence = format!(
+        let consequence = if unresolved.is_by_plugin() {
+            format!(
                 "its plugin cannot look for the object, so {again}. There {now} be one object too many: look for it"
-            );
-            (Severity::Warning, consequence)
+            )
         } else {
-            (
-                Severity::Warning,
-                format!(
-                    "its provider has no 'find' to look for the object with, so {again}, with the same operation key{key}. \
-                     Unless the provider passes that key on, there {now} be one object too many: look for it"
-                ),
+            format!(
+                "its provider has no 'find' to look for the object with, so {again}, with the same operation key{key}. \
+                 Unless the provider passes that key on, there {now} be one object too many: look for it"
             )
         };
         let mut text = message![format!("{}: {consequence}", interrupted_create(unresolved))];
-        if self.operation.dry_run && !asked {
+        if self.operation.dry_run {
             text = message![text, ", and take it over with ", import_command(urn)];
         }
-        self.diagnose(Some(urn), severity, text);
+        self.diagnose(Some(urn), Severity::Warning, text);
     }
 
     /// Says that an object is imported of which an earlier create may have made another one: the import settles it.
@@ -139,6 +183,7 @@ impl Context {
     /// Says at the end of a run, in a line for each kind, what is tried again, what was not found, and what became unresolved
     /// in it. What each create failed with was said when it failed; `maloko stack` keeps it.
     pub(in crate::driver) fn tell_of_unresolved_creates(&self) {
+        self.tell_made_unasked();
         let again = std::mem::take(&mut self.run_state().made_again);
         if !again.is_empty() && !self.operation.previewed {
             let (made, more) = match (self.operation.dry_run, again.len()) {

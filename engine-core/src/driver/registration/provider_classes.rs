@@ -98,6 +98,7 @@ impl Context {
             let message = message![format!("provider code changed since the last update: {changed}. "), consequence];
             self.diagnose(None, Severity::Info, message);
         }
+        let mut unfindable = Vec::new();
         for (place, class) in classes {
             let name = class_name(&class.name);
             let option = if class.language == "nodejs" { "providerVersion" } else { "provider_version" };
@@ -114,31 +115,50 @@ impl Context {
                     self.diagnose(None, Severity::Warning, message);
                 }
             }
-            if let Some(unfindable) = class.unfindable {
-                self.tell_of_unfindable(&place, name, &unfindable).await;
+            if let Some(found) = class.unfindable {
+                // If the host does not answer, warn: a needless warning is better than a resource that nobody can delete.
+                if !self.exchange.is_by_hand(&found.reference).await {
+                    unfindable.push((place, name.to_owned(), found));
+                }
             }
+        }
+        // A run tells what its preview has noticed, too.
+        if !self.operation.precedes_run {
+            self.tell_of_unfindable(&unfindable);
         }
     }
 
-    async fn tell_of_unfindable(&self, place: &str, name: &str, unfindable: &Unfindable) {
-        let Unfindable { reference, first, resources: count } = unfindable;
-        // If the host does not answer, warn: a needless warning is better than a resource that nobody can delete.
-        if self.exchange.is_by_hand(reference).await {
-            return;
-        }
-        let reason = reference.incomplete.as_deref().unwrap_or_default();
+    fn tell_of_unfindable(&self, unfindable: &[(String, String, Unfindable)]) {
+        let Some((place, name, Unfindable { reference, first, .. })) = unfindable.first() else { return };
+        let said = |(_, name, found): &(String, String, Unfindable)| {
+            let reason = found.reference.incomplete.as_deref().unwrap_or_default();
+            format!("{name} ({} in this run): {reason}", resources(found.resources))
+        };
         let register = match (reference.name.is_empty(), reference.language.as_str()) {
             (true, _) => String::new(),
             (false, "nodejs") => format!("; or register an object by hand: registerProvider(\"{place}\", ...)"),
             (false, _) => format!("; or register an object by hand: maloko.register_provider(\"{place}\", ...)"),
         };
-        let message = format!(
-            "once the program no longer makes this provider ({name}), it could not be found again to delete or refresh \
-             what it made ({} in this run): {reason}. Keep the class at the top level of a module, and make clients and \
-             locks in `configure`, not in the constructor{register}",
-            resources(*count)
+        let advice = format!(
+            "Keep the class at the top level of a module, and make clients and locks in `configure`, not in the \
+             constructor{register}"
         );
-        self.diagnose(Some(first), Severity::Warning, message);
+        if let [one] = unfindable {
+            let said = said(one);
+            let rest = said.strip_prefix(name.as_str()).unwrap_or(&said);
+            let message = format!(
+                "once the program no longer makes this provider ({name}), it could not be found again to delete or \
+                 refresh what it made{rest}. {advice}"
+            );
+            return self.diagnose(Some(first), Severity::Warning, message);
+        }
+        let list: String = unfindable.iter().map(|one| format!("\n    {}", said(one))).collect();
+        let message = format!(
+            "once the program no longer makes these {} providers, they could not be found again to delete or refresh \
+             what they made. {advice}{list}",
+            unfindable.len()
+        );
+        self.diagnose(None, Severity::Warning, message);
     }
 }
 

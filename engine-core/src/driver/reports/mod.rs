@@ -2,3 +2,4 @@
 
 pub(super) mod durable_events;
 pub(super) mod failures;
+pub(super) mod notices;

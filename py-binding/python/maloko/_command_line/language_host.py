@@ -101,8 +101,8 @@ class Front:
         self.ends.begin(preview=engine.dry_run)
         return host
 
-    def native_packages(self, entry: str) -> list[tuple[str, str]]:
-        """The native packages that the program imports, each with a place."""
+    def native_packages(self, entry: str) -> list[tuple[str, str, str | None]]:
+        """The native packages that the program uses, each with a place, and the module of an SDK that it imports."""
         from maloko._run.native_packages import native_packages
 
         return native_packages(Path(entry))
@@ -135,7 +135,7 @@ class Front:
         if not python.exists():
             return _refuse(
                 f"Pulumi.yaml names the virtualenv {virtualenv}, and there is no {python}.\n"
-                f"Make it with: python -m venv {place} && {python} -m pip install maloko"
+                "Run `maloko install`: it makes the virtualenv, and installs what the project requires"
             )
         import subprocess  # only for the project whose virtualenv is another one
 

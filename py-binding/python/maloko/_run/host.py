@@ -238,7 +238,8 @@ class Host:
         warning = self.traps.warning(provider, urn, method)
         if warning is not None and self.engine is not None:
             self.engine.log(urn, 2, warning)
-        call = self._calls[call_number] = ProviderCall(urn, method, operation_key)
+        note_used_key = self.engine.note_used_key if operation_key and self.engine is not None else None
+        call = self._calls[call_number] = ProviderCall(urn, method, operation_key, note_used_key)
         if call_number in self._cancelled:
             call.cancel()
 
@@ -329,7 +330,7 @@ class Host:
             self.bodies.registered(getattr(request, "type", ""), getattr(request, "name", ""), urn)
 
     def look_at_outputs(self, request: Message, response: Message) -> None:
-        """Warns of outputs that the provider returned and the program cannot read."""
+        """Has the run take note of outputs that the provider returned and the program cannot read."""
         key = (getattr(request, "type", ""), getattr(request, "name", ""))
         noted = self.declared.pop(key, None)
         if noted is None or self.engine is None or response.urn not in self._changed:  # type: ignore[attr-defined]
@@ -340,16 +341,8 @@ class Host:
             for name in response.object.fields  # type: ignore[attr-defined]
             if name not in declared and not name.startswith("__")
         )
-        if missing and self.engine.warns_of_undeclared_outputs:
-            first = missing[0]
-            self.engine.log(
-                response.urn,  # type: ignore[attr-defined]
-                2,
-                f"the provider returned outputs that {resource.__qualname__} does not declare: {some_of(missing)}. "
-                f"They are kept in the state, but the program cannot read them; to read one, declare it in the class "
-                f"('{first}: pulumi.Output[...]') and pass it to super().__init__ as None ('\"{first}\": None'). "
-                "`maloko config set maloko:undeclaredOutputs ignore` ends these warnings.",
-            )
+        if missing:
+            self.engine.note_undeclared(response.urn, resource.__qualname__, missing)  # type: ignore[attr-defined]
 
 
 def _work(pool: Pool) -> None:

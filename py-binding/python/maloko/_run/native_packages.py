@@ -13,23 +13,25 @@ from maloko._process.syntax import parsed
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "build", "dist"})
 
 
-def native_packages(entry: Path) -> list[tuple[str, str]]:
-    """The packages that the program needs, each with the first place: `("aws", "main.py:3")`.
+def native_packages(entry: Path) -> list[tuple[str, str, str | None]]:
+    """The packages that the program needs, each with the first place and, where it imports one, the SDK's module:
+    `("aws", "main.py:3", "pulumi_aws")`.
 
     Those are the packages whose SDKs (`pulumi_aws`) it imports, those of its remote components, and those of resources
     and functions whose type stands in the program itself.
     """
     directory = entry if entry.is_dir() else entry.parent
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, str | None]] = {}
     for file in sorted(_python_files(directory)):
         try:
             tree = parsed(file.read_bytes())
         except (OSError, SyntaxError, ValueError):
             # The run itself says what is wrong with it.
             continue
-        for package, line in sorted([*_imported(tree), *_remote(tree), *_typed(tree)], key=lambda use: use[1]):
-            found.setdefault(package, f"{file.relative_to(directory)}:{line}")
-    return sorted(found.items())
+        by_type: list[tuple[str, int, str | None]] = [(*use, None) for use in (*_remote(tree), *_typed(tree))]
+        for package, line, sdk in sorted([*_imported(tree), *by_type], key=lambda use: use[1]):
+            found.setdefault(package, (f"{file.relative_to(directory)}:{line}", sdk))
+    return sorted((package, *use) for package, use in found.items())
 
 
 def _python_files(directory: Path) -> Iterator[Path]:
@@ -42,11 +44,11 @@ def _python_files(directory: Path) -> Iterator[Path]:
         yield from (Path(place, file) for file in files if file.endswith(".py"))
 
 
-def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def _imported(tree: ast.AST) -> Iterator[tuple[str, int, str | None]]:
     for name, line in _imports(tree):
-        package = name.split(".")[0]
-        if package.startswith("pulumi_"):
-            yield package[len("pulumi_") :].replace("_", "-"), line
+        module = name.split(".")[0]
+        if module.startswith("pulumi_"):
+            yield module[len("pulumi_") :].replace("_", "-"), line, module
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:

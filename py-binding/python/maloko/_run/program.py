@@ -7,6 +7,7 @@ import contextvars
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import ModuleType
@@ -125,6 +126,7 @@ def _run_on_loop(
         loop.run_until_complete(main)
     except BaseException as error:  # how the program ended is a result, whatever it raised
         process.go_on_only_here(error)
+        _expect_leftovers()
         return _failure((watch and watch.found) or error, monitor)
     finally:
         if watch is not None:
@@ -136,6 +138,12 @@ def _run_on_loop(
         host.program_ended()
     stray = strays[0] if strays else tasks.error()
     return None if stray is None else _failure(stray, monitor)
+
+
+def _expect_leftovers() -> None:
+    """Keeps Python from warning of what the SDK's outputs had still to do when their program failed."""
+    # The SDK makes the coroutines of an output first, and awaits them in a task that may be cancelled before it begins.
+    warnings.filterwarnings("ignore", r"coroutine 'Output\.\w+' was never awaited", RuntimeWarning)
 
 
 async def _main(program: Program, process: OwnProcess) -> None:

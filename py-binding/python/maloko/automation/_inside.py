@@ -47,7 +47,7 @@ class _Front:
     def attach(self, host: Host, engine: Engine, _entry: str) -> None:
         attach_here(host, engine)
 
-    def native_packages(self, _entry: str) -> list[tuple[str, str]]:
+    def native_packages(self, _entry: str) -> list[tuple[str, str, str | None]]:
         return []
 
     def resource_classes(self) -> str:
