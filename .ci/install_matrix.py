@@ -75,6 +75,8 @@ TRY = {
     "fast-check": ["node_modules/.bin/vitest", "run", *PATIENTLY],
     "typescript": ["node_modules/.bin/maloko", "up", "--yes", "--stack", "dev"],
 }
+# As the documents write them.
+NAMES = {"typescript": "TypeScript"}
 TRY[SDK], FILES[SDK] = TRY["typescript"], FILES["typescript"]
 
 
@@ -90,7 +92,7 @@ class Row(NamedTuple):
     @property
     def title(self) -> str:
         if self.tool != SDK:
-            return f"{self.tool} {self.version}"
+            return f"{NAMES.get(self.tool, self.tool)} {self.version}"
         return f"`{SDK}` {self.locked}, " + (
             "pinned" if self.asks == self.locked else f"locked, `{self.asks}` asked for"
         )
