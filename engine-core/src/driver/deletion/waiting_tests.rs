@@ -21,7 +21,7 @@ fn retained(name: &'static str, zone: &str) -> Wanted {
 
 fn leaves_out(kind: OperationKind, names: &[&str], dry_run: bool) -> Operation {
     let excludes = names.iter().map(|name| format!("**::{name}")).collect();
-    Operation { excludes, dry_run, ..Operation::new(kind, "proj", "dev") }
+    Operation { dry_run, excludes, ..Operation::new(kind, "proj", "dev") }
 }
 
 /// A run that has replaced `a`, and left its old object out.

@@ -20,17 +20,17 @@ impl Context {
         let mut known: HashMap<String, BTreeSet<String>> = HashMap::new();
         for mut adoption in adoptions {
             if let (true, ProviderChoice::Named(reference)) = (adoption.typed_by_provider, &adoption.provider) {
-                let types = match known.entry(reference.place()) {
+                let kinds = match known.entry(reference.place()) {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(place) => place.insert(self.types_of_provider(reference).await),
                 };
-                let mut each = types.iter();
+                let mut each = kinds.iter();
                 match (each.next(), each.next()) {
                     (Some(kind), None) => adoption.kind.clone_from(kind),
                     (None, _) => {}
                     (Some(_), Some(_)) => {
                         let (urn, place) = (&adoption.urn, reference.place());
-                        self.complain(&RegistrationError::many_types_of_provider(urn, &place, types));
+                        self.complain(&RegistrationError::many_types_of_provider(urn, &place, kinds));
                         continue;
                     }
                 }

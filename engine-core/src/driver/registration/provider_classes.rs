@@ -152,10 +152,10 @@ impl Context {
             );
             return self.diagnose(Some(first), Severity::Warning, message);
         }
-        let list: String = unfindable.iter().map(|one| format!("\n    {}", said(one))).collect();
+        let list = unfindable.iter().map(said).collect::<Vec<_>>().join("\n    ");
         let message = format!(
             "once the program no longer makes these {} providers, they could not be found again to delete or refresh \
-             what they made. {advice}{list}",
+             what they made. {advice}\n    {list}",
             unfindable.len()
         );
         self.diagnose(None, Severity::Warning, message);

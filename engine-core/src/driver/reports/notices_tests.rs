@@ -1,12 +1,15 @@
 //! What a run notices is said once, at its end.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
+
+use futures::executor::block_on;
 
 use crate::operation::{Operation, OperationKind};
 use crate::state::{Session, Snapshot};
 
 use super::{Notice, Notices, text_of};
-use crate::driver::tests::testing::{Recorder, ScriptedHost, block_on, run_from, wanted};
+use crate::driver::tests::testing::{Recorder, ScriptedHost, run_from, wanted};
 use crate::driver::{Engine, ProgramEnd};
 
 fn text(notices: &Notices) -> String {
