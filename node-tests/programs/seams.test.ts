@@ -68,6 +68,7 @@ test("the installed SDK has every place that maloko looks for", () => {
     const from = createRequire(import.meta.url);
     const load = (name: string) => from(`@pulumi/pulumi/${name}`) as Record<string, Record<string, unknown>>;
     const { Resource } = load("resource");
+    const references = load("stackReference").StackReference?.prototype as Record<string, unknown>;
     const functions = {
         "runtime/debuggable.debuggablePromise": load("runtime/debuggable").debuggablePromise,
         "log.debug": load("log").debug,
@@ -76,8 +77,12 @@ test("the installed SDK has every place that maloko looks for", () => {
         "runtime/callbacks.CallbackServer": load("runtime/callbacks").CallbackServer,
         "runtime/resource.registerResource": load("runtime/resource").registerResource,
         "output.Output.prototype.get": (load("output").Output?.prototype as Record<string, unknown>).get,
+        "runtime/invoke.invoke": load("runtime/invoke").invoke,
+        "stackReference.StackReference.prototype.getOutput": references.getOutput,
+        "stackReference.StackReference.prototype.requireOutput": references.requireOutput,
     };
     expect(Object.entries(functions).filter(([, it]) => typeof it !== "function")).toEqual([]);
+    expect("outputs" in references, "each reference has its own").toBe(false);
     for (const file of ["automation/index.js", "runtime/closure/serializeClosure.js", "runtime/closure/codePaths.js"]) {
         expect(existsSync(from.resolve(`@pulumi/pulumi/${file}`)), file).toBe(true);
     }
@@ -105,6 +110,9 @@ test("places that only speed depends on are done without", () => {
         () => it.up(),
     );
     changed(it, "runtime/callbacks.js", without("CallbackServer"), () => it.up());
+    const named = (text: string) =>
+        text.replaceAll("getOutput", "giveOutput").replaceAll("requireOutput", "needOutput");
+    changed(it, "stackReference.js", named, () => it.up());
     expect(it.resources()).toEqual(["a"]);
 });
 

@@ -1,5 +1,5 @@
 // Stacks that refer to each other, and values that are kept.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Project, project } from "../support/project";
@@ -25,7 +25,9 @@ function outputs(): Record<string, any> {
 }
 export = outputs();`;
 
-const OTHER_KEY = `import * as pulumi from "@pulumi/pulumi";
+const OTHER_KEY = `import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import * as pulumi from "@pulumi/pulumi";
 class P { async create(props: any) { return { id: "1", outs: props }; } }
 class User extends pulumi.dynamic.Resource {
     constructor(name: string, props: any) { super(new P() as any, name, props); }
@@ -36,15 +38,37 @@ function outputs(): Record<string, any> {
     }
     const network = new pulumi.StackReference("network", { name: "organization/test/prod" });
     const exported: Record<string, any> = {};
+    const used = (value: any) => {
+        writeFileSync("used", createHash("sha256").update(JSON.stringify(value)).digest("hex"));
+        return "a";
+    };
+    const details = async (name: string) => {
+        const found = await network.getOutputDetails(name);
+        return used(found.value ?? found.secretValue);
+    };
+    const awaited = async (output: any) => used(await output.promise());
     const ways: Record<string, () => any> = {
         "plain": () => network.getOutput("id"),
-        "plain member": () => network.getOutput("db").apply((db) => db.user),
+        "plain member": () => (network.getOutput("db") as any).user,
         "get": () => network.getOutput("token"),
         "require": () => network.requireOutput("token"),
         "outputs": () => (network.outputs as any).token,
-        "inside of a text": () => pulumi.interpolate\`postgres://\${network.outputs.apply((all) => all.token)}@host\`,
+        "inside of a text": () => pulumi.interpolate\`postgres://\${(network.outputs as any).token}@host\`,
         "secret member": () => (network.getOutput("db") as any).password,
         "export": () => { exported.token = network.getOutput("token"); return "a"; },
+        "used: get": () => network.getOutput("token").apply(used),
+        "used: require": () => network.requireOutput("token").apply(used),
+        "used: secret member": () => (network.getOutput("db") as any).password.apply(used),
+        "used: object": () => network.getOutput("db").apply(used),
+        "used: of all outputs": () => (network.outputs as any).token.apply(used),
+        "used: all outputs": () => network.outputs.apply(used),
+        "used: with others": () => pulumi.all([1, network.getOutput("token")]).apply(used),
+        "used: details": () => details("token"),
+        "used: awaited": () => awaited(network.getOutput("token")),
+        "plain, used: get": () => network.getOutput("id").apply(used),
+        "plain, used: member": () => (network.requireOutput("db") as any).user.apply(used),
+        "plain, used: of all outputs": () => (network.outputs as any).id.apply(used),
+        "plain, used: details": () => details("id"),
     };
     new User("user", { name: "u", asked: ways[process.env.ASK!]!() });
     return exported;
@@ -109,6 +133,7 @@ test("a secret of another stack that cannot be decrypted fails the run that asks
     expect(it.runWith(another, "stack", "init", "prod").status).toBe(0);
     const made = it.runWith(another, "up", "--yes", "--skip-preview", "--stack", "prod");
     expect(made.status, made.output).toBe(0);
+    const used = join(it.directory, "used");
     const up = (ask: string) => it.runWith({ ASK: ask }, "up", "--yes", "--skip-preview", "--stack", "dev");
     for (const [ask, key] of [
         ["get", "token"],
@@ -116,12 +141,22 @@ test("a secret of another stack that cannot be decrypted fails the run that asks
         ["outputs", "token"],
         ["inside of a text", "token"],
         ["secret member", "db"],
+        ["used: get", "token"],
+        ["used: require", "token"],
+        ["used: secret member", "db"],
+        ["used: object", "db"],
+        ["used: of all outputs", "token"],
+        ["used: all outputs", "db"],
+        ["used: with others", "token"],
+        ["used: details", "token"],
+        ["used: awaited", "token"],
         ["export", "token"],
     ] as const) {
         const { status, output } = up(ask);
         expect(status, output).not.toBe(0);
         const said = `the output '${key}' of the stack 'organization/test/prod' is a secret that cannot be decrypted`;
-        expect(output).toContain(said);
+        expect(output.split(said), output).toHaveLength(2);
+        expect(existsSync(used), ask).toBe(false);
         const exported = it.ok("stack", "export", "--stack", "dev");
         expect(ask === "export" || !/dynamic:[\w/]*Resource::user/.test(exported), "no user was made").toBe(true);
     }
@@ -129,9 +164,17 @@ test("a secret of another stack that cannot be decrypted fails the run that asks
         const { status, output } = up(ask);
         expect(status, output).toBe(0);
     }
+    for (const ask of ["get", "member", "of all outputs", "details"]) {
+        const { status, output } = up(`plain, used: ${ask}`);
+        expect(status, output).toBe(0);
+        expect(existsSync(used), ask).toBe(true);
+        rmSync(used);
+    }
     // Whoever destroys asks for nothing.
-    const gone = it.runWith({ ASK: "get" }, "destroy", "--yes", "--skip-preview", "--stack", "dev");
+    const destroy = ["destroy", "--yes", "--skip-preview", "--stack", "dev", "--run-program"];
+    const gone = it.runWith({ ASK: "used: get" }, ...destroy);
     expect(gone.status, gone.output).toBe(0);
+    expect(existsSync(used)).toBe(true);
 });
 
 test("a reference to a stack that is not there names it and the way to write names", () => {

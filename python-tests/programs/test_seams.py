@@ -73,6 +73,8 @@ def test_the_installed_sdk_has_every_place_that_maloko_looks_for() -> None:
     missing = [f"{owner}.{name}" for owner, name, _ in OPTIONAL if not hasattr(owner, name)]
     assert missing == []
     assert speed.sdk_stack.asyncio is asyncio
+    assert "outputs" in pulumi.StackReference.__annotations__
+    assert "outputs" not in vars(pulumi.StackReference), "each reference has its own"
 
 
 @pytest.mark.parametrize("left_out", [name for _, name, _ in OPTIONAL])

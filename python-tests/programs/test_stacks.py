@@ -27,6 +27,7 @@ else:
 """
 
 OTHER_KEY = """
+import hashlib
 import os
 import pulumi
 from pulumi.dynamic import CreateResult, Resource, ResourceProvider
@@ -48,6 +49,19 @@ if pulumi.get_stack() == "prod":
     pulumi.export("db", {"user": "ada", "password": pulumi.Output.secret("t0p-secret")})
 else:
     network = pulumi.StackReference("network", "organization/trial/prod")
+
+    def used(value):
+        with open("used", "w") as file:
+            file.write(hashlib.sha256(str(value).encode()).hexdigest())
+        return "a"
+
+    async def details(name):
+        found = await network.get_output_details(name)
+        return used(found.value or found.secret_value)
+
+    async def awaited(output):
+        return used(await output.future())
+
     asked = {
         "plain": lambda: network.get_output("id"),
         "plain member": lambda: network.get_output("db")["user"],
@@ -57,6 +71,19 @@ else:
         "inside of a text": lambda: pulumi.Output.concat("postgres://", network.outputs["token"], "@host"),
         "secret member": lambda: network.get_output("db")["password"],
         "export": lambda: pulumi.export("token", network.get_output("token")),
+        "used: get": lambda: network.get_output("token").apply(used),
+        "used: require": lambda: network.require_output("token").apply(used),
+        "used: secret member": lambda: network.get_output("db")["password"].apply(used),
+        "used: object": lambda: network.get_output("db").apply(used),
+        "used: of all outputs": lambda: network.outputs["token"].apply(used),
+        "used: all outputs": lambda: network.outputs.apply(used),
+        "used: with others": lambda: pulumi.Output.all(1, network.get_output("token")).apply(used),
+        "used: details": lambda: details("token"),
+        "used: awaited": lambda: awaited(network.get_output("token")),
+        "plain, used: get": lambda: network.get_output("id").apply(used),
+        "plain, used: member": lambda: network.require_output("db")["user"].apply(used),
+        "plain, used: of all outputs": lambda: network.outputs["id"].apply(used),
+        "plain, used: details": lambda: details("id"),
     }[os.environ["ASK"]]()
     User("user", name="u", asked=asked)
 """
@@ -112,23 +139,40 @@ def test_a_secret_of_another_stack_that_cannot_be_decrypted_fails_the_run_that_a
     project.run("stack", "init", "prod", PULUMI_CONFIG_PASSPHRASE="another")
     project.run("up", "--yes", "--skip-preview", "--stack", "prod", PULUMI_CONFIG_PASSPHRASE="another")
     up = ("up", "--yes", "--skip-preview", "--stack", "dev")
+    used = project.directory / "used"
     for ask, key in (
         ("get", "token"),
         ("require", "token"),
         ("outputs", "token"),
         ("inside of a text", "token"),
         ("secret member", "db"),
+        ("used: get", "token"),
+        ("used: require", "token"),
+        ("used: secret member", "db"),
+        ("used: object", "db"),
+        ("used: of all outputs", "token"),
+        ("used: all outputs", "db"),
+        ("used: with others", "token"),
+        ("used: details", "token"),
+        ("used: awaited", "token"),
         ("export", "token"),
     ):
         said = project.failing(*up, ASK=ask)
-        assert f"the output '{key}' of the stack 'organization/trial/prod' is a secret that cannot be decrypted" in said
+        sentence = f"the output '{key}' of the stack 'organization/trial/prod' is a secret that cannot be decrypted"
+        assert said.count(sentence) == 1, ask
         assert "KeyError" not in said
+        assert not used.exists(), ask
         exported = project.run("stack", "export", "--stack", "dev").stdout
         assert ask == "export" or "dynamic:Resource::user" not in exported, "no user was made"
     for ask in ("plain", "plain member"):
         project.run(*up, ASK=ask)
+    for ask in ("get", "member", "of all outputs", "details"):
+        project.run(*up, ASK=f"plain, used: {ask}")
+        assert used.exists(), ask
+        used.unlink()
     # Whoever destroys asks for nothing.
-    project.run("destroy", "--yes", "--skip-preview", "--stack", "dev", ASK="get")
+    project.run("destroy", "--yes", "--skip-preview", "--stack", "dev", "--run-program", ASK="used: get")
+    assert used.exists()
 
 
 def test_a_reference_to_a_stack_that_is_not_there_names_it_and_the_way_to_write_names(network: Project) -> None:

@@ -12,6 +12,7 @@ import { noteDeclarations } from "./declared";
 import { answerGet } from "./get";
 import { deferAutomation, speedUp } from "./speed";
 import { addStorage, type Store } from "./store";
+import { refuseUnreadable } from "./unreadable";
 import { refuseUnsendable } from "./unsendable";
 import { noteWaits } from "./waits";
 
@@ -97,6 +98,7 @@ export class Sdk {
         ]);
         speedUp(root);
         refuseUnsendable(root);
+        refuseUnreadable(root);
         noteDeclarations(root);
         answerGet(root);
         noteWaits(root);

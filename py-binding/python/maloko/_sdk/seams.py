@@ -1,7 +1,7 @@
 """Puts our seams into the SDK while a run is active, and takes them out again.
 
 Only this folder knows the SDK's private names. Every place is looked for before it is used. Where an SDK lacks an
-essential place, the run is refused; what is for speed or for clearer errors is then left out quietly.
+essential place, the run is refused; what is for speed or for better errors is then left out quietly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pulumi.runtime import settings as sdk_settings
 
 from maloko._errors import MalokoError
 from maloko._process.threads import start_in_context, submit_in_context
-from maloko._sdk import named_errors, speed
+from maloko._sdk import named_errors, speed, unreadable
 from maloko._sdk.callbacks import CallbacksInProcess
 from maloko._sdk.environment import config_variable
 from maloko._sdk.get import inside_providers
@@ -59,8 +59,8 @@ def _essential() -> list[tuple[Any, str, str]]:
 
 
 def _optional() -> list[tuple[Any, str, Callable[[Any], Any]]]:
-    """The places that only speed and clearer errors depend on: owner, name, and what makes the replacement."""
-    return [*speed.places(), *named_errors.places()]
+    """The places that only speed and better errors depend on: owner, name, and what makes the replacement."""
+    return [*speed.places(), *named_errors.places(), *unreadable.places()]
 
 
 def check_sdk() -> None:
@@ -159,6 +159,7 @@ def _put_in_place(stack: contextlib.ExitStack) -> None:
     for owner, name, made_from in _optional():
         if hasattr(owner, name):
             _replace(stack, owner, name, made_from(getattr(owner, name)))
+    stack.enter_context(unreadable.outputs_looked_through())
     stack.enter_context(config_variable())
     stack.enter_context(speed.fewer_collections())
 
