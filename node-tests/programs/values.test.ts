@@ -166,9 +166,7 @@ test("outputs that a class does not declare are told when they are made and not 
     const stack = newStack();
     const program = () => void new Thing(creating({ extra: 1 }), "a");
     for (const expected of [1, 0]) {
-        const told = (await stack.up(program)).diagnostics.filter(({ message }) =>
-            message.includes("do not declare"),
-        );
+        const told = (await stack.up(program)).diagnostics.filter(({ message }) => message.includes("do not declare"));
         expect(told).toHaveLength(expected);
     }
 });
