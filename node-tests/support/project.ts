@@ -41,7 +41,7 @@ export interface Interrupted {
     /** The process. */
     pid: number | undefined;
     /** Resolves when the command has said this. */
-    said(text: string): Promise<void>;
+    said(text: string | RegExp): Promise<void>;
     /** What it has said until now. */
     output(): string;
 }
@@ -186,7 +186,7 @@ export class Project {
         await interrupt({
             pid: child.pid,
             signal: (name = "SIGINT") => child.kill(name),
-            said: (text) => until(() => said().includes(text)),
+            said: (text) => until(() => (text instanceof RegExp ? text.test(said()) : said().includes(text))),
             output: said,
         });
         return outcome();

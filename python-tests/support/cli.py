@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -102,6 +103,23 @@ def begin(project: Project, *arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def read_until(running: subprocess.Popen[str], words: str) -> str:
+    """Reads on to the line that has these words; what was said until then."""
+    assert running.stdout is not None
+    said = []
+    # Without its process, the reading ends.
+    guard = threading.Timer(LONGEST_SECONDS, running.kill)
+    guard.start()
+    try:
+        for line in running.stdout:
+            said.append(line)
+            if words in line:
+                return "".join(said)
+    finally:
+        guard.cancel()
+    raise AssertionError(f"{words!r} was never said:\n{''.join(said)}")
 
 
 def wait_for(mark: Path) -> None:

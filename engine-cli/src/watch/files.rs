@@ -31,8 +31,10 @@ const PROGRAM: [&str; 10] = ["cjs", "cts", "js", "jsx", "mjs", "mts", "py", "ts"
 pub(super) struct Files {
     root: PathBuf,
     places: Vec<PathBuf>,
-    /// What maloko's own output goes to, and what the program was seen to write.
+    /// What maloko's own output goes to.
     left_out: Vec<PathBuf>,
+    /// What the program was seen to write.
+    written: Vec<PathBuf>,
 }
 
 /// When each file last changed, and how long it is.
@@ -53,13 +55,13 @@ impl Files {
                 missing.display(),
                 root.display()
             ))),
-            None => Ok(Self { root: root.to_owned(), places, left_out: Vec::new() }),
+            None => Ok(Self { root: root.to_owned(), places, left_out: Vec::new(), written: Vec::new() }),
         }
     }
 
-    /// From now on, a file does not count.
-    pub(super) fn leave_out(&mut self, file: PathBuf) {
-        self.left_out.push(file);
+    /// From now on, what happens to a file during a run does not count. Between runs only somebody else can change it.
+    pub(super) fn is_written_by_the_program(&mut self, file: PathBuf) {
+        self.written.push(file);
     }
 
     /// From now on, what these files are does not count, wherever they are: output goes there.
@@ -118,11 +120,12 @@ impl Files {
         look
     }
 
-    /// A file of the program that is not as it was. Other files may have been written by the program itself, which
+    /// A file of the program that is not as it was before a run. Other files may have been written by the program itself, which
     /// would make it run for ever.
     pub(super) fn changed_program(&self, before: &Look) -> Option<PathBuf> {
         let now = self.look();
-        let other = |path: &&PathBuf| is_program(path) && self.counts(path) && before.get(*path) != now.get(*path);
+        let counts = |path: &PathBuf| is_program(path) && self.counts(path) && !self.written.contains(path);
+        let other = |path: &&PathBuf| counts(path) && before.get(*path) != now.get(*path);
         now.keys().chain(before.keys()).find(other).cloned()
     }
 
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_output_goes_to_and_what_a_program_writes_does_not_count() {
+    fn neither_what_output_goes_to_nor_what_a_program_writes_counts() {
         let root = tempfile::tempdir().unwrap();
         let (output, generated) = (root.path().join("out.txt"), root.path().join("generated.ts"));
         for file in [&output, &generated] {
@@ -198,8 +201,11 @@ mod tests {
         files.leave_out_outputs(&[output.metadata().unwrap()]);
         assert!(!files.counts(&output) && files.counts(&generated));
         let before = files.look();
-        files.leave_out(generated.clone());
-        assert_eq!((files.counts(&generated), files.changed_program(&before)), (false, None));
+        fs::write(&generated, "longer").unwrap();
+        assert_eq!(files.changed_program(&before), Some(generated.clone()));
+        files.is_written_by_the_program(generated.clone());
+        assert_eq!(files.changed_program(&before), None);
+        assert!(files.counts(&generated), "between runs, somebody else has changed it");
     }
 
     #[test]

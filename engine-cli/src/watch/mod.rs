@@ -1,16 +1,14 @@
 //! `watch`: an `up` for every change of the project's files.
 
+mod changes;
 mod files;
 mod neighbours;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use maloko_core::message;
-use maloko_core::message::Command;
-use notify::{Event, RecursiveMode, Watcher};
+use notify::Event;
 
 use crate::arguments::{ColorChoice, WatchArguments};
 use crate::context::Context;
@@ -18,14 +16,11 @@ use crate::failure::{Failure, Result};
 use crate::terminal::signals::Noted;
 use crate::workplace::Workplace;
 
+use changes::Changes;
 use files::Files;
 
-/// How long nothing must happen after a change, so that the many writes of one "save" are one change.
-const QUIET: Duration = Duration::from_millis(150);
 /// How long after our last line a program behind a pipe (`| tee FILE`) may take to write it into a file of the project.
 const ECHO: Duration = Duration::from_millis(300);
-/// How often it is looked whether Ctrl-C was pressed.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Runs `up`, and again after every change, until Ctrl-C.
 pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result<()> {
@@ -44,7 +39,7 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
     let mut meanwhile: Option<PathBuf> = None;
     loop {
         let before = files.look();
-        // No watcher runs meanwhile: what a run writes itself is no change.
+        // No changes are noted meanwhile: what a run writes itself is none.
         let code = context.language_host.run_pass(command.clone()).await.code;
         if noted.any() {
             return Ok(());
@@ -52,21 +47,24 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
         if code != 0 {
             context.console.note(format!("`up` ended with exit code {code}"));
         }
+        // They are noted before the files are looked at: what changes in between is seen by one of the two.
+        let changes = Changes::begin(&files)?;
         let mut changed = files.changed_program(&before);
         if let Some(written) = changed.take_if(|file| meanwhile.as_ref() == Some(&*file)) {
             let shown = files.shown(&written);
-            context.console.note(format!("{shown} changes in each run: the program writes it, so it no longer counts"));
-            files.leave_out(written);
+            context
+                .console
+                .note(format!("{shown} changes in each run: the program writes it, so it counts only between runs"));
+            files.is_written_by_the_program(written);
             changed = files.changed_program(&before);
         }
         meanwhile.clone_from(&changed);
-        let changed = match changed {
-            Some(changed) => changed,
-            None => match wait(context, &files, &noted)? {
-                Some(changed) => changed,
-                None => return Ok(()),
-            },
-        };
+        if changed.is_none() {
+            changed = wait(context, &files, &changes, &noted)?;
+        }
+        let Some(changed) = changed else { return Ok(()) };
+        // Also what changed during the run may be half of a "save".
+        changes.settle(&noted);
         context.console.line(&format!("{} changed", files.shown(&changed)));
     }
 }
@@ -101,34 +99,12 @@ fn up(context: &Context, flags: &[OsString]) -> Vec<OsString> {
 }
 
 /// Waits for a change; `None` when Ctrl-C was pressed.
-fn wait(context: &Context, files: &Files, noted: &Noted) -> Result<Option<PathBuf>> {
+fn wait(context: &Context, files: &Files, changes: &Changes, noted: &Noted) -> Result<Option<PathBuf>> {
     context.console.line("Waiting for changes; Ctrl-C ends");
-    let (sender, events) = channel();
     let begun = Instant::now();
-    let failed = |error: notify::Error| {
-        Failure::new(message![
-            format!("the files of the project cannot be watched: {error}; watch fewer of them with "),
-            Command::new("watch").with("--path PATH")
-        ])
-    };
-    let tell = move |event: notify::Result<Event>| {
-        // The receiver goes when the waiting is over.
-        drop(sender.send(event));
-    };
-    let mut watcher = notify::recommended_watcher(tell).map_err(failed)?;
-    for directory in files.directories() {
-        watcher.watch(&directory, RecursiveMode::NonRecursive).map_err(failed)?;
-    }
     while !noted.any() {
-        let event = match events.recv_timeout(PATIENCE) {
-            Ok(event) => event.map_err(failed)?,
-            Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Failure::new("the watcher of files has ended by itself"));
-            }
-        };
+        let Some(event) = changes.next_event()? else { continue };
         if let Some(changed) = relevant(files, &event, begun.elapsed() < ECHO) {
-            settle(&events, noted);
             return Ok(Some(changed.to_owned()));
         }
     }
@@ -142,9 +118,4 @@ fn relevant<'e>(files: &Files, event: &'e Event, is_echo: bool) -> Option<&'e Pa
     }
     let mut paths = event.paths.iter().map(PathBuf::as_path);
     paths.find(|path| files.counts(path) && (!is_echo || files::is_program(path)))
-}
-
-/// Waits until nothing changes any more.
-fn settle(events: &Receiver<notify::Result<Event>>, noted: &Noted) {
-    while !noted.any() && events.recv_timeout(QUIET).is_ok() {}
 }
