@@ -331,8 +331,8 @@ fn check_names_packages_whose_plugins_are_missing() {
     let problems: Vec<&str> = problems.map(|line| line.split(". Run").next().unwrap()).collect();
     insta::assert_snapshot!(problems.join("\n"), @r"
     problem: PROJECT/Pulumi.yaml:4: the package 'parts' is used: the folder PROJECT/parts has neither pulumi-resource-parts nor a PulumiPlugin.yaml that can be read: No such file or directory (os error 2)
-    problem: PROJECT/index.ts:2: the package 'aws' is used: no resource plugin 'pulumi-resource-aws' found in the workspace or on your $PATH
-    problem: PROJECT/parts/net.js:1: the package 'azure-native' is used: no resource plugin 'pulumi-resource-azure-native' found in the workspace or on your $PATH
+    problem: PROJECT/index.ts:2: the SDK '@pulumi/aws' is imported and not installed: name it among the project's dependencies, and run `maloko install`
+    problem: PROJECT/parts/net.js:1: the SDK '@pulumi/azure-native' is imported and not installed: name it among the project's dependencies, and run `maloko install`
     problem: PROJECT/parts/site.ts:2: the package 'acme' is used: no resource plugin 'pulumi-resource-acme' found in the workspace or on your $PATH
     ");
 }

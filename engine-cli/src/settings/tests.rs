@@ -232,7 +232,7 @@ fn what_the_project_declares_is_checked() {
 fn environments_of_pulumi_cloud_are_refused_and_an_empty_list_is_none() {
     let resolved = |environment: &str| {
         let settings = settings(&format!("{FILE}environment:{environment}\n"));
-        resolve(&project("  data: {}\n"), &settings, "dev", &reveal, false)
+        resolve(&project("  kind: {default: small}\n"), &settings, "dev", &reveal, false)
             .map_err(|failure| String::from(failure.message))
     };
     for environment in [" [one]", "\n  - one", "\n  imports: [one]", " one"] {

@@ -109,7 +109,7 @@ async fn stash(engine: &Engine, input: Option<Value>) -> std::result::Result<Pro
     };
     let answer = engine.rpc("RegisterResource", &request.encode_to_vec()).await?;
     let response = RegisterResourceResponse::decode(&answer[..]).unwrap();
-    Ok(decode_properties(response.object.unwrap()).unwrap())
+    Ok(decode_properties(response.object.unwrap_or_default()).unwrap())
 }
 
 async fn invoke(engine: &Engine, token: &str, arguments: PropertyMap) -> std::result::Result<PropertyMap, RpcError> {
@@ -186,7 +186,10 @@ fn a_secret_of_another_stack_that_cannot_be_decrypted_fails_the_run_that_asks_fo
     told(run(Vec::new(), OperationKind::Update, false, member), "db");
     told(run(Vec::new(), OperationKind::Update, false, inside), "token");
     // Whoever destroys asks for nothing.
-    let (refused, ..) = run(Vec::new(), OperationKind::Destroy, false, whole);
+    let asked = async |engine: &Engine| outputs(engine).await["token"].clone();
+    let (token, ..) = run(Vec::new(), OperationKind::Update, false, asked);
+    let kept = async |engine: &Engine| stash(engine, Some(token)).await.is_err();
+    let (refused, ..) = run(Vec::new(), OperationKind::Destroy, false, kept);
     assert!(!refused);
 }
 
