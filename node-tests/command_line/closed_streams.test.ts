@@ -49,7 +49,7 @@ test("a run that cannot be shown does its work and fails", () => {
 
 test("an event log that cannot be written is a failure", () => {
     const it = project({ "index.ts": PROGRAM });
-    const shown = it.run("up", "--yes", "--event-log", "/dev/full", "--stack", "dev");
+    const shown = it.run("up", "--yes", "--skip-preview", "--event-log", "/dev/full", "--stack", "dev");
     expect(shown.status, shown.output).toBe(1);
     expect(shown.stderr).toContain(
         "error: the event log /dev/full (from --event-log) could not be written: No space left on device",

@@ -297,6 +297,6 @@ test("a target may be given by its name where that is unique", () => {
     its.ok("stack", "init", "other", "--no-select");
     const move = ["state", "move", "--source", "dev", "--dest", "other", "--yes"];
     expect(its.ok(...move, "queue-1")).toContain("Moved 1 resource from stack 'dev'");
-    expect(its.run(...move, "queue-1").output).toContain("did you mean");
+    expect(its.run(...move, "queue-1").output).toContain('No such resource "queue-1"');
     expect(its.run(...move, "twin").output).toContain("2 resources have that name");
 });

@@ -105,7 +105,7 @@ test("a report has the inputs that were tried without secrets", { timeout: 60_00
     ];
     const [verdict] = await verdicts(["L5"], { inputs: pair });
     expect(verdict?.text).toContain(
-        '  first:    {"size": 1, "text": "[secret 1]"}\n  then:     {"size": 1, "text": "[secret 1]"}\n',
+        '  first:    {"size": 1, "text": "[secret 1]"}\n  then:     {"size": 1, "text": "[secret 2]"}\n',
     );
     expect(verdict?.error?.inputs).toEqual([
         { size: 1, text: "[secret]" },

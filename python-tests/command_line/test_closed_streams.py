@@ -58,7 +58,7 @@ def test_a_run_that_cannot_be_shown_does_its_work_and_fails(project: Project) ->
 
 def test_an_event_log_that_cannot_be_written_is_a_failure(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
-    done = project.run("up", "--yes", "--event-log", "/dev/full", code=1)
+    done = project.run("up", "--yes", "--skip-preview", "--event-log", "/dev/full", code=1)
     assert (
         "error: the event log /dev/full (from --event-log) could not be written: No space left on device" in done.stderr
     )

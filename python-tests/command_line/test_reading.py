@@ -254,5 +254,5 @@ def test_a_target_may_be_given_by_its_name_where_that_is_unique(project: Project
     project.run("stack", "init", "other", "--no-select")
     move = ("state", "move", "--source", "dev", "--dest", "other", "--yes")
     assert "Moved 1 resource from stack 'dev'" in project.run(*move, "queue-1").stdout
-    assert "did you mean" in project.failing(*move, "queue-1")
+    assert 'No such resource "queue-1"' in project.failing(*move, "queue-1")
     assert "2 resources have that name" in project.failing(*move, "twin")

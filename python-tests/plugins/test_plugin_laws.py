@@ -121,7 +121,7 @@ def test_a_report_has_the_inputs_that_were_tried_without_secrets(plugin: Plugin,
     folder.joinpath("world", ".breaks").write_text("L5")
     pair = [{"size": 1, "text": "alpha-omega"}, {"size": 2, "text": "beta-gamma"}]
     told = laws_of(plugin, folder, inputs=pair).verdicts("L5")["L5"].text
-    assert '  first:    {"size": 1, "text": "[secret 1]"}\n  then:     {"size": 1, "text": "[secret 1]"}\n' in told
+    assert '  first:    {"size": 1, "text": "[secret 1]"}\n  then:     {"size": 1, "text": "[secret 2]"}\n' in told
 
 
 # On the command line.

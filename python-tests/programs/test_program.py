@@ -154,7 +154,7 @@ def test_resource_and_class_removed_at_once_is_an_error_and_loses_nothing(things
 
 def test_another_virtualenv_is_named_when_it_lacks_maloko(project: Project) -> None:
     project.write("Pulumi.yaml", "name: trial\nruntime:\n  name: python\n  options:\n    virtualenv: venv\n")
-    assert "python -m venv" in project.failing("preview")
+    assert "maloko install" in project.failing("preview")
 
 
 def test_native_packages_are_listed_without_a_run(project: Project) -> None:

@@ -192,6 +192,7 @@ def test_nothing_executable_is_in_the_state(project: Project) -> None:
             "name",
             "attributes",
             "incomplete",
+            "lacks_delete",
             "revision",
             "code",
             "version",

@@ -376,7 +376,7 @@ fn a_locked_stack_is_not_touched() {
     let mut child = shop.start("up --yes --skip-preview", &script);
     child.wait_for("hanging");
     let done = shop.run("up --yes --skip-preview", &self::script(&["a"]));
-    assert_eq!(done.code, 1);
+    assert_eq!(done.code, 10);
     assert!(done.err.contains("locked") && done.err.contains(&child.child.id().to_string()), "{}", done.err);
     // A preview needs no lock.
     assert_eq!(shop.run("preview", &self::script(&["a"])).code, 0);

@@ -132,8 +132,10 @@ async fn make(workplace: &Workplace<'_>, stack: &StackName, crypter: &Crypter) -
         };
         let is_there = workplace.backend.list().await?.contains(stack);
         match error {
-            Error::Configuration(_) | Error::Locked(_) if is_there => return Err(exists(workplace, stack)),
-            Error::Locked(_) if looks < MOST_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,
+            Error::Configuration(_) | Error::InUse(_) | Error::Locked(_) if is_there => {
+                return Err(exists(workplace, stack));
+            }
+            Error::InUse(_) | Error::Locked(_) if looks < MOST_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,
             error => return Err(error.into()),
         }
         looks += 1;

@@ -79,7 +79,8 @@ pub(super) fn meant(snapshot: &Snapshot, text: &str) -> Result<Urn> {
 
 /// Does a resource have this URN or name?
 pub(super) fn is_borne(snapshot: &Snapshot, text: &str) -> bool {
-    !bearers(text, snapshot.resources.iter().map(|resource| &resource.urn)).is_empty()
+    let mut urns = snapshot.resources.iter().map(|resource| &resource.urn);
+    urns.clone().any(|urn| urn.as_str() == text) || !bearers(text, &mut urns).is_empty()
 }
 
 /// Removes every resource.

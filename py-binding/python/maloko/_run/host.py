@@ -7,6 +7,7 @@ import contextlib
 import contextvars
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -90,7 +91,14 @@ class Host:
         """What is to look after the program while it runs."""
         self.on_close = contextlib.ExitStack()
         """What the run changed in the process and is put back at its end."""
-        self._provider_loop = ProviderLoop(self._task_failed)
+        own = weakref.ref(self)  # A run that is over goes at once, and does not wait for the collector.
+
+        def task_failed(task: asyncio.Task[Any]) -> None:
+            host = own()
+            if host is not None:
+                host._task_failed(task)
+
+        self._provider_loop = ProviderLoop(task_failed)
         self._pool: Pool | None = None
         self.makers: dict[type, tuple[str, type]] = {}
         """The type token and the provider's class of each class of resources that was made."""
