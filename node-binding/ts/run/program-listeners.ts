@@ -47,7 +47,8 @@ function replace(name: Adding, wrap: Wrap, add: Add): () => void {
     const original = adders[name];
     const instead: Add = (event, listener) => {
         const owner = currentStore();
-        const isOfProgram = owner !== undefined && callStorage.getStore() === undefined;
+        // Only `beforeExit` may register resources. A listener of another event, as the SDK's own, would keep the run for ever.
+        const isOfProgram = event === "beforeExit" && owner !== undefined && callStorage.getStore() === undefined;
         return isOfProgram && typeof listener === "function"
             ? add.call(process, event, wrap(listener, owner, event))
             : original.call(process, event, listener);
