@@ -108,8 +108,8 @@ test("a report has the inputs that were tried without secrets", { timeout: 60_00
         '  first:    {"size": 1, "text": "[secret 1]"}\n  then:     {"size": 1, "text": "[secret 2]"}\n',
     );
     expect(verdict?.error?.inputs).toEqual([
-        { size: 1, text: "[secret]" },
-        { size: 1, text: "[secret]" },
+        { size: 1, text: "[secret 1]" },
+        { size: 1, text: "[secret 2]" },
     ]);
 });
 

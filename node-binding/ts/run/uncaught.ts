@@ -18,12 +18,7 @@ const seen = new WeakSet<object>();
 export function attributeUncaught(run: Run, label: string): () => void {
     const own = { run, label };
     if (runs.size === 0) {
-        const all = [listen("uncaughtException", onError), listen("unhandledRejection", onError)];
-        stop = () => {
-            for (const stopListening of all) {
-                stopListening();
-            }
-        };
+        listening.push(listen("uncaughtException", onError), listen("unhandledRejection", onError));
     }
     runs.add(own);
     return () => {
@@ -34,7 +29,14 @@ export function attributeUncaught(run: Run, label: string): () => void {
     };
 }
 
-let stop = (): void => {};
+// Not made within `attributeUncaught`: what outlives a run there would keep it.
+const listening: (() => void)[] = [];
+
+function stop(): void {
+    for (const stopListening of listening.splice(0)) {
+        stopListening();
+    }
+}
 
 function onError(thrown: unknown): void {
     const isObject = typeof thrown === "object" && thrown !== null;
