@@ -253,7 +253,18 @@ test("what the program prints is not in the export", () => {
 
 test("nothing executable is in the state", () => {
     const it = deployed();
-    const known = ["maloko", "language", "module", "name", "attributes", "incomplete", "lacks_delete", "revision", "version", "code"];
+    const known = [
+        "maloko",
+        "language",
+        "module",
+        "name",
+        "attributes",
+        "incomplete",
+        "lacks_delete",
+        "revision",
+        "version",
+        "code",
+    ];
     for (const { inputs } of Object.values(resourcesOf(exported(it, "--show-secrets")))) {
         const reference = JSON.parse(withoutSecrets(inputs.__provider) as string) as object;
         expect(Object.keys(reference).filter((member) => !known.includes(member))).toEqual([]);
