@@ -99,6 +99,11 @@ impl Context {
             let text = format!("{story}: its provider does not find such an object, so {again}");
             return self.diagnose(Some(urn), Severity::Info, text);
         }
+        if !self.operation.dry_run {
+            // At once: a run that is killed before its end would leave the object behind without a word.
+            let text = format!("{}: it is created again", interrupted_create(unresolved));
+            self.diagnose(Some(urn), Severity::Info, text);
+        }
         self.run_state().made_unasked.push(unresolved.clone());
     }
 
