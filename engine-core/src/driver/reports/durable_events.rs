@@ -11,7 +11,7 @@ use futures::channel::mpsc::unbounded;
 use futures::channel::oneshot;
 use futures::stream::StreamExt;
 
-use crate::event::{Diagnostic, Event, StepMetadata};
+use crate::event::{Diagnostic, Event, Severity, StepMetadata};
 use crate::fail_points;
 use crate::plan::Step;
 use crate::provider::ProviderError;
@@ -42,11 +42,11 @@ impl Context {
         }
     }
 
-    /// Tells a message. One about a step that nobody knows yet comes behind its beginning: a step without an error of its own
-    /// is taken for one that was cancelled.
+    /// Tells a message. An error about a step that nobody knows yet comes behind its beginning: a step without an error of its
+    /// own is taken for one that was cancelled. All else is told at once, for the run may be killed.
     pub(in crate::driver) fn tell_message(&self, message: Diagnostic) {
         let is_early = |urn: &Urn| self.durable_events.books().unreported.contains_key(urn);
-        if message.urn.as_ref().is_some_and(is_early) {
+        if message.severity == Severity::Error && message.urn.as_ref().is_some_and(is_early) {
             self.tell(Event::Diagnostic(message));
         } else {
             self.exchange.tell(Event::Diagnostic(message));
