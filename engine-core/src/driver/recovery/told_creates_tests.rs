@@ -71,7 +71,7 @@ fn a_create_that_is_made_again_is_named_once_in_a_run() {
         shown.messages
     );
     let done = up(&host, &first.last, &[wanted("a", "x")]);
-    // Once when it begins, for the run may be killed, and once with what to look for.
+    // Once before its outcome is written, for the run may be killed then, and once with what to look for.
     assert_eq!(done.messages.lines().count(), 2, "{}", done.messages);
     for text in ["interrupted while creating this resource", "so it is created again"] {
         assert!(done.messages.contains(text), "{}", done.messages);

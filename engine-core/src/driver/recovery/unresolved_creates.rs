@@ -99,12 +99,19 @@ impl Context {
             let text = format!("{story}: its provider does not find such an object, so {again}");
             return self.diagnose(Some(urn), Severity::Info, text);
         }
-        if !self.operation.dry_run {
-            // At once: a run that is killed before its end would leave the object behind without a word.
-            let text = format!("{}: it is created again", interrupted_create(unresolved));
-            self.diagnose(Some(urn), Severity::Info, text);
-        }
         self.run_state().made_unasked.push(unresolved.clone());
+    }
+
+    /// Names a create that was made once more, before its outcome is written: a run that is killed after that and before its
+    /// end would leave the earlier object behind without a word.
+    pub(in crate::driver) fn name_made_unasked(&self, urn: &Urn) {
+        if self.notices().used_keys.contains(urn) {
+            return;
+        }
+        let story = self.run_state().made_unasked.iter().find(|one| one.urn() == urn).map(interrupted_create);
+        if let Some(story) = story {
+            self.diagnose(Some(urn), Severity::Warning, format!("{story}: it is created again"));
+        }
     }
 
     /// Says which creates were made once more although nobody could look for their objects. Nothing of those that passed

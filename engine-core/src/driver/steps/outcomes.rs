@@ -34,6 +34,7 @@ impl Context {
         answer: Result<Answer, ProviderError>,
         operation: u32,
     ) -> Result<Settled, ProviderError> {
+        self.name_made_unasked(&step.urn);
         let (outputs, error) = match answer {
             Ok(Answer::Created { id, outputs, read_first }) => {
                 if id.is_empty() {
