@@ -157,7 +157,7 @@ def project(folder: Path, row: Row, manager: Manager, package: Path) -> str:
 
 
 def tried(folder: Path, row: Row) -> str:
-    """What becomes of a test, or of a program."""
+    """Tries the kit or a program in the project; says whether it works there."""
     if row.tool in ("typescript", SDK):
         run(["node_modules/.bin/maloko", "stack", "init", "dev"], folder)
     told = run(TRY[row.tool], folder)

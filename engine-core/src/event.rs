@@ -131,8 +131,7 @@ impl Op {
         )
     }
 
-    /// The op of a step with this note, where it says what becomes of the object of a deletion. Steps themselves, and Pulumi's
-    /// JSON, have plain deletions.
+    /// The op, told apart by a deletion's note: retained, or gone with its owner. Steps and Pulumi's JSON keep the plain op.
     #[must_use]
     pub fn precise(self, note: &str) -> Self {
         match (self, note) {
@@ -194,7 +193,7 @@ pub struct StepMetadata {
 }
 
 impl StepMetadata {
-    /// What is done, told apart by what becomes of the object of a deletion.
+    /// The op. Of a deletion, whether its object is deleted, retained, or goes with its owner.
     #[must_use]
     pub fn precise_op(&self) -> Op {
         self.op.precise(self.note)

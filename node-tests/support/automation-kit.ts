@@ -66,7 +66,7 @@ export async function newStack(
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
-/** Runs a script in a process of its own: `up(program)` gives what came of an update of a stack. */
+/** Runs a script in a process of its own: `up(program)` updates a stack and returns the outcome. */
 export function runScript(script: string): { status: number | null; stdout: string; stderr: string } {
     const directory = mkdtempSync(join(HERE, "body-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

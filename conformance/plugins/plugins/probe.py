@@ -93,7 +93,7 @@ class EngineWatch:
             time.sleep(0.1)
 
     def wait_for(self, more):
-        """Waits until the engine has answered so many times more."""
+        """Waits for this many further answers of the engine."""
         with self.answered:
             enough = self.answers + more
             self.answered.wait_for(lambda: self.answers >= enough)

@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
             context.console.note(format!("`up` ended with exit code {code}"));
         }
         // They are noted before the files are looked at: what changes in between is seen by one of the two.
-        let changes = Changes::begin(&files)?;
+        let watcher = Changes::begin(&files)?;
         let mut changed = files.changed_program(&before);
         if let Some(written) = changed.take_if(|file| meanwhile.as_ref() == Some(&*file)) {
             let shown = files.shown(&written);
@@ -60,11 +60,11 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
         }
         meanwhile.clone_from(&changed);
         if changed.is_none() {
-            changed = wait(context, &files, &changes, &noted)?;
+            changed = wait(context, &files, &watcher, &noted)?;
         }
         let Some(changed) = changed else { return Ok(()) };
         // Also what changed during the run may be half of a "save".
-        changes.settle(&noted);
+        watcher.settle(&noted);
         context.console.line(&format!("{} changed", files.shown(&changed)));
     }
 }

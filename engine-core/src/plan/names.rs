@@ -74,8 +74,8 @@ fn in_lines<'a>(urns: impl Iterator<Item = &'a Urn>) -> String {
 
 /// The first `most` of some names, and how many more there are.
 #[must_use]
-pub fn first_few(names: &[&str], most: usize) -> String {
-    let first = names.iter().take(most).copied().collect::<Vec<_>>().join(", ");
+pub fn first_few(names: &[impl AsRef<str>], most: usize) -> String {
+    let first = names.iter().take(most).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(most) {
         0 => first,
         more => format!("{first} and {more} more"),

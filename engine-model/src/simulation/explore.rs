@@ -293,13 +293,6 @@ pub(super) fn nothing_lost(told: &Told, state: &Snapshot) -> Result<(), Broken> 
     Ok(())
 }
 
-/// Is the resource one of those that a message about several has a line for?
-fn lists(text: &str, name: &str) -> bool {
-    let is_about =
-        |line: &str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':') || rest.starts_with(" ("));
-    text.lines().any(|line| is_about(line.trim_start()))
-}
-
 /// Every object is in the state, but for those whose creation was cut off: these are named. Gives the ids of these.
 pub(super) fn is_whole(
     stage: &Stage,
@@ -315,9 +308,7 @@ pub(super) fn is_whole(
             continue;
         }
         let later = runs.iter().skip(1);
-        let named = later
-            .flat_map(|lived| &lived.told.messages)
-            .any(|(name, text)| *name == object.name || lists(text, &object.name));
+        let named = later.flat_map(|lived| &lived.told.messages).any(|(name, _)| *name == object.name);
         if !named {
             let what = format!("{id}, made for {}, is not in the state, and no later run named it", object.name);
             return Err(Broken::new(Invariant::NoOrphan, what));

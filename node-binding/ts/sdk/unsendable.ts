@@ -93,7 +93,7 @@ const SURROGATE =
 
 function check(value: unknown, place: () => string): void {
     if (typeof value === "string" ? !value.isWellFormed() : value !== null && typeof value === "object") {
-        new Search(place).look(value, []);
+        new Search(place).look(value);
     }
 }
 
@@ -106,13 +106,15 @@ const MOST_LEVELS = 1000;
 class Search {
     readonly #above = new Set<object>();
     readonly #done = new Set<object>();
+    // Where the search is, kept as it goes: a list for each member would cost more than looking at it.
+    readonly #at: (string | number)[] = [];
 
     constructor(private readonly place: () => string) {}
 
-    look(value: unknown, at: readonly (string | number)[]): void {
+    look(value: unknown): void {
         if (typeof value === "string") {
             if (!value.isWellFormed()) {
-                throw new Unsendable(this.#path(at), SURROGATE);
+                throw new Unsendable(this.#path(), SURROGATE);
             }
             return;
         }
@@ -120,25 +122,26 @@ class Search {
             return;
         }
         if (this.#above.has(value)) {
-            throw new Unsendable(this.#path(at), ITSELF);
+            throw new Unsendable(this.#path(), ITSELF);
         }
         if (this.#above.size > MOST_LEVELS) {
             throw new Unsendable(this.place(), TOO_DEEP);
         }
         this.#above.add(value);
         for (const key of Object.keys(value)) {
+            this.#at.push(Array.isArray(value) ? Number(key) : key);
             if (!key.isWellFormed()) {
-                throw new Unsendable(this.#path([...at, key]), `has a name that ${SURROGATE}`);
+                throw new Unsendable(this.#path(), `has a name that ${SURROGATE}`);
             }
-            const step = Array.isArray(value) ? Number(key) : key;
-            this.look((value as Record<string, unknown>)[key], [...at, step]);
+            this.look((value as Record<string, unknown>)[key]);
+            this.#at.pop();
         }
         this.#above.delete(value);
         this.#done.add(value);
     }
 
-    #path(at: readonly (string | number)[]): string {
-        return this.place() + at.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+    #path(): string {
+        return this.place() + this.#at.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
     }
 }
 

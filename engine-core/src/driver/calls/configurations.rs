@@ -31,7 +31,7 @@ pub(in crate::driver) struct ObjectConfiguration {
 pub(in crate::driver) struct Configuring {
     /// The first resource that needed it.
     urn: Urn,
-    /// What came of it.
+    /// Empty until `configure` has returned or raised.
     pub(in crate::driver) outcome: Once<Result<(), ProviderError>>,
     is_closed: AtomicBool,
 }

@@ -24,16 +24,22 @@ fn dependent(host: &Arc<ScriptedHost>) -> Vec<Arc<ResourceState>> {
     resources
 }
 
-#[test]
-fn what_is_deleted_first_is_made_again_when_it_is_gone() {
-    let host = ScriptedHost::deletes_first();
-    let resources = dependent(&host);
+/// An update of `a` and `b`, in which the delete of `b` is held, and the URN of its stack.
+fn begun_with_a_held_delete(host: &Arc<ScriptedHost>) -> (Arc<Engine>, String) {
+    let resources = dependent(host);
     host.hang("b", "delete", Hanging::Sync);
     let session = Session::read_only(Snapshot { resources, ..Snapshot::default() });
     let operation = Operation { parallel: 4, ..Operation::new(OperationKind::Update, "proj", "dev") };
     let engine =
-        Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::new(Recorder::default()));
-    let stack = block_on(register_stack(&host, &engine)).unwrap_or_default();
+        Engine::start(operation, session, Arc::clone(host) as Arc<dyn ProviderHost>, Arc::new(Recorder::default()));
+    let stack = block_on(register_stack(host, &engine)).unwrap_or_default();
+    (engine, stack)
+}
+
+#[test]
+fn what_is_deleted_first_is_made_again_when_it_is_gone() {
+    let host = ScriptedHost::deletes_first();
+    let (engine, stack) = begun_with_a_held_delete(&host);
     let replaced = {
         let (engine, stack) = (Arc::clone(&engine), stack.clone());
         thread::spawn(move || block_on(register_one(&engine, &stack, &wanted("a", "y"), &mut HashMap::new())))
@@ -60,13 +66,7 @@ fn what_is_deleted_first_is_made_again_when_it_is_gone() {
 #[test]
 fn of_two_that_are_replaced_for_themselves_the_dependent_is_deleted_first() {
     let host = ScriptedHost::deletes_first();
-    let resources = dependent(&host);
-    host.hang("b", "delete", Hanging::Sync);
-    let session = Session::read_only(Snapshot { resources, ..Snapshot::default() });
-    let operation = Operation { parallel: 4, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let engine =
-        Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::new(Recorder::default()));
-    let stack = block_on(register_stack(&host, &engine)).unwrap_or_default();
+    let (engine, stack) = begun_with_a_held_delete(&host);
     let replaced = {
         let (engine, stack) = (Arc::clone(&engine), stack.clone());
         // It needs `a` no longer, so the program registers it at once.

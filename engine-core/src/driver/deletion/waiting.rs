@@ -61,7 +61,7 @@ impl Context {
             let what =
                 of_number(waiting.old_objects.len(), "replaced object still waits", "replaced objects still wait");
             let text = message![
-                format!("{what} for deletion: {}; ", listed(&waiting.old_objects)),
+                format!("{what} for deletion: {}; ", first_few(&waiting.old_objects, NAMED)),
                 next("deletes what waits")
             ];
             self.diagnose(None, Severity::Warning, text);
@@ -72,8 +72,10 @@ impl Context {
                 "resource has no object, because the old one was deleted for a replacement that was not made",
                 "resources have no object, because the old ones were deleted for replacements that were not made",
             );
-            let text =
-                message![format!("{what}: {}; ", listed(&waiting.without_object)), next("makes what is missing")];
+            let text = message![
+                format!("{what}: {}; ", first_few(&waiting.without_object, NAMED)),
+                next("makes what is missing")
+            ];
             self.diagnose(None, Severity::Warning, text);
         }
     }
@@ -81,10 +83,6 @@ impl Context {
 
 fn named(resource: &ResourceState) -> String {
     format!("{} (id '{}')", resource.urn.name(), resource.id)
-}
-
-fn listed(names: &[String]) -> String {
-    first_few(&names.iter().map(String::as_str).collect::<Vec<_>>(), NAMED)
 }
 
 fn of_number(number: usize, one: &str, several: &str) -> String {

@@ -108,7 +108,7 @@ impl Context {
         if names.is_empty() {
             return;
         }
-        let listed = first_few(&names.iter().map(String::as_str).collect::<Vec<_>>(), NAMED);
+        let listed = first_few(&names, NAMED);
         let text = message![
             format!(
                 "an earlier run was interrupted while deleting, and no provider was asked whether the object is still there: \

@@ -105,11 +105,9 @@ impl Context {
     /// Names a create that was made once more, before its outcome is written: a run that is killed after that and before its
     /// end would leave the earlier object behind without a word.
     pub(in crate::driver) fn name_made_unasked(&self, urn: &Urn) {
-        if self.notices().used_keys.contains(urn) {
-            return;
-        }
+        // Mostly there is none: this is asked at each create and update.
         let story = self.run_state().made_unasked.iter().find(|one| one.urn() == urn).map(interrupted_create);
-        if let Some(story) = story {
+        if let Some(story) = story.filter(|_| !self.notices().used_keys.contains(urn)) {
             self.diagnose(Some(urn), Severity::Warning, format!("{story}: it is created again"));
         }
     }

@@ -66,7 +66,7 @@ fn text_of(notices: &Notices) -> Option<Message> {
     let plugins = notices.plugins_on_path.iter().map(|(executable, file)| format!("{executable} ({file})"));
     let plugins: Vec<String> = plugins.collect();
     let classes = notices.undeclared.iter().map(|(class, outputs)| {
-        let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+        let outputs: Vec<&String> = outputs.iter().collect();
         format!("{class} ({})", crate::plan::first_few(&outputs, NAMED))
     });
     let classes: Vec<String> = classes.collect();

@@ -72,7 +72,7 @@ impl Context {
         }
     }
 
-    /// What becomes of the object that a step deletes, where there is something to say of it.
+    /// The note of a deletion: its object stays, goes without a call of its own, or what the step says already.
     fn deletion_note(&self, step: &Step, number: ResourceNumber, resource: &ResourceState) -> &'static str {
         let is_ignored = step.op == Op::DeleteReplaced && fail_points::is_on("planted::retain-ignored-for-old-object");
         let is_left_behind = || self.base.resources.get(number as usize).is_some_and(|resource| resource.delete);
