@@ -8,7 +8,11 @@ class Provider { async create(inputs) { return { id: "made", outs: { ...inputs, 
 class Thing extends pulumi.dynamic.Resource {
     constructor(name, props) { super(new Provider(), name, { out: undefined, ...props }); }
 }`;
-const TYPED = RESOURCE.replace("async create(inputs)", "async create(inputs: any): Promise<any>").replace(
+// With a `delete`: without one there is nothing to call, and its provider need not be there.
+const TYPED = RESOURCE.replace(
+    "async create(inputs)",
+    "async delete() {}\n    async create(inputs: any): Promise<any>",
+).replace(
     "constructor(name, props)",
     "public readonly out!: pulumi.Output<string>;\n    constructor(name: string, props: any)",
 );
