@@ -258,8 +258,8 @@ $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/t
 	$(NPM) --prefix engine-stores/tests/servers ci $(NPM_QUIET)
 	@touch $@
 
-# One set of features for all that is tested in Rust, so that everything is compiled once. The planted bugs are off where no
-# test turns one on; what is shipped does not know them, and is what the tests of both languages run.
+# One set of features for all that is tested in Rust, so that everything is compiled once. What is shipped does not know the points at
+# which it kills itself, and is what the tests of both languages run.
 TESTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/fail-points) --features maloko-core/backend-conformance \
 	--features maloko-core/cheap-keys
 # The soaks give these.
@@ -267,15 +267,10 @@ CARGO_OPTIONS =
 CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model plugins telemetry,-p maloko-$(crate)) $(TESTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
-# Each bug that is planted in the engine on purpose is noticed: among these tests.
-# Those of the directory store take long: one fifth of them, which changes with the commit (`make model-bugs`: all).
-PLANTED_PARTS := 5
-PLANTED_PART ?= $(call by_the_commit,$(PLANTED_PARTS))/$(PLANTED_PARTS)
 # More tests at a time than there are cores: many wait for servers, locks and processes.
 WAITING ?= 8
 test-rust: $(STAMPS)/test-servers
-	@echo "planted bugs of the directory store: part $(or $(PLANTED_PART),1/1), by the commit; again: make $@ PLANTED_PART=$(PLANTED_PART)"
-	MALOKO_PLANTED_PART=$(PLANTED_PART) RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST)) -- --quiet
+	RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST)) -- --quiet
 
 # cargo-mutants changes one place of a pure decision at a time, and the unit tests of the core have to notice (.cargo/mutants.toml). A shard
 # takes an hour at most; which one depends on the commit. All of them: make mutants SHARD=0/1, some eight hours.
@@ -306,10 +301,14 @@ PROGRAMS ?= 10000
 # model` names them).
 SAMPLE := --programs 1500 $(addprefix --and ,2112 2694 2707)
 .PHONY: model model-bugs
-# Each bug that is planted in the engine on purpose is noticed.
+# Each bug of engine-model/bugs is planted in a copy of the tree, and a test notices it there (docs/internals/reliability.md).
+PLANTED := $(STAMPS)/planted
+PLANTED_TEST = cd $(PLANTED) && CARGO_TARGET_DIR=$(CURDIR)/target/planted $(CARGO_TEST) \
+	$(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs)
 model-bugs: $(STAMPS)/test-servers
-	MALOKO_PLANTED_PART= $(CARGO_TEST) --test planted --test simulation_planted
-	MALOKO_PLANTED_PART= $(CARGO_TEST) planted
+	$(PYTHON) .ci/plant.py $(PLANTED)
+	$(PLANTED_TEST) --test planted --test simulation_planted
+	$(PLANTED_TEST) planted
 model:
 	$(CARGO_TEST) --no-run
 	$(BUILT)/maloko-model --seed $(SEED) $(if $(PROGRAM),--program $(PROGRAM),--programs $(PROGRAMS) $(if $(filter 1,$(SEED)),--all-rules))

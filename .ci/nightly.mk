@@ -20,7 +20,7 @@ NIGHTLY := python node rust release minutes kills points points-s3 points-postgr
 
 NIGHTLY_python := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python
 NIGHTLY_node := test-node-long conformance-node conformance-plugins-node conformance-oldest-node adoption-node
-NIGHTLY_rust := test-rust model soak-simulation
+NIGHTLY_rust := model-bugs model soak-simulation
 NIGHTLY_release := build smoke test-examples
 NIGHTLY_minutes := soak-minutes
 NIGHTLY_kills := kill kill-plugins
@@ -41,7 +41,6 @@ NIGHTLY_install := check-install-matrix
 nightly-python nightly-node: export MALOKO_LONG = 1
 nightly-python nightly-node: export PROCESSES := --processes
 nightly-python nightly-node: export OLDEST := all
-nightly-rust: export PLANTED_PART :=
 nightly-release: export PROFILE = release
 nightly-points: export POINT_STORES = directory
 nightly-points-s3: export POINT_STORES = s3

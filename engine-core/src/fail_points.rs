@@ -1,26 +1,19 @@
-//! Named points at which tests make things go wrong, by the crate `fail`. `FAILPOINTS` turns them on (its grammar is that crate's:
-//! `FAILPOINTS='kill::after-intent=2*off->1*return'`), and nothing of this is left in a build without the feature `fail-points`: neither
-//! the names, nor the variable, nor the crate. There are two kinds:
+//! Named points at which the process kills itself, for tests that need a real SIGKILL and not the simulation's, by the crate `fail`.
+//! `FAILPOINTS` turns them on (its grammar is that crate's: `FAILPOINTS='kill::after-intent=2*off->1*return'`), and nothing of this is left
+//! in a build without the feature `fail-points`: neither the names, nor the variable, nor the crate. `examples/kill/points.py` goes through
+//! them.
 //!
-//! - `kill::...`: a place in the life of the journal at which the process kills itself, for tests that need a real SIGKILL and not the
-//!   simulation's. `examples/kill/points.py` goes through them.
-//! - `planted::...`: a bug in what keeps a state safe, to see that the test of the promise notices it (docs/internals/reliability.md has
-//!   the table). Bugs in pure decisions stand here only where cargo-mutants makes none of their kind (`make mutants`).
-//!
-//! The points belong to the whole process, so a test that turns one on has a process of its own: [`is_noticed`] starts it.
+//! The bugs of `engine-model/bugs` are turned on in the same way, as `planted::...`, in a tree that has them (`make model-bugs`). A point
+//! belongs to the whole process, so a test that turns one on has a process of its own: `planted::is_noticed` starts it.
 
 #[cfg(feature = "fail-points")]
 mod active {
-    use std::any::type_name;
-    use std::process::Command;
-    use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+    use std::sync::LazyLock;
 
-    use fail::{FailGuard, FailScenario};
-
-    const VARIABLE: &str = "FAILPOINTS";
+    use fail::FailScenario;
 
     /// What the variable asks for holds as long as the process does.
-    static FROM_ENVIRONMENT: LazyLock<()> = LazyLock::new(|| std::mem::forget(FailScenario::setup()));
+    pub(super) static FROM_ENVIRONMENT: LazyLock<()> = LazyLock::new(|| std::mem::forget(FailScenario::setup()));
 
     /// Is the point turned on? Counts, where the variable says how often.
     #[must_use]
@@ -43,6 +36,18 @@ mod active {
             let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
         }
     }
+}
+
+/// For the tests of the planted bugs.
+#[cfg(feature = "planted-bugs")]
+mod planted {
+    use std::any::type_name;
+    use std::process::Command;
+    use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+    use fail::FailGuard;
+
+    use super::active::FROM_ENVIRONMENT;
 
     /// A point that is on for the whole process until this is dropped. Only where every test of the process takes one: the others would
     /// meet it.
@@ -84,7 +89,7 @@ mod active {
         let (_, name) = type_name::<T>().split_once("::").expect("a function in a crate");
         let output = Command::new(std::env::current_exe().expect("the test's program"))
             .args([name, "--exact"])
-            .env(VARIABLE, format!("{point}=return"))
+            .env("FAILPOINTS", format!("{point}=return"))
             .envs(variables)
             .output()
             .expect("the test's program can be started");
@@ -93,22 +98,17 @@ mod active {
 }
 
 #[cfg(feature = "fail-points")]
-pub use active::{TurnedOn, is_noticed, is_noticed_with, is_on, turn_on};
+pub use active::is_on;
 #[cfg(feature = "fail-points")]
 pub(crate) use active::{kill, kill_now};
-
-/// Is the point turned on? Never, without the feature.
-#[cfg(not(feature = "fail-points"))]
-#[must_use]
-pub const fn is_on(_point: &'static str) -> bool {
-    false
-}
+#[cfg(feature = "planted-bugs")]
+pub use planted::{TurnedOn, is_noticed, is_noticed_with, turn_on};
 
 /// Nothing, without the feature.
 #[cfg(not(feature = "fail-points"))]
 pub(crate) const fn kill(_point: &'static str) {}
 
-#[cfg(all(test, feature = "fail-points"))]
+#[cfg(all(test, feature = "planted-bugs"))]
 mod tests {
     use super::{is_noticed, is_on};
 

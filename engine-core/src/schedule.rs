@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::fail_points;
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
@@ -24,10 +23,7 @@ pub fn deletion_levels(condemned: &BTreeMap<ResourceNumber, Arc<ResourceState>>)
         let lenders = if resource.code().is_some() { Some(condemned.values()) } else { None };
         let lenders = lenders.into_iter().flatten().filter(|other| other.lends_environment_to(resource));
         let mut depth = lenders.filter_map(|other| depths.get(&other.urn)).map(|below| below + 1).max().unwrap_or(0);
-        let early = |urn: &Urn| {
-            urn.provider_package().is_some() && fail_points::is_on("planted::provider-deleted-before-its-resources")
-        };
-        for urn in resource.references().filter(|urn| !early(urn)) {
+        for urn in resource.references() {
             if let Some(below) = depths.get(&urn) {
                 depth = depth.max(below + 1);
             }
@@ -57,9 +53,7 @@ pub fn deletion_levels(condemned: &BTreeMap<ResourceNumber, Arc<ResourceState>>)
         }
         levels[depth].push((*number, Arc::clone(resource)));
     }
-    if !fail_points::is_on("planted::deletes-in-wrong-order") {
-        levels.reverse();
-    }
+    levels.reverse();
     levels
 }
 

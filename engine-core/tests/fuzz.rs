@@ -187,7 +187,7 @@ fn spoilt_files_never_panic() {
 }
 
 /// Each bug turns the test red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn planted_bugs_of_readers_are_noticed() {
     use maloko_core::fail_points::is_noticed;

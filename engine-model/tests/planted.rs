@@ -1,5 +1,5 @@
 //! Every planted bug turns the model red: this program has no other test, which would meet the bugs. `make model-bugs` builds the engine with them.
-#![cfg(feature = "fail-points")]
+#![cfg(feature = "planted-bugs")]
 
 use maloko_core::fail_points::turn_on;
 use maloko_model::generate;

@@ -1,6 +1,6 @@
 //! Every bug that is planted in what keeps a state safe turns the simulation red. `make model-bugs` builds the engine with
 //! them. They are on for the whole process, so these tests take turns.
-#![cfg(feature = "fail-points")]
+#![cfg(feature = "planted-bugs")]
 
 use maloko_core::fail_points::turn_on;
 use maloko_model::cloud::Service;

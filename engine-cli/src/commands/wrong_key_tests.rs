@@ -162,7 +162,7 @@ fn with_a_passphrase_file_that_cannot_be_used_no_command_writes_a_byte() {
 }
 
 /// The bug turns the test of the promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn the_planted_bug_of_keys_is_noticed() {
     use maloko_core::fail_points::is_noticed;

@@ -11,7 +11,6 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use maloko_core::fail_points;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -159,7 +158,7 @@ impl Watch {
                     leave_with(code, move || later(Leaving::NoPatience));
                 }
             });
-            if arriving.next().is_some() && !fail_points::is_on("planted::second-signal-waits") {
+            if arriving.next().is_some() {
                 leave_with(code, move || last_words(Leaving::SecondSignal));
             }
         };

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Outcome, Severity, Summary};
-use crate::fail_points;
 use crate::operation::OperationKind;
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
@@ -67,8 +66,7 @@ impl Context {
                 if !self.repeats_a_failure(&error) {
                     self.diagnose(None, Severity::Error, error.clone());
                 }
-                let halt = !fail_points::is_on("planted::deletes-after-program-failure");
-                self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, halt);
+                self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, true);
             } else {
                 of_no_update = Some(error);
             }

@@ -1,7 +1,6 @@
 //! What a provider's answer to `diff` means (docs/rules 3.2 to 3.4).
 
 use crate::diff::{bare, changed_keys, diff_properties, reset_ignored};
-use crate::fail_points;
 use crate::property_diff::DetailedDiff;
 use crate::property_path::{PathPattern, PropertyPath, Segment};
 use crate::provider::DiffAnswer;
@@ -70,9 +69,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
         diff_properties(compared.old_inputs, &news)
     });
     diff_result.changed = match (answer.changes, &structural) {
-        (Some(changes), _) => {
-            changes || (fail_points::is_on("planted::no-change-replaces") && !answer.replaces.is_empty())
-        }
+        (Some(changes), _) => changes,
         (None, Some(found)) => !found.is_empty(),
         (None, None) => false,
     };
@@ -86,7 +83,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
         }
         apply_replace_on_changes(&mut diff_result, compared);
     }
-    if compared.has_init_errors && !fail_points::is_on("planted::init-errors-ignored") {
+    if compared.has_init_errors {
         diff_result.changed = true;
         if listed(compared.replace_on_changes, INIT_ERROR) {
             diff_result.replace_keys.push(INIT_ERROR.to_owned());

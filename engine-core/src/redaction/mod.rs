@@ -15,7 +15,6 @@ mod view;
 use known::Known;
 use reading::{each_reading, origin};
 
-use crate::fail_points;
 use crate::value::{AssetSource, PropertyMap, Value};
 
 pub use forms::number_texts;
@@ -190,7 +189,7 @@ impl Redactor {
     #[must_use]
     pub fn redact_as<'a>(&self, text: &'a str, minimum: usize, hidden: &str) -> Cow<'a, str> {
         self.read(|table| {
-            if table.known.is_empty() || fail_points::is_on("planted::redaction-skipped") {
+            if table.known.is_empty() {
                 return Cow::Borrowed(text);
             }
             let places = table.places(text, minimum);

@@ -339,7 +339,7 @@ fn many_secrets_that_begin_alike_are_all_found() {
 }
 
 /// The bug turns the tests of the promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn the_planted_bug_of_redaction_is_noticed() {
     use crate::fail_points::is_noticed;

@@ -6,7 +6,6 @@ mod outline;
 use serde_json::Map;
 
 use crate::error::{Error, Result};
-use crate::fail_points;
 use crate::message;
 use crate::message::Command;
 use crate::resource_state::ResourceState;
@@ -49,9 +48,6 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Reads a stack file. `place` names it in errors. An empty or damaged file is an error, never an empty stack.
     pub fn decode(bytes: &[u8], place: &str) -> Result<Self> {
-        if fail_points::is_on("planted::damage-taken-for-empty") && bytes.iter().all(|byte| *byte == 0) {
-            return Ok(Self::default());
-        }
         let document = read(bytes, STACK_FILE, place)?;
         let Some(checkpoint) = document.checkpoint else {
             let problem = if document.deployment.is_some() {
@@ -130,7 +126,6 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
         ).into()))
     };
     match version {
-        _ if fail_points::is_on("planted::newer-format-taken") => {}
         None | Some(0 | VERSION | VERSION_WITH_FEATURES) => {}
         Some(old @ (1 | 2)) => {
             return Err(Error::BadState(
@@ -282,9 +277,6 @@ fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<
 }
 
 fn write_members(out: &mut Vec<u8>, members: &Map<String, serde_json::Value>) -> Result<()> {
-    if fail_points::is_on("planted::unknown-members-stripped") {
-        return Ok(());
-    }
     members.iter().try_for_each(|(key, value)| write_member(out, key, value))
 }
 

@@ -11,7 +11,6 @@ use super::backend::{Backend, Generation, Holder, Lease, MIN_GENERATIONS, Stored
 use super::lock_file;
 use super::name::StackName;
 use crate::environment::Environment;
-use crate::fail_points;
 
 /// A store in memory. Clones share their content.
 #[derive(Clone, Debug)]
@@ -209,12 +208,7 @@ struct MemoryLease {
 impl MemoryLease {
     fn with<T>(&self, act: impl FnOnce(&mut Stored) -> T) -> Result<T> {
         match self.backend.content().stacks.get_mut(&self.stack) {
-            Some(stored)
-                if (stored.holder.is_some() && stored.epoch == self.epoch)
-                    || fail_points::is_on("planted::fence-dropped") =>
-            {
-                Ok(act(stored))
-            }
+            Some(stored) if stored.holder.is_some() && stored.epoch == self.epoch => Ok(act(stored)),
             Some(_) => Err(Error::Locked(
                 format!("the lock on the stack '{}' was lost, so nothing more is written", self.stack.stack()).into(),
             )),

@@ -8,7 +8,7 @@ mod disks;
 mod failing;
 #[cfg(target_os = "linux")]
 mod full_disk;
-#[cfg(all(unix, feature = "fail-points"))]
+#[cfg(all(unix, feature = "planted-bugs"))]
 mod planted;
 #[cfg(unix)]
 mod privacy;

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use maloko_core::error::{Error, Result};
-use maloko_core::fail_points;
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::state::{Holder, Lease, StackName, StoredStack};
@@ -31,8 +30,6 @@ const HELD: &str = "
     WITH held AS (
         UPDATE {s}.leases SET writes = $3 WHERE stack = $1 AND epoch = $2 AND holder = $4 AND writes = $3 - 1 RETURNING stack
     )";
-/// What makes a write one of this lease.
-const FENCE: &str = "epoch = $2 AND holder = $4 AND writes = $3 - 1";
 const APPEND: &str = "
     INSERT INTO {s}.journal (stack, epoch, number, records) SELECT stack, $2, $3, $5 FROM held RETURNING 1";
 /// Rows behind the cut go, the one that it goes through is shortened.
@@ -190,10 +187,7 @@ impl Held {
         }
         let number = writes.last + 1;
         writes.doubtful = true;
-        let mut sql = self.store.sql(&format!("{HELD}{statement}"));
-        if fail_points::is_on("planted::fence-dropped") {
-            sql = sql.replace(FENCE, "$2::bigint > 0 AND $3::bigint > 0 AND $4::text <> ''");
-        }
+        let sql = self.store.sql(&format!("{HELD}{statement}"));
         let mut all: Vec<Value> = vec![self.id.into(), self.epoch.into(), number.into(), self.token.as_str().into()];
         all.extend(values);
         let mut retries = Retries::begin();

@@ -11,7 +11,7 @@ mod kept;
 mod late;
 mod leases;
 mod outages;
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 mod planted;
 mod races;
 mod servers;

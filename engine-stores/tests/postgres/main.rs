@@ -22,7 +22,7 @@ fn stacks_in_a_database_pass() {
 }
 
 /// Each bug turns a case of its promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn planted_bugs_of_leases_are_noticed() {
     assert_eq!(conformance::unnoticed_bugs(stacks_in_a_database_pass), []);

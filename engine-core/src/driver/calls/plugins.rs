@@ -9,7 +9,6 @@ use atomic_refcell::AtomicRefCell;
 use base64::Engine as _;
 use semver::Version;
 
-use crate::fail_points;
 use crate::message;
 use crate::message::Command;
 use crate::operation::Operation;
@@ -253,11 +252,6 @@ impl PluginProviders {
         inputs: Option<&Arc<PropertyMap>>,
     ) -> Result<Arc<PluginProvider>, ProviderError> {
         let reference = normal(reference);
-        if fail_points::is_on("planted::any-provider-of-the-package")
-            && let Some(first) = self.first_of_package(&reference)
-        {
-            return Ok(first);
-        }
         let key = (reference, environments);
         if let Some(known) = self.by_reference.borrow().get(&key) {
             return Ok(Arc::clone(known));
@@ -283,14 +277,6 @@ impl PluginProviders {
         let provider = PluginProvider::new(&urn, configuration, Once::default());
         self.by_reference.borrow_mut().insert((reference.clone(), environments), Arc::clone(&provider));
         Ok(provider)
-    }
-
-    /// The bug of a provider resource that serves whatever is of its package.
-    fn first_of_package(&self, reference: &str) -> Option<Arc<PluginProvider>> {
-        let (urn, _) = reference.rsplit_once("::")?;
-        let package = Urn::unchecked(urn).provider_package()?.to_owned();
-        let known = self.by_reference.borrow();
-        known.values().find(|provider| provider.urn.provider_package() == Some(&package)).cloned()
     }
 
     /// All whose plugins were asked for.

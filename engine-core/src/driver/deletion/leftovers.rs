@@ -6,7 +6,6 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::event::{Event, IMPLIED, Op};
-use crate::fail_points;
 use crate::hash::FixedSet;
 use crate::operation::OperationKind;
 use crate::plan::{Leftovers, RegistrationError, Step};
@@ -173,7 +172,7 @@ impl Context {
     /// refers to stays with it.
     fn spare_providers_in_use(&self, condemned: &mut Leftovers) {
         let none = !condemned.values().any(|resource| resource.urn.provider_package().is_some());
-        if none || fail_points::is_on("planted::replaced-provider-not-kept") {
+        if none {
             return;
         }
         let staying: Vec<Arc<ResourceState>> = {
@@ -243,7 +242,7 @@ impl Going {
     /// Is the object gone with its owner?
     fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
         let owners = if self.old_objects.contains(&number) { &self.all } else { &self.living };
-        owners.contains(owner) != fail_points::is_on("planted::deleted-with-inverted")
+        owners.contains(owner)
     }
 }
 

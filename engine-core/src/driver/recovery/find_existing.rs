@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
-use crate::fail_points;
 use crate::message;
 use crate::message::Command;
 use crate::operation::OperationKind;
@@ -91,10 +90,7 @@ impl Context {
             let method = Method::Read { id: resource.id.clone(), props: inputs(), timeout };
             probed = self.ask_for_object(unresolved, resolved, method).await?;
         }
-        if !matches!(probed, Probed::Found(_))
-            && resolved.can_find()
-            && !fail_points::is_on("planted::unresolved-create-not-looked-for")
-        {
+        if !matches!(probed, Probed::Found(_)) && resolved.can_find() {
             let method = Method::Find { key: unresolved.key.clone(), inputs: inputs(), timeout };
             probed = self.ask_for_object(unresolved, resolved, method).await?;
         }

@@ -410,7 +410,7 @@ fn an_answer_that_comes_late_ends_the_suspicion() {
 }
 
 /// Each bug turns the tests of its promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn every_planted_bug_of_unresolved_creates_is_noticed() {
     use crate::fail_points::is_noticed;

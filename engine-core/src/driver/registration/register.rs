@@ -3,7 +3,6 @@
 use crate::activity::ActivityKind;
 use crate::digest::sha256;
 use crate::event::{Event, Op, Severity};
-use crate::fail_points;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::property_path::PathPattern;
@@ -159,7 +158,6 @@ impl Context {
         }
         if let (Some(resolved), Registered::Done(resource)) = (&resolved, &done) {
             // An unchanged provider keeps what it was configured with.
-            let is_kept = is_kept && !fail_points::is_on("planted::unchanged-provider-takes-new-inputs");
             let old = registration.old.as_ref().filter(|_| is_kept).map(|(_, old)| &old.inputs);
             self.note_provider(resource, resolved, old.unwrap_or(&resource.inputs));
         }
@@ -379,7 +377,7 @@ impl Context {
 
     pub(in crate::driver) fn depends_on_failure(&self, goal: &Goal) -> bool {
         let run_state = self.run_state();
-        if run_state.failed.is_empty() || fail_points::is_on("planted::dependents-of-failure-run") {
+        if run_state.failed.is_empty() {
             return false;
         }
         goal.dependencies

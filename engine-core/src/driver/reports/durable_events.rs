@@ -134,7 +134,7 @@ impl Context {
     }
 
     async fn tell_when_written(&self, step: &Step, resource: Arc<ResourceState>, written: Written) {
-        let outcome = if fail_points::is_on("planted::done-before-durable") { Ok(()) } else { written.wait().await };
+        let outcome = written.wait().await;
         fail_points::kill("kill::after-outcome");
         match outcome {
             Ok(()) => {

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::fail_points;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::state::{Attempt, Change, UnknownOutcome, UnresolvedCreate};
 use crate::urn::Urn;
@@ -19,7 +18,7 @@ impl RunState {
     /// What the next create of a resource is named by: as the one before it, until that is known to have succeeded.
     pub(in crate::driver) fn operation_key(&self, urn: &Urn) -> String {
         let known = self.ledger.unresolved(urn).map(|unresolved| unresolved.key.clone());
-        let known = known.filter(|key| !key.is_empty() && !fail_points::is_on("planted::key-of-each-attempt"));
+        let known = known.filter(|key| !key.is_empty());
         known.unwrap_or_else(|| (self.new_key)())
     }
 
@@ -49,15 +48,7 @@ impl Context {
     ) -> Vec<Change> {
         // Its record was made when the call began.
         let begun = self.run_state().ledger.unresolved(urn).map(|unresolved| (**unresolved).clone());
-        let mut record = begun.and_then(|begun| self.record_of_failure(begun, error));
-        if fail_points::is_on("planted::raised-create-forgotten") && error.kind == ProviderErrorKind::Raised {
-            record = None;
-        }
-        if fail_points::is_on("planted::unreadable-create-forgotten")
-            && matches!(error.kind, ProviderErrorKind::Unreadable { .. })
-        {
-            record = None;
-        }
+        let record = begun.and_then(|begun| self.record_of_failure(begun, error));
         let mut run_state = self.run_state();
         let mut changes: Vec<Change> = operation.map(|operation| run_state.end(operation)).into_iter().collect();
         changes.extend(record.map(|record| run_state.unresolved(record)));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::event::{Event, IMPLIED, LEFT_BEHIND, LEFT_BEHIND_IMPLIED, Op, RETAINED};
-use crate::fail_points;
 use crate::plan::{RegistrationError, Step};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
@@ -74,11 +73,10 @@ impl Context {
 
     /// The note of a deletion: its object stays, goes without a call of its own, or what the step says already.
     fn deletion_note(&self, step: &Step, number: ResourceNumber, resource: &ResourceState) -> &'static str {
-        let is_ignored = step.op == Op::DeleteReplaced && fail_points::is_on("planted::retain-ignored-for-old-object");
         let is_left_behind = || self.base.resources.get(number as usize).is_some_and(|resource| resource.delete);
         if !has_object_to_delete(step, resource) {
             step.note
-        } else if resource.retain_on_delete && !is_ignored {
+        } else if resource.retain_on_delete {
             RETAINED
         } else if step.op == Op::DeleteReplaced && is_left_behind() {
             if step.note == IMPLIED { LEFT_BEHIND_IMPLIED } else { LEFT_BEHIND }

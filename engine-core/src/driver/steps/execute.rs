@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
-use crate::fail_points;
 use crate::plan::{Step, mark_outputs, needs_marks};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
@@ -142,8 +141,7 @@ impl Context {
         // Its new URN must survive a crash, for what comes after it refers to it. So must what it refers to from now on:
         // what it no longer needs may be deleted by this very run, and a resource that refers to nothing is not sound.
         let differs = |old: &ResourceState| old.urn != resource.urn || !old.refers_as(&resource);
-        let moves =
-            old.is_some_and(|(_, old)| differs(old)) && !fail_points::is_on("planted::kept-references-forgotten");
+        let moves = old.is_some_and(|(_, old)| differs(old));
         if moves && !self.operation.dry_run {
             let change = self.run_state().put(Arc::clone(&resource), in_place_of);
             self.exchange.append_unawaited(vec![change]);
@@ -170,7 +168,7 @@ impl Context {
             crate::builtin::foresee(&resource.kind, &mut outputs);
             if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
                 for (key, value) in old.outputs_or_empty().iter() {
-                    if step.stables.contains(key) || fail_points::is_on("planted::preview-keeps-outputs") {
+                    if step.stables.contains(key) {
                         outputs.insert(key.clone(), value.clone());
                     }
                 }

@@ -14,10 +14,6 @@ impl Context {
     pub(in crate::driver) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
         let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
         fail_points::kill(if begins { "kill::before-intent" } else { "kill::before-outcome" });
-        if fail_points::is_on(if begins { "planted::call-before-intent" } else { "planted::done-before-durable" }) {
-            self.exchange.leave(Action::Append { changes, with_next: false, awaited: None });
-            return Ok(());
-        }
         let written = self.exchange.append(changes, false, None);
         let written = written.wait().await.map_err(|error| self.state_failure(&error));
         fail_points::kill(if begins { "kill::after-intent" } else { "kill::after-outcome" });

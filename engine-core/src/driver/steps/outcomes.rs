@@ -86,12 +86,6 @@ impl Context {
                 | ProviderErrorKind::NoProvider
                 | ProviderErrorKind::NoMethod
                 | ProviderErrorKind::Hook => {
-                    if fail_points::is_on("planted::failed-create-recorded") && step.op == Op::Create {
-                        "lost".clone_into(&mut resource.id);
-                        let changes = self.book_outcome(step, &Arc::new(resource), operation);
-                        self.record(changes).await?;
-                        return Err(error);
-                    }
                     // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
                     // same.
                     let changes = if step.op == Op::Update {
@@ -100,11 +94,6 @@ impl Context {
                         self.unknown_outcome(&step.urn, &error, Some(operation))
                     };
                     self.record(changes).await?;
-                    return Err(error);
-                }
-                ProviderErrorKind::Died if fail_points::is_on("planted::create-of-plugin-forgotten") => {
-                    let ended = self.run_state().end(operation);
-                    self.record(vec![ended]).await?;
                     return Err(error);
                 }
                 // The object may exist: the operation stays pending, and the next run names it.
@@ -155,9 +144,6 @@ impl Context {
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
                 changes.extend(run_state.put_replacement(Arc::clone(resource), number, &old));
-                if fail_points::is_on("planted::pending-delete-lost") {
-                    changes.push(run_state.remove(number));
-                }
             }
             (_, old) => changes.push(run_state.put(Arc::clone(resource), old.map(|(number, _)| number))),
         }
@@ -188,12 +174,7 @@ fn finish_resource(step: &Step, resource: &mut ResourceState, mut outputs: Prope
     if !resource.served_by().is_plugin() {
         copy_secrets(&resource.inputs, &mut outputs);
     }
-    if let (true, Op::Update, Some((_, old))) = (fail_points::is_on("planted::old-outputs-kept"), step.op, &step.old) {
-        outputs.extend((*old.outputs_or_empty()).clone());
-    }
-    if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old)
-        && !fail_points::is_on("planted::partial-update-stores-new-inputs")
-    {
+    if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old) {
         resource.inputs = Arc::clone(&old.inputs);
     }
     resource.outputs = Some(Arc::new(outputs));

@@ -98,8 +98,7 @@ impl ContainedFiles {
 
 impl Spot<'_> {
     fn open_as(&self, flags: OFlags) -> io::Result<OwnedFd> {
-        let links = if fail_points::is_on("planted::link-followed") { OFlags::empty() } else { OFlags::NOFOLLOW };
-        let flags = flags | links | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(&self.directory, self.name, flags, modes::first_of_file())
             .map_err(|error| self.explain(error))
     }

@@ -234,7 +234,6 @@ impl FileLock {
             let file = open()?;
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) if fail_points::is_on("planted::lease-shared") => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(error),
             }

@@ -4,7 +4,6 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use crate::fail_points;
 use rustix::fs::{Gid, Mode, RawMode, Stat, fchmod, fchown, fstat};
 
 const FILE: RawMode = 0o666;
@@ -18,12 +17,12 @@ const ALL: RawMode = 0o7777;
 
 /// The mode with which a file is made, before it is known what it may be.
 pub(crate) fn first_of_file() -> Mode {
-    Mode::from_raw_mode(if fail_points::is_on("planted::mode-not-set") { FILE } else { FILE & OWNER })
+    Mode::from_raw_mode(FILE & OWNER)
 }
 
 /// The mode with which a directory is made.
 pub(crate) fn first_of_directory() -> Mode {
-    Mode::from_raw_mode(if fail_points::is_on("planted::mode-not-set") { DIRECTORY } else { DIRECTORY & OWNER })
+    Mode::from_raw_mode(DIRECTORY & OWNER)
 }
 
 /// The permissions of what something new is beside.
@@ -74,9 +73,6 @@ pub(crate) fn take(file: &impl AsFd, of: &Stat) -> io::Result<()> {
 }
 
 fn give(file: &impl AsFd, mode: RawMode, group: Option<u32>) -> io::Result<()> {
-    if fail_points::is_on("planted::mode-not-set") {
-        return Ok(());
-    }
     let found = fstat(file)?;
     let mut mode = mode | (found.st_mode & SET_GROUP);
     if let Some(group) = group.filter(|group| mode & GROUP != 0 && *group != found.st_gid)

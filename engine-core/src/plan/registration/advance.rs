@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::diff::reset_ignored;
 use crate::event::Op;
-use crate::fail_points;
 use crate::provider::{Answer, DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
@@ -261,11 +260,7 @@ impl Planner {
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
             // Without old inputs, and the program's inputs as they are (docs/rules 2.5, 2.6).
-            let mut inputs = if fail_points::is_on("planted::replacement-ignores-changes") {
-                (*registration.checked).clone()
-            } else {
-                registration.goal.inputs.clone()
-            };
+            let mut inputs = registration.goal.inputs.clone();
             self.fill_name(registration, &mut inputs, None)?;
             registration.checked = Arc::new(inputs);
             return Ok(registration.check(PropertyMap::new()));

@@ -63,7 +63,7 @@ fn stacks_in_a_directory_pass() {
 }
 
 /// What every store is asked for catches a store that does not do it.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn the_planted_bugs_of_leases_are_noticed() {
     assert_eq!(unnoticed_bugs(stacks_in_a_directory_pass), []);

@@ -155,7 +155,7 @@ pub async fn run(rig: &dyn Rig, names: &[&str]) -> Report {
 
 /// The bugs of leases and fences that the suite does not notice in a store, each with the case that has to; none in a store that has
 /// the fail points where it should. `suite` is the store's own test that runs every case.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 pub fn unnoticed_bugs<T: Fn() + Copy>(suite: T) -> Vec<(&'static str, &'static str)> {
     use crate::fail_points::is_noticed_with;
     let promises = [

@@ -215,7 +215,7 @@ proptest! {
 }
 
 /// The bug turns the test of its promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn the_planted_bug_of_values_is_noticed() {
     use crate::fail_points::is_noticed;

@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use crate::error::{Error, Result};
-use crate::fail_points;
 
 /// Appends a text in quotes.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
@@ -23,11 +22,7 @@ pub(super) fn write_number(out: &mut Vec<u8>, number: f64) {
     let size = number.abs();
     // Writing into memory cannot fail.
     let _ = if number == 0.0 {
-        out.write_all(if number.is_sign_negative() && !fail_points::is_on("planted::sign-of-zero-lost") {
-            b"-0"
-        } else {
-            b"0"
-        })
+        out.write_all(if number.is_sign_negative() { b"-0" } else { b"0" })
     } else if (1e-6..1e21).contains(&size) {
         write!(out, "{number}")
     } else {

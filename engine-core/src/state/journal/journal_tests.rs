@@ -201,7 +201,7 @@ fn a_journal_that_another_hand_wrote_is_refused() {
 }
 
 /// Each bug turns a test of its promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn every_planted_bug_of_journals_is_noticed() {
     use crate::fail_points::is_noticed;

@@ -3,7 +3,6 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::fail_points;
 use crate::message;
 use crate::message::Command;
 
@@ -56,7 +55,6 @@ impl Journal {
 /// Reads a journal. `Ok(None)`: it was torn before its first line was whole, so nothing was ever recorded in it.
 /// `place` names it in errors.
 pub(in crate::state) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
-    drop(fail_points::is_on("planted::memory-unbounded").then(|| vec![0_u8; 64 << 20]));
     let (first, mut next) = Line::cut(bytes, 0);
     if !first.follows(0) {
         if is_torn(bytes, &first, 0) {
@@ -87,9 +85,6 @@ pub(in crate::state) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal
             return Err(damaged(place, &format!("record {} does not match its checksum", sequence + 1)));
         }
         journal.torn = bytes.len() - journal.good;
-        if fail_points::is_on("planted::torn-tail-takes-predecessor") {
-            journal.records.pop();
-        }
         break;
     }
     if journal.good > bytes.len() {
@@ -130,9 +125,6 @@ pub(in crate::state) fn readable(bytes: &[u8], place: &str) -> Result<(usize, us
 
 /// Was every line of this journal, which was read, written under the key? `place` names it in errors.
 pub(in crate::state) fn verify(bytes: &[u8], journal: &Journal, key: &SealKey, place: &str) -> Result<()> {
-    if fail_points::is_on("planted::journal-not-authenticated") {
-        return Ok(());
-    }
     let bytes = &bytes[..journal.good];
     let (mut next, mut previous, mut number) = (0, String::new(), 0);
     while next < bytes.len() {

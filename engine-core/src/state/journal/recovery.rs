@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::fail_points;
 use crate::message::Message;
 use crate::urn::Urn;
 
@@ -80,7 +79,7 @@ pub(in crate::state) fn recover(
         recovered.fate = if bytes.is_empty() { JournalFate::Remove } else { JournalFate::SetAside };
         return Ok(recovered);
     };
-    if journal.header.base == recovered.hash || fail_points::is_on("planted::compacted-journal-replayed") {
+    if journal.header.base == recovered.hash {
         replay(journal, &mut recovered, run);
     } else if journal.fold.as_ref() == Some(&recovered.hash) {
         // Killed between the last two steps of a fold.

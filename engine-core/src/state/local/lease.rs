@@ -125,9 +125,6 @@ impl LocalLease {
 
     /// Is the lease still ours?
     fn check(&self, held: &Held) -> Result<()> {
-        if fail_points::is_on("planted::fence-dropped") {
-            return Ok(());
-        }
         let current = held.lock.is_current().map_err(|error| io_error("look for", &self.files.lease, error))?;
         if current && files::exists(self.disk(), &held.lock_file)? {
             return Ok(());
@@ -211,9 +208,7 @@ impl OpenJournal {
         let fail = |error| io_error("write", path, error);
         let file = disk.open(path, OpenMode::Append).map_err(fail)?;
         let length = file.length().map_err(fail)?;
-        if let Some(directory) = path.parent()
-            && !fail_points::is_on("planted::journal-name-not-synced")
-        {
+        if let Some(directory) = path.parent() {
             disk.sync_directory(directory).map_err(fail)?;
         }
         Ok(Self { file, length, reserved: length })
@@ -242,12 +237,8 @@ impl OpenJournal {
             let _ = self.file.write_all(&bytes[..bytes.len() / 2]);
             fail_points::kill_now();
         }
-        let written = self.file.write_all(bytes).and_then(|()| {
-            if fail_points::is_on("planted::journal-not-synced") { Ok(()) } else { self.file.sync_data() }
-        });
-        if let Err(error) = written
-            && !fail_points::is_on("planted::write-error-ignored")
-        {
+        let written = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
             // A half written record would be taken for a torn one at the next start; better it is not there at all.
             let _ = self.file.truncate(self.length);
             self.reserved = self.length;

@@ -89,7 +89,7 @@ fn the_loss_of_a_journal_is_accepted_on_purpose_only() {
 }
 
 /// The bug turns the test of its promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn the_planted_bug_of_lost_journals_is_noticed() {
     use crate::fail_points::is_noticed;

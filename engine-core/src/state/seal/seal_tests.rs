@@ -310,7 +310,7 @@ fn a_wrong_key_writes_nothing() {
 }
 
 /// Each bug turns a test of its promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn every_planted_bug_of_seals_and_keys_is_noticed() {
     use crate::fail_points::is_noticed;

@@ -17,7 +17,6 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::{hmac, pbkdf2};
 
 use crate::error::{Error, Result};
-use crate::fail_points;
 use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 
@@ -359,9 +358,6 @@ impl Inner {
         let key = UnboundKey::new(&AES_256_GCM, bytes).map_err(|_| "AES-256-GCM is not available".to_owned())?;
         let key = LessSafeKey::new(key);
         match &self.check {
-            _ if fail_points::is_on("planted::key-not-verified") => {
-                Ok(Keys { encryption: key, seal: SealKey::derive(bytes) })
-            }
             Some(check) if open(&key, check).as_deref() != Some(CHECK_TEXT) => Err(self.wrong_passphrase()),
             _ => Ok(Keys { encryption: key, seal: SealKey::derive(bytes) }),
         }

@@ -216,12 +216,6 @@ impl Writer {
     async fn run(mut self, jobs: Jobs) {
         let mut failed: Option<Arc<str>> = None;
         while let Some(mut batch) = jobs.0.take().await {
-            if fail_points::is_on("planted::each-record-flushed") {
-                for job in batch {
-                    self.record(vec![job], &mut failed).await;
-                }
-                continue;
-            }
             self.wait_for_company(&mut batch, &jobs.0).await;
             self.record(batch, &mut failed).await;
         }
@@ -260,9 +254,6 @@ impl Writer {
     /// meantime takes no outcome away. Where there is no room, the calls of the batch are refused, and the outcomes in it
     /// are written into the room that was kept for them.
     async fn make_room(&mut self, batch: &mut Batch) {
-        if fail_points::is_on("planted::room-not-reserved") {
-            return;
-        }
         let Err(error) = self.lease.reserve(self.room_for(batch)).await else { return };
         let cause: Arc<str> = match error {
             Error::Locked(why) => String::from(why).into(),
@@ -296,8 +287,7 @@ impl Writer {
             lines.record(self.durable, batch.text_of(record), &mut bytes);
         }
         self.lease.append(&bytes).await?;
-        // The bug would be hidden: the note is written in the same directory, which is synced with it.
-        if let Some(seal) = self.seal.take().filter(|_| !fail_points::is_on("planted::journal-name-not-synced")) {
+        if let Some(seal) = self.seal.take() {
             fail_points::kill("kill::before-note");
             let noted = seal.encode(Some(RunNote::of(&self.header)), self.crypter.seal_key()?)?;
             self.lease.write_seal(&noted).await?;

@@ -209,7 +209,7 @@ fn what_nobody_waits_for_is_written_with_what_somebody_waits_for_or_at_the_end()
 }
 
 /// The bug turns the test of its promise red.
-#[cfg(feature = "fail-points")]
+#[cfg(feature = "planted-bugs")]
 #[test]
 fn the_planted_bug_of_flushes_is_noticed() {
     use crate::fail_points::is_noticed;

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use maloko_core::error::{Error, Result};
-use maloko_core::fail_points;
 use maloko_core::state::{Holder, StackName, lock_file};
 use object_store::UpdateVersion;
 
@@ -79,15 +78,8 @@ async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<
     let bucket = &store.bucket;
     let clock = &store.environment.clock;
     let Some((first, version)) = Record::read(bucket, &keys.lease).await? else { return Ok(Seen::Free(None)) };
-    if !first.is_held() || fail_points::is_on("planted::lease-shared") {
+    if !first.is_held() {
         return Ok(Seen::Free(Some((first, version))));
-    }
-    if fail_points::is_on("planted::clock-believed")
-        && let Ok(written) = first.who.since.parse::<jiff::Timestamp>()
-    {
-        let silent = clock.now().duration_since(written).unsigned_abs();
-        let alive = silent < store.timing.patience;
-        return Ok(if alive { Seen::Alive(first.who.holder()) } else { Seen::Stale(first, version) });
     }
     let since = clock.elapsed();
     let mut told = false;

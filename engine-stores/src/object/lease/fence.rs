@@ -1,7 +1,6 @@
 //! Shutting a former holder out: whatever it could still write to is changed under its hands.
 
 use maloko_core::error::{Error, Result};
-use maloko_core::fail_points;
 
 use crate::object::batch;
 use crate::object::bucket::{Bucket, Found};
@@ -16,9 +15,6 @@ const MARK_ATTEMPTS: u32 = 4;
 /// Makes sure that a former holder, who may be asleep between a look and a write, can write nothing any more. Gives the
 /// first free number of the journal.
 pub(crate) async fn shut_out(bucket: &Bucket, keys: &StackKeys, record: &Record) -> Result<u64> {
-    if fail_points::is_on("planted::fence-dropped") {
-        return Ok(record.journal_next);
-    }
     let fence = (record.epoch, record.id.as_str(), &record.who);
     let next = batch::put_fence(bucket, keys, record.journal_next, fence).await? + 1;
     mark_anew(bucket, keys, record.epoch).await?;
