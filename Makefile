@@ -303,6 +303,9 @@ SAMPLE := --programs 1500 $(addprefix --and ,2112 2694 2707)
 .PHONY: model model-bugs
 # Each bug of engine-model/bugs is planted in a copy of the tree, and a test notices it there (docs/internals/reliability.md).
 PLANTED := $(STAMPS)/planted
+.PHONY: verify-bugs
+verify-bugs: | $(STAMPS)/tools-checked
+	$(PYTHON) .ci/plant.py
 PLANTED_TEST = cd $(PLANTED) && CARGO_TARGET_DIR=$(CURDIR)/target/planted $(CARGO_TEST) \
 	$(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs)
 model-bugs: $(STAMPS)/test-servers
@@ -562,7 +565,7 @@ bench-backends: $(STAMPS)/test-servers
 # Verify
 
 .PHONY: verify verify-rust verify-python verify-node verify-rules verify-prose types types-fresh protos protos-fresh
-verify: verify-rust verify-python verify-node verify-page verify-rules verify-prose types-fresh protos-fresh audit-own
+verify: verify-rust verify-python verify-node verify-page verify-rules verify-prose types-fresh protos-fresh audit-own verify-bugs
 	@echo "make verify: clean"
 
 # What could not be checked because a database did not answer is said; STRICT=--strict makes it a failure.

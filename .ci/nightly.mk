@@ -4,7 +4,7 @@
 #   make nightly            every part, one after the other, to the end
 #   make nightly-PART       one of them:
 #     python, node          the suites in their long forms, every conformance case on the real command line, the oldest SDKs
-#     rust                  every planted bug, 10,000 lifecycles, every edge of the simulation
+#     rust                  every planted bug (make model-bugs), 10,000 lifecycles, every edge of the simulation
 #     release               a look at each suite on what is shipped: the release build
 #     minutes               eleven minutes in one call of a plugin made in Go, which watches the engine (needs Go and its module proxy)
 #     kills                 fifty runs per language killed at random moments
