@@ -215,10 +215,7 @@ try-sources:
 
 # The first makes what the others need; then two lanes run beside each other, and what each stage cost is told at the end
 # (.ci/stages.py). A lane's stages run one after the other. On two cores a third lane would only take the caches from the
-# others. What the command line does is tested in one language at a time: .ci/by_turns.json.
-# A number from 1 on to the given one, which changes with the commit.
-by_the_commit = $(shell hash=$$(git rev-parse --verify --quiet HEAD) && echo $$((16#$${hash:0:7} % $(1) + 1)) || echo 1)
-TURN ?= $(call by_the_commit,2)
+# others.
 LANE_RUST := test-rust-build test-rust model-sample test-examples test-page
 LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
@@ -226,9 +223,7 @@ STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
 .PHONY: test budget $(STAGES)
 LANES ?= 2
 test: export LANES := $(LANES)
-test: export MALOKO_TURN = $(TURN)
 test: | $(STAMPS)/tools-checked
-	@echo "by turns: $(or $(TURN),both), by the commit (.ci/by_turns.json); again: make test TURN=$(TURN); everything: make test TURN="
 	@$(PYTHON) .ci/stages.py run --first test-build --jobs 4 --lane $(LANE_RUST) --lane $(LANE_NODE) --lane $(LANE_PYTHON)
 	@echo "make test: every suite passed"
 # Did each stage of the last `make test` keep to its budget (.ci/budget.json)?
@@ -273,12 +268,13 @@ test-rust: $(STAMPS)/test-servers
 	RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST)) -- --quiet
 
 # cargo-mutants changes one place of a pure decision at a time, and the unit tests of the core have to notice (.cargo/mutants.toml). A shard
-# takes an hour at most; which one depends on the commit. All of them: make mutants SHARD=0/1, some eight hours.
+# takes an hour at most; which one is by the day of the year, so that all of them come in twelve nights. All at once: make mutants SHARD=0/1,
+# some eight hours.
 CARGO_MUTANTS := 27.1.0
 MUTANTS_DIR := $(STAMPS)/mutants
 MUTANTS ?= $(addprefix engine-core/src/,autonaming/** diff/** plan/** property_path.rs schedule.rs value.rs value/**)
 SHARDS := 12
-SHARD ?= $(if $(filter file,$(origin MUTANTS)),$(shell expr $(call by_the_commit,$(SHARDS)) - 1)/$(SHARDS),0/1)
+SHARD ?= $(if $(filter file,$(origin MUTANTS)),$(shell expr $$(date +%j) % $(SHARDS))/$(SHARDS),0/1)
 # No mutant of these survived when they were last looked at, so one that does is a failure. Those of the others are listed.
 MUTANTS_NONE_LEFT := engine-core/src/diff/reset.rs
 .PHONY: mutants
@@ -331,14 +327,12 @@ simulate:
 corpus:
 	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus
 # Where a stage's times are to be told, its runner writes them down.
-# What has failed is made again (.ci/stages.py) with FAILED_IN=FILES.
-FAILED_IN ?=
 PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
 	@# A worker more than the two cores that the budget is for: many tests wait. conftest.py has the longest files first. A worker
 	@# that crashes ends the run: in the place of one, pytest-xdist may wait for ever.
 	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
-		$(if $(MALOKO_LONG),-o faulthandler_timeout=7200) $(PYTEST_REPORT) $(if $(FAILED_IN),--last-failed)
+		$(if $(MALOKO_LONG),-o faulthandler_timeout=7200) $(PYTEST_REPORT)
 
 # The kit, breakpoints and coverage on each Python from 3.10 on that is found, or on those of PYTHONS="python3.10 /opt/...".
 # An old Python gets the newest tools that still know it.
@@ -359,7 +353,7 @@ test-python-versions: $(STAMPS)/wheel
 # The plugins of its tests run in our Python.
 test-node test-node-long: $(STAMPS)/venv
 test-node: $(STAMPS)/node
-	$(NPM) --prefix node-tests run test:vitest -- $(FAILED_IN)
+	$(NPM) --prefix node-tests run test:vitest
 	$(NPM) --prefix node-tests run test:others
 # The npm package beside the tools of other projects: makes the table of docs/reference/installing-beside.md, or compares it.
 .PHONY: install-matrix check-install-matrix
@@ -384,18 +378,17 @@ $(STAMPS)/node-%/stamp: | $(STAMPS)/tools-checked
 # What comes of misbehaving providers, for docs/internals/hostile-providers.md; and 200 times loaded and unloaded.
 .PHONY: hostile-table
 hostile-table: $(STAMPS)/python $(STAMPS)/node
-	-MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-python.json $(PY) -m pytest python-tests/hostile/test_hostile.py -q
-	-cd node-tests && MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-nodejs.json npx vitest run hostile/hostile.test.ts
+	-MALOKO_LONG=1 MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-python.json $(PY) -m pytest python-tests/hostile/test_hostile.py -q
+	-cd node-tests && MALOKO_LONG=1 MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-nodejs.json npx vitest run hostile/hostile.test.ts
 	$(PY) python-tests/hostile/document.py $(STAMPS)/hostile-python.json $(STAMPS)/hostile-nodejs.json
 # The cases that must pass stand in conformance/pass-LANGUAGE.txt; `make conformance-python CASES='cases/x.json'` runs others.
 cases = $(addprefix conformance/cases/,$(addsuffix .json,$(shell sed 's/\#.*//' $(1))))
 CASES_PYTHON = $(or $(CASES),$(call cases,conformance/pass-python.txt))
 CASES_NODE = $(or $(CASES),$(call cases,conformance/pass-nodejs.txt))
 JOBS ?= 2
-# Every case runs in a process that has run others, save lifecycle-*: each of their steps is a process of the command line (in
-# `make test` in one language, by turns). With PROCESSES=--processes so is each step of each case, and secrets need a passphrase.
+# Every case runs in a process that has run others. In Python, where it is quicker, the steps of lifecycle-* are processes of the command
+# line. With PROCESSES=--processes so is each step of each case, and secrets need a passphrase.
 PROCESSES ?=
-warm_in_turn = $(if $(filter $(1),$(MALOKO_TURN)),--warm)
 # What the oldest SDKs run: the command line, the library, components, configuration and secrets. OLDEST=all: every lifecycle.
 OLDEST ?= lifecycle-basic component-tree secret-config
 lifecycles = $(notdir $(basename $(wildcard conformance/cases/lifecycle-*.json)))
@@ -404,20 +397,19 @@ CASES_OLDEST = $(patsubst %,conformance/cases/%.json,$(if $(filter all,$(OLDEST)
 .PHONY: conformance-python conformance-node conformance-oldest conformance-oldest-python conformance-oldest-node
 conformance: conformance-python conformance-node
 conformance-python: $(STAMPS)/python
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/run.py --cli $(MALOKO_PY) --lang python --jobs $(JOBS) $(or $(PROCESSES),$(call warm_in_turn,2)) $(CASES_PYTHON)
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/run.py --cli $(MALOKO_PY) --lang python --jobs $(JOBS) $(PROCESSES) $(CASES_PYTHON)
 conformance-node: $(STAMPS)/node
-	$(PYTHON) conformance/run.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules --jobs $(JOBS) $(or $(PROCESSES),$(call warm_in_turn,1)) $(CASES_NODE)
+	$(PYTHON) conformance/run.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules --jobs $(JOBS) $(or $(PROCESSES),--warm) $(CASES_NODE)
 
-# The stories with provider plugins that must pass (conformance/plugins/pass.txt): of each language the half whose turn it is, as in
-# .ci/by_turns.json; without a turn, and with CASES=all, all of them. The plugins run in our Python, whatever runs the program.
-plugin_turn = $(if $(filter 1 2,$(MALOKO_TURN)),$(if $(filter $(1),$(MALOKO_TURN)),first,second),all)
-plugin_cases = $(or $(filter-out all,$(CASES)),--must-pass $(if $(CASES),all,$(call plugin_turn,$(1))))
+# The stories with provider plugins that must pass: of each language the half that conformance/plugins/pass.txt gives it; with CASES=all, as
+# at night, all of them. The plugins run in our Python, whatever runs the program.
+plugin_cases = $(or $(filter-out all,$(CASES)),--must-pass $(or $(CASES),$(if $(MALOKO_LONG),all,$(1))))
 .PHONY: conformance-plugins conformance-plugins-python conformance-plugins-node
 conformance-plugins: conformance-plugins-python conformance-plugins-node
 conformance-plugins-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python --node-modules node-tests/node_modules $(call plugin_cases,1)
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python --node-modules node-tests/node_modules $(call plugin_cases,python)
 conformance-plugins-node: $(STAMPS)/node $(STAMPS)/venv
-	$(PY) conformance/plugins/run.py check --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules $(call plugin_cases,2)
+	$(PY) conformance/plugins/run.py check --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules $(call plugin_cases,nodejs)
 
 # Plugins that are not ours, and the real `pulumi`: built from Go modules into REAL_PLUGINS, then the recorded case that needs them, and both
 # tools in turns on one stack. Needs Go and its module proxy; the first build takes two cores a quarter of an hour.

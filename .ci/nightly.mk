@@ -3,7 +3,7 @@
 #
 #   make nightly            every part, one after the other, to the end
 #   make nightly-PART       one of them:
-#     python, node          the suites in their long forms, every conformance case on the real command line, the oldest SDKs
+#     python, node          the suites in their long forms, every conformance case and story with plugins on the real command line, the oldest SDKs
 #     rust                  every planted bug (make model-bugs), 10,000 lifecycles, every edge of the simulation
 #     release               a look at each suite on what is shipped: the release build
 #     minutes               eleven minutes in one call of a plugin made in Go, which watches the engine (needs Go and its module proxy)
@@ -12,7 +12,7 @@
 #     damage, races         flipped bits, failing disks and killed commands; processes that race for a directory
 #     postgres, stores      processes that race for a lock in a database, in object stores
 #     hostile               hostile providers, and 200 times loaded and unloaded
-#     mutants               a twelfth of the small bugs that cargo-mutants makes in pure decisions
+#     mutants               the day's twelfth of the small bugs that cargo-mutants makes in pure decisions
 #     model, fuzz           lifecycles, and malformed input, of the SEED of the night
 #     install               the npm package beside the tools of other projects, by npm, pnpm and yarn
 
@@ -38,7 +38,7 @@ NIGHTLY_fuzz := soak-fuzz
 NIGHTLY_install := check-install-matrix
 
 # What is asked of each part, so that it takes an hour at most; other numbers by the same names (make nightly-stores RACES=200).
-nightly-python nightly-node: export MALOKO_LONG = 1
+nightly-python nightly-node nightly-release: export MALOKO_LONG = 1
 nightly-python nightly-node: export PROCESSES := --processes
 nightly-python nightly-node: export OLDEST := all
 nightly-release: export PROFILE = release
@@ -91,8 +91,8 @@ soak-stores: $(STAMPS)/test-servers
 soak-postgres:
 	RACES=$(RACES) $(CARGO_TEST) --test postgres
 soak-hostile: $(STAMPS)/python $(STAMPS)/node
-	MALOKO_CYCLES=200 $(PY) -m pytest python-tests/hostile -q $(PYTEST_REPORT)
-	cd node-tests && MALOKO_CYCLES=200 npx vitest run hostile
+	MALOKO_LONG=1 MALOKO_CYCLES=200 $(PY) -m pytest python-tests/hostile -q $(PYTEST_REPORT)
+	cd node-tests && MALOKO_LONG=1 MALOKO_CYCLES=200 npx vitest run hostile
 soak-minutes: $(STAMPS)/python
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) command
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/minutes.py $(REAL_PLUGINS) --cli $(MALOKO_PY)

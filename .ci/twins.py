@@ -1,5 +1,5 @@
 """Says which tests of python-tests have no twin of the same title in node-tests, and the other way round, which
-twins are in folders of different names, and which names of by_turns.json are not there.
+twins are in folders of different names.
 
 `test("a stack's state is kept", ...)` is the twin of `def test_a_stack_s_state_is_kept`. What differs from row to row
 of a table (`%s`, `${name}`) stands for anything. A test of which the other language can have none stands below with the
@@ -10,7 +10,6 @@ Each file of tests is in a folder of its topic, which has the same name in both 
 """
 
 import ast
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -418,10 +417,6 @@ def main() -> int:
         languages = [place.split("/")[0] for place in places]
         if len(set(languages)) < len(languages) or len({folder(place) for place in places}) > 1:
             faults.append(f"{' and '.join(places)}: files of tests called '{name}' must be in one folder")
-    turns = json.loads((ROOT / ".ci" / "by_turns.json").read_text(encoding="utf-8"))
-    for name in [*turns["first"], *turns["second"]]:
-        if name not in files:
-            faults.append(f".ci/by_turns.json has '{name}', and there is no such file of tests")
     print("\n".join(faults) or "the tests of both languages are twins")
     return 1 if faults else 0
 

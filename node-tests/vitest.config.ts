@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const reports = process.env.REPORTS;
@@ -65,32 +63,20 @@ const commands = [
 /** Files by their names: each is in a folder of its topic. */
 const files = (names: string[]): string[] => names.map((name) => `*/${name}.test.ts`);
 
-/** The files whose twins in Python run in this turn (.ci/by_turns.json): none unless MALOKO_TURN asks for a turn. */
-function leftToPython(): string[] {
-    const turn = { 1: "first", 2: "second" }[process.env.MALOKO_TURN ?? ""];
-    const list = join(import.meta.dirname, "..", ".ci", "by_turns.json");
-    return turn ? files(JSON.parse(readFileSync(list, "utf8"))[turn]) : [];
-}
-
-const exclude = leftToPython();
-
 // Our package first: then the SDK loads without its serialiser, and quickly.
 const setupFiles = ["./support/setup.ts"];
 
 export default defineConfig({
     test: {
         projects: [
-            { extends: true, test: { name: "commands", include: files(commands), exclude, isolate: false } },
-            {
-                extends: true,
-                test: { name: "together", include: files(together), exclude, isolate: false, setupFiles },
-            },
+            { extends: true, test: { name: "commands", include: files(commands), isolate: false } },
+            { extends: true, test: { name: "together", include: files(together), isolate: false, setupFiles } },
             {
                 extends: true,
                 test: {
                     name: "apart",
                     include: files(["*"]),
-                    exclude: [...files([...together, ...commands]), ...exclude],
+                    exclude: files([...together, ...commands]),
                     setupFiles,
                 },
             },

@@ -1,6 +1,5 @@
 """What the tests share. They drive the installed wheel: function programs against a state in memory, and the CLI."""
 
-import json
 import os
 import shutil
 import sys
@@ -28,25 +27,8 @@ LONGEST = (
 )
 """The files that take longest. They come first, so that no worker goes on alone at the end."""
 
-HERE = Path(__file__).parent
 # Plugins start slowly beside many others.
 os.environ.setdefault("MALOKO_PLUGIN_START_SECONDS", "240")
-LEFT_TO_NODE = pytest.StashKey[set[Path]]()
-
-
-def left_to_node() -> set[Path]:
-    """The files whose twins in Node run in this turn (.ci/by_turns.json): none unless MALOKO_TURN asks for a turn."""
-    turn = {"1": "second", "2": "first"}.get(os.environ.get("MALOKO_TURN", ""))
-    names = json.loads((HERE.parent / ".ci" / "by_turns.json").read_text())[turn] if turn else []
-    return {path for name in names for path in HERE.glob(f"*/test_{name}.py")}
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[LEFT_TO_NODE] = left_to_node()
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return True if collection_path in config.stash[LEFT_TO_NODE] else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

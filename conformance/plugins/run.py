@@ -2,7 +2,7 @@
 """Drives a command line through the cases, each in a throw-away project, and records or compares what was seen.
 
     run.py record|check [--cli pulumi] [--lang python,nodejs] [--node-modules DIR] [--keep] [CASE ...]
-    run.py check --must-pass all|first|second ...    the cases of pass.txt, or those of a turn
+    run.py check --must-pass all|python|nodejs ...   the cases of pass.txt, or those of a language
 
 Real plugins (random, command) are looked for in $REAL_PLUGINS and on $PATH; --must-pass leaves out what lacks them. The
 rest needs Python with `pulumi` and `grpcio` only.
@@ -357,10 +357,10 @@ def run(options, case, language):
     return seen
 
 
-def must_pass(turn):
-    """The cases of pass.txt, or those of a turn."""
+def must_pass(share):
+    """The cases of pass.txt, or those of a language."""
     lines = [line.partition("#")[0].split() for line in (HERE / "pass.txt").read_text().splitlines()]
-    return [HERE / line[0] for line in lines if line and turn in ("all", line[1])]
+    return [HERE / line[0] for line in lines if line and share in ("all", line[1])]
 
 
 def check(case, language, got, words):
@@ -396,7 +396,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--words", action="store_true", help="check: compare the reference's words and counts too")
-    parser.add_argument("--must-pass", choices=["all", "first", "second"], help="the cases of pass.txt")
+    parser.add_argument("--must-pass", choices=["all", "python", "nodejs"], help="the cases of pass.txt")
     parser.add_argument("cases", nargs="*")
     options = parser.parse_intermixed_args()
     if options.node_modules:

@@ -7,9 +7,7 @@ import { EmbeddedStack, type Result } from "maloko/embedded";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Echo, type Props, Thing } from "../support/kit";
 import { type Behaviour, expected, type Good, hidesAnObject, TABLE, undone } from "./behaviours";
-import { checkDocument, note } from "./table";
-
-const METHODS = ["configure", "check", "diff", "create", "read", "update", "delete"];
+import { checkDocument, METHODS, note } from "./table";
 
 // In memory, where there is such a place: what is written there thousands of times is of no use afterwards.
 const PLACE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
@@ -118,8 +116,14 @@ function pending(directory: string): string[] {
     return (checkpoint.latest.pending_operations ?? []).map(({ type }: Props) => type);
 }
 
-describe.each(TABLE)("$name", (behaviour: Behaviour) => {
-    test.each(METHODS)("hostile: %s", async (method) => {
+// Every other one of each behaviour's methods; Python has the others. In `make nightly` all of them in both languages.
+const ROWS = TABLE.map((behaviour, row): [string, Behaviour, string[]] => {
+    const tried = METHODS.filter((_, column) => process.env.MALOKO_LONG || (row + column) % 2 === 1);
+    return [behaviour.name, behaviour, tried];
+});
+
+describe.each(ROWS)("%s", (_, behaviour, methods) => {
+    test.each(methods)("hostile: %s", async (method) => {
         const directory = mkdtempSync(join(PLACE, "maloko-hostile-"));
         onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
         cpSync(MAKING.includes(method) ? prepared.without : prepared.with, directory, { recursive: true });

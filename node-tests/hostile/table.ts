@@ -7,6 +7,9 @@ import { expect } from "vitest";
 const DOCUMENT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "docs", "internals", "hostile-providers.md");
 const STALE = "docs/internals/hostile-providers.md is stale: run make hostile-table";
 
+/** The methods, as the document's columns have them. */
+export const METHODS = ["configure", "check", "diff", "create", "read", "update", "delete"];
+
 const all: Record<string, Record<string, string>> = {};
 
 /** Takes note of a cell; with MALOKO_HOSTILE_SEEN=FILE all are written there. */
@@ -28,9 +31,8 @@ export function checkDocument(language: string, cells: number): void {
         }
     }
     for (const [name, outcomes] of Object.entries(all)) {
-        expect(written.get(name)?.slice(0, Object.keys(outcomes).length), `${STALE} (${name})`).toEqual(
-            Object.values(outcomes),
-        );
+        const cells = Object.keys(outcomes).map((method) => written.get(name)?.[METHODS.indexOf(method)]);
+        expect(cells, `${STALE} (${name})`).toEqual(Object.values(outcomes));
     }
     if (Object.values(all).flatMap(Object.values).length === cells) {
         expect([...written.keys()].sort(), STALE).toEqual(Object.keys(all).sort());

@@ -33,15 +33,14 @@ const CALLS: Record<string, string[]> = {
 };
 const POINTS = ["request", "answer", "end"];
 
-/** Every other method at one point, by turns; Python has the others. Without a turn each method at each point. */
+/** Every other method, each at one point; Python has the others. In `make nightly` each method at each point. */
 function sample(): [string, string][] {
     const methods = Object.keys(CALLS);
-    const turn = Number(process.env.MALOKO_TURN ?? 0);
-    if (turn > 0) {
-        const at = (place: number) => POINTS[((place + turn) >> 1) % POINTS.length] ?? "end";
-        return methods.flatMap((method, place) => ((place + turn) % 2 === 1 ? [[method, at(place)]] : []));
+    if (process.env.MALOKO_LONG) {
+        return methods.flatMap((method) => POINTS.map((point): [string, string] => [method, point]));
     }
-    return methods.flatMap((method) => POINTS.map((point): [string, string] => [method, point]));
+    const own = methods.filter((_, place) => place % 2 === 1);
+    return own.map((method, place) => [method, POINTS[(place + 2) % POINTS.length] ?? "end"]);
 }
 
 /** A project with one resource of a plugin behind a proxy that cuts it off, and the resource's outside world. */

@@ -25,7 +25,6 @@ Play = Callable[[str, Callable[[Any], Any]], Any]
 
 RAISES, RETURNS, VALUES, IDS, ASYNC, HANGS, FINE = "raises", "returns", "values", "ids", "awaits", "hangs", "fine"
 
-METHODS = ("configure", "check", "diff", "create", "read", "update", "delete")
 WITH_VALUES = ("check", "create", "read", "update")
 WITH_RESULT = ("check", "diff", "create", "read", "update")
 

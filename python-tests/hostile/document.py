@@ -4,9 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from table import DOCUMENT
-
-METHODS = ("configure", "check", "diff", "create", "read", "update", "delete")
+from table import DOCUMENT, METHODS
 
 HEAD = """# Hostile providers
 

@@ -151,27 +151,19 @@ const LISTING: [&str; 6] = [
     "history_is_bounded",
 ];
 
-/// Every case, or a sample where `make test` gives the turn to the other server (`MALOKO_TURN`).
-fn in_turn(turn: &str) -> &'static [&'static str] {
-    let other = std::env::var("MALOKO_TURN").is_ok_and(|said| !said.is_empty() && said != turn);
-    if other { &SAMPLE } else { &[] }
-}
-
 #[test]
 fn stacks_in_s3_pass() {
-    passes("", S3(Server::moto(&[])), in_turn("1"));
+    passes("", S3(Server::moto(&[])), &[]);
 }
 
 #[test]
 fn stacks_below_a_hard_prefix_in_s3_pass() {
-    // The names that are hard are tried there in the other turn: each is a round of requests.
-    let cases = if in_turn("2").is_empty() { &LISTING[..] } else { &LISTING[..1] };
-    passes(HARDER, S3(Server::moto(&[])), cases);
+    passes(HARDER, S3(Server::moto(&[])), &LISTING);
 }
 
 #[test]
 fn stacks_below_a_hard_prefix_in_azure_pass() {
-    passes(HARD, Azure(Server::azurite()), in_turn("2"));
+    passes(HARD, Azure(Server::azurite()), sample());
 }
 
 /// The cases that are tried in every server each time; the stores in memory are tried with all of them.
@@ -185,9 +177,12 @@ const SAMPLE: [&str; 7] = [
     "former_checkpoints_are_kept_and_bounded",
 ];
 
-/// With `MALOKO_EVERY_CASE` (`make soak-stores`) the whole suite.
+/// With `MALOKO_EVERY_CASE` (`make nightly-stores`) every case.
+fn sample() -> &'static [&'static str] {
+    if std::env::var_os("MALOKO_EVERY_CASE").is_some() { &[] } else { &SAMPLE }
+}
+
 #[test]
 fn stacks_in_an_s3_store_without_conditional_writes_pass() {
-    let all = std::env::var_os("MALOKO_EVERY_CASE").is_some();
-    passes("", S3(Server::moto(&["--strip"])), if all { &[] } else { &SAMPLE });
+    passes("", S3(Server::moto(&["--strip"])), sample());
 }
