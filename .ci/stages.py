@@ -7,8 +7,7 @@
         lanes, its stages one after the other. What a stage of a lane says is shown whole at its end. With LANES in
         the environment so many lanes run at a time. A stage that takes longer than LONGEST_STAGE seconds (2,000) hangs,
         and is ended. What a stage leaves behind is ended, too; so are all of them on Ctrl-C and SIGTERM.
-        Where at most FEW tests of a stage failed, they are made once more when everything else has ended: with
-        FAILED_IN=FILES. Those that pass then are flaky, which is told, and does not fail the run.
+        Nothing that failed is made again: each failed test is named at the end.
     stages.py budget
         fails if a stage of the last run took over one and a half times its budget
 
@@ -38,8 +37,6 @@ BUDGETS = Path(__file__).with_name("budget.json")
 REPORTS = ROOT / ".build" / "reports"
 LAST_RUN = REPORTS / "stages.json"
 SLOWEST = 10
-FEW = 5
-"""So many failed tests are made again; where more failed it was no chance."""
 TELLING = threading.Lock()
 ALLOWED = 1.5
 LONGEST_SECONDS = float(os.environ.get("LONGEST_STAGE") or 2000)
@@ -57,9 +54,6 @@ PASSED_AND_FAILED = (
     re.compile(r"^Tests: +(?:(?P<failed>\d+) failed, )?(?P<passed>\d+) passed"),
     re.compile(r"^(?P<all>\d+) (?:programs|kills)\b.*: (?P<failed>\d+) failed"),
 )
-
-# What runners say when tests were left out, or something failed that is no test.
-MORE_THAN_TESTS = re.compile(r"Interrupted:|INTERNALERROR|crashed|Unhandled Error|== a stage still runs")
 
 Test = tuple[float, str]
 
@@ -100,9 +94,9 @@ def counts(lines: Iterable[str], cases: int, failed: int) -> tuple[int, int]:
     return passed, failed
 
 
-def make(stage: str, folder: Path, live: bool, jobs: int, again: str) -> tuple[list[str], int, float]:
+def make(stage: str, folder: Path, live: bool, jobs: int) -> tuple[list[str], int, float]:
     """Makes one target; what it said, its exit code, and the processor seconds of it and its children."""
-    command = [os.environ.get("MAKE", "make"), "--no-print-directory", f"-j{jobs}", stage, f"FAILED_IN={again}"]
+    command = [os.environ.get("MAKE", "make"), "--no-print-directory", f"-j{jobs}", stage]
     file = folder / "output.txt"
     # A file: the end of a pipe never comes where a process is left behind that holds it.
     with file.open("w") as output, file.open(errors="replace") as said:
@@ -153,16 +147,15 @@ def processes(leader: int) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
-def run_stage(stage: str, live: bool = True, jobs: int = 1, again: str = "") -> dict[str, Any]:
-    """Makes one target, or its tests that failed in these files. What it says is shown, and kept."""
-    # What was said of the first time is kept beside it.
-    folder = REPORTS / (f"{stage}-again" if again else stage)
+def run_stage(stage: str, live: bool = True, jobs: int = 1) -> dict[str, Any]:
+    """Makes one target. What it says is shown, and kept."""
+    folder = REPORTS / stage
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     tell(f"\n== {stage}" if live else f"== {stage} begins")
     began = time.monotonic()
-    lines, code, processor = make(stage, folder, live, jobs, again)
+    lines, code, processor = make(stage, folder, live, jobs)
     seconds = time.monotonic() - began
     if not live:
         tell(f"\n== {stage}\n{''.join(lines)}== {stage} {'failed' if code else 'ended'} after {seconds:.0f} s")
@@ -170,7 +163,6 @@ def run_stage(stage: str, live: bool = True, jobs: int = 1, again: str = "") -> 
     times = [(float(case.get("time") or 0), f"{case.get('classname', '')} {case.get('name', '')}") for case in cases]
     told = failures(cases)
     passed, failed = counts(lines, len(cases), len(told))
-    all_told = len(told) == failed and not any(MORE_THAN_TESTS.search(line) for line in lines)
     return {
         "stage": stage,
         "seconds": seconds,
@@ -179,22 +171,12 @@ def run_stage(stage: str, live: bool = True, jobs: int = 1, again: str = "") -> 
         # A stage that ends badly without a failed test has failed as a whole.
         "failed": max(failed, 1) if code else 0,
         "failures": told if code else [],
-        "can be made again": all_told and 0 < failed <= FEW,
         "slowest": sorted([*cargo_tests(lines), *times], reverse=True)[:SLOWEST],
     }
 
 
 def run_lane(names: list[str]) -> list[dict[str, Any]]:
     return [run_stage(name, live=False) for name in names if not STOPPED.is_set()]
-
-
-def make_again(stage: dict[str, Any]) -> None:
-    """Makes the failed tests of a stage once more. Where they pass, they are the stage's flaky ones."""
-    again = run_stage(stage["stage"], again=" ".join(sorted({it["file"] for it in stage["failures"]})))
-    if again["failed"] == 0 and again["passed"] >= stage["failed"]:
-        stage["flaky"] = stage["failures"]
-        stage["passed"] += stage["failed"]
-        stage["failed"], stage["failures"] = 0, []
 
 
 def tell(text: str) -> None:
@@ -227,16 +209,11 @@ def run(first: list[str], lanes: list[list[str]], jobs: int) -> int:
                 # The lanes' threads are waited for, and they for their stages, which Ctrl-C does not reach.
                 STOPPED.set()
                 raise
-    for stage in stages:
-        if stage["can be made again"]:
-            make_again(stage)
     LAST_RUN.write_text(json.dumps(stages, indent=1))
     print(table(stages, json.loads(BUDGETS.read_text()), time.monotonic() - began))
     print()
-    for stage in stages:
-        for word, tests in (("flaky", stage.get("flaky", [])), ("failed", stage["failures"])):
-            for it in tests:
-                print(f"{word}: {it['file']} {it['name']}\n    {it['message']}")
+    for it in (it for stage in stages for it in stage["failures"]):
+        print(f"failed: {it['file']} {it['name']}\n    {it['message']}")
     failed = [it["stage"] for it in stages if it["failed"]]
     for stage in failed:
         print(f"{stage} failed; again: make {stage}")

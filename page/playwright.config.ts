@@ -30,8 +30,6 @@ export default defineConfig({
     expect: { timeout: 10_000 },
     fullyParallel: false,
     forbidOnly: true,
-    // One that fails and then passes is named as flaky (docs/internals/how-maloko-is-tested.md).
-    retries: process.env.CI ? 1 : 0,
     reporter: process.env.MALOKO_REPORT ? [["line"], ["junit", { outputFile: process.env.MALOKO_REPORT }]] : [["line"]],
     use: {
         actionTimeout: 10_000,
