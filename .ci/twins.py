@@ -1,6 +1,10 @@
 """Says which tests of python-tests have no twin of the same title in node-tests, and the other way round, which
 twins are in folders of different names.
 
+What both languages would ask of the same Rust code alone is asked once, in Python, where a command is a forked process
+and so takes a fraction of the time: those files stand in KEPT_ONCE. That the same can be had from Node shows the smoke
+test of the folder, `smoke.test.ts`, in a `describe` for each of them. Their tests have no twins.
+
 `test("a stack's state is kept", ...)` is the twin of `def test_a_stack_s_state_is_kept`. What differs from row to row
 of a table (`%s`, `${name}`) stands for anything. A test of which the other language can have none stands below with the
 reason; so does one that cannot have the same words.
@@ -61,8 +65,42 @@ SAME: list[tuple[str, str]] = [
         "without one of the two places of the serialiser the other one does",
     ),
 ]
+# The folder, and the files of it that are kept in Python alone.
+KEPT_ONCE: dict[str, list[str]] = {
+    "command_line": ["bad_input", "reading", "selection"],
+    "state": [
+        "backends",
+        "canaries",
+        "import",
+        "object_stores",
+        "plans_and_history",
+        "refresh",
+        "refresh_first",
+        "shared_directories",
+        "targets",
+        "unchanged_runs",
+    ],
+}
+SMOKE = "smoke.test.ts"
 # The reason, and the titles.
 PYTHON_ONLY: dict[str, list[str]] = {
+    "they ask the same of the same Rust code; in Node smoke.test.ts and the other tests of the file show that it is there": [
+        "a backend directory that does not exist is asked about or refused",
+        "a reference to a stack that is not there names it and the way to write names",
+        "a second ctrl c names the call that it leaves",
+        "a sigterm lets the call in flight end and keeps what it made",
+        "a wrong key beside another one names both once",
+        "functions of packages need their plugins",
+        "messages name help topics instead of paths of the repository",
+        "new takes a template folder",
+        "output json prints one line with the result",
+        "output json says what changes and with diff from what to what",
+        "secret outputs of another stack stay secret",
+        "stack init with a slash explains itself",
+        "texts that scripts match are the references",
+        "two resources of one urn are refused and the first is kept",
+        "yes with preview only works",
+    ],
     "in Node a sweep runs the test itself, with the settings of its stacks": [
         "a sweep deletes what real plugins have made",
     ],
@@ -238,7 +276,6 @@ NODE_ONLY: dict[str, list[str]] = {
         "a program for the official API compiles with only the import changed: %s",
         "a program that is an ES module compiles",
         "a project of Plug'n'Play says how to run it where that is missing",
-        "an entry point that is missing is named once with what is used in its place",
         "a tsconfig that targets ES2022 does not lose declared outputs",
         "an ES module program with top-level await",
         "an object of this run serves what was made before packages were known",
@@ -296,9 +333,30 @@ def pattern(title: str) -> re.Pattern[str]:
     return re.compile(".*".join(re.escape(words(part)) for part in PLACEHOLDER.split(title)))
 
 
+def kept_once() -> Iterator[tuple[Path, Path, Path]]:
+    """Each file that is kept in Python alone, what its twin would be, and the smoke test in place of that."""
+    for topic, names in KEPT_ONCE.items():
+        node = ROOT / "node-tests" / topic
+        for name in names:
+            yield ROOT / "python-tests" / topic / f"test_{name}.py", node / f"{name}.test.ts", node / SMOKE
+
+
+def faults_of_kept_once() -> Iterator[str]:
+    """What is not as KEPT_ONCE says."""
+    for kept, twin, smoke in kept_once():
+        name = twin.name.removesuffix(".test.ts")
+        if not kept.exists():
+            yield f".ci/twins.py: KEPT_ONCE has {kept.relative_to(ROOT)}, and there is no such file"
+        if twin.exists():
+            yield f"{twin.relative_to(ROOT)}: is kept in Python alone, says .ci/twins.py"
+        if not smoke.exists() or f'describe("{name}"' not in smoke.read_text():
+            yield f"{smoke.relative_to(ROOT)}: has no `describe` of '{name}', which is kept in Python alone"
+
+
 def python_titles() -> Iterator[tuple[str, str]]:
-    """Title and place of each test in python-tests."""
-    for path in sorted((ROOT / "python-tests").rglob("test_*.py")):
+    """Title and place of each test in python-tests that has a twin."""
+    alone = {kept for kept, _, _ in kept_once()}
+    for path in sorted({*(ROOT / "python-tests").rglob("test_*.py")} - alone):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
                 yield (
@@ -308,11 +366,11 @@ def python_titles() -> Iterator[tuple[str, str]]:
 
 
 def node_titles() -> Iterator[tuple[str, str]]:
-    """Title and place of each test in node-tests."""
+    """Title and place of each test in node-tests, but for those in place of whole files of Python's."""
     tests = ROOT / "node-tests"
     paths = [*tests.glob("*/*.test.ts"), *tests.glob("*/*.jest.cjs")]
     samples = [*tests.glob("testing_kit/kit-samples/*.sample.ts")]
-    for path in sorted([*paths, *samples]):
+    for path in sorted(path for path in [*paths, *samples] if path.name != SMOKE):
         text = path.read_text()
         found = [(match.start(), title_at(text, match.end())) for match in CALL.finditer(text)]
         found += [(match.start(), match[1]) for match in CRASHES.finditer(text)]
@@ -369,7 +427,8 @@ def files_by_name() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in sorted([*ROOT.glob("python-tests/**/test_*.py"), *ROOT.glob("node-tests/*/*.test.ts")]):
         name = path.name.removeprefix("test_").removesuffix(".py").removesuffix(".test.ts")
-        found.setdefault(name, []).append(str(path.relative_to(ROOT)))
+        if path.name != SMOKE:
+            found.setdefault(name, []).append(str(path.relative_to(ROOT)))
     return found
 
 
@@ -417,6 +476,7 @@ def main() -> int:
         languages = [place.split("/")[0] for place in places]
         if len(set(languages)) < len(languages) or len({folder(place) for place in places}) > 1:
             faults.append(f"{' and '.join(places)}: files of tests called '{name}' must be in one folder")
+    faults += faults_of_kept_once()
     print("\n".join(faults) or "the tests of both languages are twins")
     return 1 if faults else 0
 

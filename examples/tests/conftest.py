@@ -1,4 +1,4 @@
-"""The first test of each file runs in both languages, the others each in one of them; in `make nightly-release` in both."""
+"""The first test of each file runs in both languages, the others in one of them; in `make nightly-release` in both."""
 
 import itertools
 import os

@@ -67,55 +67,6 @@ test("a syntax error is shown with its line and nothing else", () => {
     expect(said).toMatch(/at .*index\.js:4\n\s+if x \{/);
 });
 
-test("two resources of one URN are refused and the first is kept", () => {
-    const it = project({});
-    const said = failed(it, `new Thing("twin"); new Thing("twin");`);
-    expect(said).toContain("Duplicate resource URN");
-    expect(said).toContain("give each a name of its own");
-});
-
-const SLOW = `const fs = require("fs");
-${ECHO}
-const slow = { async create() {
-    fs.writeFileSync("started", "");
-    while (!fs.existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 5));
-    return { id: "slow", outs: {} };
-} };
-new Thing("first", {}, slow);`;
-
-test("a SIGTERM lets the call in flight end and keeps what it made", async () => {
-    const it = project({ "index.js": SLOW });
-    const { status, output } = await it.interrupted(RUN, async (command) => {
-        command.signal("SIGTERM");
-        await command.said("cancelling");
-        it.write({ go: "" });
-    });
-    expect(status).toBe(8);
-    expect(output).toContain("waiting for 1 call in flight: create of 'first'");
-    expect(it.resources()).toEqual(["first"]);
-    expect(it.up()).toContain("unchanged");
-});
-
-test("a second Ctrl-C names the call that it leaves", async () => {
-    const it = project({ "index.js": SLOW });
-    const { status, output } = await it.interrupted([...RUN, "--json"], async (command) => {
-        command.signal();
-        await command.said("cancelling");
-        command.signal();
-    });
-    expect(status).toBe(8);
-    const events = output
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line) as { diagnosticEvent?: { message: string } });
-    expect(events.at(-1)?.diagnosticEvent?.message).toContain("left at once during create of 'first'");
-    it.write({ go: "" });
-    const next = it.run(...RUN);
-    expect(next.status).toBe(0);
-    expect(next.stdout).toContain("there may now be one object too many");
-    expect(next.stderr).toContain("its outcome is unknown");
-});
-
 class RefusedError extends Error {}
 
 function deeper(): never {
