@@ -34,7 +34,6 @@ const commands = [
     "kit_unresolved_creates",
     "load",
     "output",
-    "page",
     "plugins",
     "program",
     "round_trip",

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LocalWorkspace } from "maloko/automation";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { dataOf } from "../support/pages";
 import { Project, project } from "../support/project";
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
@@ -81,6 +82,47 @@ describe("reading", () => {
         const planned = it.ok("preview", "--stack", "dev", "--target", "first");
         expect(planned).toContain("+ Resource first");
         expect(planned).not.toContain("Resource second");
+    });
+});
+
+describe("control_characters", () => {
+    test("names and errors give no orders to a terminal", () => {
+        const it = project({ "index.js": `${THINGS}new Thing("evil\\x1b[2J\\nForged: line", "s");` });
+        const said = it.ok(...UP);
+        expect(said).toContain("Resource evil");
+        expect(said).not.toContain("\x1b");
+        expect(said).not.toMatch(/^Forged/m);
+    });
+});
+
+describe("page", () => {
+    test("a run has a page, with the error on its call and the place in the program", () => {
+        const it = project({ "index.js": `${THINGS}new Thing("first", "raises");` });
+        expect(it.run(...UP, "--page", "run.html").status).toBe(1);
+        const { run, resources } = dataOf(it.read("run.html"));
+        const [failed] = run.activities.filter(({ outcome }: { outcome?: string }) => outcome === "failed");
+        expect(resources[failed.resource]).toMatchObject({ name: "first" });
+        expect(failed).toMatchObject({ name: "create", error: expect.stringContaining("the quota is used up") });
+        expect(failed.traceback).toContain("index.js");
+        expect(dataOf(it.ok("stack", "history", "page", "1", "-o", "-", "--stack", "dev")).run.outcome).toBe("failed");
+        expect(it.ok("preview", "--stack", "dev", "--summary", "markdown")).toMatch(
+            /^### Preview of `test\/dev` succeeded/,
+        );
+    });
+
+    test("a live page is served while the program runs", async () => {
+        const it = project({
+            "index.js": `const fs = require("fs"); fs.writeFileSync("started", "");
+(async () => { while (!fs.existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 5)); })();`,
+        });
+        const { status } = await it.interrupted([...UP, "--page-live"], async (run) => {
+            await run.said(/Follow the run at http:\S+\n/);
+            const [, place = ""] = /Follow the run at (http:\S+)/.exec(run.output()) ?? [];
+            const answer = await fetch(place);
+            expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('id="maloko-data"')]);
+            it.write({ go: "" });
+        });
+        expect(status).toBe(0);
     });
 });
 

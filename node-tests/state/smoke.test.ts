@@ -117,6 +117,32 @@ describe("targets", () => {
     });
 });
 
+describe("what_stays", () => {
+    test("what is retained is counted as retained, and its provider is not called", () => {
+        const it = boxes({ left: [1, { retainOnDelete: true }] });
+        it.ok(...UP);
+        wants(it, {});
+        expect(it.ok(...UP)).toContain("1 retained");
+        expect(sizes(it)).toEqual({ left: 1 });
+    });
+});
+
+describe("doubted_deletions", () => {
+    test("what a killed destroy may have deleted is asked for", () => {
+        const it = boxes({ left: [1] });
+        it.ok(...UP);
+        const destroy = ["destroy", "--yes", "--skip-preview", "--stack", "dev"];
+        const dies = "process.kill(process.pid, 'SIGKILL');";
+        it.write({ "index.ts": PROGRAM.replace("async delete(id: string) { ", `async delete(id: string) { ${dies}`) });
+        expect(it.run(...destroy).status).not.toBe(0);
+        it.write({ "index.ts": PROGRAM });
+        // Somebody else deletes it: a second delete would not find it.
+        has(it, {});
+        it.ok(...destroy);
+        expect(it.resources()).toEqual([]);
+    });
+});
+
 describe("plans_and_history", () => {
     test("an update keeps to its plan, and is in the history", () => {
         const it = boxes({ a: [1] });

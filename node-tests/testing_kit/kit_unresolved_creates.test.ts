@@ -16,6 +16,9 @@ const LEDGER = join(PLACE, ".maloko-tests");
 const MALOKO = join(import.meta.dirname, "..", "node_modules", ".bin", "maloko");
 const SWEEP = { MALOKO_SWEEP: "1" };
 
+// Each run of vitest takes a second: what Python asks for every change as well is asked here by `make nightly`.
+const LONG = Boolean(process.env.MALOKO_LONG);
+
 interface Ran {
     /** How each test ended, by its title; empty when the run was killed. */
     statuses: Record<string, string>;
@@ -103,7 +106,7 @@ test("a create that a killed run left open is told until it is settled", async (
     expect((await cloud.run("it")).statuses.it).toBe("passed");
 });
 
-test("of several unresolved creates each is settled by its key", async ({ cloud }) => {
+test.runIf(LONG)("of several unresolved creates each is settled by its key", async ({ cloud }) => {
     await cloud.killed("it", "killed together");
     const [first = "", second = "", third = ""] = keysIn((await cloud.run("it", SWEEP)).text);
     const { statuses, text } = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: second });
@@ -116,7 +119,7 @@ test("of several unresolved creates each is settled by its key", async ({ cloud 
     expect(cloud.objects()).toEqual(["first", "second", "third"]);
 });
 
-test("unresolved creates are forgotten by a sweep alone", async ({ cloud }) => {
+test.runIf(LONG)("unresolved creates are forgotten by a sweep alone", async ({ cloud }) => {
     await cloud.killed("it", "killed");
     const { statuses, text } = await cloud.run("it", { MALOKO_FORGET_UNRESOLVED: "all" });
     expect([statuses.it, keysIn(text).length, cloud.kept().length]).toEqual(["failed", 1, 1]);
@@ -138,7 +141,7 @@ test("a create that ended unclearly fails its test and is kept", async ({ cloud 
     expect(keysIn((await cloud.run("it", SWEEP)).text)).toEqual(keys);
 });
 
-test("a create that ended unclearly is told where nothing else was made", async ({ cloud }) => {
+test.runIf(LONG)("a create that ended unclearly is told where nothing else was made", async ({ cloud }) => {
     const { statuses, text } = await cloud.run("alone", { ENDING: "rubbish" });
     expect(statuses.alone).toBe("failed");
     expect(text).toContain("'third' (its create returned something that cannot be used, begun 2");
@@ -154,7 +157,7 @@ test.for(["killed", "killed before"])("a create of which find knows is settled",
     expect(cloud.kept()).toEqual([]);
 });
 
-test("a create of which find cannot tell is left and the error is told", async ({ cloud }) => {
+test.runIf(LONG)("a create of which find cannot tell is left and the error is told", async ({ cloud }) => {
     await cloud.killed("alone", "killed", { SEARCHING: "fails" });
     const { statuses, text } = await cloud.run("alone", { ...SWEEP, SEARCHING: "fails" });
     expect(statuses.alone).toBe("failed");
@@ -164,7 +167,7 @@ test("a create of which find cannot tell is left and the error is told", async (
     expect(cloud.kept()).toHaveLength(1);
 });
 
-test("what cannot be read does not keep a sweep from the rest", async ({ cloud }) => {
+test.runIf(LONG)("what cannot be read does not keep a sweep from the rest", async ({ cloud }) => {
     await cloud.killed("it", "killed");
     const [damaged = ""] = cloud.kept();
     const journal = join(damaged, "state", ".pulumi", "maloko", "project", "dev", "journal");
@@ -198,7 +201,7 @@ test("what cannot be read does not keep a sweep from the rest", async ({ cloud }
     expect(cloud.kept()).toEqual([]);
 });
 
-test("each stack of a test is swept by itself", async ({ cloud }) => {
+test.runIf(LONG)("each stack of a test is swept by itself", async ({ cloud }) => {
     await cloud.killed("two", "killed");
     const [damaged = "", other = ""] = cloud.kept();
     writeFileSync(join(damaged, "state", ".pulumi", "stacks", "project", "dev.json"), "{");

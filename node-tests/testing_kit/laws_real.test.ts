@@ -7,6 +7,8 @@ import { onTestFinished } from "vitest";
 import { BucketProvider, Cloud } from "./cloud";
 import { Labels, Widgets } from "./services";
 
+// The providers of the examples are tried by `make nightly`.
+const LONG = Boolean(process.env.MALOKO_LONG);
 const ROOT = join(import.meta.dirname, "..", "..");
 
 // The file's text where it finds our packages, and with its provider exported. Gives the module, and its directory.
@@ -46,7 +48,7 @@ test("the provider of a new project keeps all laws", async () => {
     expect(others).toEqual({ L12: "needs", L16: "needs" });
 });
 
-test("the provider of widgets over HTTP keeps all laws", async () => {
+test.runIf(LONG)("the provider of widgets over HTTP keeps all laws", async () => {
     const { module } = await loaded("examples", "typescript", "widgets", "widgets.ts");
     const inputs = fc.record({
         title: fc.stringMatching(/^[a-z]{1,10}$/),
@@ -56,7 +58,7 @@ test("the provider of widgets over HTTP keeps all laws", async () => {
     expect(others).toEqual({ L1: "needs", L7: "needs", L12: "needs", L16: "needs" });
 });
 
-test("the provider of repository labels over HTTP keeps all laws", async () => {
+test.runIf(LONG)("the provider of repository labels over HTTP keeps all laws", async () => {
     const { module } = await loaded("examples", "typescript", "repository-labels", "labels.ts");
     const inputs = fc.record(
         {
@@ -76,7 +78,7 @@ test("the provider of repository labels over HTTP keeps all laws", async () => {
     expect(others).toEqual({ L9: "waived", L12: "needs", L16: "needs" });
 });
 
-test("the provider of stable ids keeps all laws", async () => {
+test.runIf(LONG)("the provider of stable ids keeps all laws", async () => {
     const { module } = await loaded("examples", "typescript", "stable-id", "stableId.ts");
     const others = await outcomes(module.stableIdProvider, {
         inputs: fc.record({ size: fc.integer({ min: 8, max: 32 }) }),

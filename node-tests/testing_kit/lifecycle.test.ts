@@ -18,7 +18,7 @@ import { onTestFinished } from "vitest";
 import type { Props } from "../support/kit";
 import { bucketInputs, GoodProvider, PLANTED, Service } from "../support/planted";
 
-// Set by `make nightly`: all seeds, and not every eighth.
+// Set by `make nightly`: all seeds, and not one. Python has two others.
 const LONG = Boolean(process.env.MALOKO_LONG);
 
 const options = { inputs: bucketInputs, world: Service, seed: 20 };
@@ -223,7 +223,7 @@ test("an update that forgets one field is found within thirty examples over twen
     // The last one forgets a field that the inputs do not have.
     for (const provider of [KeepsSize, ClaimsSize, planted("L5")]) {
         const missed: number[] = [];
-        for (let seed = 1; seed <= 20; seed += LONG ? 1 : 8) {
+        for (let seed = LONG ? 1 : 9; seed <= 20; seed += LONG ? 1 : 16) {
             const { fc, commands, setup, close } = await lifecycleCommands(provider, { ...options, seed });
             const life = fc.asyncProperty(commands, async (all) => {
                 const made = await setup();
