@@ -9,8 +9,8 @@ test of the folder, `smoke.test.ts`, in a `describe` for each of them. Their tes
 of a table (`%s`, `${name}`) stands for anything. A test of which the other language can have none stands below with the
 reason; so does one that cannot have the same words.
 
-Each file of tests is in a folder of its topic, which has the same name in both languages: `state/test_refresh.py` and
-`state/refresh.test.ts`.
+Each file of tests is in a folder of its topic, which has the same name in both languages: `programs/test_hooks.py` and
+`programs/hooks.test.ts`.
 """
 
 import ast
