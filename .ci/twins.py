@@ -68,6 +68,8 @@ SAME: list[tuple[str, str]] = [
 # The folder, and the files of it that are kept in Python alone.
 KEPT_ONCE: dict[str, list[str]] = {
     "command_line": ["bad_input", "control_characters", "page", "reading", "selection"],
+    "hostile": ["hostile_plugins"],
+    "plugins": ["faults", "install"],
     "state": [
         "backends",
         "canaries",

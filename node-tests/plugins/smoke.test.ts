@@ -1,0 +1,74 @@
+// What python-tests/plugins asks once for both languages (.ci/twins.py): here only whether it can be had from Node.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { LocalWorkspace } from "maloko/automation";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Project, succeeded } from "../support/project";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const PLUGINS = join(ROOT, "conformance", "plugins", "plugins");
+const PYTHON = join(ROOT, ".venv", "bin", "python");
+const ARCH = process.arch === "x64" ? "amd64" : process.arch;
+const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
+
+const PROGRAM = `const pulumi = require("@pulumi/pulumi");
+const server = process.env.SERVER;
+const opts = server === undefined ? {} : { version: "1.0.0", pluginDownloadURL: server };
+new pulumi.CustomResource("probe:index:Thing", "thing", { url: undefined, text: "a" }, opts);
+`;
+
+/** A project with a resource of a plugin, what runs commands of it, and what lists the resource's outside world. */
+function plugged(place: string, ...command: string[]) {
+    const it = new Project({ "index.js": PROGRAM });
+    const world = join(it.directory, "world");
+    mkdirSync(world);
+    const plugin = join(it.directory, place, "pulumi-resource-probe");
+    const words = [PYTHON, ...command, join(PLUGINS, "probe.py")].map((word) => `"${word}"`).join(" ");
+    it.write({ [`${place}/pulumi-resource-probe`]: `#!/bin/sh\nexec ${words} "$@"\n` });
+    chmodSync(plugin, 0o755);
+    const variables = { PATH: `${join(it.directory, "bin")}:${process.env.PATH}`, PROBE_WORLD: world };
+    const run = (args: string[], more: NodeJS.ProcessEnv = {}) => it.runWith({ ...variables, ...more }, ...args);
+    return { it, run, objects: () => readdirSync(world) };
+}
+
+describe("faults", () => {
+    test("a plugin that is cut off when it has created an object loses nothing", () => {
+        const { run, objects } = plugged("bin", join(PLUGINS, "cut.py"), PYTHON);
+        expect(run(UP, { CUT: "Create:answer" }).status).not.toBe(0);
+        expect(objects()).toHaveLength(1);
+        expect(run(["stack", "--stack", "dev"]).stdout).toContain("unresolved create");
+        expect(succeeded("up", run(UP))).toContain("an earlier run was interrupted while creating this resource");
+        expect(objects()).toHaveLength(1);
+    });
+});
+
+describe("install", () => {
+    test("a plugin is downloaded at its first need, and by a workspace", async () => {
+        const { it, run, objects } = plugged("served");
+        const served = join(it.directory, "served");
+        const archive = `pulumi-resource-probe-v1.0.0-${process.platform}-${ARCH}.tar.gz`;
+        expect(spawnSync("tar", ["-czf", archive, "pulumi-resource-probe"], { cwd: served }).status).toBe(0);
+        const words = ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", served];
+        const server = spawn(PYTHON, words, { stdio: ["ignore", "pipe", "ignore"] });
+        onTestFinished(() => void server.kill("SIGKILL"));
+        const [line] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+        const SERVER = `http://127.0.0.1:${/ port (\d+)/.exec(line)?.[1]}`;
+
+        const downloads = { SERVER, PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "false" };
+        expect(succeeded("up", run(UP, downloads))).toContain("Downloading provider: probe 1.0.0");
+        expect(objects()).toHaveLength(1);
+        expect(JSON.parse(run(["plugin", "ls", "--json"]).stdout)).toMatchObject([{ name: "probe", version: "1.0.0" }]);
+        expect(run(["plugin", "rm", "--all", "--yes"]).stdout).toContain("removed: resource probe-1.0.0");
+
+        const pulumiHome = join(it.directory, "home", ".pulumi");
+        const workspace = await LocalWorkspace.create({ workDir: it.directory, pulumiHome });
+        await workspace.installPluginFromServer("probe", "v1.0.0", SERVER);
+        expect(await workspace.listPlugins()).toMatchObject([{ name: "probe", kind: "resource", version: "1.0.0" }]);
+        await workspace.removePlugin("probe", "<2.0.0");
+        expect(existsSync(join(pulumiHome, "plugins", "resource-probe-v1.0.0"))).toBe(false);
+    });
+});
