@@ -25,8 +25,13 @@ function lines(text: string): string[] {
     return text.split("\n").filter((line) => !line.trim().startsWith("again: "));
 }
 
-// Every other provider; Python has the others. In `make nightly` all of them in both languages.
-const TRIED = CASES.filter((_, place) => process.env.MALOKO_LONG || place % 2 === 1);
+// The first that breaks each law, and every other one of the rest; Python has the others. In `make nightly` all of them.
+const TRIED = CASES.filter(
+    ({ law }, place) =>
+        process.env.MALOKO_LONG ||
+        place % 2 === 1 ||
+        (law !== undefined && CASES.findIndex((other) => other.law === law) === place),
+);
 
 test.each(TRIED)("the laws judge each provider of the corpus as it says: $name", async (rules) => {
     const verdicts = await judged(rules);

@@ -16,20 +16,12 @@ import {
 } from "maloko/vitest";
 import { onTestFinished } from "vitest";
 import type { Props } from "../support/kit";
-import { bucketInputs, GoodProvider, PLANTED, Service } from "../support/planted";
+import { bucketInputs, DeletesOnce, ForgetsOwner, GoodProvider, MakesTwo, Service } from "../support/planted";
 
 // Set by `make nightly`: all seeds, and not one. Python has two others.
 const LONG = Boolean(process.env.MALOKO_LONG);
 
 const options = { inputs: bucketInputs, world: Service, seed: 20 };
-
-function planted(law: string) {
-    const found = PLANTED.find((it) => it.law === law);
-    if (found === undefined) {
-        throw new Error(`nothing is planted for ${law}`);
-    }
-    return found.provider;
-}
 
 test("a provider that is right goes through all its lifecycles", async () => {
     const { error, examples, rules } = await checkLifecycle(GoodProvider, { ...options, examples: 60 });
@@ -39,7 +31,7 @@ test("a provider that is right goes through all its lifecycles", async () => {
 });
 
 test("a lifecycle that goes wrong is made short and told as a test", async () => {
-    const { error } = await checkLifecycle(planted("L13"), options);
+    const { error } = await checkLifecycle(MakesTwo, options);
     expect(error?.message).toMatch(/^lifecycle of MakesTwo: it goes wrong in 2 steps\n {4}property: /);
     expect(error?.message).toContain("expected: no object that the stack does not know");
     expect(error?.message).toMatch(
@@ -71,13 +63,13 @@ test("a lifecycle that goes wrong tells no secret", async () => {
 });
 
 test("the line of a lifecycle that went wrong runs it again", async () => {
-    const { error } = await checkLifecycle(planted("L13"), options);
+    const { error } = await checkLifecycle(MakesTwo, options);
     const [, replay] = /again: MALOKO_REPLAY=(\S+)/.exec(error?.message ?? "") ?? [];
     onTestFinished(() => {
         delete process.env.MALOKO_REPLAY;
     });
     process.env.MALOKO_REPLAY = replay;
-    const again = await checkLifecycle(planted("L13"), options);
+    const again = await checkLifecycle(MakesTwo, options);
     expect(again.examples).toBe(1);
     expect(again.error?.message).toBe(error?.message);
 });
@@ -111,7 +103,7 @@ test("the steps of a lifecycle are a test of their own", async () => {
         ["crash", 3, "kill"],
     ];
     await runLifecycle(GoodProvider, { world: Service }, answerLost);
-    const broken = runLifecycle(planted("L13"), { world: Service }, answerLost);
+    const broken = runLifecycle(MakesTwo, { world: Service }, answerLost);
     await expect(broken).rejects.toThrow("property: the up after what was cut off");
     await expect(broken).rejects.toThrow("expected: no object that the stack does not know");
     const flood = [["crash", 1, "flood"]] as unknown as Step[];
@@ -126,7 +118,7 @@ test("the steps of a lifecycle are a test of their own", async () => {
 test("a rule is left out for a reason", async () => {
     const reason = "the service has no idempotency keys";
     const without = { crash: reason, lose_answer: reason };
-    const { error, rules } = await checkLifecycle(planted("L13"), { ...options, without, examples: 30 });
+    const { error, rules } = await checkLifecycle(MakesTwo, { ...options, without, examples: 30 });
     expect(error).toBeUndefined();
     expect(rules.crash).toBeUndefined();
     await expect(checkLifecycle(GoodProvider, { ...options, without: { crash: "" } })).rejects.toThrow(
@@ -138,7 +130,7 @@ test("a delete that fails when the object is gone is found by a lifecycle", asyn
     const reason = "only what somebody else does is to show it";
     const without = { crash: reason, lose_answer: reason };
     // A seed that comes upon it early.
-    const { error } = await checkLifecycle(planted("L8"), { ...options, without, seed: 8, examples: 200 });
+    const { error } = await checkLifecycle(DeletesOnce, { ...options, without, seed: 8, examples: 200 });
     expect(error?.message).toMatch(/\["vanish", "[abc]"\]/);
     expect(error?.message).toContain("404: there is no bucket");
 });
@@ -200,7 +192,7 @@ test("the next up mends what was cut off, whatever comes between", async () => {
             ["remove", "b"],
         ]);
     }
-    const twice = runLifecycle(planted("L13"), { world: Service }, [["edit", "a", inputs], ["lose_answer"], ["up"]]);
+    const twice = runLifecycle(MakesTwo, { world: Service }, [["edit", "a", inputs], ["lose_answer"], ["up"]]);
     await expect(twice).rejects.toThrow("property: up\n    expected: no object that the stack does not know");
 });
 
@@ -221,7 +213,7 @@ class ClaimsSize extends KeepsSize {
 
 test("an update that forgets one field is found within thirty examples over twenty seeds", async () => {
     // The last one forgets a field that the inputs do not have.
-    for (const provider of [KeepsSize, ClaimsSize, planted("L5")]) {
+    for (const provider of [KeepsSize, ClaimsSize, ForgetsOwner]) {
         const missed: number[] = [];
         for (let seed = LONG ? 1 : 9; seed <= 20; seed += LONG ? 1 : 16) {
             const { fc, commands, setup, close } = await lifecycleCommands(provider, { ...options, seed });

@@ -1,11 +1,7 @@
-"""A provider that keeps all laws, and for each law one that breaks it and no other."""
+"""A provider that keeps all laws, and some that break one. The corpus (test_corpus.py) breaks each."""
 
-import contextlib
-import socket
-import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
@@ -107,70 +103,8 @@ class Good(ResourceProvider):
         return {**props, "place": f"shelf/{id_}", "owner": "me"}
 
 
-class ChangesItsArgument(Good):
-    def check(self, _olds: Props, news: Props) -> CheckResult:
-        news["colour"] = news["colour"].lower()
-        return CheckResult(news, [])
-
-
-class NeverReady(Good):
-    """A new box is unfinished to it until somebody updates it."""
-
-    def create(self, props: Props) -> CreateResult:
-        made = super().create(props)
-        return CreateResult(made.id, {**made.outs, "status": "pending"})
-
-    def diff(self, id_: str, olds: Props, news: Props) -> DiffResult:
-        found = super().diff(id_, olds, news)
-        return DiffResult(changes=found.changes or olds.get("status") == "pending", replaces=found.replaces)
-
-
-class ReadsHalf(Good):
-    def read(self, id_: str, props: Props) -> ReadResult:
-        found = super().read(id_, props)
-        return ReadResult(found.id, {key: it for key, it in found.outs.items() if key != "place"}, found.inputs)
-
-
 class SeesNoLabel(Good):
     compared = ("material", "colour", "password")
-
-
-class ForgetsTheOwner(Good):
-    """An update takes the owner from the box; create gives it one."""
-
-    def read(self, id_: str, props: Props) -> ReadResult:
-        found = super().read(id_, props)
-        if found.id in self.updated:
-            return ReadResult(found.id, {**found.outs, "owner": None}, found.inputs)
-        return found
-
-    def __init__(self, cloud: Cloud) -> None:
-        super().__init__(cloud)
-        self.updated: set[str] = set()
-
-    def update(self, id_: str, olds: Props, news: Props) -> UpdateResult:
-        self.updated.add(id_)
-        return UpdateResult({**super().update(id_, olds, news).outs, "owner": None})
-
-
-class SameIdAgain(Good):
-    """The id is made of the label, and a box of another material is another box."""
-
-    def create(self, props: Props) -> CreateResult:
-        id_ = f"box-{props['label']}"
-        self.cloud.boxes[id_] = dict(props)
-        return CreateResult(id_, self.outs(id_, props))
-
-
-class NeedsRoom(Good):
-    """The service takes each label once; a replacement keeps it, and is made first."""
-
-    def create(self, props: Props) -> CreateResult:
-        key = current_call().operation_key
-        taken = [it for it in self.cloud.boxes.values() if it["label"] == props["label"]]
-        if taken and key not in self.cloud.keys:
-            raise ValueError(f"the label {props['label']} is taken")
-        return super().create(props)
 
 
 class DeletesOnce(Good):
@@ -179,67 +113,10 @@ class DeletesOnce(Good):
             raise KeyError(f"there is no {id_}")
 
 
-class ReadsWhatItKnows(Good):
-    def read(self, id_: str, props: Props) -> ReadResult:
-        return super().read(props["place"].removeprefix("shelf/"), props)
-
-
-class AsksTheNetwork(Good):
-    def diff(self, id_: str, olds: Props, news: Props) -> DiffResult:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", 49151), 1):
-            pass
-        return super().diff(id_, olds, news)
-
-
-class Remembers(Good):
-    """What it has read once it does not ask for again."""
-
-    def __init__(self, cloud: Cloud) -> None:
-        super().__init__(cloud)
-        self.known: dict[str, Props] = {}
-
-    def create(self, props: Props) -> CreateResult:
-        made = super().create(props)
-        self.known[made.id] = dict(props)
-        return made
-
-    def update(self, id_: str, olds: Props, news: Props) -> UpdateResult:
-        self.known[id_] = dict(news)
-        return super().update(id_, olds, news)
-
-    def read(self, id_: str, props: Props) -> ReadResult:
-        found = super().read(id_, props)
-        known = self.known.get(id_)
-        return found if known is None or not found.id else ReadResult(id_, self.outs(id_, known), dict(known))
-
-
-class TellsThePassword(Good):
-    def outs(self, id_: str, props: Props) -> Props:
-        return {**super().outs(id_, props), "address": f"box://{props['password']}@shelf"}
-
-
 class MakesTwo(Good):
     def create(self, props: Props) -> CreateResult:
         id_ = self.cloud.create(props)
         return CreateResult(id_, self.outs(id_, props))
-
-
-class NeverGivesUp(Good):
-    """Takes the end of its call for a failure, and tries again. (The test lets it go when it has seen that.)"""
-
-    let_go = threading.Event()
-
-    def create(self, props: Props) -> CreateResult:
-        for _ in range(50):
-            if not current_call().cancelled.is_set():
-                break
-            self.let_go.wait(1)
-        return super().create(props)
-
-
-class CountsTooFar(Good):
-    def outs(self, id_: str, props: Props) -> Props:
-        return {**super().outs(id_, props), "serial": 2**63 + 1}
 
 
 class NewVersion(Good):
@@ -253,44 +130,6 @@ class NewVersion(Good):
         old = olds.get("version") != 2
         return DiffResult(changes=found.changes or old, replaces=[*(found.replaces or []), *["version"] * old])
 
-
-class SharesItsRequest(Good):
-    def create(self, props: Props) -> CreateResult:
-        self.request = props
-        # A request takes its time: as much as others need to begin theirs. While creates are made at once, the law has
-        # threads take turns more often than Python does; they come, however busy the machine is.
-        end = time.monotonic() + (5 if sys.getswitchinterval() < 1e-3 else 0)
-        while self.request is props and time.monotonic() < end:
-            time.sleep(0.001)
-        id_ = self.cloud.create(props, current_call().operation_key)
-        return CreateResult(id_, self.outs(id_, self.request))
-
-
-BREAKERS: dict[str, Callable[[Cloud], ResourceProvider]] = {
-    f"L{number}": breaker
-    for number, breaker in enumerate(
-        (
-            ChangesItsArgument,
-            NeverReady,
-            ReadsHalf,
-            SeesNoLabel,
-            ForgetsTheOwner,
-            SameIdAgain,
-            NeedsRoom,
-            DeletesOnce,
-            ReadsWhatItKnows,
-            AsksTheNetwork,
-            Remembers,
-            TellsThePassword,
-            MakesTwo,
-            NeverGivesUp,
-            CountsTooFar,
-            NewVersion,
-            SharesItsRequest,
-        ),
-        1,
-    )
-}
 
 EXAMPLES: list[Props] = [
     {"material": "wood", "colour": "Blue", "label": "one", "password": "open-sesame"},

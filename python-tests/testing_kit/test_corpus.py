@@ -46,8 +46,13 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if not line.strip().startswith("again: ")]
 
 
-# Every other provider; Node has the others. In `make nightly` all of them in both languages.
-TRIED = CASES if os.environ.get("MALOKO_LONG") else CASES[::2]
+# The first that breaks each law, and every other one of the rest; Node has the others. In `make nightly` all of them.
+FIRST = {case["law"]: place for place, case in reversed([*enumerate(CASES)]) if "law" in case}
+TRIED = [
+    case
+    for place, case in enumerate(CASES)
+    if os.environ.get("MALOKO_LONG") or place % 2 == 0 or place in FIRST.values()
+]
 
 
 @pytest.mark.parametrize("case", TRIED, ids=[case["name"] for case in TRIED])
