@@ -17,6 +17,7 @@ import {
 import { DirectEnds } from "../process/direct-ends";
 import { describe, textOf } from "../process/errors";
 import { refuseExits } from "../process/exits";
+import { apply } from "../process/originals";
 import { OWN_DIRECTORY } from "../process/own-files";
 import { listen } from "../process/own-listeners";
 import { ProviderRegistry } from "../providers/registry";
@@ -29,6 +30,9 @@ import { lendToReaders } from "../run/terminal";
 import { type RunSettings, Sdk, sdkVersionOf } from "../sdk";
 import { nodeFlags } from "./node-flags";
 import { installedFrom } from "./origin";
+
+// What every Node has, and its types leave out.
+const { reallyExit } = process as unknown as { reallyExit(code: number): never };
 
 // Set for a process that was started again under the flags that the project asks for.
 const RESTARTED = "MALOKO_NODE_RESTARTED";
@@ -175,21 +179,26 @@ export class Command implements Front {
         // While the program runs, only what it does itself keeps the process alive.
         this.bridge.release();
         const idle = processIdle(this.bridge);
-        void idle.then(() => {
-            if (!settled || this.run.unregistered.length > 0) {
-                this.run.abortWith(this.run.stuck(file));
-            }
-        });
+        void this.#endIdle(idle, file, () => settled);
         try {
             await this.run.execute(sdk, description, file, async () => {
                 const outputs = await program();
                 await idle;
-                this.bridge.hold();
                 return outputs;
             });
         } finally {
             this.bridge.hold();
         }
+    }
+
+    // Until the run has ended, nothing keeps the process alive that does not bring it on.
+    async #endIdle(idle: Promise<void>, file: string, isSettled: () => boolean): Promise<void> {
+        await idle;
+        if (isSettled() && !this.run.isWaitedFor) {
+            // What is left is the SDK's own work, and some of what that needs may have been taken away.
+            await processIdle(this.bridge);
+        }
+        this.run.endIdle(file);
     }
 
     // What nobody catches belongs to the program, or to the provider call that it was raised in.
@@ -237,10 +246,15 @@ export class Command implements Front {
     }
 
     exit(code: number): void {
-        this.#ends.over();
         this.bridge.native.leave();
         // What the user's program left open must not keep a finished command from ending.
-        this.#exit.call(process, code);
+        try {
+            this.#ends.over();
+            apply(this.#exit, process, [code]);
+        } catch {
+            // Node's own end of a process asks for much of `process` that can be replaced, and for listeners that can throw.
+            apply(reallyExit, process, [code]);
+        }
     }
 }
 

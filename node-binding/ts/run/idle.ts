@@ -3,8 +3,11 @@
 import * as channels from "node:diagnostics_channel";
 import * as net from "node:net";
 import { callStorage } from "../current";
+import { OwnPromise, soon } from "../process/originals";
 import { listen } from "../process/own-listeners";
 import type { Bridge } from "./bridge";
+
+const { getActiveResourcesInfo, nextTick } = process;
 
 /**
  * Resolves when nothing keeps the process alive but us: no timer, no open handle, no request under way. The caller must
@@ -12,7 +15,7 @@ import type { Bridge } from "./bridge";
  * began something.
  */
 export function processIdle(bridge: Bridge): Promise<void> {
-    return new Promise((resolve) => {
+    return new OwnPromise((resolve) => {
         let begun = true;
         let asked = 0;
         const onIdle = (): void => {
@@ -33,18 +36,20 @@ export function processIdle(bridge: Bridge): Promise<void> {
         };
         // Before those of the program: what they begin is seen from here.
         const stopListening = listen("beforeExit", onIdle, true);
+        // Asked for in a listener of the same event, it is to hear of the next one.
+        soon(() => {});
     });
 }
 
 /** Calls back when the listeners that are called after this one begin something that takes longer than themselves. */
 function whenBegun(found: () => void): void {
-    const before = process.getActiveResourcesInfo().length;
-    process.nextTick(() => {
-        if (process.getActiveResourcesInfo().length > before) {
+    const before = getActiveResourcesInfo().length;
+    nextTick(() => {
+        if (getActiveResourcesInfo().length > before) {
             found();
         }
         // Not all that keeps a process alive is listed. This goes through the loop once, and a second time only with others.
-        setImmediate(() => void setImmediate(found).unref());
+        soon(() => void soon(found).unref());
     });
 }
 
