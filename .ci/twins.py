@@ -215,7 +215,9 @@ NODE_ONLY: dict[str, list[str]] = {
     ],
     "listeners of the process and prototypes that any code can take away are Node's": [
         "listeners of the process that are removed are the program's own: %s",
-        "what others need is taken away, and the run ends: %s",
+        "what Node needs is taken away, and it ends: %s",
+        "what others need is taken away elsewhere: %s: %s",
+        "the document has a row for all that is taken away",
     ],
     "`beforeExit` is Node's": [
         "a handler of an ended inline program disturbs neither the next run nor the end of the process",

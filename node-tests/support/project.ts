@@ -164,6 +164,8 @@ export class Project {
             cwd: this.directory,
             encoding: "utf8",
             timeout: 250_000,
+            // What is merely asked to end may say that it did.
+            killSignal: "SIGKILL",
             maxBuffer: 1 << 28,
             env: this.#environment(words, environment),
         });
