@@ -40,8 +40,8 @@ export interface Interrupted {
     signal(name?: NodeJS.Signals): void;
     /** The process. */
     pid: number | undefined;
-    /** Resolves when the command has said this. */
-    said(text: string | RegExp): Promise<void>;
+    /** Resolves when the command has said this, after so many characters. */
+    said(text: string | RegExp, after?: number): Promise<void>;
     /** What it has said until now. */
     output(): string;
 }
@@ -188,7 +188,8 @@ export class Project {
         await interrupt({
             pid: child.pid,
             signal: (name = "SIGINT") => child.kill(name),
-            said: (text) => until(() => (text instanceof RegExp ? text.test(said()) : said().includes(text))),
+            said: (text, after = 0) =>
+                until(() => (text instanceof RegExp ? text.test(said().slice(after)) : said().includes(text, after))),
             output: said,
         });
         return outcome();

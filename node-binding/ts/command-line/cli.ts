@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import * as path from "node:path";
 import { callStorage } from "../current";
+import { LoadedFiles } from "../loading/loaded-files";
 import {
     checkTypes,
     type Entry,
@@ -43,6 +44,8 @@ interface ProgramDescription extends RunSettings {
     runtimeOptions: (RuntimeOptions & { nodeargs?: string }) | null;
     /** Only get ready to load the program's files, for the providers that the state refers to (`--no-program`). */
     attachOnly?: boolean;
+    /** Where the files that the program was loaded from are to be listed. */
+    loadedFile: string | null;
 }
 
 /** Runs the command line of this process; the process ends with its exit code. */
@@ -108,6 +111,7 @@ export class Command implements Front {
     // Node's own, for the end of the command.
     #exit = process.exit;
     readonly #ends = new DirectEnds();
+    #loaded: LoadedFiles | undefined;
 
     constructor(
         private readonly bridge: Bridge,
@@ -128,7 +132,10 @@ export class Command implements Front {
                 checkTypes(entry, options);
             }
             const sdk = Sdk.load(entry.directory);
-            await prepareLoader(entry, description.projectRoot, options);
+            if (description.loadedFile !== null) {
+                this.#loaded = new LoadedFiles(description.loadedFile);
+            }
+            await prepareLoader(entry, description.projectRoot, options, this.#loaded);
             releaseProviderHandles();
             process.chdir(entry.workingDirectory);
             process.argv = [process.argv[0] ?? "node", entry.file];
@@ -246,6 +253,7 @@ export class Command implements Front {
     }
 
     exit(code: number): void {
+        this.#loaded?.list();
         this.bridge.native.leave();
         // What the user's program left open must not keep a finished command from ending.
         try {
