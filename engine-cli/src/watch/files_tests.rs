@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::slice;
 use std::time::{Duration, SystemTime};
 
 use super::Files;
@@ -74,12 +75,12 @@ fn what_the_last_run_was_loaded_from_counts_wherever_it_is() {
     let (shared, other) = (file.parent().unwrap().to_owned(), file.with_file_name("other.py"));
     fs::write(&other, "").unwrap();
     assert!(!files.counts(&file) && !files.directories().contains(&shared));
-    files.follow(&[file.clone()], false);
+    files.follow(slice::from_ref(&file), false);
     assert!(files.counts(&file) && !files.counts(&other) && files.directories().contains(&shared));
     assert_eq!(files.shown(&file), "../shared/x.py");
-    files.follow(&[other.clone()], true);
+    files.follow(slice::from_ref(&other), true);
     assert!(files.counts(&file) && files.counts(&other), "a run that failed may not have come to a file");
-    files.follow(&[other.clone()], false);
+    files.follow(slice::from_ref(&other), false);
     assert!(!files.counts(&file) && files.counts(&other));
     files.follow(&[], false);
     assert!(!files.counts(&other) && !files.directories().contains(&shared));
@@ -88,7 +89,7 @@ fn what_the_last_run_was_loaded_from_counts_wherever_it_is() {
 #[test]
 fn a_directory_that_was_loaded_from_may_go_and_come_back() {
     let (top, file, mut files) = beside();
-    files.follow(&[file.clone()], false);
+    files.follow(slice::from_ref(&file), false);
     fs::remove_dir_all(file.parent().unwrap()).unwrap();
     let above = top.path().canonicalize().unwrap();
     assert_eq!(files.directories(), [above.clone(), above.join("app")]);
@@ -102,7 +103,7 @@ fn a_file_that_is_loaded_for_the_first_time_has_changed_only_if_it_did_so_since(
     let modified = |time: SystemTime| fs::File::open(&file).unwrap().set_modified(time).unwrap();
     modified(SystemTime::now() - Duration::from_secs(60));
     let before = files.look();
-    files.follow(&[file.clone()], false);
+    files.follow(slice::from_ref(&file), false);
     assert_eq!(files.changed_program(&before), None);
     modified(SystemTime::now() + Duration::from_secs(60));
     assert_eq!(files.changed_program(&before), Some(file.clone()));
