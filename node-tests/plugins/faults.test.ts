@@ -32,6 +32,9 @@ const CALLS: Record<string, string[]> = {
     Cancel: DESTROY,
 };
 const POINTS = ["request", "answer", "end"];
+const TOO_DEEP =
+    "the answer to Create cannot be read: property 'deep' is nested too deeply: values may hold 100 levels of objects and " +
+    "lists; have the provider return it flatter";
 
 /** Every other method at one point, by turns; Python has the others. Without a turn each method at each point. */
 function sample(): [string, string][] {
@@ -43,6 +46,8 @@ function sample(): [string, string][] {
     }
     return methods.flatMap((method) => POINTS.map((point): [string, string] => [method, point]));
 }
+
+type Stored = { type: string; id: string; outputs: Record<string, unknown> };
 
 /** A project with one resource of a plugin behind a proxy that cuts it off, and the resource's outside world. */
 class Cut {
@@ -83,7 +88,7 @@ class Cut {
     }
 
     /** The state as `stack export` shows it. */
-    exported(): { deployment: { resources?: { type: string; id: string }[]; pending_operations?: unknown[] } } {
+    exported(): { deployment: { resources?: Stored[]; pending_operations?: unknown[] } } {
         return JSON.parse(this.ok(["stack", "export", "--stack", "dev"]));
     }
 
@@ -122,7 +127,8 @@ test.each(sample())("a plugin that is cut off in a call loses nothing: %s %s", (
 
 test.each([
     ["garbage", "the answer to Create cannot be read"],
-    ["deep", "a value in it is nested too deeply: values may hold about 30 levels of objects"],
+    ["deep101", TOO_DEEP],
+    ["deep2000", TOO_DEEP],
     ["signature", "property 'odd': an object with the unknown signature 'nobody knows this'"],
 ])("an answer that cannot be read keeps the object: %s", (how, words) => {
     const cut = new Cut();
@@ -132,6 +138,21 @@ test.each([
     expect(open || ids.includes("here-thing")).toBe(true);
     cut.ok(UP);
     cut.ok(DESTROY);
+    expect(cut.objects()).toEqual({});
+});
+
+test.each([33, 60, 99])("an answer with objects in objects is kept and sent again: %d", (levels) => {
+    const cut = new Cut();
+    const SPOIL = `Create:deep${levels}`;
+    cut.ok(UP, { SPOIL });
+    const thing = cut.exported().deployment.resources?.find(({ type }) => type === "probe:index:Thing");
+    let [found, value] = [0, thing?.outputs.deep];
+    while (typeof value === "object" && value !== null) {
+        [found, value] = [found + 1, (value as { deep?: unknown }).deep];
+    }
+    expect([found, value]).toEqual([levels, "text"]);
+    // The plugin refuses a call without them.
+    cut.ok(DESTROY, { SPOIL });
     expect(cut.objects()).toEqual({});
 });
 
