@@ -40,6 +40,9 @@ function evil(): Project {
 
 test("names, ids and errors give no orders to a terminal", () => {
     const it = evil();
+    for (const form of ["--json", "--output=json"]) {
+        expect(harmless(it.runWith({}, "preview", form).stdout)).toContain("evil");
+    }
     const shown = [
         [...UP, "--message", "one\x1b[2J\nStatus: Forged:"],
         ["stack", "--show-ids", "--show-urns"],
