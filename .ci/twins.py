@@ -202,6 +202,9 @@ PYTHON_ONLY: dict[str, list[str]] = {
     "about files of both languages at once": ["a connection of our own is noticed"],
 }
 NODE_ONLY: dict[str, list[str]] = {
+    "Node has two kinds of modules, TypeScript and its paths; Python has one kind": [
+        "watch follows files outside of the project $kind",
+    ],
     "npm's peer dependencies: pip takes what the extras of a package ask for": [
         "a tool that may not be used never stops an installation",
         "an old $tool is refused where it is used, with what to install",

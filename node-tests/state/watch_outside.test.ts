@@ -123,7 +123,7 @@ for (const [kind, files, loaded] of kinds) {
     });
 }
 
-test("watch follows files outside of the project only while they are loaded", async () => {
+test("watch follows modules outside of the project while they are imported", async () => {
     const shared = new Shared({ "label.ts": exported("one") });
     const it = shared.project({ "index.ts": `import { VALUE } from "#/label"; console.log("label", VALUE);` });
     await watched(it, [], async (watching) => {

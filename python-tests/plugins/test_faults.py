@@ -39,8 +39,8 @@ CALLS = {
 }
 POINTS = ("request", "answer", "end")
 TOO_DEEP = (
-    "the answer to Create cannot be read: property 'deep' is nested too deeply: values may hold 100 levels of objects and "
-    "lists; have the provider return it flatter"
+    "the answer to Create cannot be read: property 'deep' is nested too deeply: values may hold 100 levels of objects "
+    "and lists; have the provider return it flatter"
 )
 
 

@@ -8,7 +8,7 @@ Run as `cut.py COMMAND... ENGINE_ADDRESS`. `$CUT` says where, as `Create:answer`
 
 With `$SPOIL` in place of it, as `Create:signature`, the answer to a call is spoilt: `garbage` is no message,
 `signature` has a value of a kind that nobody knows, `field` has a member that nobody knows, `large` has a text of 300
-MiB among its properties, `deep99` has a text in 99 objects. What has such objects already is to send them with `Delete`.
+MiB among its properties, `deep99` has a text in 99 objects. What has such objects already sends them with `Delete`.
 """
 
 import os
