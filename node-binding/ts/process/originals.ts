@@ -67,7 +67,8 @@ function without(holder: object, action: () => string): string {
 }
 
 /** Timers that a test's fake ones leave alone. */
-export const { setTimeout: later, clearTimeout: notLater, setInterval: every, setImmediate: soon } = globalThis;
+export const { setTimeout: later, clearTimeout: notLater, setInterval: every } = globalThis;
+export const { setImmediate: soon, clearImmediate: notSoon } = globalThis;
 
 /** `Promise` */
 export const OwnPromise = Promise;

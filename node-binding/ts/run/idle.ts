@@ -3,7 +3,7 @@
 import * as channels from "node:diagnostics_channel";
 import * as net from "node:net";
 import { callStorage } from "../current";
-import { OwnPromise, soon } from "../process/originals";
+import { notSoon, OwnPromise, soon } from "../process/originals";
 import { listen } from "../process/own-listeners";
 import type { Bridge } from "./bridge";
 
@@ -18,7 +18,9 @@ export function processIdle(bridge: Bridge): Promise<void> {
     return new OwnPromise((resolve) => {
         let begun = true;
         let asked = 0;
+        let forgetRound = (): void => {};
         const onIdle = (): void => {
+            forgetRound();
             if (bridge.pending > 0) {
                 return;
             }
@@ -30,7 +32,7 @@ export function processIdle(bridge: Bridge): Promise<void> {
             }
             begun = false;
             asked = bridge.asked;
-            whenBegun(() => {
+            forgetRound = whenBegun(() => {
                 begun = true;
             });
         };
@@ -41,16 +43,23 @@ export function processIdle(bridge: Bridge): Promise<void> {
     });
 }
 
-/** Calls back when the listeners that are called after this one begin something that takes longer than themselves. */
-function whenBegun(found: () => void): void {
+/**
+ * Calls back when the listeners that are called after this one begin something that takes longer than themselves. What is returned
+ * ends that: what still waits when the process is idle again would take the next round for what was begun, and so on for ever.
+ */
+function whenBegun(found: () => void): () => void {
+    let second: NodeJS.Immediate | undefined;
     const before = getActiveResourcesInfo().length;
     nextTick(() => {
         if (getActiveResourcesInfo().length > before) {
             found();
         }
         // Not all that keeps a process alive is listed. This goes through the loop once, and a second time only with others.
-        soon(() => void soon(found).unref());
+        soon(() => {
+            second = soon(found).unref();
+        });
     });
+    return () => notSoon(second);
 }
 
 /** Keeps sockets, servers and timers that provider calls open from holding up the end of the program. */
