@@ -95,6 +95,9 @@ const stubs = new Map<string, Module>();
 const reals = new Map<string, Closures>();
 
 function realClosures(file: string): Closures {
+    if (path.basename(file) === "serializeClosure.js") {
+        withReadableClasses(path.join(path.dirname(file), "parseFunction.js"));
+    }
     const stub = stubs.get(file);
     let real = stub === undefined ? (require(file) as Closures) : reals.get(file);
     if (real === undefined) {
@@ -107,6 +110,25 @@ function realClosures(file: string): Closures {
         reals.set(file, real);
     }
     return real;
+}
+
+// What the loader puts into each class, for its name. The compiler that the SDK has for projects without one of their own is too
+// old to read it, and refuses the whole class.
+const KEPT_NAME = /\bstatic ?\{\s*__name\(this, ?"(?:[^"\\]|\\.)*"\);?\s*\}/g;
+const readable = new WeakSet<Parser>();
+
+interface Parser {
+    parseFunction(text: string): unknown;
+}
+
+/** Has the SDK parse classes as the program has them. */
+function withReadableClasses(file: string): void {
+    const parser = require(file) as Parser;
+    if (!readable.has(parser)) {
+        readable.add(parser);
+        const { parseFunction } = parser;
+        parser.parseFunction = (text) => parseFunction(text.replace(KEPT_NAME, ""));
+    }
 }
 
 // A function that does nothing but name a variable: another one, of the user's, is not to be called.
