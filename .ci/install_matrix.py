@@ -147,7 +147,9 @@ def project(folder: Path, row: Row, manager: Manager, package: Path) -> str:
     if before.returncode == 0 and row.locked:
         description["dependencies"] = {SDK: row.asks}
         (folder / "package.json").write_text(json.dumps(description))
-        before = manager.run(folder, "install")
+        # pnpm takes the lock file as it is where CI is set.
+        loose = ["--no-frozen-lockfile"] if manager.name == "pnpm" else []
+        before = manager.run(folder, "install", *loose)
     if before.returncode != 0:
         return "not without it either"
     after = manager.add(folder, f"{'maloko@file:' if manager.name == 'yarn' else ''}{package}")
@@ -163,7 +165,7 @@ def tried(folder: Path, row: Row) -> str:
     told = run(TRY[row.tool], folder)
     if told.returncode == 0:
         return "yes"
-    refused = re.search(r"works with|is too old|needs @pulumi", told.stdout)
+    refused = re.search(r"works with|is too old|is older than maloko supports", told.stdout)
     if refused is None:
         print(told.stdout, file=sys.stderr)
     return "it is refused, with what to install" if refused else "no"

@@ -7,7 +7,7 @@ import { OwnWeakMap } from "../process/originals";
 import { isOutput } from "./captured-outputs";
 import { withoutShortcuts } from "./speed";
 import { standIn } from "./stand-ins";
-import { currentStore, type Store } from "./store";
+import { currentStore, isOutside, type Store } from "./store";
 
 /** Gives the handle of a provider object of a run; an output where it has to wait for something. */
 export type HandleOf = (provider: object) => unknown;
@@ -142,6 +142,10 @@ function liveProvider([closure, options]: unknown[]): Promise<{ text: string; co
         typeof closure === "function" &&
         BARE_NAME.test(Function.prototype.toString.call(closure)) &&
         (options as { allowSecrets?: boolean } | undefined)?.allowSecrets === true;
+    if (isProviders && isOutside()) {
+        // Nobody registers its resource, and the text would cost more than all else: the SDK loads a compiler for it.
+        return Promise.resolve({ text: "", containsSecrets: false });
+    }
     if (handleOf === undefined || !isProviders) {
         return undefined;
     }
