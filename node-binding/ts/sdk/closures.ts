@@ -3,7 +3,7 @@ import type Module from "node:module";
 import * as path from "node:path";
 import type { Serialized } from "../../native";
 
-import { OwnWeakMap } from "../process/originals";
+import { OwnSet, OwnWeakMap } from "../process/originals";
 import { isOutput } from "./captured-outputs";
 import { withoutShortcuts } from "./speed";
 import { standIn } from "./stand-ins";
@@ -115,7 +115,7 @@ function realClosures(file: string): Closures {
 // What the loader puts into each class, for its name. The compiler that the SDK has for projects without one of their own is too
 // old to read it, and refuses the whole class.
 const KEPT_NAME = /\bstatic ?\{\s*__name\(this, ?"(?:[^"\\]|\\.)*"\);?\s*\}/g;
-const readable = new WeakSet<Parser>();
+const readable = new OwnSet<Parser>();
 
 interface Parser {
     parseFunction(text: string): unknown;
