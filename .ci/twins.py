@@ -204,6 +204,11 @@ PYTHON_ONLY: dict[str, list[str]] = {
 NODE_ONLY: dict[str, list[str]] = {
     "Node has two kinds of modules, TypeScript and its paths; Python has one kind": [
         "watch follows files outside of the project $kind",
+        "a file that is loaded for one provider has no other one written down as Pulumi stores it",
+        "classes are written also where the project has no compiler of TypeScript, and the SDK takes its old one",
+    ],
+    "`beforeExit` is asked again, round after round, which `atexit` is not": [
+        "handlers are asked again only after a round that began something",
     ],
     "npm's peer dependencies: pip takes what the extras of a package ask for": [
         "a tool that may not be used never stops an installation",
