@@ -61,7 +61,10 @@ test("json has the reasons of the text, and one entry for a replacement", () => 
     }
 
     // Back to what was.
-    const lines = it.ok(...UP, "--json").split("\n").filter(Boolean);
+    const lines = it
+        .ok(...UP, "--json")
+        .split("\n")
+        .filter(Boolean);
     const events = lines.flatMap((line) => {
         const { resourcePreEvent } = JSON.parse(line) as { resourcePreEvent?: { metadata: Entry } };
         return resourcePreEvent === undefined ? [] : [resourcePreEvent.metadata];
