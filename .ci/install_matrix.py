@@ -144,16 +144,24 @@ def project(folder: Path, row: Row, manager: Manager, package: Path) -> str:
     for name, text in FILES[row.tool].items():
         (folder / name).write_text(text)
     before = manager.run(folder, "install")
-    if before.returncode == 0 and row.locked:
-        description["dependencies"] = {SDK: row.asks}
-        (folder / "package.json").write_text(json.dumps(description))
-        before = manager.run(folder, "install")
+    if before.returncode == 0 and row.locked not in ("", row.asks):
+        before = lock(folder, row, manager, description)
     if before.returncode != 0:
         return "not without it either"
     after = manager.add(folder, f"{'maloko@file:' if manager.name == 'yarn' else ''}{package}")
     if after.returncode != 0:
         return "no"
     return "with a warning" if WARNED.search(after.stdout) else "yes"
+
+
+def lock(folder: Path, row: Row, manager: Manager, description: dict[str, object]) -> subprocess.CompletedProcess[str]:
+    """Has the project ask for a range, while its lock file goes on to have what is installed."""
+    (folder / "package.json").write_text(json.dumps({**description, "dependencies": {SDK: row.asks}}))
+    # pnpm takes the lock file as it is where CI is set. Yarn looks for the newest, and has to be told otherwise.
+    done = manager.run(folder, "install", *(["--no-frozen-lockfile"] if manager.name == "pnpm" else []))
+    if manager.name != "yarn" or done.returncode != 0:
+        return done
+    return manager.run(folder, "set", "resolution", f"{SDK}@npm:{row.asks}", f"npm:{row.locked}")
 
 
 def tried(folder: Path, row: Row) -> str:
@@ -163,7 +171,7 @@ def tried(folder: Path, row: Row) -> str:
     told = run(TRY[row.tool], folder)
     if told.returncode == 0:
         return "yes"
-    refused = re.search(r"works with|is too old|needs @pulumi", told.stdout)
+    refused = re.search(r"works with|is too old|is older than maloko supports", told.stdout)
     if refused is None:
         print(told.stdout, file=sys.stderr)
     return "it is refused, with what to install" if refused else "no"

@@ -252,6 +252,14 @@ PYTHON_ONLY: dict[str, list[str]] = {
     "about files of both languages at once": ["a connection of our own is noticed"],
 }
 NODE_ONLY: dict[str, list[str]] = {
+    "Node has two kinds of modules, TypeScript and its paths; Python has one kind": [
+        "watch follows files outside of the project $kind",
+        "a file that is loaded for one provider has no other one written down as Pulumi stores it",
+        "classes are written also where the project has no compiler of TypeScript, and the SDK takes its old one",
+    ],
+    "`beforeExit` is asked again, round after round, which `atexit` is not": [
+        "handlers are asked again only after a round that began something",
+    ],
     "npm's peer dependencies: pip takes what the extras of a package ask for": [
         "a tool that may not be used never stops an installation",
         "an old $tool is refused where it is used, with what to install",
@@ -265,7 +273,9 @@ NODE_ONLY: dict[str, list[str]] = {
     ],
     "listeners of the process and prototypes that any code can take away are Node's": [
         "listeners of the process that are removed are the program's own: %s",
-        "what others need is taken away, and the run ends: %s",
+        "what Node needs is taken away, and it ends: %s",
+        "what others need is taken away elsewhere: %s: %s",
+        "the document has a row for all that is taken away",
     ],
     "`beforeExit` is Node's": [
         "a handler of an ended inline program disturbs neither the next run nor the end of the process",

@@ -19,9 +19,14 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTHON = """import pulumi
-import pulumi_aws
-from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+# The provider has a file of its own, where it is found without the program.
+PYTHON = {
+    "__main__.py": """import pulumi_aws
+from things import Thing
+
+Thing("thing", pulumi_aws.s3.Bucket.__name__)
+""",
+    "things.py": """from pulumi.dynamic import CreateResult, ReadResult, Resource, ResourceProvider
 
 
 class Provider(ResourceProvider):
@@ -29,28 +34,32 @@ class Provider(ResourceProvider):
         return CreateResult("made", props)
 
     def read(self, id, props):
-        return pulumi.dynamic.ReadResult(id, props)
+        return ReadResult(id, props)
 
 
 class Thing(Resource):
-    def __init__(self, name):
-        super().__init__(Provider(), name, {"region": pulumi_aws.__name__})
+    def __init__(self, name, text):
+        super().__init__(Provider(), name, {"text": text})
+""",
+}
+NODE = {
+    "index.ts": """import * as aws from "@pulumi/aws";
+import { Thing } from "./things";
 
-
-Thing("thing")
-"""
-TYPESCRIPT = """import * as pulumi from "@pulumi/pulumi";
-import * as aws from "@pulumi/aws";
+new Thing("thing", typeof aws.s3.Bucket);
+""",
+    "things.ts": """import * as pulumi from "@pulumi/pulumi";
 
 class Provider {
     async create(inputs: object) { return { id: "made", outs: inputs }; }
     async read(id: string, props: object) { return { id, props }; }
 }
-class Thing extends pulumi.dynamic.Resource {
-    constructor(name: string) { super(new Provider(), name, { bucket: typeof aws.s3.Bucket }); }
+export class Thing extends pulumi.dynamic.Resource {
+    constructor(name: string, text: string) { super(new Provider(), name, { text }); }
 }
-new Thing("thing");
-"""
+""",
+    "package.json": json.dumps({"name": "bench", "main": "index.ts"}),
+}
 FLAGS = {
     "with a preview": ["--yes"],
     "`--skip-preview`": ["--yes", "--skip-preview"],
@@ -61,8 +70,9 @@ FLAGS = {
 def prepare(folder: Path, language: str) -> list[str]:
     """A project with the SDK, and the command that runs it."""
     (folder / "Pulumi.yaml").write_text(f"name: bench\nruntime: {language}\n")
+    for name, text in (PYTHON if language == "python" else NODE).items():
+        (folder / name).write_text(text)
     if language == "python":
-        (folder / "__main__.py").write_text(PYTHON)
         pip = [
             str(ROOT / ".venv" / "bin" / "python"),
             "-m",
@@ -75,8 +85,6 @@ def prepare(folder: Path, language: str) -> list[str]:
         subprocess.run([*pip, "--no-deps", "pulumi-aws==6.83.0"], check=True)
         subprocess.run([*pip, "parver==0.5"], check=True)
         return [str(ROOT / ".venv" / "bin" / "maloko")]
-    (folder / "index.ts").write_text(TYPESCRIPT)
-    (folder / "package.json").write_text(json.dumps({"name": "bench", "main": "index.ts"}))
     npm = ["npm", "install", "--no-save", "--silent", "--no-audit", "--no-fund"]
     subprocess.run([*npm, "@pulumi/aws@6.83.0", "@pulumi/pulumi@3.270.0"], cwd=folder, check=True)
     return [str(ROOT / "node-tests" / "node_modules" / ".bin" / "maloko")]

@@ -107,6 +107,9 @@ pub struct ProgramSpec {
     pub entry: PathBuf,
     /// `runtime.options` of Pulumi.yaml as JSON.
     pub runtime_options: serde_json::Value,
+    /// Where the language lists the files that the program was loaded from, by absolute paths with a zero byte between them:
+    /// also those that it tried to load when it failed, and none of the language itself or of maloko.
+    pub loaded_file: Option<PathBuf>,
 }
 
 /// An error object of a host in words.

@@ -89,11 +89,16 @@ pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>)
 
 async fn perform(context: Context, command: Command) -> failure::Result<i32> {
     let console = context.console.clone();
+    let succeeded = if command.is_preview_pass() {
+        "the preview succeeded. The command went no further: nothing was changed"
+    } else {
+        "the command succeeded"
+    };
     match Box::pin(dispatch(context, command)).await {
         Ok(done) => match console.unwritten() {
             Some(Failure { code, message }) if done == 0 => Err(Failure {
                 code,
-                message: maloko_core::message![message, ". Apart from that, the command succeeded"],
+                message: maloko_core::message![message, format!(". Apart from that, {succeeded}")],
             }),
             // What the command itself says by its exit code stays.
             Some(failure) => Err(Failure { code: done, ..failure }),

@@ -91,11 +91,8 @@ impl Client {
 
 /// Why an answer cannot be decoded.
 fn why(error: &prost::DecodeError) -> String {
-    let text = error.to_string();
-    if text.contains("recursion limit") {
-        return "a value in it is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; have the \
-                provider return it flatter, or as a text (JSON)"
-            .to_owned();
+    match maloko_core::wire::too_deep(error) {
+        Some(place) => format!("{place}; have the provider return it flatter, or as a text (JSON)"),
+        None => error.to_string(),
     }
-    text
 }

@@ -52,6 +52,7 @@ impl NodeLanguageHost {
             "projectRoot": program.project_root,
             "entry": program.entry,
             "runtimeOptions": program.runtime_options,
+            "loadedFile": program.loaded_file,
         })
     }
 }

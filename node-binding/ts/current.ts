@@ -1,5 +1,6 @@
 // The provider call that code belongs to, and how it learns that nobody waits for it any longer.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { OwnAbortController, OwnMap, OwnSet } from "./process/originals";
 
 /** One call of a provider method. */
 export interface ProviderCall {
@@ -34,12 +35,12 @@ export function currentCall(): ProviderCall {
 
 /** The calls of one run that can still be told to end. */
 export class OpenCalls {
-    readonly #open = new Map<number, AbortController>();
-    readonly #cancelled = new Set<number>();
+    readonly #open = new OwnMap<number, AbortController>();
+    readonly #cancelled = new OwnSet<number>();
 
     /** Begins a call under its number, and gives its signal. */
     begin(number: number): AbortSignal {
-        const controller = new AbortController();
+        const controller = new OwnAbortController();
         this.#open.set(number, controller);
         if (this.#cancelled.has(number)) {
             controller.abort(new CancelledError());

@@ -58,6 +58,16 @@ test("an event log that cannot be written is a failure", () => {
     expect(it.outputs()).toEqual({ answer: 42 });
 });
 
+test("an event log that cannot be written ends a command after its preview", () => {
+    const it = project({ "index.ts": PROGRAM });
+    const shown = it.run("up", "--yes", "--event-log", "/dev/full", "--stack", "dev");
+    expect(shown.status, shown.output).toBe(1);
+    const said = "the preview succeeded. The command went no further: nothing was changed";
+    expect(shown.stderr.replace(" (os error 28)", "")).toContain(`No space left on device. Apart from that, ${said}`);
+    expect(shown.stderr).not.toContain("the command succeeded");
+    expect(it.run("stack", "output", "answer", "--stack", "dev").status).not.toBe(0);
+});
+
 test("what a command says by its exit code stays when it cannot be shown", () => {
     const it = project({ "index.ts": PROGRAM });
     const shown = it.runRedirected("> /dev/full", "preview", "--expect-no-changes", "--stack", "dev");

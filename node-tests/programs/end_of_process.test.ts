@@ -57,6 +57,19 @@ test.each([
     expect(it.runWith({ AT_ONCE: "1" }, "up", ...flags).status).toBe(0);
 });
 
+test("handlers are asked again only after a round that began something", () => {
+    // What runs in the round's own turn of the loop was taken for something begun in every later one: a run span without end.
+    const it = project({
+        "index.js": `let calls = 0;
+process.on("beforeExit", () => {
+    if (++calls === 1) { setImmediate(() => {}); }
+    if (calls === 10) { throw new Error("asked ten times"); }
+});
+process.on("exit", () => console.log("asked", calls));`,
+    });
+    expect(it.up()).toMatch(/asked [23]\n/);
+});
+
 test("an error in a handler of beforeExit fails the program", () => {
     const it = project({
         "index.js": `process.once("beforeExit", () => { throw new RangeError("at the end"); });`,

@@ -229,7 +229,7 @@ test("an asset that cannot be read is an error that names resource and property"
 });
 
 test.each([
-    60, 1000,
+    101, 1000,
 ])("inputs that are nested too deeply are errors that name resource and property %#", async (levels) => {
     let value: unknown = "x";
     for (let level = 0; level < levels; level++) {
@@ -238,9 +238,21 @@ test.each([
     const stack = newStack();
     const { message } = await failureOf(stack.up(() => void new Thing(new Echo(), "a", { flat: 1, v: value })));
     expect(message).toContain(
-        "resource 'a': property 'v' is nested too deeply: values may hold about 30 levels of objects",
+        "resource 'a': property 'v' is nested too deeply: values may hold 100 levels of objects and lists",
     );
     await stack.up(() => void new Thing(new Echo(), "a", { v: [[[{ a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]] }]]] }));
+});
+
+test("inputs with values in values come back", async () => {
+    const stack = newStack();
+    for (const levels of [33, 60, 99]) {
+        let [objects, lists]: unknown[] = ["x", "x"];
+        for (let level = 0; level < levels; level++) {
+            [objects, lists] = [{ deep: objects }, [lists]];
+        }
+        await stack.up(() => void new Thing(new Echo(), "a", { objects, lists }));
+        expect(stack.resources().a?.outputs).toMatchObject({ objects, lists });
+    }
 });
 
 const CIRCLE: Props = {};

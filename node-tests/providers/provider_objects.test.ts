@@ -218,3 +218,58 @@ test.each([
     expect(status, output).toBe(0);
     expect(it.ok("stack", "export", "--stack", "dev")).not.toContain("::upload");
 });
+
+test("a file that is loaded for one provider has no other one written down as Pulumi stores it", () => {
+    // The SDK would load a compiler for that, and walk through all that a provider imports.
+    const it = project({
+        "index.js": `const pulumi = require("@pulumi/pulumi");
+class Provider {
+    async create(inputs) { return { id: "made", outs: inputs }; }
+    async delete() {
+        const compilers = Object.keys(require.cache).filter((file) => file.endsWith("typescript.js"));
+        console.log(compilers.length === 0 ? "no compiler" : compilers);
+    }
+}
+class Thing extends pulumi.dynamic.Resource {}
+new Thing(new Provider(), "thing", {});`,
+    });
+    it.up();
+    const flags = ["--yes", "--skip-preview", "--no-program", "--stack", "dev"];
+    expect(it.ok("destroy", ...flags)).toContain("no compiler");
+});
+
+const GENERATED = `
+import * as pulumi from "@pulumi/pulumi";
+class Gen<T> implements pulumi.dynamic.ResourceProvider {
+  constructor(private readonly make: () => Promise<T> | T) {}
+  async create(inputs: any) { return { id: "g", outs: { ...inputs, value: await this.make() } }; }
+  async diff(_id: string, olds: any, news: any) { return { changes: Object.keys(news).some((k) => k !== "__provider" && JSON.stringify(olds[k]) !== JSON.stringify(news[k])), replaces: ["trigger"], deleteBeforeReplace: true }; }
+}
+export class Generated<T> extends pulumi.dynamic.Resource {
+  declare readonly value: pulumi.Output<T>;
+  constructor(name: string, make: () => T, trigger: string) { super(new Gen(make), name, { value: undefined, trigger }, { additionalSecretOutputs: ["value"] }); }
+}
+if (!process.env.GONE) exports.v = new Generated("salt", () => Math.random(), process.env.T ?? "1").value;
+`;
+
+test("a provider that holds the program's function and has no delete", () => {
+    const it = project({ "index.ts": GENERATED });
+    const flags = ["--yes", "--skip-preview", "--stack", "dev"];
+    const value = () => {
+        const { deployment } = JSON.parse(it.ok("stack", "export", "--show-secrets", "--stack", "dev")) as {
+            deployment: { resources: { urn: string; outputs?: { value?: { plaintext: string } } }[] };
+        };
+        return deployment.resources.find(({ urn }) => urn.endsWith("::salt"))?.outputs?.value?.plaintext;
+    };
+    it.up();
+    const first = value();
+    expect(first).toMatch(/^[\d.e-]+$/);
+    it.ok("up", ...flags, "--expect-no-changes");
+    expect(value()).toBe(first);
+    const replaced = it.runWith({ T: "2" }, "up", ...flags);
+    expect(replaced.output).toMatch(/salt original deleted.*salt replacement created/s);
+    expect(value()).not.toBe(first);
+    const gone = it.runWith({ GONE: "1" }, "up", ...flags);
+    expect(gone.output).toContain("- 1 deleted");
+    expect(value()).toBeUndefined();
+});

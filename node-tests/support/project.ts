@@ -40,8 +40,8 @@ export interface Interrupted {
     signal(name?: NodeJS.Signals): void;
     /** The process. */
     pid: number | undefined;
-    /** Resolves when the command has said this. */
-    said(text: string | RegExp): Promise<void>;
+    /** Resolves when the command has said this, after so many characters. */
+    said(text: string | RegExp, after?: number): Promise<void>;
     /** What it has said until now. */
     output(): string;
 }
@@ -164,6 +164,8 @@ export class Project {
             cwd: this.directory,
             encoding: "utf8",
             timeout: 250_000,
+            // What is merely asked to end may say that it did.
+            killSignal: "SIGKILL",
             maxBuffer: 1 << 28,
             env: this.#environment(words, environment),
         });
@@ -186,7 +188,8 @@ export class Project {
         await interrupt({
             pid: child.pid,
             signal: (name = "SIGINT") => child.kill(name),
-            said: (text) => until(() => (text instanceof RegExp ? text.test(said()) : said().includes(text))),
+            said: (text, after = 0) =>
+                until(() => (text instanceof RegExp ? text.test(said().slice(after)) : said().includes(text, after))),
             output: said,
         });
         return outcome();

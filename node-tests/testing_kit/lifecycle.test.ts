@@ -64,7 +64,9 @@ test("a lifecycle that goes wrong tells no secret", async () => {
 
 test("the line of a lifecycle that went wrong runs it again", async () => {
     const { error } = await checkLifecycle(MakesTwo, options);
-    const [, replay] = /again: MALOKO_REPLAY=(\S+)/.exec(error?.message ?? "") ?? [];
+    const [, replay = ""] = /again: MALOKO_REPLAY=(\S+)/.exec(error?.message ?? "") ?? [];
+    // It is copied from a terminal.
+    expect(replay).toMatch(/^.{1,39}$/);
     onTestFinished(() => {
         delete process.env.MALOKO_REPLAY;
     });

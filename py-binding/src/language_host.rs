@@ -207,8 +207,8 @@ fn run_program(
     let bridge = host.bridge().clone_ref(py);
     let run = || -> PyResult<Option<(String, Py<PyAny>)>> {
         let engine = Bound::new(py, crate::engine::Engine::new(engine, host))?;
-        let entry = program.entry.clone();
-        language_host.call_method1("run_program", (bridge, engine, entry))?.extract()
+        let (entry, loaded_file) = (program.entry.clone(), program.loaded_file.clone());
+        language_host.call_method1("run_program", (bridge, engine, entry, loaded_file))?.extract()
     };
     match run() {
         Ok(None) => ProgramEnd::default(),

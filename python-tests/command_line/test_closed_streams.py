@@ -66,6 +66,15 @@ def test_an_event_log_that_cannot_be_written_is_a_failure(project: Project) -> N
     assert project.run("stack", "output", "answer").stdout == "42\n"
 
 
+def test_an_event_log_that_cannot_be_written_ends_a_command_after_its_preview(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    done = project.run("up", "--yes", "--event-log", "/dev/full", code=1)
+    said = "the preview succeeded. The command went no further: nothing was changed"
+    assert f"No space left on device. Apart from that, {said}" in done.stderr.replace(" (os error 28)", "")
+    assert "the command succeeded" not in done.stderr
+    assert project.run("stack", "output", "answer", code=None).returncode != 0
+
+
 def test_what_a_command_says_by_its_exit_code_stays_when_it_cannot_be_shown(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
     done = run_redirected(project, "> /dev/full", "preview", "--expect-no-changes")

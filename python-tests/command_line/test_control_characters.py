@@ -47,6 +47,8 @@ def harmless(text: str) -> str:
 def test_names_ids_and_errors_give_no_orders_to_a_terminal(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
     on_dev = ("--stack", "dev")
+    for form in ("--json", "--output=json"):
+        assert "evil" in harmless(project.run("preview", form, *on_dev).stdout)
     shown = [
         harmless(project.run(*command, *on_dev).stdout)
         for command in (

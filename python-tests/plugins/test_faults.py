@@ -38,6 +38,10 @@ CALLS = {
     "Cancel": DESTROY,
 }
 POINTS = ("request", "answer", "end")
+TOO_DEEP = (
+    "the answer to Create cannot be read: property 'deep' is nested too deeply: values may hold 100 levels of objects "
+    "and lists; have the provider return it flatter"
+)
 
 
 def sample() -> list[tuple[str, str]]:
@@ -105,7 +109,8 @@ def test_a_plugin_that_is_cut_off_in_a_call_loses_nothing(cut: Cut, method: str,
     ("how", "words"),
     [
         ("garbage", "the answer to Create cannot be read"),
-        ("deep", "a value in it is nested too deeply: values may hold about 30 levels of objects"),
+        ("deep101", TOO_DEEP),
+        ("deep2000", TOO_DEEP),
         ("signature", "property 'odd': an object with the unknown signature 'nobody knows this'"),
     ],
 )
@@ -117,6 +122,21 @@ def test_an_answer_that_cannot_be_read_keeps_the_object(cut: Cut, how: str, word
     assert ids == {"here-thing"} or is_open
     cut.project.run(*UP)
     cut.project.run(*DESTROY)
+    assert cut.objects() == {}
+
+
+@pytest.mark.parametrize("levels", [33, 60, 99])
+def test_an_answer_with_objects_in_objects_is_kept_and_sent_again(cut: Cut, levels: int) -> None:
+    spoil = f"Create:deep{levels}"
+    cut.project.run(*UP, SPOIL=spoil)
+    state = json.loads(cut.project.run("stack", "export").stdout)
+    (thing,) = (it for it in state["deployment"]["resources"] if it["type"] == "probe:index:Thing")
+    found, value = 0, thing["outputs"]["deep"]
+    while isinstance(value, dict):
+        found, value = found + 1, value["deep"]
+    assert (found, value) == (levels, "text")
+    # The plugin refuses a call without them.
+    cut.project.run(*DESTROY, SPOIL=spoil)
     assert cut.objects() == {}
 
 

@@ -207,7 +207,7 @@ def recursion_limit() -> Iterator[Callable[[int], None]]:
 
 
 # With a limit as mypy and others set it, the SDK itself does not refuse what is too deep.
-@pytest.mark.parametrize(("levels", "limit"), [(60, 1000), (5000, 1000), (200, 16384), (5000, 16384)])
+@pytest.mark.parametrize(("levels", "limit"), [(101, 1000), (5000, 1000), (200, 16384), (5000, 16384)])
 def test_inputs_that_are_nested_too_deeply_are_errors_that_name_resource_and_property(
     stack: Stack, recursion_limit: Callable[[int], None], levels: int, limit: int
 ) -> None:
@@ -218,8 +218,18 @@ def test_inputs_that_are_nested_too_deeply_are_errors_that_name_resource_and_pro
     result = stack.run("update", lambda: Thing(Echo(), "a", {"flat": 1, "v": value}))
     assert result.outcome == "failed"
     said = "\n".join([str(result.error), *(text for *_, text in result.diagnostics)])
-    assert "resource 'a': property 'v' is nested too deeply: values may hold about 30 levels of objects" in said
+    assert "resource 'a': property 'v' is nested too deeply: values may hold 100 levels of objects and lists" in said
     stack.up(lambda: Thing(Echo(), "a", {"v": [[[{"a": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}]]]}))
+
+
+@pytest.mark.parametrize("levels", [33, 60, 99])
+@pytest.mark.parametrize("within", [lambda value: {"deep": value}, lambda value: [value]], ids=["objects", "lists"])
+def test_inputs_with_values_in_values_come_back(stack: Stack, within: Callable[[object], object], levels: int) -> None:
+    value: object = "x"
+    for _ in range(levels):
+        value = within(value)
+    stack.up(lambda: Thing(Echo(), "a", {"v": value}))
+    assert stack.resources()["a"]["outputs"]["v"] == value
 
 
 def test_a_stack_output_that_is_nested_too_deeply_is_an_error_whatever_the_recursion_limit(
@@ -230,7 +240,7 @@ def test_a_stack_output_that_is_nested_too_deeply_is_an_error_whatever_the_recur
     for _ in range(5000):
         value = {"deep": value}
     result = stack.run("update", lambda: pulumi.export("v", value))
-    assert "property 'v' is nested too deeply: values may hold about 30 levels of objects" in str(result.exception)
+    assert "property 'v' is nested too deeply: values may hold 100 levels of objects and lists" in str(result.exception)
 
 
 def plain(value: object) -> object:

@@ -1,5 +1,6 @@
 """Any object is called live: nothing is pickled, nothing is copied."""
 
+import json
 import socket
 import threading
 
@@ -228,3 +229,55 @@ def test_what_has_no_delete_is_removed_although_its_provider_is_gone(project: Pr
     project.run("up", "--yes", "--skip-preview")
     project.run(*command, GONE="1")
     assert "::upload" not in project.state()
+
+
+GENERATED = """
+import os, random
+from pulumi import ResourceOptions
+from pulumi.dynamic import CreateResult, DiffResult, Resource, ResourceProvider
+
+
+class Gen(ResourceProvider):
+    def __init__(self, make):
+        self.make = make
+
+    def create(self, props):
+        return CreateResult("g", {**props, "value": self.make()})
+
+    def diff(self, id, olds, news):
+        changes = any(olds.get(key) != value for key, value in news.items() if key not in ("__provider", "value"))
+        return DiffResult(changes=changes, replaces=["trigger"], delete_before_replace=True)
+
+
+class Generated(Resource):
+    def __init__(self, name, make, trigger):
+        options = ResourceOptions(additional_secret_outputs=["value"])
+        super().__init__(Gen(make), name, {"value": None, "trigger": trigger}, options)
+
+
+if not os.environ.get("GONE"):
+    Generated("salt", lambda: random.random(), os.environ.get("T", "1"))
+"""
+
+
+def test_a_provider_that_holds_the_programs_function_and_has_no_delete(project: Project) -> None:
+    """It is made, kept, replaced and removed."""
+
+    def value() -> str | None:
+        exported = json.loads(project.run("stack", "export", "--show-secrets").stdout)
+        values = [it["outputs"]["value"] for it in exported["deployment"]["resources"] if it["urn"].endswith("::salt")]
+        return values[0]["plaintext"] if values else None
+
+    flags = ("--yes", "--skip-preview")
+    project.write("__main__.py", GENERATED)
+    project.run("up", *flags)
+    first = value()
+    assert first is not None
+    assert float(first) < 1
+    project.run("up", *flags, "--expect-no-changes")
+    assert value() == first
+    said = project.run("up", *flags, T="2").stdout
+    assert said.index("salt original deleted") < said.index("salt replacement created")
+    assert value() != first
+    assert "- 1 deleted" in project.run("up", *flags, GONE="1").stdout
+    assert value() is None

@@ -1,13 +1,9 @@
 """Update plans, the history of a stack, and `watch`, as a user drives them."""
 
 import json
-import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
-from cli import LONGEST_SECONDS, Project, begin, read_until, wait_for
+from cli import Project, read_until, wait_for, watched
 
 PROGRAM = """
 import os, pathlib
@@ -93,16 +89,6 @@ def test_the_history_lists_what_was_done(project: Project) -> None:
     assert updates[2]["message"] == "a larger size"
     assert updates[2]["resourceChanges"] == {"same": 1, "update": 1}
     assert "a larger size" in project.run("stack", "history").stdout
-
-
-@contextmanager
-def watched(project: Project) -> Iterator[subprocess.Popen[str]]:
-    watching = begin(project, "watch", "--stack", "dev")
-    try:
-        yield watching
-    finally:
-        watching.send_signal(signal.SIGINT)
-        watching.communicate(timeout=LONGEST_SECONDS)
 
 
 def test_watch_updates_when_the_program_changes(project: Project) -> None:

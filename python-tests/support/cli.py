@@ -8,7 +8,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import warm
@@ -103,6 +104,17 @@ def begin(project: Project, *arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+@contextmanager
+def watched(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Watches a project, until the end of the block."""
+    watching = begin(project, "watch", "--stack", "dev", *arguments)
+    try:
+        yield watching
+    finally:
+        watching.send_signal(signal.SIGINT)
+        watching.communicate(timeout=LONGEST_SECONDS)
 
 
 def read_until(running: subprocess.Popen[str], words: str) -> str:

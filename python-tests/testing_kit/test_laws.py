@@ -74,6 +74,8 @@ def test_a_failure_can_be_replayed(pytester: pytest.Pytester) -> None:
     first.assert_outcomes(failed=1, deselected=LAWS - 1)
     line = next(line.strip() for line in first.outlines if line.strip().startswith("again: "))
     _, _, node, seed = line.replace("'", "").split()
+    # It is copied from a terminal.
+    assert len(seed) < 40
     again = pytester.runpytest(node, seed, "-rN", "-p", "no:cacheprovider")
     again.assert_outcomes(failed=1)
     told = [line for line in first.outlines if line.strip().startswith(("property:", "first:", "then:", "found:"))]

@@ -85,6 +85,9 @@ def test_the_line_of_a_lifecycle_that_went_wrong_runs_it_again() -> None:
     # As it is found, and not made short: that takes as long again.
     first, again = (str(broken(DeletesOnce, phases=(Phase.generate,))) for _ in range(2))
     assert again == first
+    # It is copied from a terminal: the test alone, whose lifecycles are the same in every run.
+    test = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
+    assert f"\n    again: pytest '{test}'\n" in first
 
 
 def places(world: Cloud) -> dict[str, str]:

@@ -8,7 +8,7 @@ Run as `cut.py COMMAND... ENGINE_ADDRESS`. `$CUT` says where, as `Create:answer`
 
 With `$SPOIL` in place of it, as `Create:signature`, the answer to a call is spoilt: `garbage` is no message,
 `signature` has a value of a kind that nobody knows, `field` has a member that nobody knows, `large` has a text of 300
-MiB among its properties, `deep` has an object in 50 others.
+MiB among its properties, `deep99` has a text in 99 objects. What has such objects already sends them with `Delete`.
 """
 
 import os
@@ -23,7 +23,6 @@ from pulumi.runtime.proto import provider_pb2 as p
 LIMIT = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", -1)]
 ANSWERS = {"Create": p.CreateResponse, "Update": p.UpdateResponse, "Read": p.ReadResponse}
 MEBIBYTES = 300
-LEVELS = 50
 
 
 def sized(tag, data):
@@ -35,13 +34,47 @@ def sized(tag, data):
     return bytes([tag]) + size + bytes([length]) + data
 
 
-def deep():
+def deep(levels):
     """The properties `{deep: {deep: ...}}`, in bytes: Python's own library does not write as many levels."""
     value = sized(0x1A, b"text")
-    for _ in range(LEVELS):
-        properties = sized(0x0A, sized(0x0A, b"deep") + sized(0x12, value))
-        value = sized(0x2A, properties)
-    return properties
+    for _ in range(levels):
+        value = sized(0x2A, member(value))
+    return member(value)
+
+
+def member(value):
+    """The properties `{deep: value}`."""
+    return sized(0x0A, sized(0x0A, b"deep") + sized(0x12, value))
+
+
+def without(data, part):
+    """A message without the fields that hold a part: Python's own library reads no more levels than it writes."""
+    kept, place = b"", 0
+    while place < len(data):
+        start = place
+        key, place = number(data, place)
+        wire_type = key & 7
+        if wire_type == 2:
+            size, place = number(data, place)
+            place += size
+        elif wire_type == 0:
+            _, place = number(data, place)
+        else:
+            place += 8 if wire_type == 1 else 4
+        if part not in data[start:place]:
+            kept += data[start:place]
+    return kept
+
+
+def number(data, place):
+    """The number at a place of a message, and the place behind it."""
+    value, shift = 0, 0
+    while True:
+        byte = data[place]
+        value |= (byte & 127) << shift
+        place, shift = place + 1, shift + 7
+        if byte < 128:
+            return value, place
 
 
 class Cut(grpc.GenericRpcHandler):
@@ -51,6 +84,7 @@ class Cut(grpc.GenericRpcHandler):
         self.real, self.channel = real, channel
         self.method, _, self.point = os.environ.get("CUT", ":").partition(":")
         self.spoilt, _, self.how = os.environ.get("SPOIL", ":").partition(":")
+        self.deep = deep(int(self.how[4:])) if self.how.startswith("deep") else b""
 
     def die(self) -> None:
         self.real.kill()
@@ -63,6 +97,10 @@ class Cut(grpc.GenericRpcHandler):
         def call(data, context):
             if cut == "request":
                 self.die()
+            if self.deep and method == "Delete":
+                if self.deep not in data:
+                    return context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the objects in objects are not sent")
+                data = without(data, self.deep)
             try:
                 answer = self.channel.unary_unary(details.method)(data)
             except grpc.RpcError as error:
@@ -88,9 +126,9 @@ class Cut(grpc.GenericRpcHandler):
         if self.how == "large":
             answer.properties["large"] = "x" * (MEBIBYTES << 20)
         spoilt = answer.SerializeToString()
+        if self.deep:
+            return spoilt + sized(0x12, self.deep)
         # Field 99, a text of one letter.
-        if self.how == "deep":
-            return spoilt + sized(0x12, deep())
         return spoilt + b"\x9a\x06\x01x" if self.how == "field" else spoilt
 
 

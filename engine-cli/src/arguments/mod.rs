@@ -191,6 +191,20 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Is this process the preview of a command that goes on afterwards?
+    pub(crate) fn is_preview_pass(&self) -> bool {
+        let confirm = match self {
+            Self::Up(arguments) => &arguments.confirm,
+            Self::Refresh(arguments) => &arguments.confirm,
+            Self::Import(arguments) => &arguments.confirm,
+            Self::Destroy(arguments) => &arguments.confirm,
+            _ => return false,
+        };
+        confirm.preview_pass.is_some()
+    }
+}
+
 /// Reads the arguments (without the program's name).
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
     let name = OsString::from("maloko");

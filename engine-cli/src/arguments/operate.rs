@@ -56,6 +56,9 @@ pub(crate) struct RunArguments {
     /// Write what came of the operation to this file, as JSON.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) outcome_file: Option<PathBuf>,
+    /// List the files that the program was loaded from in this file: for `watch`.
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) loaded_file: Option<PathBuf>,
     /// What the stack's history says of how the operation was run.
     #[arg(long, hide = true, value_name = "KIND", default_value = "cli")]
     pub(crate) exec_kind: String,

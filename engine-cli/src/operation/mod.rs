@@ -42,7 +42,8 @@ use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
 pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> {
     check_confirmation(context, &request)?;
     let workplace = Workplace::open(context)?;
-    let program = workplace.project.program(context.language_host.language())?;
+    let mut program = workplace.project.program(context.language_host.language())?;
+    program.loaded_file.clone_from(&request.operate.run.loaded_file);
     if context.library.is_none()
         && let Some(code) = context.language_host.re_execute(&program, &context.arguments).await
     {

@@ -164,7 +164,8 @@ impl Project {
                 entry.display()
             )));
         }
-        Ok(ProgramSpec { project_root: self.root.clone(), entry, runtime_options: self.runtime_options.clone() })
+        let (project_root, runtime_options) = (self.root.clone(), self.runtime_options.clone());
+        Ok(ProgramSpec { project_root, entry, runtime_options, loaded_file: None })
     }
 
     /// The language of the program.

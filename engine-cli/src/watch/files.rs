@@ -1,13 +1,13 @@
 //! Which files of a project count, and what they are like.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::neighbours;
+use super::{loaded, neighbours};
 use crate::failure::{Failure, Result};
 
 /// Directories that hold state, installed packages and caches.
@@ -27,18 +27,24 @@ const LEFT_OUT: [&str; 11] = [
 /// Endings of files that only people and their editors write.
 const PROGRAM: [&str; 10] = ["cjs", "cts", "js", "jsx", "mjs", "mts", "py", "ts", "tsx", "yaml"];
 
-/// The files below some places of a project.
+/// The files below some places of a project, and others that its program was loaded from.
 pub(super) struct Files {
     root: PathBuf,
     places: Vec<PathBuf>,
+    /// Files outside of the project that the program was loaded from.
+    loaded: BTreeSet<PathBuf>,
     /// What maloko's own output goes to.
     left_out: Vec<PathBuf>,
     /// What the program was seen to write.
     written: Vec<PathBuf>,
 }
 
-/// When each file last changed, and how long it is.
-pub(super) type Look = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
+/// What the files are like at a time.
+pub(super) struct Look {
+    at: SystemTime,
+    /// When each file last changed, and how long it is.
+    files: BTreeMap<PathBuf, (Option<SystemTime>, u64)>,
+}
 
 impl Files {
     /// Those below `paths`, which are relative to the project, or all of the project's and of the packages of its workspace that
@@ -55,8 +61,23 @@ impl Files {
                 missing.display(),
                 root.display()
             ))),
-            None => Ok(Self { root: root.to_owned(), places, left_out: Vec::new(), written: Vec::new() }),
+            None => Ok(Self {
+                root: root.to_owned(),
+                places,
+                loaded: BTreeSet::new(),
+                left_out: Vec::new(),
+                written: Vec::new(),
+            }),
         }
+    }
+
+    /// From now on, what the program was loaded from outside of the project counts, too. A run that failed may have come only to
+    /// some of these files: what earlier runs were loaded from goes on to count.
+    pub(super) fn follow(&mut self, loaded: &[PathBuf], has_failed: bool) {
+        if !has_failed {
+            self.loaded.clear();
+        }
+        self.loaded.extend(loaded::outside(&self.root, loaded));
     }
 
     /// From now on, what happens to a file during a run does not count. Between runs only somebody else can change it.
@@ -78,6 +99,10 @@ impl Files {
 
     /// Does a change of this path matter?
     pub(super) fn counts(&self, path: &Path) -> bool {
+        // Of a directory that was moved away with such a file in it, only the directory is told when it comes back.
+        if self.loaded.iter().any(|file| file.starts_with(path)) {
+            return true;
+        }
         let Some(below) = self.places.iter().find_map(|place| path.strip_prefix(place).ok()) else { return false };
         let hidden = |name: &str| LEFT_OUT.contains(&name);
         let left_out = below.components().any(|part| part.as_os_str().to_str().is_some_and(hidden));
@@ -90,7 +115,8 @@ impl Files {
 
     /// The path as the user knows it.
     pub(super) fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+        let seen = path.strip_prefix(&self.root).map_or_else(|_| loaded::seen_from(&self.root, path), Path::to_owned);
+        seen.display().to_string()
     }
 
     /// The directories to be watched: of files, the directory that they are in, because editors replace files.
@@ -101,8 +127,11 @@ impl Files {
                 found.push(path.to_owned());
             }
         });
+        let files = self.places.iter().filter(|place| place.is_file());
+        found.extend(files.filter_map(|file| Some(file.parent()?.to_owned())));
+        // Where the directory of such a file is gone, it may come back.
         found.extend(
-            self.places.iter().filter(|place| place.is_file()).filter_map(|file| Some(file.parent()?.to_owned())),
+            self.loaded.iter().filter_map(|file| Some(file.ancestors().skip(1).find(|it| it.is_dir())?.to_owned())),
         );
         found.sort();
         found.dedup();
@@ -111,27 +140,37 @@ impl Files {
 
     /// What the files are like now.
     pub(super) fn look(&self) -> Look {
-        let mut look = Look::new();
+        let mut look = Look { at: SystemTime::now(), files: BTreeMap::new() };
         self.walk(&mut |path, is_directory| {
             if !is_directory && let Ok(metadata) = path.metadata() {
-                look.insert(path.to_owned(), (metadata.modified().ok(), metadata.len()));
+                look.files.insert(path.to_owned(), (metadata.modified().ok(), metadata.len()));
             }
         });
         look
     }
 
+    /// Is it a file that people and their editors write?
+    pub(super) fn is_program(&self, path: &Path) -> bool {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| PROGRAM.contains(&ending)) || self.loaded.contains(path)
+    }
+
     /// A file of the program that is not as it was before a run. Other files may have been written by the program itself, which
     /// would make it run for ever.
     pub(super) fn changed_program(&self, before: &Look) -> Option<PathBuf> {
-        let now = self.look();
-        let counts = |path: &PathBuf| is_program(path) && self.counts(path) && !self.written.contains(path);
-        let other = |path: &&PathBuf| counts(path) && before.get(*path) != now.get(*path);
-        now.keys().chain(before.keys()).find(other).cloned()
+        let now = self.look().files;
+        let counts = |path: &PathBuf| self.is_program(path) && self.counts(path) && !self.written.contains(path);
+        let other = |path: &&PathBuf| match (before.files.get(*path), now.get(*path)) {
+            // Nobody looked at it before it was loaded.
+            (None, Some((modified, _))) if self.loaded.contains(*path) => *modified > Some(before.at),
+            (before, now) => before != now,
+        };
+        now.keys().chain(before.files.keys()).find(|path| counts(path) && other(path)).cloned()
     }
 
     /// Visits what counts; what cannot be read is left out.
     fn walk(&self, visit: &mut dyn FnMut(&Path, bool)) {
-        let mut open = self.places.clone();
+        let mut open: Vec<PathBuf> = self.places.iter().chain(&self.loaded).cloned().collect();
         while let Some(path) = open.pop() {
             if !self.counts(&path) {
                 continue;
@@ -146,11 +185,6 @@ impl Files {
     }
 }
 
-/// Is it a file that people and their editors write?
-pub(super) fn is_program(path: &Path) -> bool {
-    path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| PROGRAM.contains(&ending))
-}
-
 /// The files that the output of this process goes to.
 pub(super) fn outputs() -> Vec<Metadata> {
     let streams = [std::io::stdout().as_fd().try_clone_to_owned(), std::io::stderr().as_fd().try_clone_to_owned()];
@@ -163,59 +197,5 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails with the error")]
-
-    use std::fs;
-
-    use super::Files;
-
-    #[test]
-    fn state_and_installed_packages_do_not_count() {
-        let root = tempfile::tempdir().unwrap();
-        for directory in ["src", "node_modules/x", ".maloko/.pulumi", ".venv/lib", "src/__pycache__"] {
-            fs::create_dir_all(root.path().join(directory)).unwrap();
-        }
-        let files = Files::new(root.path(), &[]).unwrap();
-        let counts = |path: &str| files.counts(&root.path().join(path));
-        assert!(counts("Pulumi.yaml") && counts("Pulumi.dev.yaml") && counts("src/label.py"));
-        for path in ["node_modules/x/index.js", ".maloko/stack", ".venv/lib/x.py", "src/__pycache__/x.pyc", "src/x.py~"]
-        {
-            assert!(!counts(path), "{path}");
-        }
-        assert_eq!(files.directories(), [root.path().to_owned(), root.path().join("src")]);
-        let only = Files::new(root.path(), &["src".into()]).unwrap();
-        assert!(!only.counts(&root.path().join("Pulumi.yaml")) && only.counts(&root.path().join("src/x.py")));
-        assert!(Files::new(root.path(), &["none".into()]).is_err());
-    }
-
-    #[test]
-    fn neither_what_output_goes_to_nor_what_a_program_writes_counts() {
-        let root = tempfile::tempdir().unwrap();
-        let (output, generated) = (root.path().join("out.txt"), root.path().join("generated.ts"));
-        for file in [&output, &generated] {
-            fs::write(file, "").unwrap();
-        }
-        let mut files = Files::new(root.path(), &[]).unwrap();
-        assert!(files.counts(&output) && files.counts(&generated));
-        files.leave_out_outputs(&[output.metadata().unwrap()]);
-        assert!(!files.counts(&output) && files.counts(&generated));
-        let before = files.look();
-        fs::write(&generated, "longer").unwrap();
-        assert_eq!(files.changed_program(&before), Some(generated.clone()));
-        files.is_written_by_the_program(generated.clone());
-        assert_eq!(files.changed_program(&before), None);
-        assert!(files.counts(&generated), "between runs, somebody else has changed it");
-    }
-
-    #[test]
-    fn only_files_of_the_program_count_while_it_runs() {
-        let root = tempfile::tempdir().unwrap();
-        let files = Files::new(root.path(), &[]).unwrap();
-        let before = files.look();
-        fs::write(root.path().join("world.json"), "{}").unwrap();
-        assert_eq!(files.changed_program(&before), None);
-        fs::write(root.path().join("new.py"), "").unwrap();
-        assert_eq!(files.changed_program(&before), Some(root.path().join("new.py")));
-    }
-}
+#[path = "files_tests.rs"]
+mod tests;

@@ -2,6 +2,7 @@
 
 mod changes;
 mod files;
+mod loaded;
 mod neighbours;
 
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use crate::workplace::Workplace;
 
 use changes::Changes;
 use files::Files;
+use loaded::List;
 
 /// How long after our last line a program behind a pipe (`| tee FILE`) may take to write it into a file of the project.
 const ECHO: Duration = Duration::from_millis(300);
@@ -34,18 +36,24 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
         move |signal| language_host.interrupt_pass(signal)
     })
     .map_err(|error| Failure::io("signals cannot be watched", &error))?;
-    let command = up(context, &arguments.up_flags);
+    // Whoever names files means only those.
+    let follows_loaded = arguments.path.is_empty();
     // The file that the last run began for, where it had changed during the one before.
     let mut meanwhile: Option<PathBuf> = None;
     loop {
         let before = files.look();
+        let list = follows_loaded.then(List::begin).transpose()?;
+        let command = up(context, list.as_ref(), &arguments.up_flags);
         // No changes are noted meanwhile: what a run writes itself is none.
-        let code = context.language_host.run_pass(command.clone()).await.code;
+        let code = context.language_host.run_pass(command).await.code;
         if noted.any() {
             return Ok(());
         }
         if code != 0 {
             context.console.note(format!("`up` ended with exit code {code}"));
+        }
+        if let Some(list) = list {
+            files.follow(&list.end(), code != 0);
         }
         // They are noted before the files are looked at: what changes in between is seen by one of the two.
         let watcher = Changes::begin(&files)?;
@@ -70,7 +78,7 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
 }
 
 /// The command line of one run.
-fn up(context: &Context, flags: &[OsString]) -> Vec<OsString> {
+fn up(context: &Context, list: Option<&List>, flags: &[OsString]) -> Vec<OsString> {
     let global = &context.global;
     let mut command: Vec<OsString> = vec!["--cwd".into(), context.directory.clone().into()];
     let mut option = |name: &str, value: Option<OsString>| {
@@ -94,6 +102,9 @@ fn up(context: &Context, flags: &[OsString]) -> Vec<OsString> {
     ];
     command.extend(set.iter().filter(|(_, set)| *set).map(|(name, _)| (*name).into()));
     command.extend(["up".into(), "--skip-preview".into()]);
+    if let Some(list) = list {
+        command.extend(["--loaded-file".into(), list.path().into()]);
+    }
     command.extend_from_slice(flags);
     command
 }
@@ -117,5 +128,5 @@ fn relevant<'e>(files: &Files, event: &'e Event, is_echo: bool) -> Option<&'e Pa
         return None;
     }
     let mut paths = event.paths.iter().map(PathBuf::as_path);
-    paths.find(|path| files.counts(path) && (!is_echo || files::is_program(path)))
+    paths.find(|path| files.counts(path) && (!is_echo || files.is_program(path)))
 }

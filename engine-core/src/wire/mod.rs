@@ -3,9 +3,12 @@
 
 #[allow(clippy::pedantic, reason = "generated")]
 mod generated;
+mod nested;
 mod outputs;
 mod values;
 
+#[cfg(test)]
+mod nested_tests;
 #[cfg(test)]
 mod values_tests;
 
@@ -17,7 +20,6 @@ pub use generated::monitor::*;
 pub mod provider {
     pub use super::generated::provider::*;
 }
-pub use generated::values::wire_value::Kind;
-pub use generated::values::*;
+pub use nested::{Kind, ListValue, NullValue, Struct, WireValue, too_deep};
 pub use outputs::{as_outputs, encode_outputs, lower};
 pub use values::{Accepts, decode_properties, decode_value, encode_properties, encode_value};

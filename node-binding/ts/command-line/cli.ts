@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import * as path from "node:path";
 import { callStorage } from "../current";
+import { LoadedFiles } from "../loading/loaded-files";
 import {
     checkTypes,
     type Entry,
@@ -17,6 +18,7 @@ import {
 import { DirectEnds } from "../process/direct-ends";
 import { describe, textOf } from "../process/errors";
 import { refuseExits } from "../process/exits";
+import { apply } from "../process/originals";
 import { OWN_DIRECTORY } from "../process/own-files";
 import { listen } from "../process/own-listeners";
 import { ProviderRegistry } from "../providers/registry";
@@ -30,6 +32,9 @@ import { type RunSettings, Sdk, sdkVersionOf } from "../sdk";
 import { nodeFlags } from "./node-flags";
 import { installedFrom } from "./origin";
 
+// What every Node has, and its types leave out.
+const { reallyExit } = process as unknown as { reallyExit(code: number): never };
+
 // Set for a process that was started again under the flags that the project asks for.
 const RESTARTED = "MALOKO_NODE_RESTARTED";
 
@@ -39,6 +44,8 @@ interface ProgramDescription extends RunSettings {
     runtimeOptions: (RuntimeOptions & { nodeargs?: string }) | null;
     /** Only get ready to load the program's files, for the providers that the state refers to (`--no-program`). */
     attachOnly?: boolean;
+    /** Where the files that the program was loaded from are to be listed. */
+    loadedFile: string | null;
 }
 
 /** Runs the command line of this process; the process ends with its exit code. */
@@ -104,6 +111,7 @@ export class Command implements Front {
     // Node's own, for the end of the command.
     #exit = process.exit;
     readonly #ends = new DirectEnds();
+    #loaded: LoadedFiles | undefined;
 
     constructor(
         private readonly bridge: Bridge,
@@ -124,7 +132,10 @@ export class Command implements Front {
                 checkTypes(entry, options);
             }
             const sdk = Sdk.load(entry.directory);
-            await prepareLoader(entry, description.projectRoot, options);
+            if (description.loadedFile !== null) {
+                this.#loaded = new LoadedFiles(description.loadedFile);
+            }
+            await prepareLoader(entry, description.projectRoot, options, this.#loaded);
             releaseProviderHandles();
             process.chdir(entry.workingDirectory);
             process.argv = [process.argv[0] ?? "node", entry.file];
@@ -175,21 +186,26 @@ export class Command implements Front {
         // While the program runs, only what it does itself keeps the process alive.
         this.bridge.release();
         const idle = processIdle(this.bridge);
-        void idle.then(() => {
-            if (!settled || this.run.unregistered.length > 0) {
-                this.run.abortWith(this.run.stuck(file));
-            }
-        });
+        void this.#endIdle(idle, file, () => settled);
         try {
             await this.run.execute(sdk, description, file, async () => {
                 const outputs = await program();
                 await idle;
-                this.bridge.hold();
                 return outputs;
             });
         } finally {
             this.bridge.hold();
         }
+    }
+
+    // Until the run has ended, nothing keeps the process alive that does not bring it on.
+    async #endIdle(idle: Promise<void>, file: string, isSettled: () => boolean): Promise<void> {
+        await idle;
+        if (isSettled() && !this.run.isWaitedFor) {
+            // What is left is the SDK's own work, and some of what that needs may have been taken away.
+            await processIdle(this.bridge);
+        }
+        this.run.endIdle(file);
     }
 
     // What nobody catches belongs to the program, or to the provider call that it was raised in.
@@ -237,10 +253,16 @@ export class Command implements Front {
     }
 
     exit(code: number): void {
-        this.#ends.over();
+        this.#loaded?.list();
         this.bridge.native.leave();
         // What the user's program left open must not keep a finished command from ending.
-        this.#exit.call(process, code);
+        try {
+            this.#ends.over();
+            apply(this.#exit, process, [code]);
+        } catch {
+            // Node's own end of a process asks for much of `process` that can be replaced, and for listeners that can throw.
+            apply(reallyExit, process, [code]);
+        }
     }
 }
 

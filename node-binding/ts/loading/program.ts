@@ -6,6 +6,8 @@ import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { outside } from "../sdk";
 import { acceptDeclarations, withDeclarations } from "./declarations";
+import type { HookData } from "./esm-hooks";
+import type { LoadedFiles } from "./loaded-files";
 import { withoutCopies } from "./namespaces";
 import { mayDeclareProviders } from "./packages";
 import { keepLines } from "./readable";
@@ -195,7 +197,12 @@ let requiresAll = false;
 let hookModules = (): void => {};
 
 /** Makes this process ready to load program files; once per process. */
-export async function prepareLoader(entry: Entry, projectRoot: string, options: RuntimeOptions): Promise<void> {
+export async function prepareLoader(
+    entry: Entry,
+    projectRoot: string,
+    options: RuntimeOptions,
+    loaded?: LoadedFiles,
+): Promise<void> {
     if (prepared) {
         return;
     }
@@ -203,7 +210,7 @@ export async function prepareLoader(entry: Entry, projectRoot: string, options: 
     acceptDeclarations();
     const typescript = isOn(options.typescript, true);
     const hasTypeScript = typescript && (/ts$/.test(entry.file) || findUp(entry.directory) !== undefined);
-    prepareHooks(projectRoot);
+    prepareHooks(projectRoot, loaded);
     if (hasTypeScript) {
         const config = loaderConfig(entry.directory, options.tsconfig);
         if (config !== undefined) {
@@ -221,16 +228,19 @@ export async function prepareLoader(entry: Entry, projectRoot: string, options: 
     } else {
         process.setSourceMapsEnabled(true);
     }
-    if (entry.isModule) {
+    if (entry.isModule || loaded !== undefined) {
         hookModules();
     }
     declareScripts(projectRoot, withoutCopies);
 }
 
-function prepareHooks(root: string): void {
+function prepareHooks(root: string, loaded?: LoadedFiles): void {
     hookModules = () => {
         hookModules = () => {};
-        Module.register(pathToFileURL(path.join(__dirname, "esm-hooks.js")), { data: { root } });
+        const hooks = pathToFileURL(path.join(__dirname, "esm-hooks.js"));
+        const told = loaded?.port;
+        const data: HookData = told === undefined ? { root } : { root, told };
+        Module.register(hooks, { data, transferList: told === undefined ? [] : [told] });
     };
 }
 

@@ -32,10 +32,14 @@ export function describe(thrown: unknown): string {
 /** The same, with what caused it (`Error.cause`, the members of an `AggregateError`): three at most. */
 export function describeWithCauses(thrown: unknown): string {
     const text = describe(thrown);
-    const causes = causesOf(thrown, new Set()).filter((cause) => !text.includes(messageOf(cause)));
-    // Whole texts: the engine finds a secret only where all of it is there.
-    const told = [...new Set(causes.map(describe))].slice(0, MAX_CAUSES_IN_A_LINE);
-    return told.length === 0 ? text : `${text} (caused by ${told.join("; ")})`;
+    try {
+        const causes = causesOf(thrown, new Set()).filter((cause) => !text.includes(messageOf(cause)));
+        // Whole texts: the engine finds a secret only where all of it is there.
+        const told = [...new Set(causes.map(describe))].slice(0, MAX_CAUSES_IN_A_LINE);
+        return told.length === 0 ? text : `${text} (caused by ${told.join("; ")})`;
+    } catch {
+        return text;
+    }
 }
 
 function causesOf(thrown: unknown, seen: Set<unknown>): unknown[] {
@@ -69,7 +73,12 @@ export function messageOf(thrown: unknown): string {
  * `AggregateError` with theirs. Empty when there is nothing to tell.
  */
 export function tracebackOf(thrown: unknown): string {
-    return lines(thrown, new Set()).join("\n");
+    try {
+        return lines(thrown, new Set()).join("\n");
+    } catch {
+        // What lists and sets need may have been taken away.
+        return "";
+    }
 }
 
 /** Everything there is to say. */

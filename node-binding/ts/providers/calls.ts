@@ -4,7 +4,7 @@ import { types } from "node:util";
 import type { Checked, Created, Diffed, Failure, Seen, Updated } from "../../native";
 import { isInterruption } from "../current";
 import { describe, describeWithCauses, tracebackOf } from "../process/errors";
-import { toJsonText } from "../process/originals";
+import { apply, getPrototypeOf, isArray, toJsonText } from "../process/originals";
 import { METHODS } from "../sdk/methods";
 import { Outputs } from "../sdk/outputs";
 import { BadValue, type Bag, fromText, isSpecial, nameOf, type Reservations, toBag, usable } from "./conversion";
@@ -126,8 +126,8 @@ export async function callProvider(
     } catch (thrown) {
         throw unusable(provider, method, result, thrown, known);
     } finally {
-        for (const note of notes) {
-            warn(`\`${method}\` of ${labelOf(provider)} returned a value to look at: ${note}`);
+        for (let index = 0; index < notes.length; index++) {
+            warn(`\`${method}\` of ${labelOf(provider)} returned a value to look at: ${notes[index]}`);
         }
     }
 }
@@ -210,7 +210,7 @@ function invoke(provider: ProviderObject, method: string, args: Arguments): unkn
         if (typeof implementation !== "function") {
             throw new TypeError(`${labelOf(provider)} has no method \`${method}\``);
         }
-        return implementation.apply(provider, values);
+        return apply(implementation, provider, values) as unknown;
     };
     switch (method) {
         case "configure":
@@ -269,7 +269,7 @@ function answerOf(result: unknown, method: string, args: Arguments, notes: Reser
 }
 
 function members(result: unknown, expected: string): Record<string, unknown> {
-    if (result === null || typeof result !== "object" || Array.isArray(result) || isSpecial(result)) {
+    if (result === null || typeof result !== "object" || isArray(result) || isSpecial(result)) {
         throw new BadValue("the result", `is ${nameOf(result)}, not ${expected}`);
     }
     return result as Record<string, unknown>;
@@ -281,7 +281,7 @@ function bagOrEmpty(value: unknown, path: string, notes: Reservations): Bag {
 
 function checkAnswer(result: Record<string, unknown>, news: Bag, notes: Reservations): Checked {
     const failures = result.failures ?? [];
-    if (!Array.isArray(failures)) {
+    if (!isArray(failures)) {
         throw new BadValue("failures", `must be a list, but is ${nameOf(failures)}`);
     }
     return {
@@ -318,7 +318,7 @@ function names(value: unknown, path: string): string[] {
     if (value === undefined || value === null) {
         return [];
     }
-    if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
+    if (!isArray(value) || !value.every((name) => typeof name === "string")) {
         throw new BadValue(path, `must be a list of property names, but is ${nameOf(value)}`);
     }
     return value;
@@ -352,7 +352,7 @@ function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
     // The object exists: its id must not be lost over words or properties that cannot be read.
     let reasons: string[] = [];
     try {
-        reasons = Array.isArray(partial.reasons) ? partial.reasons.map(String) : [];
+        reasons = isArray(partial.reasons) ? partial.reasons.map(String) : [];
     } catch (fault) {
         reasons = [`a reason that cannot be shown: ${describe(fault)}`];
     }
@@ -380,6 +380,6 @@ function usableIn(partial: { properties?: unknown }, outputs: Outputs): Bag {
 
 /** How messages name a provider object. */
 export function labelOf(provider: object): string {
-    const name = (Object.getPrototypeOf(provider) as { constructor?: { name?: string } } | null)?.constructor?.name;
+    const name = (getPrototypeOf(provider) as { constructor?: { name?: string } } | null)?.constructor?.name;
     return name === undefined || name === "" || name === "Object" ? "the provider" : `provider \`${name}\``;
 }

@@ -1,6 +1,15 @@
 // What provider methods return, as JSON for the engine; and the engine's JSON as property bags for provider methods.
 
-import { parseJson, toJsonText } from "../process/originals";
+import {
+    defineProperty,
+    getOwnPropertySymbols,
+    getPrototypeOf,
+    hasOwn,
+    isArray,
+    keysOf,
+    parseJson,
+    toJsonText,
+} from "../process/originals";
 import type { Outputs, Resolved } from "../sdk/outputs";
 import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
 
@@ -12,6 +21,12 @@ const ASSETS = new Set<unknown>(["c44067f5952c0a294b673a41bacd8c17", "0def7320c3
 const MAX_DEPTH = 90;
 const MAX_PATH = 120;
 const MAX_NOTES = 10;
+const MEMBER: PropertyDescriptor = Object.assign(Object.create(null) as PropertyDescriptor, {
+    value: undefined,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+});
 
 /** What is learnt of a result on its way: notes of what is kept with a reservation, and the outputs in it. */
 export interface Reservations {
@@ -38,14 +53,14 @@ export class BadValue extends Error {
  * what is kept with a reservation.
  */
 export function toBag(value: unknown, path: string, notes: Reservations = { notes: [] }): Bag {
-    if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    if (value === null || typeof value !== "object" || isArray(value)) {
         throw new BadValue(path, `must be an object with the resource's properties, but is ${nameOf(value)}`);
     }
     if ((value as { __pulumiOutput?: unknown }).__pulumiOutput === true) {
         throw new BadValue(path, "is a Pulumi output: return an object, with outputs (such as secrets) as its members");
     }
     const bag = toJson(value, path, [], notes) as Bag;
-    if (Object.hasOwn(bag, SIGNATURE_KEY)) {
+    if (hasOwn(bag, SIGNATURE_KEY)) {
         throw new BadValue(path, `has the key "${SIGNATURE_KEY}", which only special values have`);
     }
     return bag;
@@ -55,12 +70,15 @@ export function toBag(value: unknown, path: string, notes: Reservations = { note
 export function usable(value: unknown, outputs?: Outputs): Bag {
     const kept: Bag = {};
     // Marked as a whole, what is in it may be the secret that was meant.
-    if (value === null || typeof value !== "object" || Array.isArray(value) || Object.hasOwn(value, SIGNATURE_KEY)) {
+    if (value === null || typeof value !== "object" || isArray(value) || hasOwn(value, SIGNATURE_KEY)) {
         return kept;
     }
-    for (const key of Object.keys(value)) {
+    const keys = keysOf(value);
+    for (let index = 0; index < keys.length; index++) {
+        const key = keys[index] as string;
         try {
-            Object.assign(kept, toBag({ [key]: (value as Record<string, unknown>)[key] }, "", { notes: [], outputs }));
+            const one = toBag({ [key]: (value as Record<string, unknown>)[key] }, "", { notes: [], outputs });
+            kept[key] = one[key] as Json;
         } catch {
             // Left out: the failure that this belongs to names it.
         }
@@ -73,11 +91,11 @@ export function nameOf(value: unknown): string {
     if (value === null || value === undefined) {
         return String(value);
     }
-    if (Array.isArray(value)) {
+    if (isArray(value)) {
         return "a list";
     }
     if (typeof value === "object") {
-        const name = (Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null)?.constructor?.name;
+        const name = (getPrototypeOf(value) as { constructor?: { name?: string } } | null)?.constructor?.name;
         return name === undefined || name === "Object" ? "an object" : `an object of class ${name}`;
     }
     return typeof value === "bigint" ? "a bigint" : `a ${typeof value}`;
@@ -139,7 +157,7 @@ function fromObject(value: object, path: string, parents: object[], notes: Reser
     if (parents.length >= MAX_DEPTH) {
         throw new BadValue(path, `is nested more than ${MAX_DEPTH} levels deep`);
     }
-    if (Array.isArray(value)) {
+    if (isArray(value)) {
         parents.push(value);
         const list = value.map((item, index) => toJson(item, `${path}[${index}]`, parents, notes));
         parents.pop();
@@ -150,15 +168,16 @@ function fromObject(value: object, path: string, parents: object[], notes: Reser
         return fromOutput(output, path, [...parents, value], notes);
     }
     refuseSpecial(value, path);
-    const symbol = Object.getOwnPropertySymbols(value).find((it) =>
-        Object.prototype.propertyIsEnumerable.call(value, it),
-    );
+    const symbol = getOwnPropertySymbols(value).find((it) => Object.prototype.propertyIsEnumerable.call(value, it));
     if (symbol !== undefined) {
         throw new BadValue(path, `has the key ${String(symbol)}: keys must be texts`);
     }
     parents.push(value);
     const members: Bag = {};
-    for (const key of Object.keys(value)) {
+    const keys = keysOf(value);
+    // Without iterators and with a descriptor that inherits nothing: provider code may have changed what all lists and objects have.
+    for (let index = 0; index < keys.length; index++) {
+        const key = keys[index] as string;
         const member: unknown = (value as Record<string, unknown>)[key];
         if (member === undefined) {
             continue;
@@ -167,13 +186,9 @@ function fromObject(value: object, path: string, parents: object[], notes: Reser
         if (!key.isWellFormed()) {
             throw new BadValue(at, "has a name that holds half of a surrogate pair, which is no valid text");
         }
+        MEMBER.value = toJson(member, at, parents, notes);
         // Plain assignment of "__proto__" would set the prototype.
-        Object.defineProperty(members, key, {
-            value: toJson(member, at, parents, notes),
-            enumerable: true,
-            configurable: true,
-            writable: true,
-        });
+        defineProperty(members, key, MEMBER);
     }
     parents.pop();
     refuseNoMark(members, path);
@@ -229,7 +244,7 @@ export function isSpecial(value: object): boolean {
 
 // Objects whose contents would be lost in silence.
 function refuseSpecial(value: object, path: string): void {
-    const prototype: unknown = Object.getPrototypeOf(value);
+    const prototype: unknown = getPrototypeOf(value);
     if (prototype === Object.prototype || prototype === null) {
         return;
     }

@@ -120,17 +120,37 @@ export class ProviderRegistry {
         if (!isConfigurable(provider)) {
             return callProvider(provider, method, text, warn, signal);
         }
-        const made = this.#claimsOf(configuration).call(
+        return this.#callConfigured(
             provider,
+            configuration,
             method,
             () => (parseJson(text) as { config: Configuration }).config,
             (called) => callProvider(called, method, text, warn, signal),
         );
-        return made.catch((thrown: unknown) => {
-            throw thrown instanceof Shared
-                ? new CallFailed({ kind: "noProvider", message: thrown.message, traceback: "" }, thrown)
-                : thrown;
-        });
+    }
+
+    async #callConfigured(
+        provider: object,
+        configuration: number,
+        method: string,
+        values: () => Configuration,
+        call: (called: object) => Promise<string>,
+    ): Promise<string> {
+        let answer: string | undefined;
+        try {
+            await this.#claimsOf(configuration).call(provider, method, values, async (called) => {
+                answer = await call(called);
+            });
+        } catch (thrown) {
+            if (thrown instanceof Shared) {
+                throw new CallFailed({ kind: "noProvider", message: thrown.message, traceback: "" }, thrown);
+            }
+            // What the method has answered must not be lost over what is noted of the object afterwards.
+            if (answer === undefined || method === "configure") {
+                throw thrown;
+            }
+        }
+        return answer as string;
     }
 
     #claimsOf(configuration: number): Claims {

@@ -1,14 +1,17 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
 
+import { Buffer } from "node:buffer";
 import type { Failure, Serialized } from "../../native";
 import type { ProviderCall } from "../current";
 import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "../native";
+import { everythingIsAwaited } from "../process/damage";
 import { describe, textOf, tracebackOf } from "../process/errors";
-import { OwnMap, parseJson, toJsonText } from "../process/originals";
+import { every, OwnMap, OwnPromise, parseJson, toJsonText } from "../process/originals";
 import { CallFailed } from "../providers/calls";
 import type { ProviderReference, ProviderRegistry } from "../providers/registry";
 import { belowCall } from "../providers/tracing";
 import { CallbackFailed } from "../sdk";
+import { endless, failureText, unspeakable } from "./failures";
 import type { ResourceClass } from "./resource-classes";
 
 /** A request that the engine refused; `code` is a gRPC status. */
@@ -19,8 +22,8 @@ export interface RpcError extends Error {
 
 type MessageOf<Kind extends NativeMessage["kind"]> = Extract<NativeMessage, { kind: Kind }>;
 
-/** What is said of an error that cannot even be described. What the method did before it is not known. */
-const UNSPEAKABLE = '{"kind":"badReturn","message":"the call failed with an error that cannot be read"}';
+/** How often the calls that go on are looked at. */
+const LOOK = 1000;
 
 /** Takes the answer to a request. */
 export type RpcCallback = (error: RpcError | null, bytes: Uint8Array) => void;
@@ -100,6 +103,8 @@ export class Bridge {
     readonly #listeners = new OwnMap<number, InvocationListener>();
     // Error objects that the engine knows by number only, so that the same object can be thrown again.
     readonly #errors = new OwnMap<number, { thrown: unknown; operation: number }>();
+    // The calls that are not answered yet, with their operations.
+    readonly #calls = new OwnMap<number, number>();
     readonly #keepAlive: NodeJS.Timeout;
     #holds = 0;
     #left = false;
@@ -115,7 +120,7 @@ export class Bridge {
     private constructor() {
         const { Bridge: Native } = loadAddon();
         this.native = new Native(() => this.#receive());
-        this.#keepAlive = setInterval(() => {}, 0x7fffffff).unref();
+        this.#keepAlive = every(() => this.#giveUpEndless(), LOOK).unref();
     }
 
     static #only: Bridge | undefined;
@@ -211,7 +216,7 @@ export class Bridge {
 
     #finish(number: number, begin: () => void): Promise<string> {
         this.hold();
-        return new Promise((resolve) => {
+        return new OwnPromise((resolve) => {
             this.#finished.set(number, resolve);
             begin();
         });
@@ -224,7 +229,10 @@ export class Bridge {
     }
 
     #receive(): void {
-        for (const message of this.native.take()) {
+        const messages = this.native.take();
+        // Here and where else calls are answered, without the iterators of lists: they may have been taken away.
+        for (let index = 0; index < messages.length; index++) {
+            const message = messages[index] as NativeMessage;
             try {
                 this.#handle(message);
             } catch (error) {
@@ -235,6 +243,23 @@ export class Bridge {
                     this.#giveUp(error);
                 }
             }
+        }
+    }
+
+    #giveUpEndless(): void {
+        if (this.#calls.size === 0 || !everythingIsAwaited()) {
+            return;
+        }
+        this.#calls.forEach((_operation, call) => {
+            this.native.fail(call, endless(), 0);
+            this.#answered(call);
+        });
+    }
+
+    // A call was answered, or given up: an answer that comes later is no answer.
+    #answered(call: number): void {
+        if (this.#calls.delete(call)) {
+            this.release();
         }
     }
 
@@ -291,9 +316,9 @@ export class Bridge {
                 this.#answerJson(message.call, 0, async () => (await this.#front?.resourceClasses()) ?? []);
                 break;
             case "stopped":
-                for (const operation of this.#operations.values()) {
+                this.#operations.forEach((operation) => {
                     operation.stopped(message.engine);
-                }
+                });
                 break;
             case "exit":
                 this.release();
@@ -360,7 +385,7 @@ export class Bridge {
         if (found === undefined) {
             throw new Error(`provider object ${object} belongs to no run that goes on`);
         }
-        const [operation, owner] = found;
+        const { operation, owner } = found;
         const warn = (warning: string): void => owner.log(urn, 2, warning);
         void this.#answer(call, operation, () => {
             const described = { urn, method, operationKey };
@@ -372,48 +397,58 @@ export class Bridge {
         });
     }
 
-    #ownerOf(object: number): [number, Operation] | undefined {
-        for (const entry of this.#operations) {
-            if (entry[1].registry.has(object)) {
-                return entry;
+    #ownerOf(object: number): { operation: number; owner: Operation } | undefined {
+        let found: { operation: number; owner: Operation } | undefined;
+        this.#operations.forEach((owner, operation) => {
+            if (found === undefined && owner.registry.has(object)) {
+                found = { operation, owner };
             }
-        }
-        return undefined;
+        });
+        return found;
     }
 
     #callBack({ call, operation, token, request }: MessageOf<"callBack">): void {
-        this.hold();
-        Promise.resolve()
-            .then(() => this.#operation(operation).callBack(token, request))
-            .then((bytes) => this.native.answerBytes(call, asBuffer(bytes)))
-            .catch((error: unknown) => this.#fail(call, error, operation))
-            .finally(() => this.release());
+        void this.#answering(call, operation, async () => {
+            const bytes = await this.#operation(operation).callBack(token, request);
+            this.native.answerBytes(call, asBuffer(bytes));
+        });
     }
 
     // The program decides itself how long the process lives: there is no hold here.
     #runProgram({ call, engine, description }: MessageOf<"runProgram">): void {
         const { registry = 0 } = parseJson(description) as { registry?: number };
-        this.#operation(registry)
-            .runProgram(engine, description)
-            .then(() => this.native.answer(call, ""))
-            .catch((error: unknown) => {
-                const failed = error instanceof ProgramFailed ? error : new ProgramFailed(textOf(error), error);
-                this.native.fail(call, failed.text, this.keepError(failed.thrown, registry));
-            });
+        void this.#untilItsEnd(call, registry, () => this.#operation(registry).runProgram(engine, description));
+    }
+
+    async #untilItsEnd(call: number, registry: number, program: () => Promise<void>): Promise<void> {
+        try {
+            await program();
+            this.native.answer(call, "");
+        } catch (error) {
+            const failed = error instanceof ProgramFailed ? error : new ProgramFailed(textOf(error), error);
+            this.native.fail(call, failed.text, this.keepError(failed.thrown, registry));
+        }
     }
 
     #answerJson(call: number, operation: number, action: () => Promise<unknown>): void {
         void this.#answer(call, operation, async () => toJsonText((await action()) ?? null));
     }
 
-    async #answer(call: number, operation: number, action: () => Promise<string>): Promise<void> {
+    #answer(call: number, operation: number, action: () => Promise<string>): Promise<void> {
+        return this.#answering(call, operation, async () => {
+            this.native.answer(call, await action());
+        });
+    }
+
+    async #answering(call: number, operation: number, action: () => Promise<void>): Promise<void> {
+        this.#calls.set(call, operation);
         this.hold();
         try {
-            this.native.answer(call, await action());
+            await action();
         } catch (error) {
             this.#fail(call, error, operation);
         } finally {
-            this.release();
+            this.#answered(call);
         }
     }
 
@@ -422,7 +457,7 @@ export class Bridge {
         try {
             this.#describeFailure(call, error, operation);
         } catch {
-            this.native.fail(call, UNSPEAKABLE, 0);
+            this.native.fail(call, unspeakable(), 0);
         }
     }
 
@@ -439,11 +474,6 @@ export class Bridge {
     }
 }
 
-// Half of a surrogate pair is no text that anybody else can read.
-function failureText(failure: Failure): string {
-    return toJsonText(failure, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
-}
-
 // The same memory, as the addon takes it.
 function asBuffer(bytes: Uint8Array): Buffer {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -451,5 +481,8 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 /** An error as gRPC clients report it. */
 export function rpcError(code: number, details: string): RpcError {
-    return Object.assign(new Error(`${code}: ${details}`), { code, details, message: details });
+    const error = new Error(details) as RpcError;
+    error.code = code;
+    error.details = details;
+    return error;
 }

@@ -3,8 +3,11 @@
 import * as channels from "node:diagnostics_channel";
 import * as net from "node:net";
 import { callStorage } from "../current";
+import { notSoon, OwnPromise, soon } from "../process/originals";
 import { listen } from "../process/own-listeners";
 import type { Bridge } from "./bridge";
+
+const { getActiveResourcesInfo, nextTick } = process;
 
 /**
  * Resolves when nothing keeps the process alive but us: no timer, no open handle, no request under way. The caller must
@@ -12,10 +15,12 @@ import type { Bridge } from "./bridge";
  * began something.
  */
 export function processIdle(bridge: Bridge): Promise<void> {
-    return new Promise((resolve) => {
+    return new OwnPromise((resolve) => {
         let begun = true;
         let asked = 0;
+        let forgetRound = (): void => {};
         const onIdle = (): void => {
+            forgetRound();
             if (bridge.pending > 0) {
                 return;
             }
@@ -27,25 +32,34 @@ export function processIdle(bridge: Bridge): Promise<void> {
             }
             begun = false;
             asked = bridge.asked;
-            whenBegun(() => {
+            forgetRound = whenBegun(() => {
                 begun = true;
             });
         };
         // Before those of the program: what they begin is seen from here.
         const stopListening = listen("beforeExit", onIdle, true);
+        // Asked for in a listener of the same event, it is to hear of the next one.
+        soon(() => {});
     });
 }
 
-/** Calls back when the listeners that are called after this one begin something that takes longer than themselves. */
-function whenBegun(found: () => void): void {
-    const before = process.getActiveResourcesInfo().length;
-    process.nextTick(() => {
-        if (process.getActiveResourcesInfo().length > before) {
+/**
+ * Calls back when the listeners that are called after this one begin something that takes longer than themselves. What is returned
+ * ends that: what still waits when the process is idle again would take the next round for what was begun, and so on for ever.
+ */
+function whenBegun(found: () => void): () => void {
+    let second: NodeJS.Immediate | undefined;
+    const before = getActiveResourcesInfo().length;
+    nextTick(() => {
+        if (getActiveResourcesInfo().length > before) {
             found();
         }
         // Not all that keeps a process alive is listed. This goes through the loop once, and a second time only with others.
-        setImmediate(() => void setImmediate(found).unref());
+        soon(() => {
+            second = soon(found).unref();
+        });
     });
+    return () => notSoon(second);
 }
 
 /** Keeps sockets, servers and timers that provider calls open from holding up the end of the program. */

@@ -1,5 +1,6 @@
 // The resource monitor and engine clients that the SDK talks to: plain objects that hand requests to the engine.
 
+import { keysOf } from "../process/originals";
 import type { Sdk } from "../sdk";
 import { type RpcCallback, type RpcError, rpcError, UNAVAILABLE } from "./bridge";
 
@@ -42,10 +43,9 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
         if (error === null) {
             if (rpc === "RegisterResource") {
                 const { getUrn, getObject } = response as Registered;
-                const outputs = (): string[] => Object.keys(getObject.call(response)?.toJavaScript() ?? {});
+                const outputs = (): string[] => keysOf(getObject.call(response)?.toJavaScript() ?? {});
                 const registration = request as Registration;
-                const [type, name] = [registration.getType(), registration.getName()];
-                requests.registered(type, name, getUrn.call(response), outputs);
+                requests.registered(registration.getType(), registration.getName(), getUrn.call(response), outputs);
             }
             callback(null, response);
         } else if (REGISTRATIONS.has(rpc)) {
@@ -84,7 +84,11 @@ function clientOf(
 }
 
 function callbackIn(rest: unknown[]): Callback {
-    return rest.findLast((it) => typeof it === "function") as Callback;
+    let callback: unknown;
+    for (let index = 0; index < rest.length; index++) {
+        callback = typeof rest[index] === "function" ? rest[index] : callback;
+    }
+    return callback as Callback;
 }
 
 function unavailable(error: RpcError): RpcError {

@@ -1,7 +1,9 @@
 // Printed output of provider methods, told line by line on the resource in whose call it was printed. What arrives at the file
 // descriptors is captured as well, but nobody can tell whose it is when several calls run at a time.
 
+import { Buffer } from "node:buffer";
 import { callStorage, type OwnCall } from "../current";
+import { OwnMap, OwnWeakSet } from "../process/originals";
 import type { Bridge } from "./bridge";
 import { hasTerminal } from "./terminal";
 
@@ -13,8 +15,8 @@ const LINE_ENDS = /\r\n|\n|\r/;
 /** What the calls that go on have written to one stream. */
 class CallOutput {
     // By call: the line that is not complete yet.
-    readonly #begun = new Map<OwnCall, string>();
-    readonly #ended = new WeakSet<OwnCall>();
+    readonly #begun = new OwnMap<OwnCall, string>();
+    readonly #ended = new OwnWeakSet<OwnCall>();
 
     constructor(private readonly bridge: Bridge) {}
 
@@ -88,7 +90,11 @@ export function showBegun(call: OwnCall | undefined): void {
 
 /** A call has ended: what it has begun to print is told. */
 export function endOutput(call: OwnCall): void {
-    for (const output of outputs) {
-        output.end(call);
+    try {
+        for (const output of outputs) {
+            output.end(call);
+        }
+    } catch {
+        // What the call has made must not be lost over what it printed.
     }
 }

@@ -37,8 +37,8 @@ function replaceAll(): () => void {
         replace("prependOnceListener", boundOnce, prependListener),
     ];
     return () => {
-        for (const one of undo) {
-            one();
+        for (let index = 0; index < undo.length; index++) {
+            undo[index]?.();
         }
     };
 }

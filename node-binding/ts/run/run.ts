@@ -2,8 +2,9 @@
 
 import type { Serialized } from "../../native";
 import { callStorage, OpenCalls, type ProviderCall } from "../current";
+import { noteOfDamage } from "../process/damage";
 import { textOf } from "../process/errors";
-import { allOf, OwnMap, OwnSet } from "../process/originals";
+import { allOf, OwnMap, OwnPromise, OwnSet, soon } from "../process/originals";
 import { inRunOf } from "../providers/registered";
 import type { ProviderRegistry } from "../providers/registry";
 import {
@@ -34,14 +35,17 @@ import { described, type ResourceClass } from "./resource-classes";
 
 setInsideCall(() => callStorage.getStore() !== undefined);
 
+/** How a program ended. */
+type End = ProgramFailed | "stopped" | "done";
+
 /** A program in the course of one operation. */
 export class Run implements Operation {
     #engine = 0;
     #store: Store | undefined;
     #enter: <T>(action: () => T) => T = (action) => action();
     #callbacks: unknown;
-    #abort: (failure: ProgramFailed | "stopped") => void = () => {};
-    #drain: () => Promise<void> = () => Promise.resolve();
+    #abort: (how: End) => void = () => {};
+    #drain: () => Promise<void> = async () => {};
     #bodies: ModuleBodies | undefined;
     #root: string | undefined;
     #sdk: Sdk | undefined;
@@ -52,8 +56,8 @@ export class Run implements Operation {
     #quiet = false;
     // The resources whose provider has made or changed them.
     readonly #changed = new OwnSet<string>();
-    #failed = false;
-    #ended = false;
+    #failure: ProgramFailed | "stopped" | undefined;
+    #end: End | undefined;
 
     constructor(
         private readonly bridge: Bridge,
@@ -62,6 +66,10 @@ export class Run implements Operation {
         /** Enters the async context of whoever started the operation. */
         private readonly context: <T>(action: () => T) => T = (action) => action(),
     ) {}
+
+    get #hasEnded(): boolean {
+        return this.#end !== undefined;
+    }
 
     /** Is code of this run's program calling? */
     isCurrent(): boolean {
@@ -135,16 +143,24 @@ export class Run implements Operation {
      * Ends the program with an error that was raised in it, unless it has ended already. What it began to register
      * before is registered all the same.
      */
-    fail(thrown: unknown, text = textOf(thrown)): void {
+    fail(thrown: unknown, text = this.#withDamage(textOf(thrown), thrown)): void {
         this.#endWith(new ProgramFailed(text, thrown));
     }
 
     #endWith(failure: ProgramFailed | "stopped"): void {
-        if (!this.#failed) {
-            this.#failed = true;
-            const end = (): void => this.#abort(failure);
-            this.within(this.#drain).then(end, end);
+        if (this.#failure === undefined) {
+            this.#failure = failure;
+            void this.#drainAndEnd(failure);
         }
+    }
+
+    async #drainAndEnd(failure: ProgramFailed | "stopped"): Promise<void> {
+        try {
+            await this.within(this.#drain);
+        } catch {
+            // The failure is the first one.
+        }
+        this.#abort(failure);
     }
 
     /** Ends the program with an error that nobody has caught. */
@@ -154,7 +170,7 @@ export class Run implements Operation {
 
     /** The program wants to end the process with that code. Is it this run's to deal with? */
     exited(code: number): boolean {
-        if (this.#store === undefined || this.#ended) {
+        if (this.#store === undefined || this.#hasEnded) {
             return false;
         }
         if (code !== 0) {
@@ -179,13 +195,17 @@ export class Run implements Operation {
     async execute(sdk: Sdk, settings: RunSettings, label: string, program: (run: Run) => unknown): Promise<void> {
         this.#root = sdk.root;
         this.#sdk = sdk;
-        const aborted = new Promise<ProgramFailed | "stopped">((resolve) => {
-            this.#abort = resolve;
+        // With nothing as its value: where `Object.prototype` has a `then`, no promise comes to an object.
+        const over = new OwnPromise<void>((resolve) => {
+            this.#abort = (how) => {
+                this.#end ??= how;
+                resolve();
+            };
         });
         const requests: Requests = {
             send: (method, request, callback) => this.#send(method, request, callback),
-            log: (...args) => this.log(...args),
-            registered: (...args) => this.#registered(...args),
+            log: (urn, level, message) => this.log(urn, level, message),
+            registered: (type, name, urn, outputs) => this.#registered(type, name, urn, outputs),
             refused: (error) => this.#refused(error),
         };
         const stopFollowing = followListeners();
@@ -219,26 +239,37 @@ export class Run implements Operation {
                 } catch (thrown) {
                     this.fail(thrown, this.errorText(sdk, label, thrown));
                     // The SDK must not see the failure: it would reject every output of the stack.
-                    return new Promise<never>(() => {});
+                    return new OwnPromise<never>(() => {});
                 }
             });
             // An error that nobody catches is told when the promises that are at hand have had their turn.
-            await new Promise((resolve) => setImmediate(resolve));
-            // The program has failed, and what it had begun before is still being registered.
-            return this.#failed ? aborted : ("done" as const);
+            await new OwnPromise<void>((resolve) => soon(() => resolve()));
+            if (this.#failure !== undefined) {
+                // The program has failed, and what it had begun before is still being registered.
+                await over;
+            }
         });
-        const end = await Promise.race([
-            done.catch((thrown: unknown) => new ProgramFailed(this.errorText(sdk, label, thrown), thrown)),
-            aborted,
-        ]);
-        this.#ended = true;
-        stopFollowing();
+        const follow = async (): Promise<void> => {
+            try {
+                await done;
+                this.#abort("done");
+            } catch (thrown) {
+                this.#abort(new ProgramFailed(this.errorText(sdk, label, thrown), thrown));
+            }
+        };
+        void follow();
+        await over;
+        try {
+            stopFollowing();
+        } catch {
+            // Frozen by the program, or robbed of what it needs: the end is what counts.
+        }
         if (this.#store !== undefined) {
             // Leftovers of an ended program are no leaks.
             this.#store.terminated = true;
         }
-        if (end instanceof ProgramFailed) {
-            throw end;
+        if (this.#end instanceof ProgramFailed) {
+            throw this.#end;
         }
         for (const { urn, file } of this.#bodies?.notExecutedAgain() ?? []) {
             this.bridge.native.refuseDeletion(
@@ -289,12 +320,17 @@ export class Run implements Operation {
 
     /** Does the program wait for nothing that the engine does, without having ended? */
     get waitsForItself(): boolean {
-        return this.#store !== undefined && !this.#ended && this.#requests === 0;
+        return this.#store !== undefined && !this.#hasEnded && this.#requests === 0;
     }
 
     /** The resources that the program has made, and whose registration still waits for an input, dependency or parent. */
     get unregistered(): string[] {
         return this.#store === undefined ? [] : pendingRegistrations(this.#store);
+    }
+
+    /** Does the registration of a resource wait for what nothing is left to bring? */
+    get isWaitedFor(): boolean {
+        return (this.#store?.pendingResourceRegistrations?.size ?? 0) > 0;
     }
 
     /** The classes of the dynamic resources that the program has made, with those of their providers. */
@@ -311,16 +347,27 @@ export class Run implements Operation {
         return found.filter((it) => it !== undefined);
     }
 
+    /** Ends what has not ended when the process has nothing left to do: it never will. */
+    endIdle(label: string): void {
+        let failure = this.#failure;
+        try {
+            failure ??= this.stuck(label);
+        } catch (thrown) {
+            failure = new ProgramFailed(`Running program '${label}' came to no end${noteOfDamage()}`, thrown);
+        }
+        this.#abort(failure);
+    }
+
     /** What to say when the process has nothing left to do, but the program waits for something. */
     stuck(label: string): ProgramFailed {
         const pending = this.unregistered;
-        const list = pending.map((resource) => `\n  * ${resource}`).join("");
         const text =
             pending.length === 0
                 ? `Running program '${label}' ended while it still waited for a promise that nothing will ever resolve`
                 : `Running program '${label}' ended before these resources could be registered; an input, dependency or parent ` +
-                  `of each is a promise or output that nothing will ever resolve:${list}`;
-        return new ProgramFailed(text, new Error(text));
+                  `of each is a promise or output that nothing will ever resolve${list(":", pending)}`;
+        const all = text + noteOfDamage();
+        return new ProgramFailed(all, new Error(all));
     }
 
     abortWith(failure: ProgramFailed): void {
@@ -329,13 +376,31 @@ export class Run implements Operation {
 
     /** An error of the program as the user should see it. */
     errorText(sdk: Sdk, label: string, thrown: unknown): string {
-        const plain = sdk.plainMessage(thrown);
-        if (plain !== undefined) {
-            return plain;
+        return this.#withDamage(this.#textOf(sdk, label, thrown), thrown);
+    }
+
+    // An error in code of others, with what was changed that all code needs, and with what could not be registered.
+    #withDamage(text: string, thrown: unknown): string {
+        const note = isOfPackages(thrown) ? noteOfDamage() : "";
+        try {
+            return note === "" ? text : `${text}${note}${list("\nnot registered:", this.unregistered)}`;
+        } catch {
+            return text + note;
         }
-        const text = textOf(thrown);
-        // Without a frame of the program, at least its name is to be told.
-        return /\n\s+at /.test(text) ? text : `${text}\n    in the program ${label}`;
+    }
+
+    #textOf(sdk: Sdk, label: string, thrown: unknown): string {
+        try {
+            const plain = sdk.plainMessage(thrown);
+            if (plain !== undefined) {
+                return plain;
+            }
+            const text = textOf(thrown);
+            // Without a frame of the program, at least its name is to be told.
+            return /\n\s+at /.test(text) ? text : `${text}\n    in the program ${label}`;
+        } catch {
+            return `the program ${label} failed with an error that cannot be read${noteOfDamage()}`;
+        }
     }
 
     /** Has the run say something at its end, once in an operation with a preview. */
@@ -373,8 +438,22 @@ export class Run implements Operation {
     }
 
     #refused(error: RpcError): void {
-        if (!this.#ended) {
+        if (!this.#hasEnded) {
             this.fail(new Error(error.details), error.details);
         }
+    }
+}
+
+function list(title: string, items: string[]): string {
+    return items.length === 0 ? "" : `${title}${items.map((item) => `\n  * ${item}`).join("")}`;
+}
+
+// Is the nearest frame of an error in a package, and not in the program?
+function isOfPackages(thrown: unknown): boolean {
+    try {
+        const frame = /\n\s+at .*/.exec(String((thrown as { stack?: unknown }).stack));
+        return frame === null || /[\\/]node_modules[\\/]|[(\s]node:/.test(frame[0]);
+    } catch {
+        return true;
     }
 }

@@ -3,11 +3,11 @@ import type Module from "node:module";
 import * as path from "node:path";
 import type { Serialized } from "../../native";
 
-import { OwnWeakMap } from "../process/originals";
+import { OwnSet, OwnWeakMap } from "../process/originals";
 import { isOutput } from "./captured-outputs";
 import { withoutShortcuts } from "./speed";
 import { standIn } from "./stand-ins";
-import { currentStore, type Store } from "./store";
+import { currentStore, isOutside, type Store } from "./store";
 
 /** Gives the handle of a provider object of a run; an output where it has to wait for something. */
 export type HandleOf = (provider: object) => unknown;
@@ -95,6 +95,9 @@ const stubs = new Map<string, Module>();
 const reals = new Map<string, Closures>();
 
 function realClosures(file: string): Closures {
+    if (path.basename(file) === "serializeClosure.js") {
+        withReadableClasses(path.join(path.dirname(file), "parseFunction.js"));
+    }
     const stub = stubs.get(file);
     let real = stub === undefined ? (require(file) as Closures) : reals.get(file);
     if (real === undefined) {
@@ -109,6 +112,25 @@ function realClosures(file: string): Closures {
     return real;
 }
 
+// What the loader puts into each class, for its name. The compiler that the SDK has for projects without one of their own is too
+// old to read it, and refuses the whole class.
+const KEPT_NAME = /\bstatic ?\{\s*__name\(this, ?"(?:[^"\\]|\\.)*"\);?\s*\}/g;
+const readable = new OwnSet<Parser>();
+
+interface Parser {
+    parseFunction(text: string): unknown;
+}
+
+/** Has the SDK parse classes as the program has them. */
+function withReadableClasses(file: string): void {
+    const parser = require(file) as Parser;
+    if (!readable.has(parser)) {
+        readable.add(parser);
+        const { parseFunction } = parser;
+        parser.parseFunction = (text) => parseFunction(text.replace(KEPT_NAME, ""));
+    }
+}
+
 // A function that does nothing but name a variable: another one, of the user's, is not to be called.
 const BARE_NAME = /^\(\)\s*=>\s*[\w$]+$/;
 
@@ -120,6 +142,10 @@ function liveProvider([closure, options]: unknown[]): Promise<{ text: string; co
         typeof closure === "function" &&
         BARE_NAME.test(Function.prototype.toString.call(closure)) &&
         (options as { allowSecrets?: boolean } | undefined)?.allowSecrets === true;
+    if (isProviders && isOutside()) {
+        // Nobody registers its resource, and the text would cost more than all else: the SDK loads a compiler for it.
+        return Promise.resolve({ text: "", containsSecrets: false });
+    }
     if (handleOf === undefined || !isProviders) {
         return undefined;
     }

@@ -4,6 +4,10 @@ import { currentStore } from "./store";
 
 const CONFIG_VARIABLE = "PULUMI_CONFIG";
 
+// Neither is taken away by what a call makes of the global ones. It says so, and throws nothing, where something is frozen.
+const own = process;
+const { get: getMember, has: hasMember, set: setMember } = Reflect;
+
 let users = 0;
 let original: NodeJS.ProcessEnv | undefined;
 let answering: NodeJS.ProcessEnv | undefined;
@@ -17,21 +21,21 @@ function ownConfig(): string | undefined {
 /** Answers `process.env.PULUMI_CONFIG` for as long as an action takes. Child processes do not get it. */
 export async function withConfigVariable<T>(action: () => Promise<T>): Promise<T> {
     if (users++ === 0) {
-        original = process.env;
+        original = own.env;
         answering = new Proxy(original, {
             get: (target, name) =>
-                (name === CONFIG_VARIABLE ? ownConfig() : undefined) ?? (Reflect.get(target, name) as unknown),
-            set: (target, name, value) => Reflect.set(target, name, value),
-            has: (target, name) => (name === CONFIG_VARIABLE && ownConfig() !== undefined) || Reflect.has(target, name),
+                (name === CONFIG_VARIABLE ? ownConfig() : undefined) ?? (getMember(target, name) as unknown),
+            set: (target, name, value) => setMember(target, name, value),
+            has: (target, name) => (name === CONFIG_VARIABLE && ownConfig() !== undefined) || hasMember(target, name),
         });
-        process.env = answering;
+        setMember(own, "env", answering);
     }
     try {
         return await action();
     } finally {
         // Whoever has replaced it since then keeps what he has put there.
-        if (--users === 0 && process.env === answering && original !== undefined) {
-            process.env = original;
+        if (--users === 0 && own.env === answering && original !== undefined) {
+            setMember(own, "env", original);
         }
     }
 }

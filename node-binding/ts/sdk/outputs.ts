@@ -1,6 +1,6 @@
 // Outputs that provider methods return: `pulumi.secret` marks what is to be kept secret.
 
-import { allOf } from "../process/originals";
+import { allOf, OwnMap, OwnSet } from "../process/originals";
 import { type AnyOutput, isOutput } from "./captured-outputs";
 
 /** An output with its value. */
@@ -12,8 +12,8 @@ export interface Resolved {
 
 /** What the outputs in a result stand for; those that are met before they are known are noted, to be awaited. */
 export class Outputs {
-    readonly #resolved = new Map<object, Resolved>();
-    readonly #open = new Set<AnyOutput>();
+    readonly #resolved = new OwnMap<object, Resolved>();
+    readonly #open = new OwnSet<AnyOutput>();
 
     /** The value of an output; undefined for what is none, `"open"` for one that is still to be awaited. */
     get(value: object): Resolved | "open" | undefined {
@@ -41,7 +41,7 @@ export class Outputs {
             open.map(async (output) => {
                 const [isKnown, isSecret, value] = await allOf([
                     output.isKnown,
-                    output.isSecret ?? Promise.resolve(false),
+                    output.isSecret ?? false,
                     output.promise(true),
                 ]);
                 this.#resolved.set(output, { isKnown, isSecret, value });

@@ -1,5 +1,5 @@
 // Where the SDK keeps what belongs to one run, and which run the calling code belongs to.
-import type { AsyncLocalStorage } from "node:async_hooks";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { OwnSet } from "../process/originals";
 
 /** The parts of the SDK's per-run store that we set. */
@@ -34,7 +34,15 @@ export function currentStore(): Store | undefined {
     return undefined;
 }
 
+const nobodys = new AsyncLocalStorage<true>();
+
 /** Runs something outside of every run: resources that it makes are nobody's. */
 export function outside<T>(action: () => T): T {
-    return [...storages].reduce<() => T>((inner, storage) => () => storage.exit(inner), action)();
+    const exited = [...storages].reduce<() => T>((inner, storage) => () => storage.exit(inner), action);
+    return nobodys.run(true, exited);
+}
+
+/** Has `outside` called what is calling? */
+export function isOutside(): boolean {
+    return nobodys.getStore() === true && currentStore() === undefined;
 }

@@ -98,7 +98,7 @@ function check(value: unknown, place: () => string): void {
 }
 
 const TOO_DEEP =
-    "is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; make it flatter, or pass it as a text (JSON)";
+    "is nested too deeply: values may hold 100 levels of objects and lists; make it flatter, or pass it as a text (JSON)";
 /** So deep it is looked through, which is more than any message can hold. */
 const MOST_LEVELS = 1000;
 

@@ -11,6 +11,9 @@ from typing import NoReturn
 
 from maloko._process.standard_streams import open_standard_streams
 
+# A program may put another one in its place.
+_exit = os._exit
+
 
 def run(arguments: list[str], *, helper: bool = True) -> int:
     """Runs the command line with these arguments and returns its exit code."""
@@ -50,7 +53,7 @@ def leave(code: int) -> NoReturn:
                 stream.flush()
         except (OSError, ValueError):
             continue
-    os._exit(code)
+    _exit(code)
 
 
 def main() -> None:

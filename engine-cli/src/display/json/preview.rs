@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::display::diff::changed_properties;
 use crate::display::json::value::{FullResource, SecretForm, Writing};
-use crate::display::json::{counted_as, prefix, severity_name};
+use crate::display::json::{counted_as, prefix, severity_name, write_harmless};
 use crate::display::redact::SecretDisplay;
 use crate::display::worker::Renderer;
 
@@ -77,9 +77,10 @@ impl Renderer for PreviewDocument {
             return Ok(());
         }
         let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-        let mut serializer = serde_json::Serializer::with_formatter(&mut *out, formatter);
-        self.document(now).serialize(&mut serializer)?;
-        out.write_all(b"\n")
+        let mut json = Vec::new();
+        self.document(now).serialize(&mut serde_json::Serializer::with_formatter(&mut json, formatter))?;
+        json.push(b'\n');
+        write_harmless(&json, out)
     }
 }
 

@@ -54,6 +54,20 @@ fn every_line_is_an_event_with_its_number_and_time() {
 }
 
 #[test]
+fn no_json_gives_a_terminal_orders_and_all_of_it_says_what_was_said() {
+    let said = "red \u{9b}31m\u{7f}\u{202e}";
+    for mode in [DisplayMode::JsonEvents, DisplayMode::PreviewJson, DisplayMode::SummaryJson] {
+        let text = shown(mode, preview_options(), vec![say(None, Severity::Error, said), summary_of_failure()]);
+        assert!(!text.contains(['\u{9b}', '\u{7f}', '\u{202e}']), "{mode:?}: {text:?}");
+        assert!(text.contains("red \\u009b31m\\u007f\\u202e"), "{mode:?}: {text:?}");
+    }
+}
+
+fn summary_of_failure() -> Event {
+    Event::Summary(summary(Outcome::Failed, [("create", 1)]))
+}
+
+#[test]
 fn the_lines_of_a_creation_are_complete() {
     assert_snapshot!(shown(DisplayMode::JsonEvents, options(), creation()));
 }

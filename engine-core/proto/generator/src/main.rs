@@ -21,6 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut config = prost_build::Config::new();
     // Maps in one order: what is written must not depend on a hash.
     config.btree_map(["."]);
+    // Values are written by hand: they may be nested more deeply than generated code decodes.
+    config.extern_path(".values", "crate::wire::nested");
     config.out_dir(&output);
     config.compile_fds(protox::compile(&files, [&protos])?)?;
     Ok(())

@@ -72,6 +72,8 @@ pub(in crate::driver) struct RunState {
     pub(in crate::driver) not_found: BTreeSet<Urn>,
     /// Unresolved creates that are made again although nobody could look for their objects.
     pub(in crate::driver) made_unasked: Vec<UnresolvedCreate>,
+    /// Was said what it means that such a create is made again?
+    pub(in crate::driver) explained_made_unasked: bool,
     /// Unresolved creates that were named already.
     pub(in crate::driver) told_creates: BTreeSet<Urn>,
     /// Unresolved creates whose providers know of no object, until they are made again.
@@ -119,6 +121,7 @@ impl RunState {
             made_again: BTreeSet::new(),
             not_found: BTreeSet::new(),
             made_unasked: Vec::new(),
+            explained_made_unasked: false,
             told_creates: BTreeSet::new(),
             looked_for: BTreeSet::new(),
             late: LateCalls::default(),

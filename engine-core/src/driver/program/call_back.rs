@@ -6,6 +6,7 @@ use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::wire::Callback;
 
 use crate::driver::context::Context;
+use crate::driver::requests::depth::why;
 
 impl Context {
     /// Calls a function of the program, or of a plugin, with a message and takes its answer. `label` is how errors name it.
@@ -26,7 +27,8 @@ impl Context {
             ..error
         })?;
         M::decode(&bytes[..]).map_err(|error| {
-            ProviderError::new(ProviderErrorKind::Hook, named(&format!("its answer cannot be decoded: {error}")))
+            let message = named(&format!("its answer cannot be decoded: {}", why(&error)));
+            ProviderError::new(ProviderErrorKind::Hook, message)
         })
     }
 }

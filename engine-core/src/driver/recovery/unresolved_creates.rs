@@ -92,8 +92,8 @@ impl Context {
             self.run_state().made_again.insert(urn.clone());
             return;
         }
-        self.run_state().told_creates.insert(urn.clone());
         if asked {
+            self.run_state().told_creates.insert(urn.clone());
             let again = if self.operation.dry_run { "an update creates it again" } else { "it is created again" };
             let story = interrupted_create(unresolved);
             let text = format!("{story}: its provider does not find such an object, so {again}");
@@ -102,44 +102,57 @@ impl Context {
         self.run_state().made_unasked.push(unresolved.clone());
     }
 
-    /// Names a create that was made once more, before its outcome is written: a run that is killed after that and before its
-    /// end would leave the earlier object behind without a word.
+    /// Names a create that was made once more although nobody could look for its object, before its outcome is written: a run
+    /// that is killed after that would leave the earlier object behind without a word. The first one says what that means.
+    /// Nothing of one that passed its operation key on: a service that knows the key makes no second object.
     pub(in crate::driver) fn name_made_unasked(&self, urn: &Urn) {
         // Mostly there is none: this is asked at each create and update.
-        let story = self.run_state().made_unasked.iter().find(|one| one.urn() == urn).map(interrupted_create);
-        if let Some(story) = story.filter(|_| !self.notices().used_keys.contains(urn)) {
-            self.diagnose(Some(urn), Severity::Warning, format!("{story}: it is created again"));
+        let mut state = self.run_state();
+        let Some(place) = state.made_unasked.iter().position(|unresolved| unresolved.urn() == urn) else { return };
+        let unresolved = state.made_unasked.swap_remove(place);
+        state.told_creates.insert(urn.clone());
+        let explained = state.explained_made_unasked;
+        drop(state);
+        if self.notices().used_keys.contains(urn) {
+            return;
         }
+        self.run_state().explained_made_unasked = true;
+        let text = if explained {
+            format!("{}: it is created again{}", interrupted_create(&unresolved), with_its_key(&unresolved))
+        } else {
+            made_unasked(&unresolved, "it is created again", "may now")
+        };
+        self.diagnose(Some(urn), Severity::Warning, text);
     }
 
-    /// Says which creates were made once more although nobody could look for their objects. Nothing of those that passed
-    /// their operation key on: a service that knows the key makes no second object.
-    pub(in crate::driver) fn tell_made_unasked(&self) {
+    /// Says in a preview which creates an update makes once more although nobody can look for their objects.
+    fn tell_made_unasked(&self) {
+        if !self.operation.dry_run {
+            return;
+        }
         let mut unasked = std::mem::take(&mut self.run_state().made_unasked);
         unasked.retain(|unresolved| !self.notices().used_keys.contains(unresolved.urn()));
         match &unasked[..] {
             [] => {}
-            [one] => self.tell_one_made_unasked(one),
+            [one] => {
+                let text = made_unasked(one, "an update creates it again", "may then");
+                let text = message![text, ", and take it over with ", import_command(one.urn())];
+                self.diagnose(Some(one.urn()), Severity::Warning, text);
+            }
             several => self.tell_several_made_unasked(several),
         }
     }
 
     fn tell_several_made_unasked(&self, several: &[UnresolvedCreate]) {
-        let (again, now) = if self.operation.dry_run {
-            ("an update creates them again", "may then")
-        } else {
-            ("they were created again", "may now")
-        };
-        let mut text = message![format!(
-            "an earlier run ended while these {} were made, and nobody can look for their objects, so {again}, with the \
-             same operation keys. Unless the providers passed those on, there {now} be one object too many of each: look \
-             for them",
-            several.len()
-        )];
-        if self.operation.dry_run {
-            text =
-                message![text, ", and take them over with ", Command::new("refresh").with("--import-pending-creates")];
-        }
+        let text = message![
+            format!(
+                "an earlier run ended while these {} were made, and nobody can look for their objects, so an update \
+                 creates them again, with the same operation keys. Unless the providers pass those on, there may then be \
+                 one object too many of each: look for them, and take them over with ",
+                several.len()
+            ),
+            Command::new("refresh").with("--import-pending-creates")
+        ];
         let named = several.iter().take(NAMED).map(|unresolved| {
             let key = if unresolved.key.is_empty() { String::new() } else { format!(", '{}'", unresolved.key) };
             let by = if unresolved.is_by_plugin() { " (by a plugin)" } else { "" };
@@ -149,31 +162,6 @@ impl Context {
         let more = several.len().saturating_sub(NAMED);
         let more = if more > 0 { format!("\n    and {more} more") } else { String::new() };
         self.diagnose(None, Severity::Warning, message![text, format!("{list}{more}")]);
-    }
-
-    fn tell_one_made_unasked(&self, unresolved: &UnresolvedCreate) {
-        let urn = unresolved.urn();
-        let (again, now) = if self.operation.dry_run {
-            ("an update creates it again", "may then")
-        } else {
-            ("it is created again", "may now")
-        };
-        let key = if unresolved.key.is_empty() { String::new() } else { format!(", '{}'", unresolved.key) };
-        let consequence = if unresolved.is_by_plugin() {
-            format!(
-                "its plugin cannot look for the object, so {again}. There {now} be one object too many: look for it"
-            )
-        } else {
-            format!(
-                "its provider has no 'find' to look for the object with, so {again}, with the same operation key{key}. \
-                 Unless the provider passes that key on, there {now} be one object too many: look for it"
-            )
-        };
-        let mut text = message![format!("{}: {consequence}", interrupted_create(unresolved))];
-        if self.operation.dry_run {
-            text = message![text, ", and take it over with ", import_command(urn)];
-        }
-        self.diagnose(Some(urn), Severity::Warning, text);
     }
 
     /// Says that an object is imported of which an earlier create may have made another one: the import settles it.
@@ -290,6 +278,30 @@ fn interrupted_create(unresolved: &UnresolvedCreate) -> String {
         "an earlier run was interrupted while creating this resource"
     };
     format!("{story} ({})", unresolved.summary())
+}
+
+/// What it means that a create is made once more without a look for its object.
+fn made_unasked(unresolved: &UnresolvedCreate, again: &str, now: &str) -> String {
+    let story = interrupted_create(unresolved);
+    if unresolved.is_by_plugin() {
+        return format!(
+            "{story}: its plugin cannot look for the object, so {again}. There {now} be one object too many: look for it"
+        );
+    }
+    let key = with_its_key(unresolved);
+    format!(
+        "{story}: its provider has no 'find' to look for the object with, so {again}{key}. Unless the provider passes that \
+         key on, there {now} be one object too many: look for it"
+    )
+}
+
+/// Plugins are not told the key.
+fn with_its_key(unresolved: &UnresolvedCreate) -> String {
+    match (unresolved.is_by_plugin(), unresolved.key.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => ", with the same operation key".to_owned(),
+        (false, false) => format!(", with the same operation key, '{}'", unresolved.key),
+    }
 }
 
 fn import_command(urn: &Urn) -> Command {

@@ -1,6 +1,6 @@
 //! The methods of the resource monitor and the engine service, by name (docs/rules 12.1).
 
-use prost::Message;
+use prost::{DecodeError, Message};
 
 use crate::builtin::check_pulumi_version;
 use crate::event::Severity;
@@ -17,7 +17,7 @@ use crate::wire::{
 use crate::driver::answers::RpcError;
 use crate::driver::context::Context;
 use crate::driver::registration::packages::package;
-use crate::driver::requests::depth::too_deep;
+use crate::driver::requests::depth::{too_deep, why};
 
 /// Features of the monitor, by id and by number of the public enumeration.
 const FEATURES: [(&str, i32); 15] = [
@@ -135,9 +135,9 @@ impl Context {
 
     /// Decodes a request that carries values; those that are too deep to be decoded end the run.
     fn decode_resource<M: Message + Default>(&self, method: &str, request: &[u8]) -> Result<M, RpcError> {
-        decode(method, request).map_err(|error| match too_deep(method, request) {
+        M::decode(request).map_err(|error| match too_deep(method, request, &error) {
             Some(refusal) => self.refuse(&refusal),
-            None => error,
+            None => undecodable(method, &error),
         })
     }
 
@@ -185,5 +185,9 @@ impl Context {
 }
 
 fn decode<M: Message + Default>(method: &str, request: &[u8]) -> Result<M, RpcError> {
-    M::decode(request).map_err(|error| RpcError::invalid(format!("the request '{method}' cannot be decoded: {error}")))
+    M::decode(request).map_err(|error| undecodable(method, &error))
+}
+
+fn undecodable(method: &str, error: &DecodeError) -> RpcError {
+    RpcError::invalid(format!("the request '{method}' cannot be decoded: {}", why(error)))
 }

@@ -56,7 +56,7 @@ pub struct WireOptions {
     pub replace_with: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// A value whose change leads to a replacement.
     #[prost(message, optional, tag = "20")]
-    pub replacement_trigger: ::core::option::Option<super::values::WireValue>,
+    pub replacement_trigger: ::core::option::Option<crate::wire::nested::WireValue>,
 }
 /// Asks a transform what a registration is to be like.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -75,7 +75,7 @@ pub struct TransformRequest {
     pub parent: ::prost::alloc::string::String,
     /// Inputs so far.
     #[prost(message, optional, tag = "5")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// Options so far.
     #[prost(message, optional, tag = "6")]
     pub options: ::core::option::Option<WireOptions>,
@@ -85,7 +85,7 @@ pub struct TransformRequest {
 pub struct TransformResponse {
     /// All inputs.
     #[prost(message, optional, tag = "1")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// All options.
     #[prost(message, optional, tag = "2")]
     pub options: ::core::option::Option<WireOptions>,
@@ -108,7 +108,7 @@ pub struct TransformInvokeRequest {
     pub token: ::prost::alloc::string::String,
     /// Its arguments so far.
     #[prost(message, optional, tag = "2")]
-    pub args: ::core::option::Option<super::values::Struct>,
+    pub args: ::core::option::Option<crate::wire::nested::Struct>,
     /// Options so far.
     #[prost(message, optional, tag = "3")]
     pub options: ::core::option::Option<InvokeOptions>,
@@ -118,7 +118,7 @@ pub struct TransformInvokeRequest {
 pub struct TransformInvokeResponse {
     /// All arguments.
     #[prost(message, optional, tag = "1")]
-    pub args: ::core::option::Option<super::values::Struct>,
+    pub args: ::core::option::Option<crate::wire::nested::Struct>,
     /// All options.
     #[prost(message, optional, tag = "2")]
     pub options: ::core::option::Option<InvokeOptions>,
@@ -140,16 +140,16 @@ pub struct ResourceHookRequest {
     pub r#type: ::prost::alloc::string::String,
     /// Inputs of the new state.
     #[prost(message, optional, tag = "5")]
-    pub new_inputs: ::core::option::Option<super::values::Struct>,
+    pub new_inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Inputs of the old state.
     #[prost(message, optional, tag = "6")]
-    pub old_inputs: ::core::option::Option<super::values::Struct>,
+    pub old_inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Outputs of the new state.
     #[prost(message, optional, tag = "7")]
-    pub new_outputs: ::core::option::Option<super::values::Struct>,
+    pub new_outputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Outputs of the old state.
     #[prost(message, optional, tag = "8")]
-    pub old_outputs: ::core::option::Option<super::values::Struct>,
+    pub old_outputs: ::core::option::Option<crate::wire::nested::Struct>,
 }
 /// A hook's answer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -185,13 +185,13 @@ pub struct ErrorHookRequest {
     pub r#type: ::prost::alloc::string::String,
     /// Inputs of the new state.
     #[prost(message, optional, tag = "5")]
-    pub new_inputs: ::core::option::Option<super::values::Struct>,
+    pub new_inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Inputs of the old state.
     #[prost(message, optional, tag = "6")]
-    pub old_inputs: ::core::option::Option<super::values::Struct>,
+    pub old_inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Outputs of the old state.
     #[prost(message, optional, tag = "7")]
-    pub old_outputs: ::core::option::Option<super::values::Struct>,
+    pub old_outputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// `create`, `update` or `delete`.
     #[prost(string, tag = "8")]
     pub failed_operation: ::prost::alloc::string::String,

@@ -3,4 +3,3 @@
 pub(super) mod callbacks;
 pub(super) mod monitor;
 pub(super) mod provider;
-pub(super) mod values;

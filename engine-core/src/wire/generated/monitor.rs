@@ -153,7 +153,7 @@ pub struct RegisterResourceRequest {
     pub custom: bool,
     /// Inputs.
     #[prost(message, optional, tag = "5")]
-    pub object: ::core::option::Option<super::values::Struct>,
+    pub object: ::core::option::Option<crate::wire::nested::Struct>,
     /// Protection; inherited when absent.
     #[prost(bool, optional, tag = "6")]
     pub protect: ::core::option::Option<bool>,
@@ -255,7 +255,7 @@ pub struct RegisterResourceRequest {
     pub replace_with: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// A value whose change leads to a replacement.
     #[prost(message, optional, tag = "39")]
-    pub replacement_trigger: ::core::option::Option<super::values::WireValue>,
+    pub replacement_trigger: ::core::option::Option<crate::wire::nested::WireValue>,
     /// Functions that rewrite its prior state.
     #[prost(message, repeated, tag = "43")]
     pub state_migrations: ::prost::alloc::vec::Vec<Callback>,
@@ -271,7 +271,7 @@ pub struct RegisterResourceResponse {
     pub id: ::prost::alloc::string::String,
     /// The outputs.
     #[prost(message, optional, tag = "3")]
-    pub object: ::core::option::Option<super::values::Struct>,
+    pub object: ::core::option::Option<crate::wire::nested::Struct>,
     /// What each output depends on.
     #[prost(btree_map = "string, message", tag = "6")]
     pub property_dependencies:
@@ -291,7 +291,7 @@ pub struct RegisterResourceOutputsRequest {
     pub urn: ::prost::alloc::string::String,
     /// The outputs.
     #[prost(message, optional, tag = "2")]
-    pub outputs: ::core::option::Option<super::values::Struct>,
+    pub outputs: ::core::option::Option<crate::wire::nested::Struct>,
 }
 /// A request to look a resource up.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -310,7 +310,7 @@ pub struct ReadResourceRequest {
     pub parent: ::prost::alloc::string::String,
     /// What the program knows of it.
     #[prost(message, optional, tag = "5")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// URNs that it depends on.
     #[prost(string, repeated, tag = "6")]
     pub dependencies: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
@@ -354,7 +354,7 @@ pub struct ReadResourceResponse {
     pub urn: ::prost::alloc::string::String,
     /// What it is like.
     #[prost(message, optional, tag = "2")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
 }
 /// A request to run a resource hook or to know of it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -452,7 +452,7 @@ pub struct ResourceInvokeRequest {
     pub tok: ::prost::alloc::string::String,
     /// Its arguments.
     #[prost(message, optional, tag = "2")]
-    pub args: ::core::option::Option<super::values::Struct>,
+    pub args: ::core::option::Option<crate::wire::nested::Struct>,
     /// Reference to an explicit provider.
     #[prost(string, tag = "3")]
     pub provider: ::prost::alloc::string::String,
@@ -487,7 +487,7 @@ pub struct ResourceCallRequest {
     pub tok: ::prost::alloc::string::String,
     /// Its arguments; `__self__` is the resource.
     #[prost(message, optional, tag = "2")]
-    pub args: ::core::option::Option<super::values::Struct>,
+    pub args: ::core::option::Option<crate::wire::nested::Struct>,
     /// What each argument depends on.
     #[prost(btree_map = "string, message", tag = "3")]
     pub arg_dependencies: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, PropertyDependencies>,
@@ -513,7 +513,7 @@ pub struct ResourceCallRequest {
 pub struct ResourceCallResponse {
     /// The result.
     #[prost(message, optional, tag = "1")]
-    pub r#return: ::core::option::Option<super::values::Struct>,
+    pub r#return: ::core::option::Option<crate::wire::nested::Struct>,
     /// What each member of it depends on.
     #[prost(btree_map = "string, message", tag = "2")]
     pub return_dependencies:
@@ -569,7 +569,7 @@ pub struct RegisterPackageResponse {
 pub struct InvokeResponse {
     /// What it returned.
     #[prost(message, optional, tag = "1")]
-    pub r#return: ::core::option::Option<super::values::Struct>,
+    pub r#return: ::core::option::Option<crate::wire::nested::Struct>,
     /// What is wrong with its arguments.
     #[prost(message, repeated, tag = "2")]
     pub failures: ::prost::alloc::vec::Vec<InvokeFailure>,

@@ -115,10 +115,10 @@ pub struct CheckRequest {
     pub urn: ::prost::alloc::string::String,
     /// Old inputs; empty when there is no old resource.
     #[prost(message, optional, tag = "2")]
-    pub olds: ::core::option::Option<super::values::Struct>,
+    pub olds: ::core::option::Option<crate::wire::nested::Struct>,
     /// Inputs of the program.
     #[prost(message, optional, tag = "3")]
-    pub news: ::core::option::Option<super::values::Struct>,
+    pub news: ::core::option::Option<crate::wire::nested::Struct>,
     /// What random names are made from: 32 bytes.
     #[prost(bytes = "vec", tag = "5")]
     pub random_seed: ::prost::alloc::vec::Vec<u8>,
@@ -147,7 +147,7 @@ pub struct Autonaming {
 pub struct CheckResponse {
     /// The inputs.
     #[prost(message, optional, tag = "1")]
-    pub inputs: ::core::option::Option<super::values::Struct>,
+    pub inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// What is wrong with them.
     #[prost(message, repeated, tag = "2")]
     pub failures: ::prost::alloc::vec::Vec<CheckFailure>,
@@ -173,16 +173,16 @@ pub struct DiffRequest {
     pub urn: ::prost::alloc::string::String,
     /// Old outputs.
     #[prost(message, optional, tag = "3")]
-    pub olds: ::core::option::Option<super::values::Struct>,
+    pub olds: ::core::option::Option<crate::wire::nested::Struct>,
     /// Checked inputs.
     #[prost(message, optional, tag = "4")]
-    pub news: ::core::option::Option<super::values::Struct>,
+    pub news: ::core::option::Option<crate::wire::nested::Struct>,
     /// Paths whose changes are ignored.
     #[prost(string, repeated, tag = "5")]
     pub ignore_changes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Old inputs.
     #[prost(message, optional, tag = "6")]
-    pub old_inputs: ::core::option::Option<super::values::Struct>,
+    pub old_inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Name of the resource.
     #[prost(string, tag = "7")]
     pub name: ::prost::alloc::string::String,
@@ -234,7 +234,7 @@ pub struct ConfigureRequest {
         ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
     /// The inputs of the provider resource.
     #[prost(message, optional, tag = "2")]
-    pub args: ::core::option::Option<super::values::Struct>,
+    pub args: ::core::option::Option<crate::wire::nested::Struct>,
     /// The engine understands secrets.
     #[prost(bool, tag = "3")]
     pub accept_secrets: bool,
@@ -307,7 +307,7 @@ pub struct CreateRequest {
     pub urn: ::prost::alloc::string::String,
     /// Checked inputs.
     #[prost(message, optional, tag = "2")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// Limit in seconds; 0 for none.
     #[prost(double, tag = "3")]
     pub timeout: f64,
@@ -329,7 +329,7 @@ pub struct CreateResponse {
     pub id: ::prost::alloc::string::String,
     /// Its outputs.
     #[prost(message, optional, tag = "2")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// Is it to be read before its next update?
     #[prost(bool, tag = "3")]
     pub refresh_before_update: bool,
@@ -345,10 +345,10 @@ pub struct ReadRequest {
     pub urn: ::prost::alloc::string::String,
     /// Last known outputs.
     #[prost(message, optional, tag = "3")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// Last known inputs.
     #[prost(message, optional, tag = "4")]
-    pub inputs: ::core::option::Option<super::values::Struct>,
+    pub inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Name of the resource.
     #[prost(string, tag = "5")]
     pub name: ::prost::alloc::string::String,
@@ -367,10 +367,10 @@ pub struct ReadResponse {
     pub id: ::prost::alloc::string::String,
     /// Its outputs.
     #[prost(message, optional, tag = "2")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// Its inputs.
     #[prost(message, optional, tag = "3")]
-    pub inputs: ::core::option::Option<super::values::Struct>,
+    pub inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Is it to be read before its next update?
     #[prost(bool, tag = "4")]
     pub refresh_before_update: bool,
@@ -386,10 +386,10 @@ pub struct UpdateRequest {
     pub urn: ::prost::alloc::string::String,
     /// Old outputs.
     #[prost(message, optional, tag = "3")]
-    pub olds: ::core::option::Option<super::values::Struct>,
+    pub olds: ::core::option::Option<crate::wire::nested::Struct>,
     /// Checked inputs.
     #[prost(message, optional, tag = "4")]
-    pub news: ::core::option::Option<super::values::Struct>,
+    pub news: ::core::option::Option<crate::wire::nested::Struct>,
     /// Limit in seconds; 0 for none.
     #[prost(double, tag = "5")]
     pub timeout: f64,
@@ -401,7 +401,7 @@ pub struct UpdateRequest {
     pub preview: bool,
     /// Old inputs.
     #[prost(message, optional, tag = "8")]
-    pub old_inputs: ::core::option::Option<super::values::Struct>,
+    pub old_inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Name of the resource.
     #[prost(string, tag = "9")]
     pub name: ::prost::alloc::string::String,
@@ -414,7 +414,7 @@ pub struct UpdateRequest {
 pub struct UpdateResponse {
     /// Its outputs.
     #[prost(message, optional, tag = "1")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// Is it to be read before its next update?
     #[prost(bool, tag = "2")]
     pub refresh_before_update: bool,
@@ -430,13 +430,13 @@ pub struct DeleteRequest {
     pub urn: ::prost::alloc::string::String,
     /// Last known outputs.
     #[prost(message, optional, tag = "3")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// Limit in seconds; 0 for none.
     #[prost(double, tag = "4")]
     pub timeout: f64,
     /// Last known inputs.
     #[prost(message, optional, tag = "5")]
-    pub old_inputs: ::core::option::Option<super::values::Struct>,
+    pub old_inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Name of the resource.
     #[prost(string, tag = "6")]
     pub name: ::prost::alloc::string::String,
@@ -452,13 +452,13 @@ pub struct ErrorResourceInitFailed {
     pub id: ::prost::alloc::string::String,
     /// Its outputs.
     #[prost(message, optional, tag = "2")]
-    pub properties: ::core::option::Option<super::values::Struct>,
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
     /// What is left to do.
     #[prost(string, repeated, tag = "3")]
     pub reasons: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Its inputs.
     #[prost(message, optional, tag = "4")]
-    pub inputs: ::core::option::Option<super::values::Struct>,
+    pub inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// Is it to be read before its next update?
     #[prost(bool, tag = "5")]
     pub refresh_before_update: bool,
@@ -471,7 +471,7 @@ pub struct InvokeRequest {
     pub tok: ::prost::alloc::string::String,
     /// Its arguments.
     #[prost(message, optional, tag = "2")]
-    pub args: ::core::option::Option<super::values::Struct>,
+    pub args: ::core::option::Option<crate::wire::nested::Struct>,
     /// Is it a preview?
     #[prost(bool, tag = "7")]
     pub preview: bool,
@@ -481,7 +481,7 @@ pub struct InvokeRequest {
 pub struct InvokeResponse {
     /// The result.
     #[prost(message, optional, tag = "1")]
-    pub r#return: ::core::option::Option<super::values::Struct>,
+    pub r#return: ::core::option::Option<crate::wire::nested::Struct>,
     /// What is wrong with the arguments.
     #[prost(message, repeated, tag = "2")]
     pub failures: ::prost::alloc::vec::Vec<CheckFailure>,
@@ -518,7 +518,7 @@ pub struct ConstructRequest {
     pub parent: ::prost::alloc::string::String,
     /// Its inputs.
     #[prost(message, optional, tag = "10")]
-    pub inputs: ::core::option::Option<super::values::Struct>,
+    pub inputs: ::core::option::Option<crate::wire::nested::Struct>,
     /// What each input depends on.
     #[prost(btree_map = "string, message", tag = "11")]
     pub input_dependencies:
@@ -574,7 +574,7 @@ pub struct ConstructRequest {
     pub aliases: ::prost::alloc::vec::Vec<super::monitor::WireAlias>,
     /// A value whose change leads to a replacement.
     #[prost(message, optional, tag = "30")]
-    pub replacement_trigger: ::core::option::Option<super::values::WireValue>,
+    pub replacement_trigger: ::core::option::Option<crate::wire::nested::WireValue>,
 }
 /// The component that was made.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -584,7 +584,7 @@ pub struct ConstructResponse {
     pub urn: ::prost::alloc::string::String,
     /// Its outputs.
     #[prost(message, optional, tag = "2")]
-    pub state: ::core::option::Option<super::values::Struct>,
+    pub state: ::core::option::Option<crate::wire::nested::Struct>,
     /// What each output depends on.
     #[prost(btree_map = "string, message", tag = "3")]
     pub state_dependencies:
@@ -598,7 +598,7 @@ pub struct CallRequest {
     pub tok: ::prost::alloc::string::String,
     /// Its arguments; `__self__` is the resource.
     #[prost(message, optional, tag = "2")]
-    pub args: ::core::option::Option<super::values::Struct>,
+    pub args: ::core::option::Option<crate::wire::nested::Struct>,
     /// What each argument depends on.
     #[prost(btree_map = "string, message", tag = "3")]
     pub arg_dependencies:
@@ -636,7 +636,7 @@ pub struct CallRequest {
 pub struct CallResponse {
     /// The result.
     #[prost(message, optional, tag = "1")]
-    pub r#return: ::core::option::Option<super::values::Struct>,
+    pub r#return: ::core::option::Option<crate::wire::nested::Struct>,
     /// What each member of it depends on.
     #[prost(btree_map = "string, message", tag = "2")]
     pub return_dependencies:

@@ -75,12 +75,19 @@ class Front:
 
         return described(self._host.makers if self._host is not None else {})
 
-    def run_program(self, late: LateHost, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
-        """Runs the program at a path; returns its error with the exception."""
+    def run_program(
+        self, late: LateHost, engine: Engine, entry: str, loaded_file: str | None
+    ) -> tuple[str, BaseException] | None:
+        """Runs the program at a path; returns its error with the exception. Its files are listed in `loaded_file`."""
         self._host = self._begun(late, engine)
         from maloko._run.program import run_path
 
-        return run_path(self._host, engine, Path(entry))
+        failure = run_path(self._host, engine, Path(entry))
+        if loaded_file is not None:
+            from maloko._run.loaded_files import list_loaded_files
+
+            list_loaded_files(Path(loaded_file), failure and failure.error)
+        return failure
 
     def attach(self, late: LateHost, engine: Engine, entry: str) -> None:
         """Makes the modules of a program importable without running it."""

@@ -16,6 +16,7 @@ from google.protobuf import message_factory
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from maloko._current import CURRENT_CALL
+from maloko._sdk.deep_answers import decoded
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -141,7 +142,7 @@ class Monitor:
 
     def _read(self, response_type: Any, answer: bytes | tuple[int, str], request: Message) -> Any:
         if isinstance(answer, bytes):
-            response = response_type.FromString(answer)
+            response = decoded(response_type, answer)
             if self.maloko_host.declared:
                 self.maloko_host.look_at_outputs(request, response)
             if self.maloko_host.bodies is not None:

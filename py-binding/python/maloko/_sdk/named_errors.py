@@ -16,7 +16,7 @@ _CONTAINS_ITSELF = (
     "contains itself: a value has to end somewhere; leave the circle out, or pass an id or a name in its place"
 )
 _TOO_DEEP = (
-    "is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; make it flatter, or pass it as "
+    "is nested too deeply: values may hold 100 levels of objects and lists; make it flatter, or pass it as "
     "a text (JSON)"
 )
 

@@ -34,7 +34,9 @@ class _Front:
     def about(self) -> About:
         return about()
 
-    def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
+    def run_program(
+        self, host: Host, engine: Engine, entry: str, _loaded_file: str | None
+    ) -> tuple[str, BaseException] | None:
         if self._program is None:
             raise LookupError(f"the program in {entry} runs in a process of its own")
         failure = run_program(host, engine, self._program)

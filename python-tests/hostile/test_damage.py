@@ -1,0 +1,75 @@
+"""Code that takes away what other code of its process needs: the run ends, and never with success that is none."""
+
+import json
+
+import pytest
+from cli import Project
+
+UP = ("up", "--yes", "--skip-preview")
+
+PROGRAM = """
+import asyncio, builtins, json, os, sys, threading
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+def broken(*_, **__): raise RuntimeError("broken by the test")
+
+class Provider(ResourceProvider):
+    def create(self, props):
+        {in_create}
+        return CreateResult("made", {{"name": props["name"]}})
+
+class Thing(Resource):
+    def __init__(self, name, options=None): super().__init__(Provider(), name, {{"name": name}}, options)
+
+first = Thing("first")
+second = Thing("second", pulumi.ResourceOptions(depends_on=[first]))
+pulumi.export("name", "second")
+"""
+
+
+def damaged(project: Project, damage: str) -> tuple[int, str]:
+    """Runs the program with the damage and says how it ended; the next run, without it, succeeds."""
+    project.write("__main__.py", PROGRAM.format(in_create=damage))
+    done = project.run(*UP, code=None)
+    if done.returncode != 0:
+        # What was made is there, or is known to be in doubt.
+        deployment = json.loads(project.run("stack", "export").stdout)["deployment"]
+        rows = [*deployment.get("resources", ()), *deployment.get("pending_operations", ())]
+        assert "::first" in json.dumps(rows), done.stdout + done.stderr
+    project.write("__main__.py", PROGRAM.format(in_create="pass"))
+    project.run(*UP)
+    assert json.loads(project.run("stack", "output", "--json").stdout) == {"name": "second"}
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "json.dumps = json.loads = broken",
+        "threading.Thread.start = broken",
+        "threading.Lock = threading.Event = threading.Condition = None",
+        "asyncio.ensure_future = asyncio.create_task = asyncio.gather = asyncio.wait = broken",
+        "builtins.print = builtins.open = broken",
+        "os._exit = broken",
+    ],
+)
+def test_what_others_need_is_taken_away_and_kept(project: Project, damage: str) -> None:
+    code, said = damaged(project, damage)
+    assert code == 0, said
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ("builtins.len = broken", "broken by the test"),
+        ("builtins.isinstance = broken", "first failed to create"),
+        ("builtins.__import__ = broken", "broken by the test"),
+        ("builtins.dict = builtins.list = builtins.str = None", "first failed to create"),
+        ("asyncio.get_event_loop = asyncio.get_running_loop = broken", "broken by the test"),
+    ],
+)
+def test_what_others_need_is_taken_away_and_the_run_says_so(project: Project, damage: str, told: str) -> None:
+    code, said = damaged(project, damage)
+    assert code == 1
+    assert told in said
