@@ -1,4 +1,5 @@
 //! Values in values: how deep they may be, and that their bytes are those of generated code.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
 use std::collections::BTreeMap;
 
