@@ -8,7 +8,7 @@ use prost::Message;
 
 use super::provider::CreateResponse;
 use super::{Kind, ListValue, RegisterResourceRequest, Struct, WireValue, too_deep};
-use crate::state::MAX_DEPTH;
+use crate::value::MAX_DEPTH;
 
 /// What prost generates for the same messages.
 mod generated {
