@@ -12,6 +12,10 @@ pub use marked::{any_marked, from_marked, refuse_marked};
 pub use property_dependencies::PropertyDependencies;
 pub use property_map::PropertyMap;
 
+/// How deep values may be nested. Beyond it a state file that we write could not be read again: its readers count the objects around
+/// the value as well, up to 128.
+pub const MAX_DEPTH: usize = 100;
+
 /// The key that marks an object as a special value, on the wire and in the state (docs/rules 9.3).
 pub const SIGNATURE_KEY: &str = "4dabf18193072939515e22adb298388d";
 /// Signature of a secret.

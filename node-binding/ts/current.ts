@@ -1,6 +1,6 @@
 // The provider call that code belongs to, and how it learns that nobody waits for it any longer.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { OwnAbortController, OwnMap, OwnSet } from "./process/originals";
+import { OwnAbortController, OwnMap, OwnSet } from "./originals";
 
 /** One call of a provider method. */
 export interface ProviderCall {

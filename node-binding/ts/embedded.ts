@@ -1,8 +1,8 @@
 // Operations inside the caller's own process, with a program that is a function: for tests of providers and benches.
 
 import { loadAddon, type NativeStack } from "./native";
+import { parseJson } from "./originals";
 import { messageOf } from "./process/errors";
-import { parseJson } from "./process/originals";
 import type { Bag } from "./providers/conversion";
 import { Sdk } from "./sdk";
 import { type ConfigEntry, type Order, operate } from "./testing/stack/operate";

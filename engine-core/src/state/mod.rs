@@ -34,7 +34,6 @@ pub mod watched;
 pub use backend::{Backend, Generation, Holder, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
 pub(crate) use component_code::recognise_migrated;
-pub use format::MAX_DEPTH;
 pub use history::HistoryEntry;
 pub use journal::unfinished::Unfinished;
 pub use ledger::{Change, Ledger, ResourceNumber};

@@ -20,6 +20,7 @@ pub use generated::monitor::*;
 pub mod provider {
     pub use super::generated::provider::*;
 }
-pub use nested::{Kind, ListValue, NullValue, Struct, WireValue, too_deep};
+pub(crate) use nested::MAKE_FLATTER;
+pub use nested::{Kind, ListValue, NullValue, Struct, WireValue, too_deep, why_unreadable};
 pub use outputs::{as_outputs, encode_outputs, lower};
 pub use values::{Accepts, decode_properties, decode_value, encode_properties, encode_value};

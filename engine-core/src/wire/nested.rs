@@ -10,7 +10,10 @@ use prost::bytes::{Buf, BufMut};
 use prost::encoding::wire_type::WireType;
 use prost::encoding::{DecodeContext, btree_map, check_wire_type, decode_key, merge_loop, message, skip_field, string};
 
-use crate::state::MAX_DEPTH;
+use crate::value::MAX_DEPTH;
+
+/// What to do about a value that is too deep.
+pub(crate) const MAKE_FLATTER: &str = "make it flatter, or pass it as a text (JSON)";
 
 /// `google.protobuf.Struct`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -289,6 +292,12 @@ fn too_deep_at(place: &str) -> DecodeError {
 
 fn nested_too_deeply() -> String {
     format!("is nested too deeply: values may hold {MAX_DEPTH} levels of objects and lists")
+}
+
+/// Why a message cannot be decoded, and what to do.
+#[must_use]
+pub fn why_unreadable(error: &DecodeError) -> String {
+    too_deep(error).map_or_else(|| error.to_string(), |place| format!("{place}; {MAKE_FLATTER}"))
 }
 
 /// The place that is nested too deeply, and how deep it may be, when that is why a message cannot be decoded.

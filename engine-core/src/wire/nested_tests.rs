@@ -1,4 +1,5 @@
 //! Values in values: how deep they may be, and that their bytes are those of generated code.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use prost::Message;
 
 use super::provider::CreateResponse;
 use super::{Kind, ListValue, RegisterResourceRequest, Struct, WireValue, too_deep};
-use crate::state::MAX_DEPTH;
+use crate::value::MAX_DEPTH;
 
 /// What prost generates for the same messages.
 mod generated {

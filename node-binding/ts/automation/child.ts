@@ -2,8 +2,8 @@
 
 import { Command } from "../command-line/cli";
 import { loadFile } from "../loading/program";
+import { parseJson, toJsonText } from "../originals";
 import { describe } from "../process/errors";
-import { parseJson, toJsonText } from "../process/originals";
 import { ProviderRegistry } from "../providers/registry";
 import { Bridge } from "../run/bridge";
 import { sdkVersionOf } from "../sdk";

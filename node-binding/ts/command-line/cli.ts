@@ -15,10 +15,10 @@ import {
     type RuntimeOptions,
     requirePackages,
 } from "../loading/program";
+import { apply } from "../originals";
 import { DirectEnds } from "../process/direct-ends";
 import { describe, textOf } from "../process/errors";
 import { refuseExits } from "../process/exits";
-import { apply } from "../process/originals";
 import { OWN_DIRECTORY } from "../process/own-files";
 import { listen } from "../process/own-listeners";
 import { ProviderRegistry } from "../providers/registry";

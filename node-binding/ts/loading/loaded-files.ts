@@ -4,7 +4,7 @@ import Module from "node:module";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { apply, OwnSet } from "../process/originals";
+import { apply, OwnSet } from "../originals";
 import { OWN_DIRECTORY } from "../process/own-files";
 
 // As it is now: programs may put their own in its place.

@@ -1,6 +1,6 @@
 // What has been changed of that which all code of a process needs. Polyfills and instrumentation change such things, too: by itself
 // it is no error, but where something fails or never comes, it is told.
-import { apply, getOwnPropertyDescriptor, hasOwn, ownKeys } from "./originals";
+import { apply, getOwnPropertyDescriptor, hasOwn, ownKeys } from "../originals";
 
 interface Member {
     name: string;

@@ -1,7 +1,7 @@
 // What was thrown, as users want to read it: its own class and message, their own frames, and what caused it. Anything
 // can be thrown, and reading it may throw again.
 
-import { toJsonText } from "./originals";
+import { toJsonText } from "../originals";
 import { OWN_DIRECTORY } from "./own-files";
 
 const MAX_CAUSES = 10;

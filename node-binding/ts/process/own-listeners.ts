@@ -1,5 +1,5 @@
 // Our own listeners on `process`: they outlive a `process.removeAllListeners()` of a program or provider, which means its own.
-import { OwnSet } from "./originals";
+import { OwnSet } from "../originals";
 
 type Listener = (...args: never[]) => unknown;
 type Remove = (event: string | symbol, listener: Listener) => NodeJS.Process;

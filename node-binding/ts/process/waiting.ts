@@ -1,5 +1,5 @@
 // Waiting for no longer than so long, or than a caller wants.
-import { later, notLater } from "./originals";
+import { later, notLater } from "../originals";
 
 /** Does something end within so many milliseconds, well or not? */
 export async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {

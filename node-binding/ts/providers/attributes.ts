@@ -1,6 +1,6 @@
 // The attributes of a provider object, as they stand for it in the state.
 
-import { toJsonText } from "../process/originals";
+import { toJsonText } from "../originals";
 import { classTree, isTree, membersOf } from "../process/syntax";
 import { labelOf } from "./calls";
 import { isMadeByConstructor } from "./constructors";

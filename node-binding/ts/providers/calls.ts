@@ -3,8 +3,8 @@
 import { types } from "node:util";
 import type { Checked, Created, Diffed, Failure, Seen, Updated } from "../../native";
 import { isInterruption } from "../current";
+import { apply, getPrototypeOf, isArray, toJsonText } from "../originals";
 import { describe, describeWithCauses, tracebackOf } from "../process/errors";
-import { apply, getPrototypeOf, isArray, toJsonText } from "../process/originals";
 import { METHODS } from "../sdk/methods";
 import { Outputs } from "../sdk/outputs";
 import { BadValue, type Bag, fromText, isSpecial, nameOf, type Reservations, toBag, usable } from "./conversion";

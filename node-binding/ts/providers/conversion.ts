@@ -9,7 +9,7 @@ import {
     keysOf,
     parseJson,
     toJsonText,
-} from "../process/originals";
+} from "../originals";
 import type { Outputs, Resolved } from "../sdk/outputs";
 import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
 

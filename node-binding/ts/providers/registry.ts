@@ -4,8 +4,8 @@ import { declaredFiles, declaredIn, declaredValue, findDeclaration } from "../lo
 import { FileNames } from "../loading/packages";
 import { entryOfPackage } from "../loading/program";
 import type { NativeBridge } from "../native";
+import { OwnMap, parseJson, toJsonText } from "../originals";
 import { describeWithCauses, tracebackOf } from "../process/errors";
-import { OwnMap, parseJson, toJsonText } from "../process/originals";
 import { classOf, type Taken } from "./attributes";
 import { autonamingOf } from "./autonaming";
 import { CallFailed, type Configuration, callProvider, methodsOf, type Warn } from "./calls";

@@ -1,7 +1,7 @@
 // How failed calls are told to the engine.
 import type { Failure } from "../../native";
+import { toJsonText } from "../originals";
 import { damage } from "../process/damage";
-import { toJsonText } from "../process/originals";
 
 /** A failed call as the engine reads it. */
 export function failureText(failure: Failure): string {

@@ -3,7 +3,7 @@
 import * as channels from "node:diagnostics_channel";
 import * as net from "node:net";
 import { callStorage } from "../current";
-import { notSoon, OwnPromise, soon } from "../process/originals";
+import { notSoon, OwnPromise, soon } from "../originals";
 import { listen } from "../process/own-listeners";
 import type { Bridge } from "./bridge";
 

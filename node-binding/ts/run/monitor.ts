@@ -1,6 +1,6 @@
 // The resource monitor and engine clients that the SDK talks to: plain objects that hand requests to the engine.
 
-import { keysOf } from "../process/originals";
+import { keysOf } from "../originals";
 import type { Sdk } from "../sdk";
 import { type RpcCallback, type RpcError, rpcError, UNAVAILABLE } from "./bridge";
 

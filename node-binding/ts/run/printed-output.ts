@@ -3,7 +3,7 @@
 
 import { Buffer } from "node:buffer";
 import { callStorage, type OwnCall } from "../current";
-import { OwnMap, OwnWeakSet } from "../process/originals";
+import { OwnMap, OwnWeakSet } from "../originals";
 import type { Bridge } from "./bridge";
 import { hasTerminal } from "./terminal";
 

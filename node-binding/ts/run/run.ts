@@ -2,9 +2,9 @@
 
 import type { Serialized } from "../../native";
 import { callStorage, OpenCalls, type ProviderCall } from "../current";
+import { allOf, OwnMap, OwnPromise, OwnSet, soon } from "../originals";
 import { noteOfDamage } from "../process/damage";
 import { textOf } from "../process/errors";
-import { allOf, OwnMap, OwnPromise, OwnSet, soon } from "../process/originals";
 import { inRunOf } from "../providers/registered";
 import type { ProviderRegistry } from "../providers/registry";
 import {

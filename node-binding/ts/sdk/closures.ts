@@ -3,7 +3,7 @@ import type Module from "node:module";
 import * as path from "node:path";
 import type { Serialized } from "../../native";
 
-import { OwnSet, OwnWeakMap } from "../process/originals";
+import { OwnSet, OwnWeakMap } from "../originals";
 import { isOutput } from "./captured-outputs";
 import { withoutShortcuts } from "./speed";
 import { standIn } from "./stand-ins";

@@ -1,6 +1,6 @@
 // Outputs that provider methods return: `pulumi.secret` marks what is to be kept secret.
 
-import { allOf, OwnMap, OwnSet } from "../process/originals";
+import { allOf, OwnMap, OwnSet } from "../originals";
 import { type AnyOutput, isOutput } from "./captured-outputs";
 
 /** An output with its value. */

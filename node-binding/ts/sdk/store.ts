@@ -1,6 +1,6 @@
 // Where the SDK keeps what belongs to one run, and which run the calling code belongs to.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { OwnSet } from "../process/originals";
+import { OwnSet } from "../originals";
 
 /** The parts of the SDK's per-run store that we set. */
 export interface Store {

@@ -1,7 +1,7 @@
 // Cutting a test's operations off wherever that is possible, and doing them again.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { parseJson } from "../process/originals";
+import { parseJson } from "../originals";
 import { ask } from "./judgement";
 import { type CrashPlan, Kit, Swept, type TestInfo } from "./kit";
 import { made } from "./stack/subject";

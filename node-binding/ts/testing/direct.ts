@@ -1,6 +1,6 @@
 // A provider without an engine: its methods called with the values, and held to the types, that the engine would use.
 
-import { parseJson, toJsonText } from "../process/originals";
+import { parseJson, toJsonText } from "../originals";
 import { CallFailed, callProvider, has as hasMethod, labelOf, type ProviderObject } from "../providers/calls";
 import { Claims } from "../providers/configured";
 import { type Bag, toBag } from "../providers/conversion";

@@ -3,7 +3,7 @@ import "./supported/jest";
 
 import * as path from "node:path";
 import { afterAll, test as base, describe, expect } from "@jest/globals";
-import { later, notLater } from "../process/originals";
+import { later, notLater } from "../originals";
 import { TestTimeout, withKit } from "./crash";
 import {
     type CrashFunction,

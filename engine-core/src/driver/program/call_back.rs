@@ -3,10 +3,9 @@
 use prost::Message;
 
 use crate::provider::{ProviderError, ProviderErrorKind};
-use crate::wire::Callback;
+use crate::wire::{Callback, why_unreadable};
 
 use crate::driver::context::Context;
-use crate::driver::requests::depth::why;
 
 impl Context {
     /// Calls a function of the program, or of a plugin, with a message and takes its answer. `label` is how errors name it.
@@ -27,7 +26,7 @@ impl Context {
             ..error
         })?;
         M::decode(&bytes[..]).map_err(|error| {
-            let message = named(&format!("its answer cannot be decoded: {}", why(&error)));
+            let message = named(&format!("its answer cannot be decoded: {}", why_unreadable(&error)));
             ProviderError::new(ProviderErrorKind::Hook, message)
         })
     }

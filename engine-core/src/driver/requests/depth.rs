@@ -4,7 +4,7 @@ use prost::{DecodeError, Message};
 
 use crate::plan::RegistrationError;
 use crate::urn::Urn;
-use crate::wire;
+use crate::wire::{self, MAKE_FLATTER};
 
 /// The parts of `RegisterResourceRequest` that name the resource, however deep its values are.
 #[derive(Clone, PartialEq, Message)]
@@ -31,14 +31,6 @@ struct Outputs {
     urn: String,
 }
 
-/// What to do about a value that is too deep.
-const ADVICE: &str = "make it flatter, or pass it as a text (JSON)";
-
-/// Why a message cannot be decoded, and what to do.
-pub(in crate::driver) fn why(error: &DecodeError) -> String {
-    wire::too_deep(error).map_or_else(|| error.to_string(), |place| format!("{place}; {ADVICE}"))
-}
-
 /// The refusal of a request that cannot be decoded because a value in it is too deep; `None` when that is not why, or nobody is to
 /// be named.
 pub(super) fn too_deep(method: &str, request: &[u8], error: &DecodeError) -> Option<RegistrationError> {
@@ -61,5 +53,5 @@ pub(super) fn too_deep(method: &str, request: &[u8], error: &DecodeError) -> Opt
         }
         _ => return None,
     };
-    Some(RegistrationError { urn, messages: vec![format!("{what}: {place}; {ADVICE}").into()] })
+    Some(RegistrationError { urn, messages: vec![format!("{what}: {place}; {MAKE_FLATTER}").into()] })
 }

@@ -11,13 +11,13 @@ use crate::urn::Urn;
 use crate::wire::{
     DeploymentInfo, LogRequest, ReadResourceRequest, RegisterPackageRequest, RegisterPackageResponse,
     RegisterResourceRequest, RequirePulumiVersionRequest, RootResource, SupportsFeatureRequest,
-    SupportsFeatureResponse,
+    SupportsFeatureResponse, why_unreadable,
 };
 
 use crate::driver::answers::RpcError;
 use crate::driver::context::Context;
 use crate::driver::registration::packages::package;
-use crate::driver::requests::depth::{too_deep, why};
+use crate::driver::requests::depth::too_deep;
 
 /// Features of the monitor, by id and by number of the public enumeration.
 const FEATURES: [(&str, i32); 15] = [
@@ -189,5 +189,5 @@ fn decode<M: Message + Default>(method: &str, request: &[u8]) -> Result<M, RpcEr
 }
 
 fn undecodable(method: &str, error: &DecodeError) -> RpcError {
-    RpcError::invalid(format!("the request '{method}' cannot be decoded: {}", why(error)))
+    RpcError::invalid(format!("the request '{method}' cannot be decoded: {}", why_unreadable(error)))
 }

@@ -4,11 +4,11 @@ use crate::error::{Error, Result};
 use crate::state::secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE};
 use crate::state::secrets::{self, Crypter};
 use crate::value::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, PropertyMap,
-    RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value, refuse_marked,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, MAX_DEPTH,
+    PropertyMap, RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value,
+    refuse_marked,
 };
 
-use super::MAX_DEPTH;
 use super::json::{write_number, write_string};
 
 /// In which form secrets are written.

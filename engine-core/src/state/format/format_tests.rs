@@ -9,7 +9,8 @@ use super::*;
 use crate::resource_state::{CustomTimeouts, ResourceState};
 use crate::state::fixtures::{python_crypter, resource, urn};
 use crate::value::{
-    Archive, ArchiveSource, Asset, AssetSource, PropertyMap, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, Value,
+    Archive, ArchiveSource, Asset, AssetSource, MAX_DEPTH, PropertyMap, ResourceReference, SECRET_SIGNATURE,
+    SIGNATURE_KEY, Value,
 };
 
 fn encode(value: &Value) -> String {

@@ -16,10 +16,6 @@ pub(crate) use encode_value::{Encoder, SecretText};
 pub(crate) use json::{indent, write_json, write_string};
 pub(crate) use unresolved_creates::StoredUnresolvedCreate;
 
-/// How deep values may be nested. Beyond it a file that we write could not be read again: its readers count the
-/// objects around the value as well, up to 128.
-pub const MAX_DEPTH: usize = 100;
-
 #[cfg(test)]
 #[path = "format_tests.rs"]
 mod tests;

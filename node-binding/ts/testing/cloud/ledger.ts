@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { loadAddon, type NativeStack } from "../../native";
+import { parseJson, toJsonText } from "../../originals";
 import { messageOf } from "../../process/errors";
-import { parseJson, toJsonText } from "../../process/originals";
 import { ask } from "../judgement";
 
 /** Where tests are run; a directory for each stack of each test that says `realCloud`. */

@@ -1,7 +1,7 @@
 // Creates whose outcome is unknown: which of them a teardown leaves, and how that is told.
 
 import type { NativeStack } from "../../native";
-import { parseJson } from "../../process/originals";
+import { parseJson } from "../../originals";
 import { ask } from "../judgement";
 import type { ReportedCall } from "../stack/operate";
 

@@ -1,7 +1,7 @@
 // What a former release of a provider left in a state: as resources, or as a stack that was exported then.
 import * as fs from "node:fs";
+import { parseJson } from "../../originals";
 import { messageOf } from "../../process/errors";
-import { parseJson } from "../../process/originals";
 import { show } from "../values";
 import type { BaselineRow } from "./options";
 

@@ -1,8 +1,8 @@
 // Does what the procedure of a law asks for (`engine-kit/src/laws/exchange.rs`): calls, operations on stacks, looks.
 import { inspect } from "node:util";
 import { type LawTrial, loadAddon } from "../../native";
+import { parseJson, toJsonText } from "../../originals";
 import { messageOf } from "../../process/errors";
-import { parseJson, toJsonText } from "../../process/originals";
 import { endsWithin } from "../../process/waiting";
 import { Sdk } from "../../sdk";
 import { direct } from "../direct";

@@ -1,5 +1,5 @@
 // Listens to the calls of a stack's provider, with the very values that its methods were given and returned.
-import { later, notLater } from "../../process/originals";
+import { later, notLater } from "../../originals";
 import { METHODS } from "../../sdk/methods";
 import { NetworkWatch } from "./guard";
 import type { Trial } from "./trial";

@@ -1,5 +1,5 @@
 // Tries a law on a plugin: `engine-kit/src/plugin_laws` does what the law asks for, and the world is here.
-import { parseJson, toJsonText } from "../../process/originals";
+import { parseJson, toJsonText } from "../../originals";
 import type { Inputs } from "../stack/subject";
 import { askedOf, objectsOf, type World, type WorldRequest } from "../worlds";
 import { type End, LawBroken, type ShownInputs, thrownAt } from "./broken";

@@ -1,7 +1,7 @@
 // A provider plugin under the laws and in lifecycles, and its process.
 import * as path from "node:path";
 import { loadAddon, type NativePlugin } from "../../native";
-import { toJsonText } from "../../process/originals";
+import { toJsonText } from "../../originals";
 import { type ConfigSource, configOf, type World } from "../worlds";
 
 /** What the protocol of plugins has. Whether a plugin knows a method is found out by calling it. */

@@ -1,6 +1,7 @@
 // One example: a world and a provider of its own.
+
+import { parseJson, toJsonText } from "../../originals";
 import { mapMembers } from "../../process/members";
-import { parseJson, toJsonText } from "../../process/originals";
 import { isSecret } from "../../sdk/signatures";
 import { type Direct, direct } from "../direct";
 import type { Row } from "../stack/settings";

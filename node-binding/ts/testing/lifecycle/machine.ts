@@ -1,7 +1,7 @@
 // Takes a stack through its life: what a step does and what must hold after it is the engine's side's to say
 // (`engine-kit/src/lifecycle`).
 import { type LifeTrial, loadAddon } from "../../native";
-import { parseJson, toJsonText } from "../../process/originals";
+import { parseJson, toJsonText } from "../../originals";
 import { errorWithoutSecrets, LawBroken, type Words } from "../laws/broken";
 import { Plugin } from "../laws/plugin";
 import type { Inputs } from "../stack/subject";

@@ -1,7 +1,7 @@
 // Does what the steps of a plugin's lifecycle ask for: the engine's side (`engine-kit/src/plugin_lifecycle`) runs the plugin, and
 // the world is here.
 import type { NativePluginLife } from "../../native";
-import { parseJson, toJsonText } from "../../process/originals";
+import { parseJson, toJsonText } from "../../originals";
 import { abilitiesOf } from "../laws/options";
 import { PLUGIN_METHODS, type Plugin } from "../laws/plugin";
 import { PluginFailed } from "../laws/plugin-host";

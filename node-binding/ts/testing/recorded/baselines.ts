@@ -1,9 +1,9 @@
 // What a release of a provider left in a state, for the tests of later releases.
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { parseJson } from "../../originals";
 import { messageOf } from "../../process/errors";
 import { mapMembers } from "../../process/members";
-import { parseJson } from "../../process/originals";
 import { isSecret } from "../../sdk/signatures";
 import { HIDDEN } from "../values";
 import { mapTexts, scrubbedValues, secretTexts } from "./scrubbing";

@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import * as path from "node:path";
 import { callStorage } from "../../current";
-import { parseJson } from "../../process/originals";
+import { parseJson } from "../../originals";
 import { endsWithin } from "../../process/waiting";
 import { installation, requireSupported } from "../supported/versions";
 import { scrub } from "./scrubbing";

@@ -1,8 +1,8 @@
 // Inputs of resources that really exist, for laws and lifecycles of their provider.
 import * as fs from "node:fs";
 import { isDeepStrictEqual } from "node:util";
+import { parseJson } from "../../originals";
 import { messageOf } from "../../process/errors";
-import { parseJson } from "../../process/originals";
 import { isSecret, SIGNATURE_KEY } from "../../sdk/signatures";
 import type { Inputs } from "../stack/subject";
 import { HIDDEN } from "../values";

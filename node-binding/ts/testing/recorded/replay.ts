@@ -1,8 +1,8 @@
 // One logged call of a provider, made again: a bug report becomes a test.
 import * as fs from "node:fs";
+import { parseJson } from "../../originals";
 import { messageOf } from "../../process/errors";
 import { mapMembers } from "../../process/members";
-import { parseJson } from "../../process/originals";
 import { type Direct, direct, type ProviderLike } from "../direct";
 import type { Call } from "../stack/calls";
 import { ANY, difference, fits, HIDDEN } from "../values";

@@ -1,8 +1,8 @@
 // One operation on a stack of a test: the engine's side is begun, the program runs in this process, a report comes back.
 
 import type { NativeStack } from "../../native";
+import { later, notLater, parseJson, toJsonText } from "../../originals";
 import { refuseExits } from "../../process/exits";
-import { later, notLater, parseJson, toJsonText } from "../../process/originals";
 import { ProviderRegistry } from "../../providers/registry";
 import { Bridge, ProgramFailed } from "../../run/bridge";
 import { Run } from "../../run/run";

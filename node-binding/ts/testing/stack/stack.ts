@@ -1,8 +1,8 @@
 // A private stack of a test: the real engine over a store in memory, with the program in this process.
 
 import { loadAddon } from "../../native";
+import { toJsonText } from "../../originals";
 import { messageOf } from "../../process/errors";
-import { toJsonText } from "../../process/originals";
 import { type Destroyed, Leftovers } from "../cloud/leftovers";
 import { callersFrames, placeAt } from "../frames";
 import type { Kit } from "../kit";

@@ -1,6 +1,6 @@
 // What lies in the store of a test's stack, and what its resources were in the course of the test.
 import type { NativeStack } from "../../native";
-import { parseJson, toJsonText } from "../../process/originals";
+import { parseJson, toJsonText } from "../../originals";
 import { secretTexts } from "../recorded/scrubbing";
 import type { History, Row, UnresolvedCreate } from "./settings";
 
