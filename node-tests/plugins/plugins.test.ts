@@ -112,20 +112,18 @@ class Plugged {
     }
 
     /** Runs an update whose create goes on for seconds, and gets a signal meanwhile. */
-    async signalledInCreate(seconds: number, signal: NodeJS.Signals): Promise<{ status: number | null; took: number }> {
-        let began = 0;
+    async signalledInCreate(seconds: number, signal: NodeJS.Signals): Promise<number | null> {
         this.project.write({ started: "" });
         const { status, output } = await this.project.interrupted(
             UP,
             async (command) => {
                 await command.said("info from create");
-                began = Date.now();
                 command.signal(signal);
             },
             this.variables({ log: true, sleep: seconds, sleepIn: "create" }),
         );
         expect(output).toContain("info from create");
-        return { status, took: Date.now() - began };
+        return status;
     }
 
     objects(): string[] {
@@ -293,9 +291,7 @@ test("a stack with nothing but its own resource is refreshed without its program
 
 test("Ctrl-C in a plugin's create ends the run soon", async () => {
     const its = plugged();
-    const { status, took } = await its.signalledInCreate(250, "SIGINT");
-    expect(took).toBeLessThan(20_000);
-    expect(status).not.toBe(0);
+    expect(await its.signalledInCreate(3600, "SIGINT")).not.toBe(0);
     expect(its.project.resources()).not.toContain("note");
     await its.ends();
 });

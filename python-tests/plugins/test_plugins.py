@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -274,11 +273,9 @@ def test_a_stack_with_nothing_but_its_own_resource_is_refreshed_without_its_prog
 
 
 def test_ctrl_c_in_a_plugins_create_ends_the_run_soon(plugged: Plugged) -> None:
-    running = begin_a_create_that_sleeps(plugged, LONGEST_SECONDS)
-    began = time.monotonic()
+    running = begin_a_create_that_sleeps(plugged, 3600)
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=LONGEST_SECONDS)
-    assert time.monotonic() - began < 20
     assert running.returncode != 0, said
     assert "note" not in plugged.resources()
     plugged.ends()

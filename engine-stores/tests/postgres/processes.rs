@@ -5,7 +5,6 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use futures::executor::block_on;
 use maloko_core::state::{Backend, StackName};
@@ -155,10 +154,7 @@ fn a_stopped_holder_is_replaced_and_writes_nothing_when_it_wakes() {
     assert!(zombie.ask("lease").starts_with("won"));
     assert_eq!(zombie.ask("append before"), "appended");
     zombie.signal("STOP");
-    let begun = std::time::Instant::now();
     let held = block_on(backend.lease(&dev(), "up")).unwrap();
-    let waited = begun.elapsed();
-    assert!(waited < Duration::from_secs(60), "the takeover took {waited:?}");
     block_on(held.append(b"mine ")).unwrap();
     zombie.tell("append late");
     zombie.signal("CONT");
