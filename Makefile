@@ -6,7 +6,7 @@
 #   make quick    what a commit would change, in a minute (the first one compiles: some minutes); `make hook` makes git run it before each commit
 #   make types    the .pyi and the .d.ts of the native modules, from the Rust of the bindings
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
-#   make demo     the examples, deployed, changed, previewed and destroyed in both languages; needs PostgreSQL
+#   make demo     the examples, deployed, changed, previewed and destroyed in both languages, on a quick build; needs PostgreSQL
 #   make verify   formatting, lints, types, generated files
 #   make page     the page that shows a stack or a run (page/dist/page.html); make test-page: in a real browser
 #   make docs     the site of the documents in .build/docs, every link checked
@@ -34,9 +34,9 @@ PYTHON ?= python3
 CARGO ?= cargo
 NODE ?= node
 NPM ?= npm
-# What is shipped and measured is the release build. Tests and checks run on one that shares what cargo made for the tests in Rust:
+# What is shipped and measured is the release build. Tests, checks and the demo run on one that shares what cargo made for the tests in Rust:
 # dependencies optimised, our own crates lightly.
-PROFILE ?= $(if $(filter build build-% demo bench% soak%,$(MAKECMDGOALS)),release,dev)
+PROFILE ?= $(if $(filter build build-% bench% soak%,$(MAKECMDGOALS)),release,dev)
 
 # The ends of the SDK range that is tested (the newest stands in requirements-dev.txt and node-tests/package.json).
 OLDEST_PULUMI_PYTHON := 3.139.0
@@ -462,8 +462,10 @@ $(STAMPS)/examples-python: examples/python/requirements.txt $(STAMPS)/python
 	test -e examples/plugins/vault/venv || ln -sfn ../../../$(VENV) examples/plugins/vault/venv
 	@touch $@
 
-$(STAMPS)/examples-node: examples/typescript/package.json examples/typescript/package-lock.json $(wildcard examples/typescript/*/package.json) $(STAMPS)/npm-package
+$(STAMPS)/examples-node-modules: examples/typescript/package.json examples/typescript/package-lock.json $(wildcard examples/typescript/*/package.json) | $(STAMPS)/tools-checked
 	$(NPM) --prefix examples/typescript ci $(NPM_QUIET)
+	@touch $@
+$(STAMPS)/examples-node: $(STAMPS)/examples-node-modules $(STAMPS)/npm-package
 	cd examples/typescript && $(NPM) install --no-save $(NPM_QUIET) ../../$(STAMPS)/npm/maloko-*.tgz
 	test -e examples/plugins/team/node_modules || ln -sfn ../../typescript/node_modules examples/plugins/team/node_modules
 	@touch $@
@@ -532,8 +534,14 @@ pictures: $(STAMPS)/python
 	$(PY) docs/pictures/make.py
 
 .PHONY: demo bench bench-engine bench-backends bench-kit bench-plugins
-demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node
-	$(PY) -m examples.demo
+# A newcomer's first command: a quick build, what is downloaded beside what is compiled, and a line for each stage.
+demo: | $(STAMPS)/tools-checked
+	@echo "demo, 1 of 3: what both languages need is downloaded, and the engine is compiled beside it"
+	@$(MAKE) --no-print-directory -j3 --output-sync=target $(STAMPS)/wheel $(STAMPS)/npm-package $(STAMPS)/node-tests-modules $(STAMPS)/examples-node-modules > $(STAMPS)/demo.log || { cat $(STAMPS)/demo.log; exit 1; }
+	@echo "demo, 2 of 3: maloko is installed for both"
+	@$(MAKE) --no-print-directory -j3 --output-sync=target $(STAMPS)/node $(STAMPS)/examples-python $(STAMPS)/examples-node > $(STAMPS)/demo.log || { cat $(STAMPS)/demo.log; exit 1; }
+	@echo "demo, 3 of 3: the examples"
+	@$(PY) -m examples.demo
 
 bench: build
 	$(PY) bench/run.py --write docs/internals/performance.md

@@ -5,7 +5,6 @@ use crate::provider::ProviderError;
 use crate::resource_state::ResourceState;
 use crate::state::Change;
 
-use crate::driver::actions::Action;
 use crate::driver::context::Context;
 use crate::driver::exchange::Written;
 

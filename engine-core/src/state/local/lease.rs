@@ -16,7 +16,6 @@ use crate::environment::Environment;
 use crate::environment::files::{self, Files, LockedFile, OpenFile, OpenMode, io_error};
 use crate::environment::platform::OwnProcess;
 use crate::error::{Error, Result};
-use crate::fail_points;
 use crate::state::backend::{Lease, StoredStack};
 
 use super::epoch::{epoch_in, epoch_text};
@@ -232,10 +231,10 @@ impl OpenJournal {
 
     fn append(&mut self, bytes: &[u8], path: &Path) -> Result<()> {
         #[cfg(feature = "fail-points")]
-        if fail_points::is_on("kill::within-record") {
+        if crate::fail_points::is_on("kill::within-record") {
             // The rest of it is lost with the process.
             let _ = self.file.write_all(&bytes[..bytes.len() / 2]);
-            fail_points::kill_now();
+            crate::fail_points::kill_now();
         }
         let written = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
