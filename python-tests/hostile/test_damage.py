@@ -23,7 +23,8 @@ class Thing(Resource):
     def __init__(self, name, options=None): super().__init__(Provider(), name, {{"name": name}}, options)
 
 first = Thing("first")
-second = Thing("second", pulumi.ResourceOptions(depends_on=[first]))
+# At the same time, so that one thread is not enough.
+second, third = [Thing(name, pulumi.ResourceOptions(depends_on=[first])) for name in ("second", "third")]
 pulumi.export("name", "second")
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import contextlib
 import contextvars
@@ -42,6 +43,7 @@ class Watch(Protocol):
         """Called on the loop's thread when the program has ended."""
 
 
+_start_new_thread = _thread.start_new_thread
 _PATIENCE_SECONDS = 2.0
 """How long a thread is waited for that has nothing left to do."""
 _PATIENCE_FOR_GIVEN_UP = 0.2
@@ -125,10 +127,15 @@ class Host:
 
     def start_worker(self) -> None:
         """Starts a thread that polls the engine's tasks. A daemon: a method that hangs must not keep the process."""
-        if self._pool is not None:
+        if self._pool is None:
+            return
+        try:
             thread = threading.Thread(target=_work, args=(self._pool,), name="maloko-worker", daemon=True)
-            self._workers.append(thread)
             thread.start()
+        except Exception:  # The program may have put anything in the place of what threads are made of.
+            _start_new_thread(_work, (self._pool,))
+        else:
+            self._workers.append(thread)
 
     def close(self) -> bool:
         """Ends the loops and the threads; puts back what the run changed in the process.
