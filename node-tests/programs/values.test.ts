@@ -244,8 +244,8 @@ test.each([
 });
 
 test("inputs with values in values come back", async () => {
-    const stack = newStack();
     for (const levels of [33, 60, 99]) {
+        const stack = newStack();
         let [objects, lists]: unknown[] = ["x", "x"];
         for (let level = 0; level < levels; level++) {
             [objects, lists] = [{ deep: objects }, [lists]];
