@@ -17,8 +17,8 @@ import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
 const FLOAT_SIGNATURE = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
 // Assets and archives of the inputs; whether they have a content, the engine sees.
 const ASSETS = new Set<unknown>(["c44067f5952c0a294b673a41bacd8c17", "0def7320c3a5731c473e5ecbe6d01bc7"]);
-// Deeper values could not be read back by Pulumi either: its messages are limited to about a hundred levels.
-const MAX_DEPTH = 90;
+// Deeper values no state can hold.
+const MAX_DEPTH = 100;
 const MAX_PATH = 120;
 const MAX_NOTES = 10;
 const MEMBER: PropertyDescriptor = Object.assign(Object.create(null) as PropertyDescriptor, {
