@@ -3,7 +3,7 @@
     plant.py TREE     brings the copy TREE up to date and plants every bug in it
     plant.py          only looks whether every bug can be planted (`make verify`)
 
-Each bug is a patch that stands behind a switch of its own (`planted::NAME`), so that one build has them all.
+Each bug is a patch that stands behind a switch of its own (`planted!`), so that one build has them all.
 """
 
 import os

@@ -3,7 +3,7 @@
 //! in a build without the feature `fail-points`: neither the names, nor the variable, nor the crate. `examples/kill/points.py` goes through
 //! them.
 //!
-//! The bugs of `engine-model/bugs` are turned on in the same way, as `planted::...`, in a tree that has them (`make model-bugs`). A point
+//! The bugs of `engine-model/bugs` are turned on in the same way, as `planted::NAME`, in a tree that has them (`make model-bugs`). A point
 //! belongs to the whole process, so a test that turns one on has a process of its own: `planted::is_noticed` starts it.
 
 #[cfg(feature = "fail-points")]
@@ -36,6 +36,15 @@ mod active {
             let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
         }
     }
+}
+
+/// Is the planted bug of this name turned on?
+#[cfg(feature = "planted-bugs")]
+#[macro_export]
+macro_rules! planted {
+    ($bug:literal) => {
+        $crate::fail_points::is_on(concat!("planted::", $bug))
+    };
 }
 
 /// For the tests of the planted bugs.
@@ -110,11 +119,11 @@ pub(crate) const fn kill(_point: &'static str) {}
 
 #[cfg(all(test, feature = "planted-bugs"))]
 mod tests {
-    use super::{is_noticed, is_on};
+    use super::is_noticed;
 
     #[test]
     fn a_point_is_off_unless_it_is_turned_on() {
-        assert!(!is_on("planted::of-this-test"));
+        assert!(!crate::planted!("of-this-test"));
     }
 
     fn not_a_test() {}
