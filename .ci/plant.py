@@ -30,19 +30,27 @@ def plant(tree: Path) -> list[str]:
     return faults
 
 
-def copied(files: list[str], into: Path) -> Path:
+def touched() -> list[str]:
+    """The files that bugs are planted in."""
+    lines = (line for bug in BUGS for line in bug.read_text(encoding="utf-8").splitlines())
+    return sorted({line.removeprefix("+++ b/") for line in lines if line.startswith("+++ b/")})
+
+
+def copied(files: list[str], into: Path) -> None:
     for file in files:
         (into / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / file, into / file)
     # A repository of its own, so that `git apply` does not leave out what another one ignores.
     subprocess.run(["git", "init", "--quiet", into], check=True)
-    return into
 
 
-def renew(planted: Path, tree: Path, files: list[str]) -> None:
+def renew(planted: Path, tree: Path) -> None:
     """Takes over what changed, and only that, so that only that is compiled again."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = [file for file in listed.split("\0") if file and (ROOT / file).is_file()]
     for file in files:
-        new, old = planted / file, tree / file
+        new = planted / file if (planted / file).exists() else ROOT / file
+        old = tree / file
         if not old.exists() or old.read_bytes() != new.read_bytes():
             old.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(new, old)
@@ -59,12 +67,11 @@ def renew(planted: Path, tree: Path, files: list[str]) -> None:
 
 
 def main() -> int:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    files = [file for file in listed.split("\0") if file and (ROOT / file).is_file()]
     with tempfile.TemporaryDirectory() as place:
-        faults = plant(copied(files, Path(place)))
+        copied(touched(), Path(place))
+        faults = plant(Path(place))
         if not faults and len(sys.argv) > 1:
-            renew(Path(place), Path(sys.argv[1]), files)
+            renew(Path(place), Path(sys.argv[1]))
     print(*faults or [f"{len(BUGS)} patches can be planted"], sep="\n")
     return len(faults) > 0
 

@@ -403,7 +403,7 @@ def node_titles() -> Iterator[tuple[str, str]]:
                 yield title, f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, start) + 1}"
 
 
-CALL = re.compile(r"^ *(?:test|it|plain)(?:\.(?:each|for|skipIf|runIf|fails|concurrent))?(?=[(<])", re.M)
+CALL = re.compile(r"^ *(?:test|it|plain|nightly)(?:\.(?:each|for|skipIf|runIf|fails|concurrent))?(?=[(<])", re.M)
 CRASHES = re.compile(r"\{ title: \"([^\"]+)\", world")
 
 

@@ -32,7 +32,9 @@ os.environ.setdefault("MALOKO_PLUGIN_START_SECONDS", "240")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sorts by file; within one the tests stay in their order."""
+    """Sorts by file; within one the tests stay in their order. What is for the night is left to it."""
+    if not os.environ.get("MALOKO_LONG"):
+        items[:] = [item for item in items if item.get_closest_marker("nightly") is None]
     places = {f"test_{name}": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 

@@ -6,13 +6,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { test as base, expect } from "vitest";
+import { atNight } from "../support/night";
 
 const run = promisify(execFile);
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
 const LEDGER = join(import.meta.dirname, ".maloko-tests");
-
-// Each run of vitest takes a second: what Python asks for every change as well is asked here by `make nightly`.
-const LONG = Boolean(process.env.MALOKO_LONG);
 
 interface Ran {
     status: string;
@@ -40,6 +38,9 @@ const test = base.extend<{ cloud: string; make: (env?: Record<string, string>) =
         }
     },
 });
+
+// Each run of vitest takes a second: what Python asks for every change as well is asked here by `make nightly`.
+const nightly = atNight(test);
 
 /** The directories of the stacks that are kept. */
 function kept(): string[] {
@@ -77,7 +78,7 @@ test("a sweep deletes what a killed run left", async ({ cloud, make }) => {
     expect(kept()).toEqual([]);
 }, 60_000);
 
-test.runIf(LONG)(
+nightly(
     "a page of the ledger that cannot be read is named",
     async ({ cloud, make }) => {
         await make({ KILLED: "afterwards" });
@@ -92,7 +93,7 @@ test.runIf(LONG)(
     60_000,
 );
 
-test.runIf(LONG)(
+nightly(
     "what cannot be swept is named",
     async ({ cloud, make }) => {
         await make({ KILLED: "afterwards" });
@@ -106,7 +107,7 @@ test.runIf(LONG)(
     60_000,
 );
 
-test.runIf(LONG)(
+nightly(
     "what a run has made can be kept",
     async ({ cloud, make }) => {
         expect((await make({ MALOKO_KEEP: "1" })).status).toBe("passed");

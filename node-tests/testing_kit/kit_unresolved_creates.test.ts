@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { test as base, expect } from "vitest";
+import { atNight } from "../support/night";
 
 const run = promisify(execFile);
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
@@ -15,9 +16,6 @@ const PLACE = join(import.meta.dirname, "kit-samples");
 const LEDGER = join(PLACE, ".maloko-tests");
 const MALOKO = join(import.meta.dirname, "..", "node_modules", ".bin", "maloko");
 const SWEEP = { MALOKO_SWEEP: "1" };
-
-// Each run of vitest takes a second: what Python asks for every change as well is asked here by `make nightly`.
-const LONG = Boolean(process.env.MALOKO_LONG);
 
 interface Ran {
     /** How each test ended, by its title; empty when the run was killed. */
@@ -77,6 +75,9 @@ const test = base.extend<{ cloud: Cloud }>({
     },
 });
 
+// Each run of vitest takes a second: what Python asks for every change as well is asked here by `make nightly`.
+const nightly = atNight(test);
+
 /** The operation keys of the unresolved creates that were named. */
 function keysIn(text: string): string[] {
     return [...new Set([...text.matchAll(/operation key ([\w-]+)/g)].map(([, key = ""]) => key))];
@@ -106,7 +107,7 @@ test("a create that a killed run left open is told until it is settled", async (
     expect((await cloud.run("it")).statuses.it).toBe("passed");
 });
 
-test.runIf(LONG)("of several unresolved creates each is settled by its key", async ({ cloud }) => {
+nightly("of several unresolved creates each is settled by its key", async ({ cloud }) => {
     await cloud.killed("it", "killed together");
     const [first = "", second = "", third = ""] = keysIn((await cloud.run("it", SWEEP)).text);
     const { statuses, text } = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: second });
@@ -119,7 +120,7 @@ test.runIf(LONG)("of several unresolved creates each is settled by its key", asy
     expect(cloud.objects()).toEqual(["first", "second", "third"]);
 });
 
-test.runIf(LONG)("unresolved creates are forgotten by a sweep alone", async ({ cloud }) => {
+nightly("unresolved creates are forgotten by a sweep alone", async ({ cloud }) => {
     await cloud.killed("it", "killed");
     const { statuses, text } = await cloud.run("it", { MALOKO_FORGET_UNRESOLVED: "all" });
     expect([statuses.it, keysIn(text).length, cloud.kept().length]).toEqual(["failed", 1, 1]);
@@ -141,7 +142,7 @@ test("a create that ended unclearly fails its test and is kept", async ({ cloud 
     expect(keysIn((await cloud.run("it", SWEEP)).text)).toEqual(keys);
 });
 
-test.runIf(LONG)("a create that ended unclearly is told where nothing else was made", async ({ cloud }) => {
+nightly("a create that ended unclearly is told where nothing else was made", async ({ cloud }) => {
     const { statuses, text } = await cloud.run("alone", { ENDING: "rubbish" });
     expect(statuses.alone).toBe("failed");
     expect(text).toContain("'third' (its create returned something that cannot be used, begun 2");
@@ -157,7 +158,7 @@ test.for(["killed", "killed before"])("a create of which find knows is settled",
     expect(cloud.kept()).toEqual([]);
 });
 
-test.runIf(LONG)("a create of which find cannot tell is left and the error is told", async ({ cloud }) => {
+nightly("a create of which find cannot tell is left and the error is told", async ({ cloud }) => {
     await cloud.killed("alone", "killed", { SEARCHING: "fails" });
     const { statuses, text } = await cloud.run("alone", { ...SWEEP, SEARCHING: "fails" });
     expect(statuses.alone).toBe("failed");
@@ -167,7 +168,7 @@ test.runIf(LONG)("a create of which find cannot tell is left and the error is to
     expect(cloud.kept()).toHaveLength(1);
 });
 
-test.runIf(LONG)("what cannot be read does not keep a sweep from the rest", async ({ cloud }) => {
+nightly("what cannot be read does not keep a sweep from the rest", async ({ cloud }) => {
     await cloud.killed("it", "killed");
     const [damaged = ""] = cloud.kept();
     const journal = join(damaged, "state", ".pulumi", "maloko", "project", "dev", "journal");
@@ -201,7 +202,7 @@ test.runIf(LONG)("what cannot be read does not keep a sweep from the rest", asyn
     expect(cloud.kept()).toEqual([]);
 });
 
-test.runIf(LONG)("each stack of a test is swept by itself", async ({ cloud }) => {
+nightly("each stack of a test is swept by itself", async ({ cloud }) => {
     await cloud.killed("two", "killed");
     const [damaged = "", other = ""] = cloud.kept();
     writeFileSync(join(damaged, "state", ".pulumi", "stacks", "project", "dev.json"), "{");

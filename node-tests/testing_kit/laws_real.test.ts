@@ -4,11 +4,13 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { checkLaws, expect, type LawOptions, type ProviderSource, test } from "maloko/vitest";
 import { onTestFinished } from "vitest";
+import { atNight } from "../support/night";
 import { BucketProvider, Cloud } from "./cloud";
 import { Labels, Widgets } from "./services";
 
 // The providers of the examples are tried by `make nightly`.
-const LONG = Boolean(process.env.MALOKO_LONG);
+const nightly = atNight(test);
+
 const ROOT = join(import.meta.dirname, "..", "..");
 
 // The file's text where it finds our packages, and with its provider exported. Gives the module, and its directory.
@@ -48,7 +50,7 @@ test("the provider of a new project keeps all laws", async () => {
     expect(others).toEqual({ L12: "needs", L16: "needs" });
 });
 
-test.runIf(LONG)("the provider of widgets over HTTP keeps all laws", async () => {
+nightly("the provider of widgets over HTTP keeps all laws", async () => {
     const { module } = await loaded("examples", "typescript", "widgets", "widgets.ts");
     const inputs = fc.record({
         title: fc.stringMatching(/^[a-z]{1,10}$/),
@@ -58,7 +60,7 @@ test.runIf(LONG)("the provider of widgets over HTTP keeps all laws", async () =>
     expect(others).toEqual({ L1: "needs", L7: "needs", L12: "needs", L16: "needs" });
 });
 
-test.runIf(LONG)("the provider of repository labels over HTTP keeps all laws", async () => {
+nightly("the provider of repository labels over HTTP keeps all laws", async () => {
     const { module } = await loaded("examples", "typescript", "repository-labels", "labels.ts");
     const inputs = fc.record(
         {
@@ -78,7 +80,7 @@ test.runIf(LONG)("the provider of repository labels over HTTP keeps all laws", a
     expect(others).toEqual({ L9: "waived", L12: "needs", L16: "needs" });
 });
 
-test.runIf(LONG)("the provider of stable ids keeps all laws", async () => {
+nightly("the provider of stable ids keeps all laws", async () => {
     const { module } = await loaded("examples", "typescript", "stable-id", "stableId.ts");
     const others = await outcomes(module.stableIdProvider, {
         inputs: fc.record({ size: fc.integer({ min: 8, max: 32 }) }),

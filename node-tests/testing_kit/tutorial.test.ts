@@ -5,6 +5,7 @@ import { appendFileSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync,
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
 const DOCS = join(import.meta.dirname, "..", "..", "docs");
@@ -89,8 +90,9 @@ async function vitest(args: string[], cwd: string): Promise<string> {
     return readFileSync(file, "utf8");
 }
 
+const nightly = atNight(test);
 // Python's takes the same steps for every change; this one is for `make nightly`.
-test.runIf(process.env.MALOKO_LONG)(
+nightly(
     "the tutorial is true from its first run to its last",
     async () => {
         const directory = mkdtempSync(join(import.meta.dirname, "tmp-tutorial-"));

@@ -4,15 +4,14 @@ use std::fmt::Write as _;
 
 use maloko_core::PropertyMap;
 use maloko_core::value::{
-    Archive, ArchiveSource, Asset, AssetSource, SIGNATURE_KEY, UNKNOWN_TEXTS, Value, from_marked, refuse_marked,
+    Archive, ArchiveSource, Asset, AssetSource, MAX_DEPTH, SIGNATURE_KEY, UNKNOWN_TEXTS, Value, from_marked,
+    refuse_marked,
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyNone, PySequence, PyString, PyTuple, PyType};
 
-/// Deeper values are refused: JSON readers (our own too) give up not far beyond.
-const MAX_DEPTH: usize = 100;
 /// Not every whole number beyond this has a double of its own.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
 

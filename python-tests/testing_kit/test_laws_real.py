@@ -1,7 +1,6 @@
 """The laws are silent on providers that people use: the examples', the template's, and that of the kit's own tests."""
 
 import importlib
-import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -22,8 +21,6 @@ EXAMPLES = ROOT / "examples" / "python"
 TOKEN = "demo-token"
 
 Load = Callable[[Path], Any]
-
-of_an_example = pytest.mark.skipif(not os.environ.get("MALOKO_LONG"), reason="tried by `make nightly`")
 
 
 @pytest.fixture
@@ -138,7 +135,7 @@ def test_the_provider_of_a_new_project_keeps_all_laws(tmp_path: Path, load: Load
     assert outcomes(module.NoteProvider, inputs=inputs, world=Notes) == {"L12": "needs", "L16": "needs"}
 
 
-@of_an_example
+@pytest.mark.nightly
 def test_the_provider_of_widgets_over_http_keeps_all_laws(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     class ConfiguredByEnvironment(Widgets):
         def start(self) -> None:
@@ -157,7 +154,7 @@ def test_the_provider_of_widgets_over_http_keeps_all_laws(load: Load, monkeypatc
     assert others == dict.fromkeys(("L1", "L7", "L12", "L16"), "needs")
 
 
-@of_an_example
+@pytest.mark.nightly
 def test_the_provider_of_repository_labels_over_http_keeps_all_laws(load: Load) -> None:
     module = load(EXAMPLES / "repository-labels" / "labels.py")
     inputs = st.fixed_dictionaries(
@@ -182,7 +179,7 @@ def test_the_provider_of_repository_labels_over_http_keeps_all_laws(load: Load) 
     assert others == {"L9": "waived", "L12": "needs", "L16": "needs"}
 
 
-@of_an_example
+@pytest.mark.nightly
 def test_the_provider_of_stable_ids_keeps_all_laws(load: Load) -> None:
     module = load(EXAMPLES / "stable-id" / "stable_id.py")
     others = outcomes(

@@ -67,15 +67,16 @@ pub enum NullValue {
     Null = 0,
 }
 
+/// What stands before a field: its tag, and how it is written.
+type Key = (u32, WireType);
+
+/// The tags of the kinds that hold values.
+const OBJECT: u32 = 5;
+const LIST: u32 = 6;
+
 /// Reads one field of a message that stands in so many objects and lists.
 trait ReadField {
-    fn read_field<B: Buf>(
-        &mut self,
-        tag: u32,
-        wire_type: WireType,
-        buf: &mut B,
-        depth: usize,
-    ) -> Result<(), DecodeError>;
+    fn read_field<B: Buf>(&mut self, key: Key, buf: &mut B, depth: usize) -> Result<(), DecodeError>;
 }
 
 fn read<M: ReadField, B: Buf>(
@@ -86,19 +87,13 @@ fn read<M: ReadField, B: Buf>(
 ) -> Result<(), DecodeError> {
     check_wire_type(WireType::LengthDelimited, wire_type)?;
     merge_loop(message, buf, DecodeContext::default(), |message, buf, _| {
-        let (tag, wire_type) = decode_key(buf)?;
-        message.read_field(tag, wire_type, buf, depth)
+        let key = decode_key(buf)?;
+        message.read_field(key, buf, depth)
     })
 }
 
 impl ReadField for Struct {
-    fn read_field<B: Buf>(
-        &mut self,
-        tag: u32,
-        wire_type: WireType,
-        buf: &mut B,
-        depth: usize,
-    ) -> Result<(), DecodeError> {
+    fn read_field<B: Buf>(&mut self, (tag, wire_type): Key, buf: &mut B, depth: usize) -> Result<(), DecodeError> {
         if tag != 1 {
             return skip_field(wire_type, tag, buf, DecodeContext::default());
         }
@@ -124,13 +119,7 @@ struct Member {
 }
 
 impl ReadField for Member {
-    fn read_field<B: Buf>(
-        &mut self,
-        tag: u32,
-        wire_type: WireType,
-        buf: &mut B,
-        depth: usize,
-    ) -> Result<(), DecodeError> {
+    fn read_field<B: Buf>(&mut self, (tag, wire_type): Key, buf: &mut B, depth: usize) -> Result<(), DecodeError> {
         match tag {
             1 => string::merge(wire_type, &mut self.key, buf, DecodeContext::default()),
             2 => read(wire_type, &mut self.value, buf, depth),
@@ -140,13 +129,7 @@ impl ReadField for Member {
 }
 
 impl ReadField for WireValue {
-    fn read_field<B: Buf>(
-        &mut self,
-        tag: u32,
-        wire_type: WireType,
-        buf: &mut B,
-        depth: usize,
-    ) -> Result<(), DecodeError> {
+    fn read_field<B: Buf>(&mut self, (tag, wire_type): Key, buf: &mut B, depth: usize) -> Result<(), DecodeError> {
         match tag {
             OBJECT | LIST if depth == MAX_DEPTH => Err(deep_value()),
             // A part that comes twice is one.
@@ -175,13 +158,7 @@ impl ReadField for WireValue {
 }
 
 impl ReadField for ListValue {
-    fn read_field<B: Buf>(
-        &mut self,
-        tag: u32,
-        wire_type: WireType,
-        buf: &mut B,
-        depth: usize,
-    ) -> Result<(), DecodeError> {
+    fn read_field<B: Buf>(&mut self, (tag, wire_type): Key, buf: &mut B, depth: usize) -> Result<(), DecodeError> {
         if tag != 1 {
             return skip_field(wire_type, tag, buf, DecodeContext::default());
         }
@@ -191,10 +168,6 @@ impl ReadField for ListValue {
         Ok(())
     }
 }
-
-/// The tags of the kinds that hold values.
-const OBJECT: u32 = 5;
-const LIST: u32 = 6;
 
 impl prost::Message for Struct {
     fn encode_raw(&self, buf: &mut impl BufMut) {
@@ -216,7 +189,7 @@ impl prost::Message for Struct {
         buf: &mut impl Buf,
         _: DecodeContext,
     ) -> Result<(), DecodeError> {
-        self.read_field(tag, wire_type, buf, 0)
+        self.read_field((tag, wire_type), buf, 0)
     }
 
     fn encoded_len(&self) -> usize {
@@ -242,7 +215,7 @@ impl prost::Message for WireValue {
         buf: &mut impl Buf,
         _: DecodeContext,
     ) -> Result<(), DecodeError> {
-        self.read_field(tag, wire_type, buf, 0)
+        self.read_field((tag, wire_type), buf, 0)
     }
 
     fn encoded_len(&self) -> usize {
@@ -266,7 +239,7 @@ impl prost::Message for ListValue {
         buf: &mut impl Buf,
         _: DecodeContext,
     ) -> Result<(), DecodeError> {
-        self.read_field(tag, wire_type, buf, 0)
+        self.read_field((tag, wire_type), buf, 0)
     }
 
     fn encoded_len(&self) -> usize {

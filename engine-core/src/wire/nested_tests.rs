@@ -147,7 +147,7 @@ fn deeper_values_are_refused_by_their_property_however_deep_they_are() {
 
 #[test]
 fn other_faults_are_not_said_to_be_too_deep() {
-    // Groups of a field that nobody knows, each in the one before; what ends early; what is no text.
+    // A deep nest of groups in an unknown field. A message that ends early. A name that is no text.
     for bytes in [vec![0x4B; 100_000], vec![0x0A, 5, 0x0A], vec![0x0A, 3, 0x0A, 1, 0xFF]] {
         for error in [Struct::decode(&bytes[..]).map(drop), WireValue::decode(&bytes[..]).map(drop)] {
             assert!(error.is_err_and(|error| too_deep(&error).is_none()), "{:?}", &bytes[..2]);

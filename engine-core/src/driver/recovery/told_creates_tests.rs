@@ -91,6 +91,10 @@ fn creates_that_are_made_again_are_explained_once_with_a_list() {
     let preview = run_from(&host, Operation { dry_run: true, ..operation() }, first.last.clone(), &program);
     let done = run_from(&host, operation(), first.last.clone(), &program);
     assert!(preview.messages.contains("and take them over with"), "{}", preview.messages);
+    for unresolved in &first.last.unresolved_creates {
+        let (name, summary) = (unresolved.urn().name(), unresolved.summary());
+        assert!(preview.messages.contains(&format!("\n    {name}: {summary}")), "{}", preview.messages);
+    }
     for messages in [&preview.messages, &done.messages] {
         assert_eq!(messages.matches("one object too many").count(), 1, "{messages}");
         for unresolved in &first.last.unresolved_creates {

@@ -111,12 +111,11 @@ impl Context {
         let Some(place) = state.made_unasked.iter().position(|unresolved| unresolved.urn() == urn) else { return };
         let unresolved = state.made_unasked.swap_remove(place);
         state.told_creates.insert(urn.clone());
-        let explained = state.explained_made_unasked;
-        drop(state);
         if self.notices().used_keys.contains(urn) {
             return;
         }
-        self.run_state().explained_made_unasked = true;
+        let explained = std::mem::replace(&mut state.explained_made_unasked, true);
+        drop(state);
         let text = if explained {
             format!("{}: it is created again{}", interrupted_create(&unresolved), with_its_key(&unresolved))
         } else {

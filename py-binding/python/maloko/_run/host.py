@@ -44,6 +44,7 @@ class Watch(Protocol):
 
 
 _start_new_thread = _thread.start_new_thread
+"""As it is now: programs may put their own in its place."""
 _PATIENCE_SECONDS = 2.0
 """How long a thread is waited for that has nothing left to do."""
 _PATIENCE_FOR_GIVEN_UP = 0.2
