@@ -1,5 +1,7 @@
 """What is published: which glibc it needs, and that its sources are whole."""
 
+# All in Python alone: what is made for both languages at once is looked at once
+
 import json
 import shutil
 import subprocess

@@ -1,5 +1,7 @@
 """What reads the documents notices what it is there for: the site's tabs, its requests, dead links."""
 
+# All in Python alone: what is made for both languages at once is looked at once
+
 import runpy
 from collections.abc import Callable
 from pathlib import Path

@@ -13,6 +13,7 @@ PLANTED = {
 }
 
 
+# In Python alone: about files of both languages at once
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_connection_of_our_own_is_noticed(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
