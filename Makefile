@@ -88,6 +88,13 @@ into_venv = $(VENV)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || 
 	$(PY) -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check $(2)
 new_venv = test -d $(1) || $(VENV)/bin/uv venv --quiet --python $(VENV)/bin/python $(1)
 
+# Tools from crates, each by its name and version.
+CARGO_TOOLS := $(STAMPS)/cargo
+$(CARGO_TOOLS)/cargo-%: | $(STAMPS)
+	rm -f $(CARGO_TOOLS)/cargo-$(firstword $(subst @, ,$*))@*
+	$(CARGO) install --quiet --locked --root $(CARGO_TOOLS) cargo-$*
+	@touch $@
+
 $(STAMPS)/node-binding-modules: node-binding/package.json node-binding/package-lock.json | $(STAMPS)/tools-checked
 	$(NPM) --prefix node-binding ci $(NPM_QUIET)
 	@touch $@
@@ -270,7 +277,6 @@ test-rust: $(STAMPS)/test-servers
 # cargo-mutants changes one place of a pure decision at a time, and the unit tests of the core have to notice (.cargo/mutants.toml). A shard
 # takes an hour at most; which one is by the day of the year, so that all of them come in twelve nights. All at once: make mutants SHARD=0/1,
 # some eight hours.
-CARGO_MUTANTS := 27.1.0
 MUTANTS_DIR := $(STAMPS)/mutants
 MUTANTS ?= $(addprefix engine-core/src/,autonaming/** diff/** plan/** property_path.rs schedule.rs value.rs value/**)
 SHARDS := 12
@@ -278,17 +284,14 @@ SHARD ?= $(if $(filter file,$(origin MUTANTS)),$(shell expr $$(date +%j) % $(SHA
 # No mutant of these survived when they were last looked at, so one that does is a failure. Those of the others are listed.
 MUTANTS_NONE_LEFT := engine-core/src/diff/reset.rs
 .PHONY: mutants
-mutants: $(MUTANTS_DIR)/bin-$(CARGO_MUTANTS)
+mutants: $(CARGO_TOOLS)/cargo-mutants@27.1.0
+	@mkdir -p $(MUTANTS_DIR)
 	@echo "mutants of shard $(SHARD); again: make $@ SHARD=$(SHARD)"
-	env CARGO_TARGET_DIR=$(CURDIR)/$(MUTANTS_DIR)/target $(CURDIR)/$(MUTANTS_DIR)/bin/cargo-mutants mutants -p maloko-core \
+	env CARGO_TARGET_DIR=$(CURDIR)/$(MUTANTS_DIR)/target $(CURDIR)/$(CARGO_TOOLS)/bin/cargo-mutants mutants -p maloko-core \
 		$(foreach files,$(MUTANTS),-f '$(files)') --shard $(SHARD) --output $(MUTANTS_DIR) --colors never || test $$? = 2
 	@cd $(MUTANTS_DIR)/mutants.out && failed=$$(grep -cE '^($(subst $(eval ) ,|,$(MUTANTS_NONE_LEFT))):' missed.txt || true); \
 		echo "$$(cat missed.txt | wc -l) not noticed: $(MUTANTS_DIR)/mutants.out"; \
 		echo "$$(cat caught.txt | wc -l) passed, $$failed failed"; test $$failed = 0
-$(MUTANTS_DIR)/bin-$(CARGO_MUTANTS): | $(STAMPS)
-	rm -rf $(MUTANTS_DIR)/bin $(MUTANTS_DIR)/bin-*
-	$(CARGO) install --quiet --locked --root $(MUTANTS_DIR) --target-dir $(MUTANTS_DIR)/target cargo-mutants --version =$(CARGO_MUTANTS)
-	@touch $@
 
 # Generated lifecycles against the engine and the model (docs/internals/model.md); one of them again: make model SEED=1 PROGRAM=17. Those of
 # seed 1 exercise every rule.
@@ -568,12 +571,18 @@ bench-backends: $(STAMPS)/test-servers
 verify: verify-rust verify-python verify-node verify-page verify-rules verify-prose types-fresh protos-fresh audit-own verify-bugs
 	@echo "make verify: clean"
 
-# What could not be checked because a database did not answer is said; STRICT=--strict makes it a failure.
-.PHONY: audit audit-own sanitize
-audit: $(STAMPS)/venv
-	$(PY) .ci/audit.py $(STRICT)
+# A database that does not answer is a failure: nothing was checked.
+.PHONY: audit audit-own audit-crates audit-python audit-npm sanitize
+audit:
+	@$(MAKE) --no-print-directory --keep-going audit-own audit-crates audit-python audit-npm
 audit-own:
-	$(PYTHON) .ci/audit.py --own
+	.ci/connections
+audit-crates: $(CARGO_TOOLS)/cargo-deny@0.20.2
+	$(CARGO_TOOLS)/bin/cargo-deny --all-features check
+audit-python: $(STAMPS)/venv
+	$(VENV)/bin/uvx --quiet pip-audit@2.10.1 --requirement requirements-dev.txt --progress-spinner off
+audit-npm:
+	$(NPM) --prefix node-binding audit --omit=dev
 # The core's state under the address sanitizer, where a nightly toolchain is installed.
 sanitize:
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --quiet -p maloko-core --lib --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize -- state:: scrub::
