@@ -2,7 +2,7 @@
 #
 #   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package), as they are
 #                 shipped; PROFILE=dev builds them quickly, for work on maloko itself
-#   make test     every suite, on a quick build; what each stage took is told at the end, and `make budget` judges it
+#   make test     every suite, on a quick build; what each stage took is told at the end
 #   make quick    what a commit would change, in a minute (the first one compiles: some minutes); `make hook` makes git run it before each commit
 #   make types    the .pyi and the .d.ts of the native modules, from the Rust of the bindings
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
@@ -227,15 +227,12 @@ LANE_RUST := test-rust-build test-rust model-sample test-examples test-page
 LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
 STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
-.PHONY: test budget $(STAGES)
+.PHONY: test $(STAGES)
 LANES ?= 2
 test: export LANES := $(LANES)
 test: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py run --first test-build --jobs 4 --lane $(LANE_RUST) --lane $(LANE_NODE) --lane $(LANE_PYTHON)
+	@$(PYTHON) .ci/stages.py --first test-build --jobs 4 --lane $(LANE_RUST) --lane $(LANE_NODE) --lane $(LANE_PYTHON)
 	@echo "make test: every suite passed"
-# Did each stage of the last `make test` keep to its budget (.ci/budget.json)?
-budget:
-	@$(PYTHON) .ci/stages.py budget
 
 # What a commit would change, against BASE.
 .PHONY: quick hook
@@ -329,10 +326,10 @@ simulate:
 # The states and journals of this version, for later versions to load.
 corpus:
 	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus
-# Where a stage's times are to be told, its runner writes them down.
-PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
+# Where a stage's failures are to be told at the end, its runner writes them down.
+PYTEST_REPORT = $(if $(REPORTS),--durations=10 --junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
-	@# A worker more than the two cores that the budget is for: many tests wait. conftest.py has the longest files first. A worker
+	@# A worker more than the two cores that are counted on: many tests wait. conftest.py has the longest files first. A worker
 	@# that crashes ends the run: in the place of one, pytest-xdist may wait for ever.
 	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
 		$(if $(MALOKO_LONG),-o faulthandler_timeout=7200) $(PYTEST_REPORT)

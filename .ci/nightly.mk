@@ -57,7 +57,7 @@ nightly:
 		echo; echo "==== nightly-$$part"; $(MAKE) --no-print-directory nightly-$$part || failed="$$failed nightly-$$part"; \
 	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }; echo "make nightly: $(words $(NIGHTLY)) parts passed"
 $(NIGHTLY:%=nightly-%): nightly-%: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py run --first $(NIGHTLY_$*)
+	@$(PYTHON) .ci/stages.py --first $(NIGHTLY_$*)
 
 # A look at each suite: the command line, the engine in process and the testing kit, in each language, and a recorded story.
 smoke: $(STAMPS)/python $(STAMPS)/node
