@@ -519,11 +519,10 @@ $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 # ---------------------------------------------------------------------------------------------------------------------
 # Documents, demo and bench
 
-# The site, from docs/ alone. Strict: a dead link or anchor, or a page that no menu has, is an error.
+# The site, from docs/ alone. Strict: a dead link or anchor, a page that no menu has, or one that asks another host, is an error.
 .PHONY: docs
 docs: $(STAMPS)/docs-tools
 	NO_MKDOCS_2_WARNING=1 $(STAMPS)/docs-venv/bin/mkdocs build --strict --clean
-	$(PYTHON) .ci/site.py $(STAMPS)/docs
 $(STAMPS)/docs-tools: requirements-docs.txt | $(STAMPS)/venv
 	$(call new_venv,$(STAMPS)/docs-venv)
 	$(call into_venv,$(STAMPS)/docs-venv,-r requirements-docs.txt)
