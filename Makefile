@@ -206,8 +206,8 @@ sources: $(PACKAGES)/tools/made $(STAMPS)/node-binding-modules
 	$(NODE) node-binding/scripts/pack.mjs $(PACKAGES)/sources --source
 
 # Reads the symbol versions.
-check-packages: $(PACKAGES)/tools/made
-	$(if $(GLIBC),$(PACKAGE_TOOLS)/python .ci/glibc.py --most $(GLIBC) $(PACKAGES)/wheels/*.whl $(PACKAGES)/npm/*.tgz)
+check-packages:
+	$(if $(GLIBC),.ci/glibc $(GLIBC) $(PACKAGES)/wheels/*.whl $(PACKAGES)/npm/*.tgz)
 
 # As root: an old Debian in a folder, with a Python compiled there. Minutes.
 try-packages:
