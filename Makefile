@@ -300,12 +300,12 @@ SAMPLE := --programs 1500 $(addprefix --and ,2112 2694 2707)
 # Each bug of engine-model/bugs is planted in a copy of the tree, and a test notices it there (docs/internals/reliability.md).
 PLANTED := $(STAMPS)/planted
 .PHONY: verify-bugs
-verify-bugs: | $(STAMPS)/tools-checked
-	$(PYTHON) .ci/plant.py
+verify-bugs:
+	.ci/plant
 PLANTED_TEST = cd $(PLANTED) && CARGO_TARGET_DIR=$(CURDIR)/target/planted $(CARGO_TEST) \
 	$(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs)
 model-bugs: $(STAMPS)/test-servers
-	$(PYTHON) .ci/plant.py $(PLANTED)
+	.ci/plant $(PLANTED)
 	$(PLANTED_TEST) --test planted --test simulation_planted
 	$(PLANTED_TEST) planted
 model:
