@@ -96,8 +96,8 @@ $(CARGO_TOOLS)/cargo-%: | $(STAMPS)
 	$(CARGO) install --quiet --locked --root $(CARGO_TOOLS) cargo-$*
 	@touch $@
 
-$(STAMPS)/node-binding-modules: node-binding/package.json node-binding/package-lock.json | $(STAMPS)/tools-checked
-	$(NPM) --prefix node-binding ci $(NPM_QUIET)
+$(STAMPS)/%-modules: %/package.json %/package-lock.json | $(STAMPS)/tools-checked
+	$(NPM) --prefix $* ci $(NPM_QUIET)
 	@touch $@
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -148,9 +148,6 @@ PAGE := engine-cli/src/page/page.html
 PAGE_SOURCES := $(shell find page -type f -not -path '*/node_modules/*' -not -path 'page/dist/*' -not -path 'page/test-results/*')
 
 page: $(STAMPS)/page
-$(STAMPS)/page-modules: page/package.json page/package-lock.json | $(STAMPS)/tools-checked
-	$(NPM) --prefix page ci $(NPM_QUIET)
-	@touch $@
 $(STAMPS)/page: $(PAGE_SOURCES) $(STAMPS)/page-modules
 	$(NPM) --prefix page run --silent build
 	@# A file that is as it was stays as old as it was: it is a source of what is built in Rust.
