@@ -368,6 +368,7 @@ hostile-table: $(STAMPS)/python $(STAMPS)/node
 	-MALOKO_LONG=1 MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-python.json $(PY) -m pytest python-tests/hostile/test_hostile.py -q
 	-cd node-tests && MALOKO_LONG=1 MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-nodejs.json npx vitest run hostile/hostile.test.ts
 	$(PY) python-tests/hostile/document.py $(STAMPS)/hostile-python.json $(STAMPS)/hostile-nodejs.json
+
 # How each language's command line is called, and the oldest SDKs'.
 IN_VENV := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY)
 LANGUAGE_python := python
