@@ -2,7 +2,7 @@
 #
 #   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package), as they are
 #                 shipped; PROFILE=dev builds them quickly, for work on maloko itself
-#   make test     every suite, on a quick build; what each stage took is told at the end, and `make budget` judges it
+#   make test     every suite, on a quick build; what each stage took is told at the end
 #   make quick    what a commit would change, in a minute (the first one compiles: some minutes); `make hook` makes git run it before each commit
 #   make types    the .pyi and the .d.ts of the native modules, from the Rust of the bindings
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
@@ -61,7 +61,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-plugins en
 PY_SOURCES := $(shell find py-binding -type f -not -path '*/__pycache__/*' -not -path '*/target/*' -not -name '*.so')
 NODE_SOURCES := $(shell find node-binding -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/target/*' -not -name '*.node' -not -name '*.tgz')
 
-.PHONY: help
+# Whatever is named here is no file; stamps alone are.
+.PHONY: $(shell sed -nE 's/^([a-z][a-z -]*):([^=].*)?$$/\1/p' Makefile .ci/nightly.mk)
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -88,20 +89,30 @@ into_venv = $(VENV)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || 
 	$(PY) -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check $(2)
 new_venv = test -d $(1) || $(VENV)/bin/uv venv --quiet --python $(VENV)/bin/python $(1)
 
-$(STAMPS)/node-binding-modules: node-binding/package.json node-binding/package-lock.json | $(STAMPS)/tools-checked
-	$(NPM) --prefix node-binding ci $(NPM_QUIET)
+# Tools from crates, each by its name and version.
+CARGO_TOOLS := $(STAMPS)/cargo
+$(CARGO_TOOLS)/cargo-%: | $(STAMPS)
+	rm -f $(CARGO_TOOLS)/cargo-$(firstword $(subst @, ,$*))@*
+	$(CARGO) install --quiet --locked --root $(CARGO_TOOLS) cargo-$*
+	@touch $@
+
+$(STAMPS)/%-modules: %/package.json %/package-lock.json | $(STAMPS)/tools-checked
+	$(NPM) --prefix $* ci $(NPM_QUIET)
 	@touch $@
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Build
+
+# What there is of each language, and of both.
+PAIRS := build adoption conformance conformance-oldest conformance-plugins kill kill-plugins try-real-plugins
+.PHONY: $(PAIRS)
+$(PAIRS): %: %-python %-node
 
 # What was built with another profile is built anew.
 $(STAMPS)/profile-$(PROFILE): | $(STAMPS)
 	@rm -f $(STAMPS)/profile-*
 	@touch $@
 
-.PHONY: build build-python build-node
-build: build-python build-node
 build-python: $(STAMPS)/python
 build-node: $(STAMPS)/node
 
@@ -136,11 +147,7 @@ $(STAMPS)/node: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
 PAGE := engine-cli/src/page/page.html
 PAGE_SOURCES := $(shell find page -type f -not -path '*/node_modules/*' -not -path 'page/dist/*' -not -path 'page/test-results/*')
 
-.PHONY: page verify-page test-page page-pictures
 page: $(STAMPS)/page
-$(STAMPS)/page-modules: page/package.json page/package-lock.json | $(STAMPS)/tools-checked
-	$(NPM) --prefix page ci $(NPM_QUIET)
-	@touch $@
 $(STAMPS)/page: $(PAGE_SOURCES) $(STAMPS)/page-modules
 	$(NPM) --prefix page run --silent build
 	@# A file that is as it was stays as old as it was: it is a source of what is built in Rust.
@@ -171,7 +178,6 @@ GLIBC ?= $(if $(findstring gnu,$(TARGET)),2.17)
 COMPATIBILITY = $(if $(GLIBC),manylinux_$(subst .,_,$(GLIBC)),musllinux_1_2)
 OLD_DEBIAN ?= bullseye
 
-.PHONY: packages wheel-package npm-package sources check-packages try-packages try-sources
 packages: wheel-package npm-package sources check-packages
 wheel-package npm-package sources: export PATH := $(PACKAGE_TOOLS):$(PATH)
 wheel-package npm-package: export CARGO_TARGET_DIR := $(CURDIR)/target/packages
@@ -199,8 +205,8 @@ sources: $(PACKAGES)/tools/made $(STAMPS)/node-binding-modules
 	$(NODE) node-binding/scripts/pack.mjs $(PACKAGES)/sources --source
 
 # Reads the symbol versions.
-check-packages: $(PACKAGES)/tools/made
-	$(if $(GLIBC),$(PACKAGE_TOOLS)/python .ci/glibc.py --most $(GLIBC) $(PACKAGES)/wheels/*.whl $(PACKAGES)/npm/*.tgz)
+check-packages:
+	$(if $(GLIBC),.ci/glibc $(GLIBC) $(PACKAGES)/wheels/*.whl $(PACKAGES)/npm/*.tgz)
 
 # As root: an old Debian in a folder, with a Python compiled there. Minutes.
 try-packages:
@@ -220,18 +226,13 @@ LANE_RUST := test-rust-build test-rust model-sample test-examples test-page
 LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
 STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
-.PHONY: test budget $(STAGES)
 LANES ?= 2
 test: export LANES := $(LANES)
 test: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py run --first test-build --jobs 4 --lane $(LANE_RUST) --lane $(LANE_NODE) --lane $(LANE_PYTHON)
+	@$(PYTHON) .ci/stages.py --first test-build --jobs 4 --lane $(LANE_RUST) --lane $(LANE_NODE) --lane $(LANE_PYTHON)
 	@echo "make test: every suite passed"
-# Did each stage of the last `make test` keep to its budget (.ci/budget.json)?
-budget:
-	@$(PYTHON) .ci/stages.py budget
 
 # What a commit would change, against BASE.
-.PHONY: quick hook
 BASE ?= HEAD
 quick:
 	@$(PYTHON) .ci/quick.py $(BASE)
@@ -243,7 +244,6 @@ test-build: build $(STAMPS)/examples-python $(STAMPS)/examples-node $(STAMPS)/ol
 test-rust-build:
 	$(CARGO_TEST) --no-run
 # The tests beside the code: seconds.
-.PHONY: test-rust-units
 test-rust-units:
 	$(CARGO_TEST) --lib
 
@@ -270,25 +270,20 @@ test-rust: $(STAMPS)/test-servers
 # cargo-mutants changes one place of a pure decision at a time, and the unit tests of the core have to notice (.cargo/mutants.toml). A shard
 # takes an hour at most; which one is by the day of the year, so that all of them come in twelve nights. All at once: make mutants SHARD=0/1,
 # some eight hours.
-CARGO_MUTANTS := 27.1.0
 MUTANTS_DIR := $(STAMPS)/mutants
 MUTANTS ?= $(addprefix engine-core/src/,autonaming/** diff/** plan/** property_path.rs schedule.rs value.rs value/**)
 SHARDS := 12
 SHARD ?= $(if $(filter file,$(origin MUTANTS)),$(shell expr $$(date +%j) % $(SHARDS))/$(SHARDS),0/1)
 # No mutant of these survived when they were last looked at, so one that does is a failure. Those of the others are listed.
 MUTANTS_NONE_LEFT := engine-core/src/diff/reset.rs
-.PHONY: mutants
-mutants: $(MUTANTS_DIR)/bin-$(CARGO_MUTANTS)
+mutants: $(CARGO_TOOLS)/cargo-mutants@27.1.0
+	@mkdir -p $(MUTANTS_DIR)
 	@echo "mutants of shard $(SHARD); again: make $@ SHARD=$(SHARD)"
-	env CARGO_TARGET_DIR=$(CURDIR)/$(MUTANTS_DIR)/target $(CURDIR)/$(MUTANTS_DIR)/bin/cargo-mutants mutants -p maloko-core \
+	env CARGO_TARGET_DIR=$(CURDIR)/$(MUTANTS_DIR)/target $(CURDIR)/$(CARGO_TOOLS)/bin/cargo-mutants mutants -p maloko-core \
 		$(foreach files,$(MUTANTS),-f '$(files)') --shard $(SHARD) --output $(MUTANTS_DIR) --colors never || test $$? = 2
 	@cd $(MUTANTS_DIR)/mutants.out && failed=$$(grep -cE '^($(subst $(eval ) ,|,$(MUTANTS_NONE_LEFT))):' missed.txt || true); \
 		echo "$$(cat missed.txt | wc -l) not noticed: $(MUTANTS_DIR)/mutants.out"; \
 		echo "$$(cat caught.txt | wc -l) passed, $$failed failed"; test $$failed = 0
-$(MUTANTS_DIR)/bin-$(CARGO_MUTANTS): | $(STAMPS)
-	rm -rf $(MUTANTS_DIR)/bin $(MUTANTS_DIR)/bin-*
-	$(CARGO) install --quiet --locked --root $(MUTANTS_DIR) --target-dir $(MUTANTS_DIR)/target cargo-mutants --version =$(CARGO_MUTANTS)
-	@touch $@
 
 # Generated lifecycles against the engine and the model (docs/internals/model.md); one of them again: make model SEED=1 PROGRAM=17. Those of
 # seed 1 exercise every rule.
@@ -296,16 +291,14 @@ PROGRAMS ?= 10000
 # A sample in which every rule is exercised: the first of seed 1, and those later ones that exercise what the first do not (`make
 # model` names them).
 SAMPLE := --programs 1500 $(addprefix --and ,2112 2694 2707)
-.PHONY: model model-bugs
 # Each bug of engine-model/bugs is planted in a copy of the tree, and a test notices it there (docs/internals/reliability.md).
 PLANTED := $(STAMPS)/planted
-.PHONY: verify-bugs
-verify-bugs: | $(STAMPS)/tools-checked
-	$(PYTHON) .ci/plant.py
+verify-bugs:
+	.ci/plant
 PLANTED_TEST = cd $(PLANTED) && CARGO_TARGET_DIR=$(CURDIR)/target/planted $(CARGO_TEST) \
 	$(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs)
 model-bugs: $(STAMPS)/test-servers
-	$(PYTHON) .ci/plant.py $(PLANTED)
+	.ci/plant $(PLANTED)
 	$(PLANTED_TEST) --test planted --test simulation_planted
 	$(PLANTED_TEST) planted
 model:
@@ -316,7 +309,6 @@ model-sample:
 	$(BUILT)/maloko-model --seed 1 $(SAMPLE) --all-rules
 
 # The engine in a simulated world, cut off at every edge (docs/internals/simulation.md); `make simulate` repeats one case with its trace.
-.PHONY: simulate corpus
 SERVICE ?= plain
 DRIVER ?= loop
 SIMULATE = MALOKO_COMMIT=$$(git rev-parse --short HEAD) $(BUILT)/simulate
@@ -326,10 +318,10 @@ simulate:
 # The states and journals of this version, for later versions to load.
 corpus:
 	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus
-# Where a stage's times are to be told, its runner writes them down.
-PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
+# Where a stage's failures are to be told at the end, its runner writes them down.
+PYTEST_REPORT = $(if $(REPORTS),--durations=10 --junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
-	@# A worker more than the two cores that the budget is for: many tests wait. conftest.py has the longest files first. A worker
+	@# A worker more than the two cores that are counted on: many tests wait. conftest.py has the longest files first. A worker
 	@# that crashes ends the run: in the place of one, pytest-xdist may wait for ever.
 	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
 		$(if $(MALOKO_LONG),-o faulthandler_timeout=7200) $(PYTEST_REPORT)
@@ -338,7 +330,6 @@ test-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
 # An old Python gets the newest tools that still know it.
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
 TESTED_ON_EACH_PYTHON := test_kit_coverage test_kit_stack test_kit_faults test_laws
-.PHONY: test-python-versions
 test-python-versions: $(STAMPS)/wheel
 	@tried=0; for python in $(PYTHONS); do \
 		version=$$($$python -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2> /dev/null) || continue; \
@@ -356,17 +347,14 @@ test-node: $(STAMPS)/node
 	$(NPM) --prefix node-tests run test:vitest
 	$(NPM) --prefix node-tests run test:others
 # The npm package beside the tools of other projects: makes the table of docs/reference/installing-beside.md, or compares it.
-.PHONY: install-matrix check-install-matrix
 install-matrix check-install-matrix: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
 	$(PYTHON) .ci/install_matrix.py $(STAMPS)/npm/maloko-*.tgz node-tests/node_modules/@yarnpkg/cli-dist/bin/yarn.js $(STAMPS)/install-matrix $(if $(findstring check,$@),--check)
-.PHONY: test-node-long
 test-node-long: $(STAMPS)/node
 	$(NPM) --prefix node-tests run test:long
 
 # Debuggers, coverage and the testing kit in both of vitest's pools, under the newest of each Node that is supported. The
 # binaries are those of the npm package `node`.
 NODE_VERSIONS ?= 20 22 24
-.PHONY: test-node-versions
 test-node-versions: $(STAMPS)/node $(foreach version,$(NODE_VERSIONS),$(STAMPS)/node-$(version)/stamp)
 	cd node-tests && for version in $(NODE_VERSIONS); do for pool in forks threads; do \
 		../$(STAMPS)/node-$$version/node_modules/node/bin/node node_modules/vitest/vitest.mjs run --pool $$pool kit_coverage kit_stack kit_faults || exit 1; \
@@ -376,65 +364,67 @@ $(STAMPS)/node-%/stamp: | $(STAMPS)/tools-checked
 	@touch $@
 
 # What comes of misbehaving providers, for docs/internals/hostile-providers.md; and 200 times loaded and unloaded.
-.PHONY: hostile-table
 hostile-table: $(STAMPS)/python $(STAMPS)/node
 	-MALOKO_LONG=1 MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-python.json $(PY) -m pytest python-tests/hostile/test_hostile.py -q
 	-cd node-tests && MALOKO_LONG=1 MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-nodejs.json npx vitest run hostile/hostile.test.ts
 	$(PY) python-tests/hostile/document.py $(STAMPS)/hostile-python.json $(STAMPS)/hostile-nodejs.json
+
+# How each language's command line is called, and the oldest SDKs'.
+IN_VENV := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY)
+LANGUAGE_python := python
+LANGUAGE_node := nodejs
+RUN_python = $(IN_VENV)
+RUN_node = $(PYTHON)
+RUN_oldest-python = PATH="$(CURDIR)/$(STAMPS)/oldest-venv/bin:$$PATH" $(PY)
+RUN_oldest-node = $(PYTHON)
+ON_python = --cli $(MALOKO_PY) --lang python
+ON_node = --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules
+ON_oldest-python = --cli $(CURDIR)/$(STAMPS)/oldest-venv/bin/maloko --lang python
+ON_oldest-node = --cli $(CURDIR)/$(STAMPS)/oldest-node-tree/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/oldest-node-tree/node_modules
+
 # The cases that must pass stand in conformance/pass-LANGUAGE.txt; `make conformance-python CASES='cases/x.json'` runs others.
-cases = $(addprefix conformance/cases/,$(addsuffix .json,$(shell sed 's/\#.*//' $(1))))
-CASES_PYTHON = $(or $(CASES),$(call cases,conformance/pass-python.txt))
-CASES_NODE = $(or $(CASES),$(call cases,conformance/pass-nodejs.txt))
+cases = $(or $(CASES),$(addprefix conformance/cases/,$(addsuffix .json,$(shell sed 's/\#.*//' $(1)))))
+CASES_python = $(call cases,conformance/pass-python.txt)
+CASES_node = $(call cases,conformance/pass-nodejs.txt)
 JOBS ?= 2
 # Every case runs in a process that has run others. In Python, where it is quicker, the steps of lifecycle-* are processes of the command
 # line. With PROCESSES=--processes so is each step of each case, and secrets need a passphrase.
 PROCESSES ?=
+WARM_node := --warm
 # What the oldest SDKs run: the command line, the library, components, configuration and secrets. OLDEST=all: every lifecycle.
 OLDEST ?= lifecycle-basic component-tree secret-config
 lifecycles = $(notdir $(basename $(wildcard conformance/cases/lifecycle-*.json)))
-CASES_OLDEST = $(patsubst %,conformance/cases/%.json,$(if $(filter all,$(OLDEST)),$(lifecycles) component-tree secret-config,$(OLDEST)))
+CASES_oldest-python = $(patsubst %,conformance/cases/%.json,$(if $(filter all,$(OLDEST)),$(lifecycles) component-tree secret-config,$(OLDEST)))
+CASES_oldest-node = $(CASES_oldest-python)
 
-.PHONY: conformance-python conformance-node conformance-oldest conformance-oldest-python conformance-oldest-node
-conformance: conformance-python conformance-node
-conformance-python: $(STAMPS)/python
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/run.py --cli $(MALOKO_PY) --lang python --jobs $(JOBS) $(PROCESSES) $(CASES_PYTHON)
-conformance-node: $(STAMPS)/node
-	$(PYTHON) conformance/run.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules --jobs $(JOBS) $(or $(PROCESSES),--warm) $(CASES_NODE)
+conformance-python conformance-node conformance-oldest-python conformance-oldest-node: conformance-%: $(STAMPS)/%
+	$(RUN_$*) conformance/run.py $(ON_$*) --jobs $(JOBS) $(or $(PROCESSES),$(WARM_$*)) $(CASES_$*)
+# A state that the reference engine wrote is adopted without a change, then updated.
+adoption-python adoption-node: adoption-%: $(STAMPS)/%
+	$(RUN_$*) conformance/adopt.py $(ON_$*)
 
 # The stories with provider plugins that must pass: of each language the half that conformance/plugins/pass.txt gives it; with CASES=all, as
 # at night, all of them. The plugins run in our Python, whatever runs the program.
 plugin_cases = $(or $(filter-out all,$(CASES)),--must-pass $(or $(CASES),$(if $(MALOKO_LONG),all,$(1))))
-.PHONY: conformance-plugins conformance-plugins-python conformance-plugins-node
-conformance-plugins: conformance-plugins-python conformance-plugins-node
-conformance-plugins-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python --node-modules node-tests/node_modules $(call plugin_cases,python)
-conformance-plugins-node: $(STAMPS)/node $(STAMPS)/venv
-	$(PY) conformance/plugins/run.py check --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules $(call plugin_cases,nodejs)
+conformance-plugins-python conformance-plugins-node: conformance-plugins-%: $(STAMPS)/% $(STAMPS)/venv $(STAMPS)/node-tests-modules
+	$(IN_VENV) conformance/plugins/run.py check $(ON_$*) --node-modules node-tests/node_modules $(call plugin_cases,$(LANGUAGE_$*))
 
 # Plugins that are not ours, and the real `pulumi`: built from Go modules into REAL_PLUGINS, then the recorded case that needs them, and both
 # tools in turns on one stack. Needs Go and its module proxy; the first build takes two cores a quarter of an hour.
 REAL_PLUGINS ?= $(CURDIR)/$(STAMPS)/real
 REAL_SDKS := random@4.21.2 command@1.2.1 tls@5.6.1
-.PHONY: real-plugins try-real-plugins try-real-plugins-python try-real-plugins-node
 real-plugins: $(STAMPS)/venv
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command hosts pulumi
-try-real-plugins: try-real-plugins-python try-real-plugins-node
 try-real-plugins-python: real-plugins $(STAMPS)/python $(STAMPS)/node-tests-modules
 	$(VENV)/bin/uv pip install --quiet --target $(STAMPS)/real-python --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
-	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python PATH="$(CURDIR)/$(VENV)/bin:$$PATH" REAL_PLUGINS=$(REAL_PLUGINS) $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python --node-modules node-tests/node_modules 01-mixed
-	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/turns.py $(REAL_PLUGINS) --cli $(MALOKO_PY) --lang python
+	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV) conformance/plugins/run.py check $(ON_python) --node-modules node-tests/node_modules 01-mixed
+	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python $(IN_VENV) conformance/plugins/turns.py $(REAL_PLUGINS) $(ON_python)
 try-real-plugins-node: real-plugins $(STAMPS)/node
 	mkdir -p $(STAMPS)/real-node
 	echo '{"name":"real","private":true}' > $(STAMPS)/real-node/package.json
 	cd $(STAMPS)/real-node && $(NPM) install $(NPM_QUIET) typescript@5 ts-node@10 ../npm/maloko-*.tgz @pulumi/pulumi@$(shell node -p "require('./node-tests/node_modules/@pulumi/pulumi/package.json').version") $(addprefix @pulumi/,$(REAL_SDKS))
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" REAL_PLUGINS=$(REAL_PLUGINS) $(PY) conformance/plugins/run.py check --cli $(CURDIR)/$(STAMPS)/real-node/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/real-node/node_modules 01-mixed
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/turns.py $(REAL_PLUGINS) --cli $(CURDIR)/$(STAMPS)/real-node/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/real-node/node_modules
-
-conformance-oldest: conformance-oldest-python conformance-oldest-node
-conformance-oldest-python: $(STAMPS)/oldest-python
-	PATH="$(CURDIR)/$(STAMPS)/oldest-venv/bin:$$PATH" $(PY) conformance/run.py --cli $(CURDIR)/$(STAMPS)/oldest-venv/bin/maloko --lang python --jobs $(JOBS) $(PROCESSES) $(CASES_OLDEST)
-conformance-oldest-node: $(STAMPS)/oldest-node
-	$(PYTHON) conformance/run.py --cli $(CURDIR)/$(STAMPS)/oldest-node-tree/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/oldest-node-tree/node_modules --jobs $(JOBS) $(PROCESSES) $(CASES_OLDEST)
+	REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV) conformance/plugins/run.py check --cli $(CURDIR)/$(STAMPS)/real-node/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/real-node/node_modules 01-mixed
+	$(IN_VENV) conformance/plugins/turns.py $(REAL_PLUGINS) --cli $(CURDIR)/$(STAMPS)/real-node/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/real-node/node_modules
 
 $(STAMPS)/oldest-python: $(STAMPS)/wheel
 	$(call new_venv,$(STAMPS)/oldest-venv)
@@ -447,14 +437,6 @@ $(STAMPS)/oldest-node: $(STAMPS)/npm-package
 	echo '{"name":"oldest","private":true}' > $(STAMPS)/oldest-node-tree/package.json
 	cd $(STAMPS)/oldest-node-tree && $(NPM) install $(NPM_QUIET) @pulumi/pulumi@$(OLDEST_PULUMI_NODE) typescript@5 @types/node@20 ../npm/maloko-*.tgz
 	@touch $@
-
-# A state that the reference engine wrote is adopted without a change, then updated.
-.PHONY: adoption
-adoption: adoption-python adoption-node
-adoption-python: $(STAMPS)/python
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/adopt.py --cli $(MALOKO_PY) --lang python
-adoption-node: $(STAMPS)/node
-	$(PYTHON) conformance/adopt.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules
 
 # The examples' own packages, which their plugins use as well; each project and plugin could also be installed by itself.
 $(STAMPS)/examples-python: examples/python/requirements.txt $(STAMPS)/python
@@ -478,28 +460,18 @@ KILL_STORE ?= directory
 # How many at a time: over a server each waits for half a minute of silence of the one that was killed.
 KILL_JOBS ?= $(if $(filter directory,$(KILL_STORE)),1,8)
 SEED ?= 1
-.PHONY: kill kill-python kill-node
-kill: kill-python kill-node
 kill-sample-%: KILLS := 3
 kill-sample-%: PLUGIN_KILLS := 2
-kill-sample-python: kill-plugins-python
-kill-sample-node: kill-plugins-node
-kill-python kill-sample-python: $(STAMPS)/examples-python
-	$(PY) -m examples.kill.run --lang python --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
-kill-node kill-sample-node: $(STAMPS)/examples-python $(STAMPS)/examples-node
-	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
+kill-sample-python kill-sample-node: kill-sample-%: kill-plugins-% kill-%
+kill-python kill-node: kill-%: $(STAMPS)/examples-python $(STAMPS)/examples-%
+	$(PY) -m examples.kill.run --lang $(LANGUAGE_$*) --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
 # The same with resources that a plugin makes, and with provider resources that are replaced.
 PLUGIN_KILLS = $(KILLS)
-.PHONY: kill-plugins kill-plugins-python kill-plugins-node
-kill-plugins: kill-plugins-python kill-plugins-node
-kill-plugins-python: $(STAMPS)/examples-python
-	$(PY) -m examples.kill.plugins --lang python --kills $(PLUGIN_KILLS) --seed $(SEED)
-kill-plugins-node: $(STAMPS)/examples-python $(STAMPS)/examples-node
-	$(PY) -m examples.kill.plugins --lang nodejs --kills $(PLUGIN_KILLS) --seed $(SEED)
+kill-plugins-python kill-plugins-node: kill-plugins-%: $(STAMPS)/examples-python $(STAMPS)/examples-%
+	$(PY) -m examples.kill.plugins --lang $(LANGUAGE_$*) --kills $(PLUGIN_KILLS) --seed $(SEED)
 
 # Real SIGKILLs at each named point of the journal's life, with a build of its own that knows the points.
 POINT_STORES ?= directory s3 postgres
-.PHONY: kill-points
 kill-points: $(STAMPS)/kill-points
 	@# What is shipped does not know the points.
 	! grep -qE "FAILPOINTS|kill::after-intent" node-tests/node_modules/maloko/*.node $(VENV)/lib/python3*/site-packages/maloko/*.so
@@ -519,21 +491,17 @@ $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 # ---------------------------------------------------------------------------------------------------------------------
 # Documents, demo and bench
 
-# The site, from docs/ alone. Strict: a dead link or anchor, or a page that no menu has, is an error.
-.PHONY: docs
+# The site, from docs/ alone. Strict: a dead link or anchor, a page that no menu has, or one that asks another host, is an error.
 docs: $(STAMPS)/docs-tools
 	NO_MKDOCS_2_WARNING=1 $(STAMPS)/docs-venv/bin/mkdocs build --strict --clean
-	$(PYTHON) .ci/site.py $(STAMPS)/docs
 $(STAMPS)/docs-tools: requirements-docs.txt | $(STAMPS)/venv
 	$(call new_venv,$(STAMPS)/docs-venv)
 	$(call into_venv,$(STAMPS)/docs-venv,-r requirements-docs.txt)
 	@touch $@
 
-.PHONY: pictures
 pictures: $(STAMPS)/python
 	$(PY) docs/pictures/make.py
 
-.PHONY: demo bench bench-engine bench-backends bench-kit bench-plugins
 # A newcomer's first command: a quick build, what is downloaded beside what is compiled, and a line for each stage.
 demo: | $(STAMPS)/tools-checked
 	@echo "demo, 1 of 3: what both languages need is downloaded, and the engine is compiled beside it"
@@ -564,16 +532,20 @@ bench-backends: $(STAMPS)/test-servers
 # ---------------------------------------------------------------------------------------------------------------------
 # Verify
 
-.PHONY: verify verify-rust verify-python verify-node verify-rules verify-prose types types-fresh protos protos-fresh
 verify: verify-rust verify-python verify-node verify-page verify-rules verify-prose types-fresh protos-fresh audit-own verify-bugs
 	@echo "make verify: clean"
 
-# What could not be checked because a database did not answer is said; STRICT=--strict makes it a failure.
-.PHONY: audit audit-own sanitize
-audit: $(STAMPS)/venv
-	$(PY) .ci/audit.py $(STRICT)
+# A database that does not answer is a failure: nothing was checked.
+audit:
+	@$(MAKE) --no-print-directory --keep-going audit-own audit-crates audit-python audit-npm
 audit-own:
-	$(PYTHON) .ci/audit.py --own
+	.ci/connections
+audit-crates: $(CARGO_TOOLS)/cargo-deny@0.20.2
+	$(CARGO_TOOLS)/bin/cargo-deny --all-features check
+audit-python: $(STAMPS)/venv
+	$(VENV)/bin/uvx --quiet pip-audit@2.10.1 --requirement requirements-dev.txt --progress-spinner off
+audit-npm:
+	$(NPM) --prefix node-binding audit --omit=dev
 # The core's state under the address sanitizer, where a nightly toolchain is installed.
 sanitize:
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --quiet -p maloko-core --lib --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize -- state:: scrub::
@@ -638,7 +610,6 @@ protos: | $(STAMPS)
 protos-fresh: protos
 	@git diff --exit-code -- $(MESSAGES) || { echo "generated messages are stale: run make protos and commit" >&2; exit 1; }
 
-.PHONY: clean
 clean:
 	rm -rf $(STAMPS) $(VENV) node-tests/node_modules node-binding/node_modules examples/typescript/node_modules page/node_modules page/dist
 

@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +32,8 @@ ENVIRONMENT = {
 YARN_SETTINGS = (
     "nodeLinker: node-modules\nenableTelemetry: false\nenableScripts: false\nenableImmutableInstalls: false\n"
 )
+YARN_FILES = {".yarnrc.yml": YARN_SETTINGS, "yarn.lock": ""}
+NPM_QUIETLY = ["--ignore-scripts", "--no-audit", "--no-fund"]
 WARNED = re.compile(r"unmet peer|YN0060|YN0002|npm warn ERESOLVE", re.IGNORECASE)
 
 PROGRAM = """
@@ -90,6 +91,12 @@ class Row(NamedTuple):
     locked: str = ""
 
     @property
+    def beside(self) -> dict[str, str]:
+        """What the project has beside the SDK."""
+        tools = {"vitest": "^4"} if self.tool == "fast-check" else {}
+        return {**tools, self.tool: f"^{self.version}"} if self.version else tools
+
+    @property
     def title(self) -> str:
         if self.tool != SDK:
             return f"{NAMES.get(self.tool, self.tool)} {self.version}"
@@ -108,60 +115,41 @@ ROWS = [
 ]
 
 
-class Manager:
-    """A package manager."""
-
-    def __init__(self, name: str, command: list[str], quiet: list[str]) -> None:
-        self.name, self.command, self.quiet = name, command, quiet
-
-    def run(self, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return run([*self.command, *arguments, *self.quiet], folder)
-
-    def add(self, folder: Path, what: str) -> subprocess.CompletedProcess[str]:
-        return self.run(folder, "install" if self.name == "npm" else "add", what)
-
-
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
 
 
-def project(folder: Path, row: Row, manager: Manager, package: Path) -> str:
+def project(folder: Path, row: Row, manager: str, command: list[str], package: Path) -> str:
     """Installs the package in a new project; says how that went."""
-    shutil.rmtree(folder, ignore_errors=True)
+
+    def done(*arguments: str) -> str | None:
+        """What a package manager says; nothing where it fails."""
+        told = run([*command, *arguments, *(NPM_QUIETLY if manager == "npm" else [])], folder)
+        return told.stdout if told.returncode == 0 else None
+
+    def describe(sdk: str) -> None:
+        needs = {SDK: sdk, **row.beside}
+        description = {"name": "tried", "version": "1.0.0", "private": True, "dependencies": needs}
+        (folder / "package.json").write_text(json.dumps(description))
+
     folder.mkdir(parents=True)
-    needs = {SDK: row.locked or row.asks}
-    if row.tool == "fast-check":
-        needs["vitest"] = "^4"
-    if row.version:
-        needs[row.tool] = f"^{row.version}"
-    description = {"name": "tried", "version": "1.0.0", "private": True, "dependencies": needs}
-    (folder / "package.json").write_text(json.dumps(description))
-    if manager.name == "yarn":
-        (folder / ".yarnrc.yml").write_text(YARN_SETTINGS)
-        (folder / "yarn.lock").write_text("")
-    for name, text in FILES[row.tool].items():
+    for name, text in {**FILES[row.tool], **(YARN_FILES if manager == "yarn" else {})}.items():
         (folder / name).write_text(text)
-    before = manager.run(folder, "install")
-    if before.returncode == 0 and row.locked not in ("", row.asks):
-        before = lock(folder, row, manager, description)
-    if before.returncode != 0:
+    describe(row.locked or row.asks)
+    before = done("install")
+    if before is not None and row.locked not in ("", row.asks):
+        # The project asks for a range, while its lock file goes on to have what is installed. pnpm takes the lock file
+        # as it is where CI is set. Yarn looks for the newest, and has to be told otherwise.
+        describe(row.asks)
+        before = done("install", *(["--no-frozen-lockfile"] if manager == "pnpm" else []))
+        if manager == "yarn" and before is not None:
+            before = done("set", "resolution", f"{SDK}@npm:{row.asks}", f"npm:{row.locked}")
+    if before is None:
         return "not without it either"
-    after = manager.add(folder, f"{'maloko@file:' if manager.name == 'yarn' else ''}{package}")
-    if after.returncode != 0:
-        return "no"
-    return "with a warning" if WARNED.search(after.stdout) else "yes"
-
-
-def lock(folder: Path, row: Row, manager: Manager, description: dict[str, object]) -> subprocess.CompletedProcess[str]:
-    """Has the project ask for a range, while its lock file goes on to have what is installed."""
-    (folder / "package.json").write_text(json.dumps({**description, "dependencies": {SDK: row.asks}}))
-    # pnpm takes the lock file as it is where CI is set. Yarn looks for the newest, and has to be told otherwise.
-    done = manager.run(folder, "install", *(["--no-frozen-lockfile"] if manager.name == "pnpm" else []))
-    if manager.name != "yarn" or done.returncode != 0:
-        return done
-    return manager.run(folder, "set", "resolution", f"{SDK}@npm:{row.asks}", f"npm:{row.locked}")
+    added = done("install" if manager == "npm" else "add", f"{'maloko@file:' if manager == 'yarn' else ''}{package}")
+    return "no" if added is None else "with a warning" if WARNED.search(added) else "yes"
 
 
 def tried(folder: Path, row: Row) -> str:
@@ -171,24 +159,21 @@ def tried(folder: Path, row: Row) -> str:
     told = run(TRY[row.tool], folder)
     if told.returncode == 0:
         return "yes"
-    refused = re.search(r"works with|is too old|is older than maloko supports", told.stdout)
-    if refused is None:
-        print(told.stdout, file=sys.stderr)
-    return "it is refused, with what to install" if refused else "no"
+    if re.search(r"works with|is too old|is older than maloko supports", told.stdout):
+        return "it is refused, with what to install"
+    print(told.stdout, file=sys.stderr)
+    return "no"
 
 
-def lines(package: Path, yarn: Path, folder: Path) -> Iterator[str]:
-    npm = Manager("npm", ["npm"], ["--ignore-scripts", "--no-audit", "--no-fund"])
-    pnpm = Manager("pnpm", ["npx", "--yes", PNPM], [])
-    berry = Manager("yarn", ["node", str(yarn)], [])
-    yield "| beside | npm | pnpm | yarn | works there |"
-    yield "| --- | --- | --- | --- | --- |"
+def table(package: Path, yarn: Path, folder: Path) -> str:
+    managers = {"npm": ["npm"], "pnpm": ["npx", "--yes", PNPM], "yarn": ["node", str(yarn)]}
+    shutil.rmtree(folder, ignore_errors=True)
 
     def line(row: Row) -> str:
         place = folder / f"{ROWS.index(row)}"
-        cells = [project(place / manager.name, row, manager, package) for manager in (npm, pnpm, berry)]
+        cells = [project(place / manager, row, manager, managers[manager], package) for manager in managers]
         if cells[0] not in ("yes", "with a warning"):
-            npm.run(place / "npm", "install", "--legacy-peer-deps", str(package))
+            run(["npm", "install", "--legacy-peer-deps", str(package), *NPM_QUIETLY], place / "npm")
         cells.append(tried(place / "npm", row))
         shutil.rmtree(place)
         line = f"| {row.title} | {' | '.join(cells)} |"
@@ -197,7 +182,8 @@ def lines(package: Path, yarn: Path, folder: Path) -> Iterator[str]:
 
     # Most of the time goes by in waiting for the registry.
     with ThreadPoolExecutor(4) as pool:
-        yield from pool.map(line, ROWS)
+        heading = [f"| beside | {' | '.join(managers)} | works there |", "| --- | --- | --- | --- | --- |"]
+        return "\n".join([*heading, *pool.map(line, ROWS)])
 
 
 def main() -> None:
@@ -207,9 +193,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--check", action="store_true")
     asked = parser.parse_args()
-    table = "\n".join(lines(asked.package.resolve(), asked.yarn.resolve(), asked.folder.resolve()))
+    made = table(asked.package.resolve(), asked.yarn.resolve(), asked.folder.resolve())
     page = PAGE.read_text()
-    new, count = re.subn(r"^\| beside .*?(?=\n\n)", lambda _: table, page, count=1, flags=re.DOTALL | re.MULTILINE)
+    new, count = re.subn(r"^\| beside .*?(?=\n\n)", lambda _: made, page, count=1, flags=re.DOTALL | re.MULTILINE)
     if count == 0:
         sys.exit(f"{PAGE} has no table that begins with '| beside'")
     if asked.check and new != page:

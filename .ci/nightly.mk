@@ -1,20 +1,6 @@
 # The full form of everything, in parts of at most an hour on two cores; each ends with its own `N passed, N failed`, and
 # docs/internals/how-maloko-is-tested.md says which promise each proves.
-#
-#   make nightly            every part, one after the other, to the end
-#   make nightly-PART       one of them:
-#     python, node          the suites in their long forms, every conformance case and story with plugins on the real command line, the oldest SDKs
-#     rust                  every planted bug (make model-bugs), 10,000 lifecycles, every edge of the simulation
-#     release               a look at each suite on what is shipped: the release build
-#     minutes               eleven minutes in one call of a plugin made in Go, which watches the engine (needs Go and its module proxy)
-#     kills                 fifty runs per language killed at random moments
-#     points, points-s3, points-postgres    a kill at each named point of the journal's life
-#     damage, races         flipped bits, failing disks and killed commands; processes that race for a directory
-#     postgres, stores      processes that race for a lock in a database, in object stores
-#     hostile               hostile providers, and 200 times loaded and unloaded
-#     mutants               the day's twelfth of the small bugs that cargo-mutants makes in pure decisions
-#     model, fuzz           lifecycles, and malformed input, of the SEED of the night
-#     install               the npm package beside the tools of other projects, by npm, pnpm and yarn
+# `make nightly` runs every part to its end, `make nightly-PART` one of them.
 
 NIGHTLY := python node rust release minutes kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz install
 
@@ -51,13 +37,13 @@ nightly-model: export LIFECYCLES := 300000
 nightly-fuzz: export FUZZ_SECONDS := 1200
 nightly-%: export LONGEST_STAGE := 7200
 
-.PHONY: nightly $(NIGHTLY:%=nightly-%) smoke
+.PHONY: $(NIGHTLY:%=nightly-%)
 nightly:
 	@failed=; for part in $(NIGHTLY); do \
 		echo; echo "==== nightly-$$part"; $(MAKE) --no-print-directory nightly-$$part || failed="$$failed nightly-$$part"; \
 	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }; echo "make nightly: $(words $(NIGHTLY)) parts passed"
 $(NIGHTLY:%=nightly-%): nightly-%: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py run --first $(NIGHTLY_$*)
+	@$(PYTHON) .ci/stages.py --first $(NIGHTLY_$*)
 
 # A look at each suite: the command line, the engine in process and the testing kit, in each language, and a recorded story.
 smoke: $(STAMPS)/python $(STAMPS)/node
@@ -66,7 +52,6 @@ smoke: $(STAMPS)/python $(STAMPS)/node
 	$(MAKE) --no-print-directory conformance-python conformance-node CASES="$(wildcard conformance/cases/lifecycle-*.json)"
 
 # The long forms of the tests of reliability (docs/internals/reliability.md), with no bound but their numbers: many hours.
-.PHONY: soak soak-minutes soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile soak-model soak-fuzz
 soak: soak-minutes soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
 RACES ?= 10000
 LIFECYCLES ?= 1000000
@@ -95,7 +80,7 @@ soak-hostile: $(STAMPS)/python $(STAMPS)/node
 	cd node-tests && MALOKO_LONG=1 MALOKO_CYCLES=200 npx vitest run hostile
 soak-minutes: $(STAMPS)/python
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) command
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/minutes.py $(REAL_PLUGINS) --cli $(MALOKO_PY)
+	$(IN_VENV) conformance/plugins/minutes.py $(REAL_PLUGINS) --cli $(MALOKO_PY)
 soak-model: PROGRAMS = $(LIFECYCLES)
 soak-model: model
 soak-simulation:

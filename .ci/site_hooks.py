@@ -13,28 +13,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGES = {"python": "Python", "ts": "TypeScript", "typescript": "TypeScript"}
 LABEL = re.compile(r"\*\*(Python|TypeScript)\*\*")
+CHUNK = re.compile(r"^```.*?^```$|(?:^(?!```)[^\n]+(?:\n|\Z))+", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"```(\S+)(?: (\S+))?")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def chunks(text: str) -> list[str]:
     """The paragraphs and fenced blocks of a page, each without the empty lines around it."""
-    found: list[str] = []
-    lines: list[str] = []
-    fenced = False
-    for line in text.splitlines():
-        opens_or_closes = line.startswith("```")
-        if lines and not fenced and (not line or opens_or_closes):
-            found.append("\n".join(lines))
-            lines = []
-        if line or fenced:
-            lines.append(line)
-        if opens_or_closes:
-            fenced = not fenced
-            if not fenced:
-                found.append("\n".join(lines))
-                lines = []
-    return [*found, "\n".join(lines)] if lines else found
+    return [chunk.strip("\n") for chunk in CHUNK.findall(text)]
 
 
 def block_language(chunk: str) -> str | None:

@@ -69,9 +69,9 @@ export default defineConfig({
         ],
         globalSetup: ["./support/templates.ts"],
         pool: "forks",
-        // A worker more than the two cores that the budget is for: many tests wait.
+        // A worker more than the two cores that are counted on: many tests wait.
         maxWorkers: 3,
-        // `make test` reads from there what each test took.
+        // `make test` reads from there which tests failed.
         reporters: reports
             ? ["default", ["junit", { outputFile: `${reports}/vitest-${process.pid}.xml` }]]
             : ["default"],

@@ -15,6 +15,7 @@ const options = {
     envVars: { PULUMI_BACKEND_URL: `file://${directory}`, PULUMI_CONFIG_PASSPHRASE: "secret" },
 };
 
+// In Node alone: the same package in jest, as far as it could differ
 test("a stack is made, worked on and removed", async () => {
     const create = jest.fn(async (inputs) => ({ id: "made", outs: inputs }));
     const program = async () => ({ n: new Thing({ create }, "a", { n: 1 }).n });

@@ -1,3 +1,4 @@
+// All in Node alone: `beforeExit` is Node's
 // The end of an inline program: its process goes on, and what the program does in `beforeExit` is part of it all the same.
 import { expect, test } from "vitest";
 import { runScript } from "../support/automation-kit";

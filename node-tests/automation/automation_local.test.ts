@@ -146,6 +146,7 @@ test("a local operation is ended by a signal", async () => {
     expect(names).not.toContain("b");
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("flags of the interpreter are the projects own", async () => {
     const stack = await local(
         "export const flags = process.execArgv;",

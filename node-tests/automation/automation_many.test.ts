@@ -147,6 +147,7 @@ class Thing extends pulumi.dynamic.Resource { constructor(from) { super(provider
     parentPort.postMessage((await stack.up()).outputs.from.value);
 })();`;
 
+// In Node alone: worker threads, and copies of the SDK that npm may install twice
 test("stacks run in worker threads", () => {
     const directory = besides({
         "worker.cjs": WORKER,
@@ -182,6 +183,7 @@ class Thing extends pulumi.dynamic.Resource { constructor() { super({ create }, 
     parentPort.postMessage(await stack.up().then(({ stdout }) => /its create was .*/.test(stdout) && "unresolved", failure));
 })();`;
 
+// In Node alone: worker threads, and copies of the SDK that npm may install twice
 test("a worker that is ended in the middle leaves the process whole", () => {
     const directory = besides({
         "worker.cjs": ENDED,
@@ -202,6 +204,7 @@ first.once("message", async () => {
     expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe("begun\nunresolved\n");
 });
 
+// In Node alone: worker threads, and copies of the SDK that npm may install twice
 test("two copies of the sdk share a run", async () => {
     const directory = besides({
         "lib.cjs": `const pulumi = require("@pulumi/pulumi");

@@ -17,6 +17,7 @@ await stack.up({ onOutput: (text) => void process.stdout.write(text) });
 `;
 const MODULES = JSON.stringify({ type: "module" });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("what the ES modules of a service declare is found again", () => {
     const place = directory();
     symlinkSync(join(dirname(fileURLToPath(import.meta.url)), "..", "node_modules"), join(place, "node_modules"));

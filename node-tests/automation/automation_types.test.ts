@@ -34,6 +34,7 @@ function compile(text: string, type: "commonjs" | "module", options: string[]): 
 
 const OURS = PROGRAM.replace('"@pulumi/pulumi/automation"', '"maloko/automation"');
 
+// In Node alone: the module systems, TypeScript and its compiler
 test.each([
     ["the import of node", ["--module", "nodenext"]],
     ["the import of bundlers", ["--module", "esnext", "--moduleResolution", "bundler"]],
@@ -44,6 +45,7 @@ test.each([
     expect(compile(OURS, "commonjs", options)).toBe("");
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("a program that is an es module compiles", () => {
     expect(compile(OURS, "module", ["--module", "nodenext"])).toBe("");
 });

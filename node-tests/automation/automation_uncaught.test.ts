@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { newStack, runScript as run } from "../support/automation-kit";
 import { Echo, Thing } from "../support/kit";
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("an error in a timer of a program fails its own run only", () => {
     const { status, stdout, stderr } = run(`
         const bad = up(async () => {
@@ -14,6 +15,7 @@ test("an error in a timer of a program fails its own run only", () => {
     expect([status, stdout, stderr]).toEqual([0, "CommandError: RangeError: late succeeded\n", ""]);
 });
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("an error of nobodys run ends the process as ever", () => {
     for (const thrown of [
         "setTimeout(() => { throw new RangeError('mine'); }, 100)",
@@ -26,6 +28,7 @@ test("an error of nobodys run ends the process as ever", () => {
     }
 });
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("a listener for uncaught errors is the callers own", () => {
     const { status, stdout } = run(`
         process.on("uncaughtException", (error) => console.log("heard", error.message));

@@ -105,6 +105,7 @@ test("the editor of state edit shares the streams", () => {
     expect(gone.output).not.toContain("is kept in");
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("nodeargs of the runtime options are in force", () => {
     const it = project({
         "Pulumi.yaml": "name: test\nruntime:\n  name: nodejs\n  options:\n    nodeargs: --max-old-space-size=321\n",

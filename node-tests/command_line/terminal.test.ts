@@ -45,6 +45,7 @@ test("a breakpoint on a terminal has the terminal", async () => {
     expect(it.ok("stack", "export", "--stack", "dev")).toContain("mauve");
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test.each([
     ["CommonJS", "{}"],
     ["an ES module", '{ "type": "module" }'],
@@ -76,6 +77,7 @@ new Thing("thing");`,
     await terminal.ends();
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("the command is found from wherever the package is installed", () => {
     const it = project({});
     const file = createRequire(join(it.directory, "index.js")).resolve("maloko/command");

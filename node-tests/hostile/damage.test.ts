@@ -31,6 +31,7 @@ const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 const PLACES = ["create", "program"];
 const DOCUMENT = join(import.meta.dirname, "..", "..", "docs", "internals", "hostile-providers.md");
 
+// In Node alone: listeners of the process and prototypes that any code can take away are Node's
 test.each(PLACES)("listeners of the process that are removed are the program's own: %s", (where) => {
     const it = project({
         "index.js": PROGRAM.replace(
@@ -117,10 +118,12 @@ test.each(TOLD)("what others need is taken away and the run says so: %s", (damag
     });
 });
 
+// In Node alone: listeners of the process and prototypes that any code can take away are Node's
 test.each(FATAL)("what Node needs is taken away, and it ends: %s", (damage) => {
     damaged(damage, "create", ({ status, output }) => expect(status, output).not.toBe(0));
 });
 
+// In Node alone: listeners of the process and prototypes that any code can take away are Node's
 test.each([
     ["create after an await", "Object.prototype.then = () => {}", /first failed to create.*Object\.prototype\.then/],
     ["program", "Object.prototype.then = () => {}", /\* first[\s\S]*Object\.prototype\.then/],
@@ -132,6 +135,7 @@ test.each([
     });
 });
 
+// In Node alone: listeners of the process and prototypes that any code can take away are Node's
 test("the document has a row for all that is taken away", () => {
     const document = readFileSync(DOCUMENT, "utf8");
     for (const damage of [...KEPT, ...TOLD.map(([it]) => it), ...FATAL]) {

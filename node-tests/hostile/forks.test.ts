@@ -4,6 +4,7 @@ import { project } from "../support/project";
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 
+// In Node alone: Node's fork begins a fresh process
 test("a forked process has no engine and the run goes on beside it", () => {
     const its = project({
         "child.js": `

@@ -161,6 +161,7 @@ test("a sigterm during the preview of an up ends both", async () => {
     its.ok(...both);
 });
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("a provider that ends the process fails, and a program that does ends", () => {
     const its = project({
         "index.js": `

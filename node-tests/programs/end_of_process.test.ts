@@ -39,6 +39,7 @@ const MODULE = COMMONJS.replaceAll(/const (.*) = require\((.*)\);/g, "import $1 
     "import * as pulumi",
 );
 
+// In Node alone: `beforeExit` is Node's
 test.each([
     ["CommonJS", { "index.js": COMMONJS + BODY }],
     ["an ES module", { "index.mjs": MODULE + BODY, "package.json": '{ "main": "index.mjs" }' }],
@@ -57,6 +58,7 @@ test.each([
     expect(it.runWith({ AT_ONCE: "1" }, "up", ...flags).status).toBe(0);
 });
 
+// In Node alone: `beforeExit` is asked again, round after round, which `atexit` is not
 test("handlers are asked again only after a round that began something", () => {
     // What runs in the round's own turn of the loop was taken for something begun in every later one: a run span without end.
     const it = project({
@@ -70,6 +72,7 @@ process.on("exit", () => console.log("asked", calls));`,
     expect(it.up()).toMatch(/asked [23]\n/);
 });
 
+// In Node alone: `beforeExit` is Node's
 test("an error in a handler of beforeExit fails the program", () => {
     const it = project({
         "index.js": `process.once("beforeExit", () => { throw new RangeError("at the end"); });`,
@@ -79,6 +82,7 @@ test("an error in a handler of beforeExit fails the program", () => {
     expect(status).toBe(1);
 });
 
+// In Node alone: `beforeExit` is Node's
 test("a handler of before the program belongs to no program", () => {
     const it = project({
         "before.cjs": `process.on("beforeExit", () => console.log("a monitor:", require("@pulumi/pulumi").runtime.hasMonitor()));`,

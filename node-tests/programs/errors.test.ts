@@ -170,6 +170,7 @@ test("two resources with one URN are refused", async () => {
     expect(error.message).toContain("twin");
 });
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("a failing component child leaves no unhandled rejection", async () => {
     class Component extends pulumi.ComponentResource {
         constructor(name: string, provider: object) {

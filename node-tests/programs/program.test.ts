@@ -17,6 +17,7 @@ const TYPED = RESOURCE.replace(
     "public readonly out!: pulumi.Output<string>;\n    constructor(name: string, props: any)",
 );
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("a TypeScript program without any configuration keeps its declared outputs", () => {
     const it = project({
         "index.ts": `import * as pulumi from "@pulumi/pulumi";${TYPED}\nexport const out = new Thing("a", { n: 1 }).out;`,
@@ -25,6 +26,7 @@ test("a TypeScript program without any configuration keeps its declared outputs"
     expect(it.outputs()).toEqual({ out: "o" });
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("a tsconfig that targets ES2022 does not lose declared outputs", () => {
     const it = project({
         "index.ts": `import * as pulumi from "@pulumi/pulumi";${TYPED}\nexport const out = new Thing("a", { n: 1 }).out;`,
@@ -34,6 +36,7 @@ test("a tsconfig that targets ES2022 does not lose declared outputs", () => {
     expect(it.outputs()).toEqual({ out: "o" });
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("a CommonJS program's exports are the outputs, also of a function", () => {
     const it = project({
         "index.js": `const pulumi = require("@pulumi/pulumi");${RESOURCE}
@@ -43,6 +46,7 @@ module.exports = async () => { const it = new Thing("a", {}); return { out: it.o
     expect(it.outputs()).toEqual({ out: "o", n: 1 });
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("an ES module program with top-level await", () => {
     const it = project({
         "package.json": `{ "type": "module", "main": "main.mjs" }`,
@@ -54,6 +58,7 @@ export const out = new Thing("a", {}).out;`,
     expect(it.outputs()).toEqual({ out: "o" });
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("a TypeScript program that is an ES module, with a default export", () => {
     const it = project({
         "package.json": `{ "type": "module" }`,
@@ -74,6 +79,7 @@ test("main names a directory or a file", () => {
     expect(it.outputs()).toEqual({ where: "src" });
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test.each([
     ["main", "bin/index.js"],
     ["exports", "./bin/index.js"],
@@ -87,6 +93,7 @@ test.each([
     expect(it.outputs()).toEqual({ where: directory, argument: join(directory, "bin/index.js") });
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("main is looked for in the nearest package.json above", () => {
     const it = project({
         "package.json": JSON.stringify({ main: "lib/program.ts" }),
@@ -103,6 +110,7 @@ test("main is looked for in the nearest package.json above", () => {
     expect(JSON.parse(infra("stack", "output", "--json"))).toEqual({ where: "infra" });
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("a function that a CommonJS module exports is called through its namespace", () => {
     const it = project({
         "greet.js": "module.exports = (name) => 'hello ' + name; module.exports.extra = 1;",
@@ -147,6 +155,7 @@ made.id.apply(() => { throw new Error("midway"); });`,
     expect(it.resources()).toEqual(["b"]);
 });
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("resources that are made in timers are registered", () => {
     const it = project({
         "index.ts": `import * as pulumi from "@pulumi/pulumi";${TYPED}
@@ -156,6 +165,7 @@ setTimeout(() => { new Thing("later", {}); setTimeout(() => new Thing("latest", 
     expect(it.resources().sort()).toEqual(["later", "latest"]);
 });
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("what provider calls leave open does not keep a program from ending", () => {
     const it = project({
         "index.ts": `import * as pulumi from "@pulumi/pulumi"; import * as net from "net";
@@ -206,6 +216,7 @@ test("resource and class removed at once is an error and loses nothing", () => {
     expect(it.resources()).toEqual(["a"]);
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("typecheck: true refuses a program whose types are wrong", () => {
     const files = { "index.ts": "export const n: number = 'text';", "Pulumi.yaml": "name: test\nruntime: nodejs\n" };
     const it = project(files);
@@ -216,6 +227,7 @@ test("typecheck: true refuses a program whose types are wrong", () => {
     expect(output).toContain("index.ts(1,14): error TS2322");
 });
 
+// In Node alone: the module systems, TypeScript and its compiler
 test("errors of a program show the lines of its source", () => {
     const it = project({
         "index.ts":
@@ -228,6 +240,7 @@ test("errors of a program show the lines of its source", () => {
     expect(output).not.toContain("node:internal");
 });
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("a program that waits for ever says so", () => {
     const it = project({ "index.ts": "export = new Promise(() => {});" });
     const { status, output } = it.run("up", "--yes", "--skip-preview");
@@ -244,6 +257,7 @@ test("a missing program and a missing SDK are named", () => {
     expect(output).toContain("./missing");
 });
 
+// In Node alone: worker threads, and copies of the SDK that npm may install twice
 test("two copies of the SDK in one tree share the run", () => {
     const it = project({
         "index.js": `const pulumi = require("@pulumi/pulumi"); const lib = require("./lib");${RESOURCE}

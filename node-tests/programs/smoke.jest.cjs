@@ -1,3 +1,4 @@
+// All in Node alone: the same package in jest, as far as it could differ
 // The same engine under jest, whose tests run in a realm of their own.
 const { mkdtempSync, rmSync } = require("node:fs");
 const { tmpdir } = require("node:os");

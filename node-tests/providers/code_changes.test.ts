@@ -222,6 +222,7 @@ test("a class that only has another name is no change of code", async () => {
     expectUnchanged(await up(stack, label(SOURCE.replace("class Label", "class Tag"), { name: "Tag" })));
 });
 
+// In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
 test("the methods of an object literal are its code", async () => {
     const literal = (text: string) =>
         label(`const provider = {

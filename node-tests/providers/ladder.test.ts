@@ -127,6 +127,7 @@ test("functions that a constructor does not make alone are attributes", async ()
     expect(deleted).toEqual([]);
 });
 
+// In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
 test("an object literal is found again as the constant that holds it", async () => {
     const stack = newStack();
     await stack.up(() => void new Thing(constant, "a"));
@@ -134,6 +135,7 @@ test("an object literal is found again as the constant that holds it", async () 
     expect(deleted).toEqual([["constant", "constant"]]);
 });
 
+// In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
 test("an object literal is found in a package that was loaded or changed after others were looked for", async () => {
     const file = join(mkdtempSync(join(tmpdir(), "maloko-")), "node_modules", "late", "index.js");
     mkdirSync(dirname(file), { recursive: true });
@@ -200,6 +202,7 @@ test("two clients of one class are never mixed up", async () => {
     expect(Object.keys(stack.resources()).sort()).toEqual(["a", "b"]);
 });
 
+// In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
 test("an object with private fields is an error that says so", async () => {
     const stack = newStack();
     await stack.up(() => void new Thing(new Secretive(), "a"));

@@ -54,6 +54,7 @@ test("every call gets property bags of its own", async () => {
     expect(seen).toEqual([{ list: [1] }]);
 });
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("synchronous and asynchronous methods work alike", async () => {
     const stack = newStack();
     const provider = {

@@ -8,6 +8,7 @@ import { project } from "../support/project";
 
 const require = createRequire(import.meta.url);
 
+// In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
 test("an object literal is called live", async () => {
     const calls: Props[] = [];
     const literal = {
@@ -77,6 +78,7 @@ test("the SDK never serialises a provider, and its serialiser is never loaded", 
     expect(String(serialiser.serializeFunction)).not.toContain("closure");
 });
 
+// In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
 test("other functions are still serialised by the real serialiser", async () => {
     const serialised = await pulumi.runtime.serializeFunction(() => 42);
     expect(serialised.text).toContain("42");
@@ -98,6 +100,7 @@ test("one object shared by many resources stays one object", async () => {
     expect([...seen]).toEqual([provider]);
 });
 
+// In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
 test("a program that reads a WeakMap right after the SDK's option is not disturbed", async () => {
     const key = { create: "no function" };
     const map = new WeakMap([[key, "value"]]);
@@ -142,6 +145,7 @@ test("output get in the program is still an error", async () => {
     expect(error.message).toContain("Cannot call '.get' during update or preview");
 });
 
+// In Node alone: worker threads, and copies of the SDK that npm may install twice
 test("programs run inside worker threads", async () => {
     const worker = new Worker(new URL("../support/sample-package/worker.cjs", import.meta.url));
     const ids = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
@@ -219,6 +223,7 @@ test.each([
     expect(it.ok("stack", "export", "--stack", "dev")).not.toContain("::upload");
 });
 
+// In Node alone: Node has two kinds of modules, TypeScript and its paths; Python has one kind
 test("a file that is loaded for one provider has no other one written down as Pulumi stores it", () => {
     // The SDK would load a compiler for that, and walk through all that a provider imports.
     const it = project({

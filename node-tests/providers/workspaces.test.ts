@@ -1,3 +1,4 @@
+// All in Node alone: the module systems, TypeScript and its compiler
 import { expect, test } from "vitest";
 import { type Kind, type Layout, Workspace } from "../support/workspaces";
 

@@ -1,3 +1,4 @@
+// All in Node alone: the module systems, TypeScript and its compiler
 import { expect, test } from "vitest";
 import { deletedIn } from "../support/workspaces";
 import { YarnWorkspace } from "./yarn";

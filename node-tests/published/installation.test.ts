@@ -1,3 +1,4 @@
+// All in Node alone: npm's peer dependencies: pip takes what the extras of a package ask for
 // What decides whether the package can be installed beside the tools of a project, and what is said of tools that are too old.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -182,6 +182,7 @@ test("the sdks own server runs the providers of an export for pulumi", async () 
     });
 });
 
+// In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
 test("code that uses the SDK is serialised", async () => {
     const using = `class Using extends Tagged {
     async create(props: any) { await pulumi.log.info("in create"); return { id: "made", outs: props }; }

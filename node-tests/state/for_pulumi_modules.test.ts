@@ -15,6 +15,7 @@ function codeIn(exported: string): string {
     return deployment.resources.flatMap(({ inputs }) => inputs?.__provider ?? []).join();
 }
 
+// In Node alone: the module systems, TypeScript and its compiler
 test.each([
     ['import ms = require("ms");', "ms(60000)"],
     ['import * as ms from "ms";', "(ms as any)(60000)"],
@@ -43,6 +44,7 @@ export const said = new Thing("thing").text;`,
     expect(code.length).toBeLessThan(20_000);
 });
 
+// In Node alone: Node has two kinds of modules, TypeScript and its paths; Python has one kind
 test("classes are written also where the project has no compiler of TypeScript, and the SDK takes its old one", () => {
     const it = project({
         "index.ts": `import * as pulumi from "@pulumi/pulumi";

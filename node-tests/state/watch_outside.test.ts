@@ -106,6 +106,7 @@ const kinds: [string, Record<string, string>, Record<string, (value: string) => 
 ];
 
 for (const [kind, files, loaded] of kinds) {
+    // In Node alone: Node has two kinds of modules, TypeScript and its paths; Python has one kind
     test(`watch follows files outside of the project: ${kind}`, async () => {
         const values = new Map(Object.keys(loaded).map((name) => [name, "first"]));
         const texts = () => Object.fromEntries([...values].map(([name, value]) => [name, loaded[name]?.(value) ?? ""]));

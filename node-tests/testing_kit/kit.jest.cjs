@@ -35,6 +35,7 @@ class Thing extends pulumi.dynamic.Resource {}
 
 const test = base.extend({ world: async (_, use) => use(new Cloud()) });
 
+// In Node alone: the same package in jest, as far as it could differ
 test("a stack is planned, made, changed and removed", async ({ stack, world }) => {
     const s = stack(({ n }) => void new Thing(new Provider(world), "b", { name: "one", n }), { inputs: { n: 1 } });
     expect(await s.preview()).toPlan({ b: "create" });
@@ -54,6 +55,7 @@ test("a stack is planned, made, changed and removed", async ({ stack, world }) =
     expect(world.things.size).toBe(0);
 });
 
+// In Node alone: the same package in jest, as far as it could differ
 test("a failure is the very error object, with its resource and method", async ({ stack, world }) => {
     const s = stack(() => void new Thing(new Provider(world), "b", { name: "one" }));
     const boom = new Error("quota exceeded");

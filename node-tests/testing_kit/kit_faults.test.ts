@@ -5,6 +5,7 @@ import { BucketProvider, bucket, Cloud, test } from "./cloud";
 
 const inputs = { name: "one" };
 
+// In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("what is thrown need not be an error", async ({ stack, world }) => {
     const s = stack(bucket(world), { inputs });
     s.stub("create", { throws: "a text" });

@@ -151,6 +151,7 @@ def test_a_signal_ends_an_operation_gracefully(tmp_path: Path) -> None:
     assert stack.workspace.list_stacks()[0].update_in_progress is False
 
 
+# In Python alone: signals and sys.exit are exceptions, which have a class and can be caught
 @pytest.mark.usefixtures("interrupts_heard")
 def test_a_signal_in_the_program_ends_a_destroy(tmp_path: Path) -> None:
     interrupts: list[bool] = []

@@ -99,6 +99,7 @@ def test_an_error_of_a_local_program_names_resource_and_method(tmp_path: Path) -
     assert "OverflowError: too bad" in error.stdout
 
 
+# In Python alone: signals and sys.exit are exceptions, which have a class and can be caught
 def test_an_error_of_a_local_program_has_the_official_class(tmp_path: Path) -> None:
     (tmp_path / "raises").mkdir()
     with pytest.raises(auto.RuntimeError) as raised:

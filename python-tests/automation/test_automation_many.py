@@ -87,11 +87,13 @@ async def _twenty(directory: Path) -> None:
     assert ticks > STACKS, "the loop goes on meanwhile"
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
 def test_twenty_stacks_are_awaited_at_once(run: Callable[[Coroutine[Any, Any, None]], None], tmp_path: Path) -> None:
     run(_twenty(tmp_path))
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
 def test_a_stack_may_be_called_where_an_event_loop_runs(
     run: Callable[[Coroutine[Any, Any, auto.UpResult]], auto.UpResult], tmp_path: Path
@@ -117,6 +119,7 @@ def test_a_program_may_drive_another_stack(tmp_path: Path) -> None:
     assert result.summary.resource_changes == {"create": 3}
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 def test_a_task_that_is_cancelled_cancels_its_operation(tmp_path: Path) -> None:
     began = threading.Event()
 
@@ -180,6 +183,7 @@ def test_what_has_not_begun_is_dropped_when_it_is_cancelled(tmp_path: Path) -> N
     assert stack.up().summary.resource_changes == {"create": 2}
 
 
+# In Node: async storages of the caller reach program and provider
 def test_context_variables_of_the_caller_reach_program_and_provider(tmp_path: Path) -> None:
     request: contextvars.ContextVar[str] = contextvars.ContextVar("request", default="none")
     found: set[tuple[str, str]] = set()
@@ -267,6 +271,7 @@ def _python(code: str, directory: Path, *arguments: str) -> str:
     return done.stdout
 
 
+# In Python alone: a process that forks takes the engine with it, and Python has sub-interpreters
 def test_processes_that_are_forked_off_run_stacks_of_their_own(tmp_path: Path) -> None:
     # The parent has run a stack before: what it left in the process must not disturb the copies.
     out = _python(
@@ -306,6 +311,7 @@ def deploy(number):
 """
 
 
+# In Python alone: a process that forks takes the engine with it, and Python has sub-interpreters
 def test_celery_workers_run_stacks(tmp_path: Path) -> None:
     (tmp_path / "queue").mkdir()
     (tmp_path / "results").mkdir()
@@ -351,6 +357,7 @@ def app(environ, start_response):
 """
 
 
+# In Python alone: a process that forks takes the engine with it, and Python has sub-interpreters
 def test_gunicorn_workers_run_a_stack_per_request(tmp_path: Path) -> None:
     import http.client
     import socket
@@ -388,6 +395,7 @@ def test_gunicorn_workers_run_a_stack_per_request(tmp_path: Path) -> None:
     assert answers == [f"number {number}" for number in range(6)], (tmp_path / "server.log").read_text()
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 def test_a_notebook_runs_stacks(tmp_path: Path) -> None:
     cells = [
         f"import sys; sys.path[:0] = {PATH.split(os.pathsep)!r}\n"

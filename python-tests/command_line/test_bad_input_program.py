@@ -54,6 +54,7 @@ def test_an_error_that_nobody_awaits_fails_the_program(project: Project) -> None
     assert "in work" in said
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 def test_a_task_that_outlives_the_program_is_a_warning(project: Project) -> None:
     project.write(
         "__main__.py",
@@ -83,6 +84,7 @@ def test_a_syntax_error_is_shown_with_its_line_and_nothing_else(project: Project
     assert "site-packages" not in said
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_two_resources_of_one_urn_are_refused_and_the_first_is_kept(project: Project) -> None:
     said = failed(project, "Thing('twin')\nThing('twin')\n")
     assert "Duplicate resource URN" in said
@@ -104,6 +106,7 @@ SlowThing("first")
 """
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_sigterm_lets_the_call_in_flight_end_and_keeps_what_it_made(project: Project) -> None:
     project.write("__main__.py", SLOW)
     running = begin(project, *RUN)
@@ -118,6 +121,7 @@ def test_a_sigterm_lets_the_call_in_flight_end_and_keeps_what_it_made(project: P
     assert "unchanged" in project.run(*RUN).stdout
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_second_ctrl_c_names_the_call_that_it_leaves(project: Project) -> None:
     project.write("__main__.py", SLOW)
     running = begin(project, *RUN, "--json")

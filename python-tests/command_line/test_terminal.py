@@ -70,6 +70,7 @@ def test_a_breakpoint_on_a_terminal_has_the_terminal(project: Project) -> None:
     assert "mauve" in project.state()
 
 
+# In Python alone: sys.stdout is an object that anybody may replace, and pdb reads from the terminal
 def test_what_is_stepped_over_comes_back_to_the_debugger(project: Project) -> None:
     asking(
         project,
@@ -115,6 +116,7 @@ def test_a_question_of_the_program_is_seen_and_answered(project: Project) -> Non
     assert "Ada" in project.run("stack", "output", "name").stdout
 
 
+# In Python alone: sys.stdout is an object that anybody may replace, and pdb reads from the terminal
 def test_a_debugger_gets_ctrl_c(project: Project) -> None:
     asking(
         project,
@@ -137,6 +139,7 @@ def test_a_debugger_gets_ctrl_c(project: Project) -> None:
     assert "went on" in project.state()
 
 
+# In Python alone: sys.stdout is an object that anybody may replace, and pdb reads from the terminal
 def test_a_debugger_of_the_program_gets_ctrl_c(project: Project) -> None:
     project.write("__main__.py", 'import pulumi\nbreakpoint()\npulumi.export("name", "went on")\n')
     with Terminal(project, *UP) as terminal:
@@ -161,6 +164,7 @@ def test_off_a_terminal_a_question_finds_no_input(project: Project) -> None:
     assert "EOFError" in project.failing(*UP)
 
 
+# In Python alone: sys.stdout is an object that anybody may replace, and pdb reads from the terminal
 def test_debugpy_stops_in_a_provider_beside_the_display(project: Project) -> None:
     asking(project, 'return CreateResult("made", props)')
     program = project.directory / "__main__.py"

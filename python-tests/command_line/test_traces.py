@@ -156,6 +156,7 @@ def test_a_failed_call_says_so_in_its_span_without_the_secret(trial: Project) ->
     assert [point for point, _ in seen.metrics["maloko.provider.calls"] if point["maloko.outcome"] == "failed"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_calls_and_waits_are_measured(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as seen:
@@ -173,6 +174,7 @@ def test_calls_and_waits_are_measured(trial: Project) -> None:
     assert (point["maloko.stack"], number) == ("dev", 1)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_the_flag_sends_traces_alone(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as seen:
@@ -186,6 +188,7 @@ def test_the_flag_sends_traces_alone(trial: Project) -> None:
     assert seen.spans[0].service == "maloko"
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_nothing_is_sent_unless_somebody_asks(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as seen:
@@ -196,6 +199,7 @@ def test_nothing_is_sent_unless_somebody_asks(trial: Project) -> None:
     assert seen.requests == []
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_headers_go_with_what_is_sent_and_are_never_shown(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as seen:
@@ -205,6 +209,7 @@ def test_headers_go_with_what_is_sent_and_are_never_shown(trial: Project) -> Non
     assert "abcdefgh" not in done.stdout + done.stderr
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_traces_and_metrics_go_by_grpc(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     headers = {"OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20abcdefgh"}
@@ -220,6 +225,7 @@ def test_traces_and_metrics_go_by_grpc(trial: Project) -> None:
     assert "OpenTelemetry" not in done.stderr
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_is_sent_may_be_compressed(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as by_http, grpc_collector() as by_grpc:
@@ -231,6 +237,7 @@ def test_what_is_sent_may_be_compressed(trial: Project) -> None:
     assert by_grpc.span("maloko up")
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_each_signal_may_have_its_own_protocol(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as by_http, grpc_collector() as by_grpc:
@@ -245,6 +252,7 @@ def test_each_signal_may_have_its_own_protocol(trial: Project) -> None:
     assert [span.name for span in by_grpc.spans if span.parent == ""] == ["maloko up", "maloko preview"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
 @pytest.mark.parametrize("hangs", [False, True])
 def test_a_collector_that_is_away_or_hangs_costs_a_warning_alone(trial: Project, hangs: bool, protocol: str) -> None:
@@ -258,6 +266,7 @@ def test_a_collector_that_is_away_or_hangs_costs_a_warning_alone(trial: Project,
     assert hangs or "http://127.0.0.1:1" in warnings[0]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_protocol_that_maloko_does_not_speak_is_named(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as seen:

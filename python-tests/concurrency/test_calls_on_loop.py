@@ -1,5 +1,7 @@
 """Calls from other threads onto the program's event loop, which may end before it has answered them."""
 
+# All in Python alone: Python's parser and event loop meet other threads; Node has one thread per program
+
 from __future__ import annotations
 
 import asyncio

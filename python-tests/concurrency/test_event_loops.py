@@ -1,5 +1,7 @@
 """Tasks that are left on a loop when its work is done: `maloko._process.event_loops`."""
 
+# All in Python alone: Python's parser and event loop meet other threads; Node has one thread per program
+
 from __future__ import annotations
 
 import asyncio

@@ -37,6 +37,7 @@ def test_stacks_run_side_by_side_without_mixing(stack: Stack) -> None:
         assert (inputs["stack"], inputs["value"]) == (f"s{number}", f"v{number}")
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 def test_a_run_works_where_an_event_loop_is_running(stack: Stack) -> None:
     async def main():
         return stack.up(lambda: Thing(Echo(), "a"))
@@ -80,6 +81,7 @@ def test_the_seams_are_out_of_the_way_after_a_run(stack: Stack) -> None:
     assert (dynamic.serialize_provider, pulumi.Output.get, gc.get_threshold(), pulumi.log.debug) == before
 
 
+# In Python alone: threads: a Node program and its providers have one
 def test_a_bare_thread_never_sees_another_runs_monitor(stack: Stack) -> None:
     seen = []
 
@@ -118,6 +120,7 @@ def ours() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name.startswith("maloko")}
 
 
+# In Python alone: threads: a Node program and its providers have one
 def test_threads_end_with_the_run(stack: Stack) -> None:
     class Waiting(ResourceProvider):
         def create(self, props):

@@ -49,6 +49,7 @@ def tenant() -> Iterator[Tenant]:
     sys.setswitchinterval(before)
 
 
+# In Python alone: Python's parser and event loop meet other threads; Node has one thread per program
 @pytest.mark.parametrize(
     "read",
     [

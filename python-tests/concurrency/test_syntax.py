@@ -1,5 +1,7 @@
 """Source is parsed from many threads at once: `maloko._process.syntax`."""
 
+# All in Python alone: Python's parser and event loop meet other threads; Node has one thread per program
+
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,7 @@
 """Processes that are forked off a run: they cannot register or write the state, say so, and leave the run alone."""
 
+# All in Python alone: a process that forks takes the engine with it, and Python has sub-interpreters
+
 import os
 import subprocess
 import sys

@@ -132,6 +132,7 @@ def test_a_closed_terminal_is_a_first_signal(project: Project) -> None:
     is_named_and_made(project)
 
 
+# In Python alone: Node takes SIGHUP for one that is not ignored, before any code of ours runs
 def test_under_nohup_a_closed_terminal_is_nothing(project: Project) -> None:
     body = (
         "def create(self, props):\n        os.kill(os.getpid(), signal.SIGHUP)\n        return CreateResult('it', {})\n"

@@ -54,6 +54,7 @@ print(getattr(failed, "formatted", failed))
 """
 
 
+# In Python alone: a process that forks takes the engine with it, and Python has sub-interpreters
 def test_a_sub_interpreter_is_refused_clearly() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, timeout=60, check=False

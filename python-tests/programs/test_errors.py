@@ -57,6 +57,7 @@ def test_no_exception_of_a_provider_hangs_or_ends_the_process(stack: Stack, erro
     assert result.exception is error
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 @pytest.mark.parametrize("error", [StopIteration("x"), SystemExit(3), KeyboardInterrupt(), ValueError("x")])
 def test_no_exception_of_an_async_method_hangs_or_ends_the_process(stack: Stack, error) -> None:
     class Async(ResourceProvider):
@@ -113,6 +114,7 @@ def test_an_asynchronous_program_that_raises_fails(stack: Stack) -> None:
         stack.up(main)
 
 
+# In Python alone: signals and sys.exit are exceptions, which have a class and can be caught
 def test_sys_exit_0_is_success_and_another_code_is_not(stack: Stack) -> None:
     def program(code):
         def run() -> None:
@@ -127,6 +129,7 @@ def test_sys_exit_0_is_success_and_another_code_is_not(stack: Stack) -> None:
     assert "sys.exit(3)" in (result.error or "")
 
 
+# In Node: a run error is shown without a stack
 def test_a_run_error_is_shown_without_a_traceback(stack: Stack) -> None:
     def program() -> None:
         raise pulumi.RunError("set the region first")
@@ -180,6 +183,7 @@ def test_a_failure_does_not_stop_what_is_in_flight(stack: Stack) -> None:
     assert "slow" in stack.resources()
 
 
+# In Python alone: threads: a Node program and its providers have one
 def test_a_dynamic_resource_outside_of_the_run_is_refused(stack: Stack) -> None:
     import threading
 
@@ -254,6 +258,7 @@ def test_the_first_line_of_an_error_tells_what_caused_it(stack: Stack, name: str
     assert result.exception is error
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 @pytest.mark.parametrize("compute", ["concat", "format", "json_dumps", "json_loads"])
 def test_errors_in_outputs_that_the_sdk_computes_name_the_line(stack: Stack, compute: str) -> None:
     def program() -> None:
@@ -271,6 +276,7 @@ def test_errors_in_outputs_that_the_sdk_computes_name_the_line(stack: Stack, com
     assert "site-packages" not in said
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_a_second_registration_of_outputs_is_an_error_that_says_so(stack: Stack) -> None:
     class Twice(pulumi.ComponentResource):
         def __init__(self) -> None:

@@ -35,6 +35,7 @@ def test_a_call_within_its_limit_is_made_as_any_other(stack: Stack) -> None:
     assert stack.resources()["a"]["customTimeouts"] == {"create": 3600}
 
 
+# In Node: an async call that takes too long is given up and stays pending
 def test_an_async_call_that_takes_too_long_is_cancelled_and_stays_pending(stack: Stack) -> None:
     ended: list[str] = []
 
@@ -57,6 +58,7 @@ def test_an_async_call_that_takes_too_long_is_cancelled_and_stays_pending(stack:
     assert any("an earlier run was interrupted while creating this resource" in text for text in warnings)
 
 
+# In Python alone: threads: a Node program and its providers have one
 def test_a_call_that_cannot_be_cancelled_is_given_up(stack: Stack) -> None:
     go_on = threading.Event()
 

@@ -32,6 +32,7 @@ def things(project: Project) -> Project:
     return project
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_a_program_is_a_directory_with_a_main_module(things: Project) -> None:
     things.write("__main__.py", "import things\nthings.Thing('a')\n")
     things.run("up", "--yes")
@@ -50,6 +51,7 @@ def test_main_names_a_directory_or_a_file(things: Project) -> None:
     assert things.run("stack", "output", "where").stdout.strip() == "other"
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_a_program_finds_name_file_path_and_arguments_as_python_sets_them(project: Project) -> None:
     project.write(
         "__main__.py",
@@ -98,12 +100,14 @@ def test_what_was_made_before_the_program_raised_stays(things: Project) -> None:
     assert "::b" in things.state()
 
 
+# In Node: a missing program and a missing SDK are named
 def test_a_missing_main_module_is_named(project: Project) -> None:
     (project.directory / "__main__.py").unlink()
     said = project.failing("preview")
     assert "__main__.py" in said
 
 
+# In Python alone: signals and sys.exit are exceptions, which have a class and can be caught
 def test_sys_exit_0_ends_a_program_well(project: Project) -> None:
     project.write("__main__.py", "import sys\nsys.exit(0)\n")
     project.run("up", "--yes")
@@ -111,6 +115,7 @@ def test_sys_exit_0_ends_a_program_well(project: Project) -> None:
     assert "sys.exit(4)" in project.failing("up", "--yes")
 
 
+# In Node: a removed resource is deleted by an unexported class of the entry file
 def test_a_class_of_the_main_module_is_found_again(things: Project) -> None:
     things.write("__main__.py", PROVIDER + "\nThing('a', label='main')\n")
     things.run("up", "--yes")
@@ -118,6 +123,7 @@ def test_a_class_of_the_main_module_is_found_again(things: Project) -> None:
     assert "deleted main-1" in things.run("up", "--yes").stdout
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_a_class_of_a_module_that_the_program_does_not_import_any_more_is_found_again(things: Project) -> None:
     things.write("__main__.py", "import things\nthings.Thing('a', label='late')\n")
     things.run("up", "--yes")
@@ -125,6 +131,7 @@ def test_a_class_of_a_module_that_the_program_does_not_import_any_more_is_found_
     assert "deleted late-1" in things.run("up", "--yes").stdout
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_destroy_without_the_program_finds_classes_of_modules(things: Project) -> None:
     things.write("__main__.py", "import things\nthings.Thing('a', label='kept')\n")
     things.run("up", "--yes")
@@ -132,6 +139,7 @@ def test_destroy_without_the_program_finds_classes_of_modules(things: Project) -
     assert "deleted kept-1" in things.run("destroy", "--yes", "--no-program").stdout
 
 
+# In Python alone: threads: a Node program and its providers have one
 def test_classes_are_found_while_another_thread_loads_their_module(things: Project) -> None:
     names = [f"thing-{number}" for number in range(8)]
     things.write("__main__.py", f"import things\nfor name in {names}:\n    things.Thing(name, label='many')\n")
@@ -152,11 +160,13 @@ def test_resource_and_class_removed_at_once_is_an_error_and_loses_nothing(things
     assert "::b" in things.state()
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_another_virtualenv_is_named_when_it_lacks_maloko(project: Project) -> None:
     project.write("Pulumi.yaml", "name: trial\nruntime:\n  name: python\n  options:\n    virtualenv: venv\n")
     assert "maloko install" in project.failing("preview")
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_native_packages_are_listed_without_a_run(project: Project) -> None:
     project.write("__main__.py", "raise ValueError('must not run')\nimport pulumi_aws as aws\n")
     said = project.failing("check")

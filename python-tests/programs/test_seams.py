@@ -24,6 +24,7 @@ def refused(stack: Stack) -> str:
     return str(caught.value)
 
 
+# In Node: without one of the two places of the serialiser the other one does
 def test_without_the_serialiser_of_providers_the_error_names_the_sdk_and_the_seam(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -34,6 +35,7 @@ def test_without_the_serialiser_of_providers_the_error_names_the_sdk_and_the_sea
     assert stack.resources() == {}
 
 
+# In Python alone: modules, virtual environments and pickling
 @pytest.mark.parametrize("name", ["monitor", "callbacks"])
 def test_without_the_settings_of_a_run_the_error_names_the_sdk_and_the_seam(
     stack: Stack, monkeypatch: pytest.MonkeyPatch, name
@@ -101,6 +103,7 @@ import maloko._embedded
 """
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_without_a_name_that_maloko_imports_the_error_names_the_sdk_and_the_seam() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT_A_NAME], capture_output=True, text=True)
     assert done.returncode != 0
@@ -115,6 +118,7 @@ def test_an_sdk_that_is_newer_than_the_tested_ones_is_a_warning(stack: Stack, mo
     assert any("pulumi 3.9999.0 is newer" in text for text in result.messages("warning"))
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_commands_that_run_no_program_load_no_event_loop_and_no_sdk(project: Project) -> None:
     words = [sys.executable, "-X", "importtime", "-m", "maloko", "stack"]
     done = subprocess.run(
@@ -137,6 +141,7 @@ pulumi.export("nothing", hasattr(pulumi, "nothing"))
 """
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_parts_of_the_sdk_that_programs_hardly_use_are_loaded_when_they_are_asked_for(project: Project) -> None:
     project.write("__main__.py", WITH_ALL_OF_THE_SDK)
     project.run("up", "--yes", "--skip-preview")

@@ -124,6 +124,7 @@ def test_a_stack_reference_gives_the_outputs_of_another_stack_by_every_form_of_i
     network.run("destroy", "--yes", "--skip-preview", "--stack", "dev")
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_secret_outputs_of_another_stack_stay_secret(network: Project) -> None:
     network.run("config", "set", "other", "prod", "--stack", "dev")
     said = network.run("up", "--yes", "--diff", "--stack", "dev")
@@ -175,6 +176,7 @@ def test_a_secret_of_another_stack_that_cannot_be_decrypted_fails_the_run_that_a
     assert used.exists()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_reference_to_a_stack_that_is_not_there_names_it_and_the_way_to_write_names(network: Project) -> None:
     network.run("config", "set", "other", "organization/other/prod", "--stack", "dev")
     said = network.failing("preview", "--stack", "dev")
@@ -193,6 +195,7 @@ def test_a_stash_keeps_its_first_value_until_it_is_replaced(project: Project) ->
     assert outputs(project)["output"] == {"n": [2]}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_functions_of_packages_need_their_plugins(project: Project) -> None:
     project.write("__main__.py", "import pulumi\npulumi.runtime.invoke('aws:s3/getBucket:getBucket', {})\n")
     said = project.failing("preview", "--stack", "dev")

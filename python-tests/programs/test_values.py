@@ -46,11 +46,13 @@ def test_the_sign_of_a_zero_is_kept(stack: Stack) -> None:
     assert repr(seen) == "[[-0.0, -0.0, 0.0]]"
 
 
+# In Node: undefined members are left out
 def test_none_at_the_top_is_left_out(stack: Stack) -> None:
     made(stack, {"a": None, "b": 1})
     assert outputs(stack) == {"b": 1}
 
 
+# In Node: instances of classes count as their data
 def test_tuples_and_subclasses_of_plain_types_are_taken_for_them(stack: Stack) -> None:
     class Colour(str, enum.Enum):
         RED = "red"
@@ -109,6 +111,7 @@ def test_nan_is_kept_with_a_warning(stack: Stack) -> None:
     assert any('outs["v"] is NaN' in text for text in result.messages("warning"))
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_a_whole_number_that_loses_digits_is_kept_with_a_warning(stack: Stack) -> None:
     result = made(stack, {"v": 2**60 + 1})
     assert result.outcome == "succeeded"
@@ -122,6 +125,7 @@ def test_a_create_without_a_usable_id_fails(stack: Stack, id_) -> None:
     assert any("create returned" in text for text in result.messages("error"))
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_an_id_of_ascii_bytes_is_taken_for_its_text(stack: Stack) -> None:
     made(stack, {}, binascii.b2a_hex(b"\x01\x02"))
     assert stack.resources()["a"]["id"] == "0102"
@@ -138,11 +142,13 @@ def test_a_create_that_returns_something_else_fails(stack: Stack, result) -> Non
     assert "must return a CreateResult" in "".join(outcome.messages("error"))
 
 
+# In Node: outputs that are no object are refused
 def test_outputs_that_are_no_dict_are_refused(stack: Stack) -> None:
     result = made(stack, [1])
     assert "must be a dict" in "".join(result.messages("error"))
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_numbers_arrive_as_floats_and_as_ints_where_the_project_says_so(stack: Stack) -> None:
     seen = []
 
@@ -157,6 +163,7 @@ def test_numbers_arrive_as_floats_and_as_ints_where_the_project_says_so(stack: S
     assert seen == [float, int]
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_assets_arrive_as_the_sdks_objects(stack: Stack) -> None:
     seen = []
 
@@ -232,6 +239,7 @@ def test_inputs_with_values_in_values_come_back(stack: Stack, within: Callable[[
     assert stack.resources()["a"]["outputs"]["v"] == value
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_a_stack_output_that_is_nested_too_deeply_is_an_error_whatever_the_recursion_limit(
     stack: Stack, recursion_limit: Callable[[int], None]
 ) -> None:
@@ -288,6 +296,7 @@ def test_inputs_with_half_of_a_surrogate_pair_are_errors_that_name_resource_and_
         assert "resource 'a': property 'v.in[1]' holds half of a surrogate pair" in str(result.exception)
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 @pytest.mark.parametrize("key", [1, None, True, ("a", 1)])
 def test_keys_of_inputs_that_are_no_text_are_errors_that_name_them(stack: Stack, key: object) -> None:
     for wrap in (plain, later):
@@ -311,6 +320,7 @@ def test_a_pipe_in_an_asset_or_archive_is_refused(stack: Stack, tmp_path: Path) 
         assert "it is a pipe, a socket or a device, and no file" in said
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 @pytest.mark.parametrize("sign", [1, -1])
 def test_inputs_that_are_too_large_are_errors_that_name_resource_and_property(stack: Stack, sign) -> None:
     value = {"list": [1, sign * 10**400]}
@@ -341,6 +351,7 @@ def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:
     assert resource["outputs"]["s"] != "hush"
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_an_output_without_a_value_is_refused_with_a_way_out(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("maloko._sdk.outputs._PATIENCE_SECONDS", 0.01)
 
@@ -439,6 +450,7 @@ def recorded_by_every_method(stack: Stack, props: dict) -> dict:
     return {key: value if isinstance(value, list) else [value] for key, value in seen.items()}
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_whole_numbers_are_ints_in_every_method_where_the_project_says_so(stack: Stack) -> None:
     stack.config["maloko:integers"] = "true"
     for values in recorded_by_every_method(stack, {"v": {"deep": [3, 1.5, 4]}}).values():
@@ -446,6 +458,7 @@ def test_whole_numbers_are_ints_in_every_method_where_the_project_says_so(stack:
             assert [type(number) for number in value["deep"]] == [int, float, int]
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_assets_arrive_with_their_content_in_every_method(stack: Stack) -> None:
     for values in recorded_by_every_method(stack, {"v": pulumi.StringAsset("text")}).values():
         for value in values:

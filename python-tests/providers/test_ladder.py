@@ -125,6 +125,7 @@ def test_functions_that_a_constructor_does_not_make_alone_are_attributes(stack: 
     assert providers.deleted == []
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_setstate_is_called_where_a_class_has_it(stack: Stack) -> None:
     stack.up(lambda: Thing(Restored("state"), "a"))
     stack.up(nothing)
@@ -178,6 +179,7 @@ def test_an_object_with_a_client_is_an_error_that_names_the_attribute(stack: Sta
     assert providers.deleted == []
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_a_class_that_is_local_to_a_function_is_an_error_that_says_so(stack: Stack) -> None:
     class Local(ResourceProvider):
         def create(self, props):

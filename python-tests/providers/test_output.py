@@ -78,6 +78,7 @@ def test_what_is_begun_is_told_when_it_is_flushed_or_at_the_end(log: Log, under:
     assert [line for _, _, line in log.lines] == ["10%", "20%", "never ended"]
 
 
+# In Python alone: sys.stdout is an object that anybody may replace, and pdb reads from the terminal
 def test_async_methods_print_on_their_resource_too(log: Log, under: io.StringIO) -> None:
     stream = CallStream(under, log)
 
@@ -95,6 +96,7 @@ def test_async_methods_print_on_their_resource_too(log: Log, under: io.StringIO)
     assert sorted(log.lines) == [("a", 4, "from a"), ("b", 4, "from b")]
 
 
+# In Python alone: sys.stdout is an object that anybody may replace, and pdb reads from the terminal
 def test_the_streams_are_put_back_unless_the_program_put_its_own_there(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +110,7 @@ def test_the_streams_are_put_back_unless_the_program_put_its_own_there(
     assert sys.stderr is own
 
 
+# In Python alone: sys.stdout is an object that anybody may replace, and pdb reads from the terminal
 def test_a_debugger_can_have_the_terminal(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MALOKO_CAPTURE", "0")
     before = sys.stdout

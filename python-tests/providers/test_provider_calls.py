@@ -70,6 +70,7 @@ def test_every_call_gets_property_bags_of_its_own(stack: Stack) -> None:
     assert stack.resources()["a"]["outputs"]["list"] == ["kept"]
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 def test_async_methods_share_one_loop_from_configure_on(stack: Stack) -> None:
     loops = []
 
@@ -95,6 +96,7 @@ def test_async_methods_share_one_loop_from_configure_on(stack: Stack) -> None:
     assert len(stack.resources()) == 0
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 def test_async_methods_of_many_resources_run_at_the_same_time(stack: Stack) -> None:
     stack.parallel = 200
 
@@ -118,6 +120,7 @@ def test_async_methods_of_many_resources_run_at_the_same_time(stack: Stack) -> N
     assert len(stack.resources()) == 200
 
 
+# In Node: methods of many resources run at the same time up to parallel
 def test_synchronous_methods_run_at_the_same_time_up_to_parallel(stack: Stack) -> None:
     barrier = threading.Barrier(16, timeout=30)
 
@@ -131,6 +134,7 @@ def test_synchronous_methods_run_at_the_same_time_up_to_parallel(stack: Stack) -
     assert len(stack.resources()) == 16
 
 
+# In Python alone: threads: a Node program and its providers have one
 def test_methods_run_although_the_programs_event_loop_never_comes_to_rest(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +157,7 @@ def test_config_stack_name_and_log_work_inside_methods(stack: Stack) -> None:
     assert "from the provider" in result.messages("info")
 
 
+# In Node: methods that a provider lacks are answered as the dynamic server does
 def test_methods_that_a_class_lacks_are_answered_as_the_base_class_does(stack: Stack) -> None:
     stack.up(lambda: Thing(Echo(), "a", {"v": 1}))
     result = stack.up(lambda: Thing(Echo(), "a", {"v": 2}))

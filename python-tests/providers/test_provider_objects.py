@@ -15,6 +15,7 @@ from sample_package.providers import Shipped
 from maloko._embedded import Stack
 
 
+# In Python alone: modules, virtual environments and pickling
 def test_a_provider_of_a_submodule_is_called_live(stack: Stack) -> None:
     provider = Shipped("sub")
     stack.up(lambda: Thing(provider, "a"))
@@ -35,6 +36,7 @@ def test_a_provider_that_is_local_to_a_function_is_called_live(stack: Stack) -> 
     assert made[0][0] is provider
 
 
+# In Node: locks, sockets, clients, closures and cycles are no obstacle
 def test_locks_sockets_files_clients_and_cycles_are_no_obstacle(stack: Stack, tmp_path) -> None:
     class Holding(ResourceProvider):
         def __init__(self):
@@ -57,6 +59,7 @@ def test_locks_sockets_files_clients_and_cycles_are_no_obstacle(stack: Stack, tm
     assert (tmp_path / "log").read_text() == "created"
 
 
+# In Node: private fields and arrow methods of instances work
 def test_a_provider_made_of_functions_in_instance_attributes_works(stack: Stack) -> None:
     class Bare:
         pass
@@ -70,6 +73,7 @@ def test_a_provider_made_of_functions_in_instance_attributes_works(stack: Stack)
     assert gone == ["bare"]
 
 
+# In Node: the SDK never serialises a provider, and its serialiser is never loaded
 def test_the_sdk_never_pickles_a_provider(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_args, **_kwargs):
         raise AssertionError("dill.dumps was called")
@@ -100,6 +104,7 @@ def test_one_object_shared_by_many_resources_stays_one_object(stack: Stack) -> N
     assert sorted(resource["id"] for resource in stack.resources().values()) == ["1", "2", "3", "4", "5"]
 
 
+# In Python alone: threads: a Node program and its providers have one
 def test_a_provider_method_runs_on_a_thread_that_python_made(stack: Stack) -> None:
     seen = []
 

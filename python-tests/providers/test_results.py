@@ -87,6 +87,7 @@ def test_the_program_sees_secrets_of_results_as_secrets(stack: Stack) -> None:
     assert root["outputs"] == {"top": secret('"t1"'), "plain": 1}
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 def test_async_methods_may_return_secrets(stack: Stack) -> None:
     class Async(ResourceProvider):
         async def create(self, props):
@@ -238,6 +239,7 @@ def test_a_method_learns_which_call_it_is_and_that_it_took_too_long(stack: Stack
     assert (outside.urn, outside.method, outside.cancelled.is_set()) == ("", "", False)
 
 
+# In Python alone: threads: a Node program and its providers have one
 def test_what_threads_of_a_method_say_is_on_its_resource(stack: Stack) -> None:
     stack.config["place"] = "here"
     pool = ThreadPoolExecutor(1)

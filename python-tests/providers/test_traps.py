@@ -1,5 +1,7 @@
 """Variables that changed between the making of a resource and its provider's call are told of."""
 
+# All in Python alone: closures take the variable and not its value; Node's `let` gives each turn of a loop its own
+
 import pulumi
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult, ResourceProvider

@@ -121,6 +121,7 @@ def test_a_typed_failure_in_part_keeps_the_object(stack: Stack) -> None:
     assert stack.resources()["a"]["outputs"]["url"] == "none"
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_a_typed_provider_without_types_is_an_error_that_says_how(stack: Stack) -> None:
     class Bare(TypedProvider):
         def create(self, inputs):
@@ -139,6 +140,7 @@ class Model(pydantic.BaseModel):
     retention: int = pydantic.Field(60, ge=60)
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_models_that_check_themselves_do_so(stack: Stack) -> None:
     class Modelled(TypedProvider[Model, Model]):
         def create(self, inputs):
@@ -171,6 +173,7 @@ class LooseProvider(TypedProvider[Loose, Loose]):
         return CreateResult("made", inputs)
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_what_may_be_none_may_be_missing_and_each_type_of_a_union_fits(stack: Stack) -> None:
     stack.up(lambda: Thing(LooseProvider(), "a", {"sizes": [1, None], "either": ["x"]}))
     full = {"owner": "o", "colour": "red", "extra": {"n": 1.5}, "sizes": [], "either": 2}
@@ -178,6 +181,7 @@ def test_what_may_be_none_may_be_missing_and_each_type_of_a_union_fits(stack: St
     assert seen == [Loose(None, None, None, [1, None], ["x"]), Loose(**full)]
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 @pytest.mark.parametrize(
     ("props", "reason"),
     [
@@ -192,6 +196,7 @@ def test_what_may_be_none_is_nothing_else(props, reason) -> None:
     assert [f"{failure.property}: {failure.reason}" for failure in checked.failures] == [reason]
 
 
+# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
 def test_a_member_that_is_none_is_a_missing_one(stack: Stack) -> None:
     QueueProvider().create({"title": "q", "retention": None, "gone": None})
     QueueProvider().diff("q", {"retention": 5}, {"title": "q"})

@@ -102,6 +102,7 @@ def test_what_cannot_be_swept_is_named(killed: pytest.Pytester, monkeypatch: pyt
     assert len(kept(killed)) == 1
 
 
+# In Python alone: what a test has made is kept in a store of Python's kit, and on one page of Node's
 def test_why_a_test_cannot_be_torn_down_is_told(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makepyfile(test_it=textwrap.dedent(CLOUD))
     monkeypatch.setenv("DAMAGED", "1")

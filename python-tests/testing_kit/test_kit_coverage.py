@@ -112,6 +112,7 @@ import life
 """
 
 
+# In Python alone: pytest and Python's debuggers
 def test_breakpoints_of_debugpy_stop_in_every_method(tmp_path: Path) -> None:
     script(tmp_path)
     (tmp_path / "debugged.py").write_text(LISTENING)
@@ -130,6 +131,7 @@ def test_breakpoints_of_debugpy_stop_in_every_method(tmp_path: Path) -> None:
     assert set(stops) == set(METHODS)
 
 
+# In Python alone: pytest and Python's debuggers
 def test_a_breakpoint_in_a_method_opens_pdb(tmp_path: Path) -> None:
     file = script(
         tmp_path,

@@ -80,6 +80,7 @@ def test_nothing_else_happens(report: dict[str, str]) -> None:
     assert [title for title, told in report.items() if not told] == ["a stack is kept"]
 
 
+# In Python alone: pytest and Python's debuggers
 @pytest.mark.parametrize("title", EXPECTED)
 def test_pytest_reports_it_when(report: dict[str, str], title: str) -> None:
     for part in EXPECTED[title]:

@@ -136,6 +136,7 @@ def test_the_seed_gives_the_names(pytester: pytest.Pytester) -> None:
     assert names[0] == names[1]
 
 
+# In Python alone: pytest and Python's debuggers
 @pytest.mark.loads_anew
 def test_the_plugin_loads_nothing_until_it_is_used(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
@@ -152,6 +153,7 @@ def test_the_plugin_loads_nothing_until_it_is_used(pytester: pytest.Pytester) ->
     assert pytester.runpytest_subprocess().parseoutcomes() == {"passed": 1}
 
 
+# In Python alone: pytest and Python's debuggers
 @pytest.mark.usefixtures("only_the_kit")
 def test_workers_of_xdist_share_nothing(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_PLUGINS", "maloko.testing.plugin,xdist.plugin")
@@ -180,6 +182,7 @@ def test_workers_of_xdist_share_nothing(pytester: pytest.Pytester, monkeypatch: 
     assert "PASSED test_it.py::test_crash[kill@before create of it]" in told[0]
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 @pytest.mark.usefixtures("only_the_kit")
 @pytest.mark.parametrize("plugin", ["asyncio", "anyio", "trio"])
 def test_async_tests_await_the_verbs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, plugin: str) -> None:
@@ -208,6 +211,7 @@ def test_async_tests_await_the_verbs(pytester: pytest.Pytester, monkeypatch: pyt
     assert pytester.runpytest_subprocess().parseoutcomes() == {"passed": 1}
 
 
+# In Python alone: pytest and Python's debuggers
 @pytest.mark.usefixtures("only_the_kit")
 def test_crash_tests_do_not_confuse_pytests_percentage(pytester: pytest.Pytester) -> None:
     write(

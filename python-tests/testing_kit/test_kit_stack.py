@@ -287,6 +287,7 @@ def test_the_provider_s_own_exception_is_raised(maloko: Kit) -> None:
     assert s.runs[-1].calls[-1].error == "OSError: the shelf is full"
 
 
+# In Python alone: signals and sys.exit are exceptions, which have a class and can be caught
 def test_a_program_s_own_exception_is_raised_alone(maloko: Kit) -> None:
     s = maloko.stack(lambda: pulumi.export("size", pulumi.Config().require("size")), config={"siez": 1})
     with pytest.raises(pulumi.ConfigMissingError, match="project:size") as caught:
@@ -324,6 +325,7 @@ def test_what_the_engine_refuses_fails_the_run(maloko: Kit) -> None:
         s.up()
 
 
+# In Python alone: asyncio beside calls that block: in Node everything is awaited
 def test_async_verbs_are_awaited(maloko: Kit) -> None:
     import asyncio
 

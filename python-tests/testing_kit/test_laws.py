@@ -325,6 +325,7 @@ def test_an_exception_of_the_provider_keeps_its_identity() -> None:
     assert verdict.error is lost
 
 
+# In Node: examples in a list need no fast-check
 def test_examples_in_a_list_need_no_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "hypothesis"]:
         monkeypatch.delitem(sys.modules, name)
