@@ -586,11 +586,12 @@ verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
+	PYTHONPATH=py-binding/python $(VENV)/bin/lint-imports --no-cache --no-logo
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
 	cd examples/plugins/vault && ../../../$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 __main__.py
 
-# Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty depends on itself by
-# way of others.
+# Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty of a crate depends on
+# itself by way of others.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
 	$(PYTHON) .ci/folders.py
