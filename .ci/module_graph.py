@@ -175,7 +175,7 @@ def faults(name: str, places: dict[tuple[str, str], list[str]]) -> Iterator[str]
         circle = error.args[1][::-1]
         yield f"{name}: a circle of {', '.join(sorted(set(circle)))}"
         for edge in pairwise(circle):
-            yield f"  {' -> '.join(edge)}: {', '.join(dict.fromkeys(places[edge]))}"
+            yield f"  {' -> '.join(edge)}: {', '.join(list(dict.fromkeys(places[edge]))[:3])}"
 
 
 def named_by_a_run(files: list[File]) -> Iterator[str]:
