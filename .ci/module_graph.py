@@ -62,6 +62,9 @@ AROUND_A_RUN = re.compile(
 
 Module = tuple[str, ...]
 """A file by its path in `src`, or what a path of Rust names: `("state", "session", "Session")`."""
+Edge = tuple[str, str]
+Places = dict[Edge, list[str]]
+"""From one duty in a folder to another: the places that name the other."""
 
 
 class File(NamedTuple):
@@ -149,11 +152,11 @@ def called(files: list[File]) -> Iterator[Reference]:
                 yield Reference(file.module, next(iter(home)), file.place(call.start()))
 
 
-def dependencies(references: list[Reference], files: list[File], inside: Module) -> dict[tuple[str, str], list[str]]:
-    """From one duty in a folder to another: the places that name the other."""
+def dependencies(references: list[Reference], files: list[File], inside: Module) -> Places:
+    """The dependencies among the duties in a folder."""
     depth = len(inside)
     duties = {module[depth] for _, module, _ in files if module[:depth] == inside != module} - {"lib", "mod"}
-    places: dict[tuple[str, str], list[str]] = defaultdict(list)
+    places: Places = defaultdict(list)
     for by, to, place in references:
         if by[:depth] == to[:depth] == inside and inside not in (by, to):
             one, other = by[depth], to[depth]
@@ -162,7 +165,7 @@ def dependencies(references: list[Reference], files: list[File], inside: Module)
     return places
 
 
-def faults(name: str, places: dict[tuple[str, str], list[str]]) -> Iterator[str]:
+def faults(name: str, places: Places) -> Iterator[str]:
     """The circle among the duties of a folder, with the lines that close it, and what is allowed in vain."""
     for one, other in sorted(ALLOWED.get(name, set()) - places.keys()):
         yield f"{name}: {one} depends on {other} no more; take it from the list of what is allowed"
@@ -188,15 +191,16 @@ def named_by_a_run(files: list[File]) -> Iterator[str]:
 
 def main() -> int:
     found: list[str] = []
+    graphs: dict[str, Places] = {name: {} for name in ALLOWED}
     for manifest in sorted(ROOT.glob("*/Cargo.toml")):
         source = manifest.parent / "src"
         files = files_of(source)
         references = [*called(files), *(it for file in files for it in named(file))]
         for inside in sorted({file.module[:depth] for file in files for depth in range(len(file.module))}):
-            name = "/".join((manifest.parent.name, "src", *inside))
-            found += faults(name, dependencies(references, files, inside))
+            graphs["/".join((manifest.parent.name, "src", *inside))] = dependencies(references, files, inside)
         if manifest.parent.name == "engine-core":
             found += named_by_a_run(files)
+    found += [fault for name, places in graphs.items() for fault in faults(name, places)]
     print("\n".join(found) or "no duty depends on itself by way of others")
     return 1 if found else 0
 
