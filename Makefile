@@ -558,11 +558,12 @@ verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
+	PYTHONPATH=py-binding/python $(VENV)/bin/lint-imports --no-cache --no-logo
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
 	cd examples/plugins/vault && ../../../$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 __main__.py
 
-# Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty depends on itself by
-# way of others.
+# Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty of a crate depends on
+# itself by way of others.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
 	$(PYTHON) .ci/folders.py
@@ -571,8 +572,10 @@ verify-rules:
 
 # Links lead somewhere; no word that the glossary replaces, no sentence that has to be read twice.
 TEXTLINT := node_modules/.bin/textlint --config $(CURDIR)/.ci/prose/textlintrc.js
+LINKS := ./$(STAMPS)/prose/node_modules/remark-validate-links/index.js=repository:false
 verify-prose: $(STAMPS)/prose/made
-	$(PYTHON) .ci/links.py
+	@# The topics are links to documents, and what these name is not beside them.
+	$(STAMPS)/prose/node_modules/.bin/remark --frail --quiet --no-stdout --use $(LINKS) $$(git ls-files -co --exclude-standard '*.md' ':!engine-cli/topics')
 	@# Where its rules are installed: it finds them from there alone.
 	cd $(STAMPS)/prose && MALOKO_ROOT=$(CURDIR) $(TEXTLINT) $(foreach read,docs README.md CONTRIBUTING.md SECURITY.md,$(CURDIR)/$(read))
 $(STAMPS)/prose/made: .ci/prose/package.json .ci/prose/package-lock.json | $(STAMPS)/tools-checked

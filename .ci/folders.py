@@ -2,8 +2,6 @@
 """Fails where a folder has more than twenty files of one kind side by side: nobody finds a file among so many.
 
 Kinds: sources, their tests, documents, by language. What tools write (snapshots, recorded stories) is not counted.
-
-    folders.py          names the folders that have too many
 """
 
 import subprocess
@@ -13,14 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 20
-KINDS = {
-    ".rs": "Rust",
-    ".py": "Python",
-    ".ts": "TypeScript",
-    ".mts": "TypeScript",
-    ".cjs": "TypeScript",
-    ".md": "documents",
-}
+KINDS = {".rs": "Rust", ".py": "Python", ".md": "documents"} | dict.fromkeys((".ts", ".mts", ".cjs"), "TypeScript")
 RECORDED = ("conformance", "snapshots", "__snapshots__", "node_modules")
 
 
@@ -33,16 +24,13 @@ def kind(path: Path) -> str | None:
     return f"{language} tests" if is_test else language
 
 
-def main() -> int:
+def main() -> int | str:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     paths = [Path(name) for name in tracked if (ROOT / name).is_file()]
-    found = Counter((path.parent.as_posix(), it) for path in paths if (it := kind(path)) is not None)
-    crowded = sorted((place, it, count) for (place, it), count in found.items() if count > MOST)
-    for place, it, count in crowded:
-        print(f"{place}: {count} files of {it}; sort them into folders, {MOST} at most", file=sys.stderr)
-    if not crowded:
-        print(f"{len({place for place, _ in found})} folders, {MOST} files of a kind at most")
-    return 1 if crowded else 0
+    found = Counter((str(path.parent), it) for path in paths if (it := kind(path)))
+    crowded = [f"{place}: {count} files of {it}" for (place, it), count in sorted(found.items()) if count > MOST]
+    print("\n".join(crowded) or "no folder is crowded")
+    return f"sort them into folders, {MOST} of a kind at most" if crowded else 0
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ import { describe } from "../process/errors";
 import { ProviderRegistry } from "../providers/registry";
 import { Bridge } from "../run/bridge";
 import { sdkVersionOf } from "../sdk";
-import type { CommandRequest } from "./command";
+
 import { described, outcomeOf } from "./inside";
 import type { ChildError, ChildMessage } from "./local";
+import type { CommandRequest } from "./request";
 
 interface ChildRequest {
     arguments: string[];

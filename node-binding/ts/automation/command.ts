@@ -1,28 +1,9 @@
 // The place of Pulumi's command line in the automation API: maloko's own, which is a part of this package.
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
 import { runInside } from "./inside";
 import { runInChild } from "./local";
+import type { CommandRequest } from "./request";
 import { CommandResult } from "./result";
-
-/** A command and its surroundings. */
-export interface CommandRequest {
-    /** Without the program's name. */
-    arguments: string[];
-    /** The directory that it works in. */
-    directory: string;
-    /** What is added to the environment of this process. */
-    variables: Record<string, string>;
-    /** The program that it runs, in this process. */
-    program?: PulumiFn | undefined;
-    /** Does it run the program of the directory? Then it needs a process of its own. */
-    runsDirectory?: boolean;
-    onOutput?: ((text: string) => void) | undefined;
-    onError?: ((text: string) => void) | undefined;
-    onEvent?: ((event: EngineEvent) => void) | undefined;
-    /** Cancels the command gracefully. */
-    signal?: AbortSignal | undefined;
-}
 
 /** Options of `PulumiCommand.get` and `PulumiCommand.install`: accepted, and without effect. */
 export interface PulumiCommandOptions {

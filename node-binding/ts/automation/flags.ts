@@ -2,7 +2,25 @@
 import { UnsupportedError } from "./errors";
 import { warnOnce } from "./warnings";
 
-/** Any of the official options. */
+/** Options of `up` and `preview` beside the official ones. */
+export interface ImportDifferencesOptions {
+    /** Fail when an object of the option `import` is not as the program says, in place of updating it. */
+    refuseImportDifferences?: boolean;
+}
+
+/** Options of operations beside the official ones. */
+export interface TelemetryOptions {
+    /** The address of an OpenTelemetry collector that takes traces of the operation. */
+    otelTraces?: string;
+}
+
+/** Options of what works on a stack alone, beside the official ones. */
+export interface LockOptions {
+    /** How long to wait for a stack that somebody else works on, such as `90s` or `5m`. */
+    lockTimeout?: string;
+}
+
+/** Any of the official options, and of ours. */
 export type Options = object;
 
 type Form = "switch" | "value" | "each";

@@ -3,14 +3,13 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { ImportOptions } from "@pulumi/pulumi/automation";
-import { flagsOf } from "./flags";
-import { operate } from "./operations";
+import { flagsOf, type LockOptions, type TelemetryOptions } from "./flags";
+import { type OnStack, operate } from "./operations";
 import type { CommandResult, PageOptions } from "./result";
-import type { LockOptions, Stack, TelemetryOptions } from "./stack";
 
 /** Imports resources; gives the declarations that were written for them. */
 export async function importResources(
-    stack: Stack,
+    stack: OnStack,
     options: ImportOptions & PageOptions & TelemetryOptions & LockOptions,
 ): Promise<{ done: CommandResult; generatedCode: string }> {
     const directory = await fs.promises.mkdtemp(path.join(os.tmpdir(), "automation-import-"));

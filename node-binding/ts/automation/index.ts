@@ -12,22 +12,17 @@ export {
     StackNotFoundError,
     UnsupportedError,
 } from "./errors";
-export { type RemoteStack, RemoteWorkspace } from "./remote";
-export type { PageOptions, WithPage } from "./result";
-export {
-    fullyQualifiedStackName,
-    type ImportDifferencesOptions,
-    type LockOptions,
-    Stack,
-    type TelemetryOptions,
-} from "./stack";
+export type { ImportDifferencesOptions, LockOptions, TelemetryOptions } from "./flags";
 export {
     type InstallOptions,
     LocalWorkspace,
     type LocalWorkspaceOptions,
     type NewOptions,
-    type Workspace,
-} from "./workspace";
+} from "./local-workspace";
+export { type RemoteStack, RemoteWorkspace } from "./remote";
+export type { PageOptions, WithPage } from "./result";
+export { fullyQualifiedStackName, Stack } from "./stack";
+export type { Workspace } from "./workspace";
 
 // A program imports this module and the SDK: the earlier one wins.
 Sdk.prepare(process.cwd());

@@ -12,9 +12,8 @@ import { Bridge } from "../run/bridge";
 import { Run } from "../run/run";
 import { attributeUncaught } from "../run/uncaught";
 import { type RunSettings, Sdk, sdkVersionOf } from "../sdk";
-import type { CommandRequest } from "./command";
 import { Listeners } from "./listeners";
-import type { Outcome } from "./outcome";
+import type { CommandRequest, Outcome } from "./request";
 import type { CommandResult } from "./result";
 
 const LABEL = "inline program";

@@ -1,9 +1,8 @@
 // Collects what a command writes, and hands it to the caller's own functions.
 import { StringDecoder } from "node:string_decoder";
 import type { EngineEvent } from "@pulumi/pulumi/automation";
-import type { CommandRequest } from "./command";
 import { commandError } from "./errors";
-import type { Outcome } from "./outcome";
+import type { CommandRequest, Outcome } from "./request";
 import { CommandResult } from "./result";
 
 /** The exit code of a command that was stopped. */

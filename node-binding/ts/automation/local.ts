@@ -5,9 +5,8 @@ import * as path from "node:path";
 import type { EngineEvent, ProjectSettings } from "@pulumi/pulumi/automation";
 import { nodeFlags } from "../command-line/node-flags";
 import { onAbort } from "../process/waiting";
-import type { CommandRequest } from "./command";
 import { Listeners } from "./listeners";
-import type { Outcome } from "./outcome";
+import type { CommandRequest, Outcome } from "./request";
 import type { CommandResult } from "./result";
 import { hasProject, loadProject } from "./settings";
 

@@ -4,8 +4,13 @@ import { onAbort } from "../process/waiting";
 import { runThrough } from "./command";
 import type { CommandResult } from "./result";
 import { shortName } from "./settings";
-import type { Stack } from "./stack";
-import { variablesOf } from "./workspace";
+import { variablesOf, type Workspace } from "./workspace";
+
+/** Which stack is meant: its name, and where it is. */
+export interface OnStack {
+    readonly name: string;
+    readonly workspace: Workspace;
+}
 
 /** What operations are told besides flags. */
 export interface OperateOptions {
@@ -16,11 +21,11 @@ export interface OperateOptions {
 }
 
 // The operations of this thread that are at work, so that any object for the same stack can end them.
-const working = new Set<{ stack: Stack; stop: AbortController }>();
+const working = new Set<{ stack: OnStack; stop: AbortController }>();
 
 /** Runs an operation: of an inline program in this process, of a local one in a child. */
 export async function operate(
-    stack: Stack,
+    stack: OnStack,
     args: string[],
     options: OperateOptions,
     program: PulumiFn | undefined,
@@ -38,7 +43,7 @@ export async function operate(
 }
 
 /** Asks the operations of this thread on a stack to end; says whether there were any. */
-export async function cancel(stack: Stack): Promise<boolean> {
+export async function cancel(stack: OnStack): Promise<boolean> {
     const entries = [...working];
     const place = entries.length === 0 ? undefined : await placeOf(stack);
     let found = false;
@@ -53,7 +58,7 @@ export async function cancel(stack: Stack): Promise<boolean> {
 
 /** Runs a command on a stack. */
 export async function command(
-    { name, workspace }: Stack,
+    { name, workspace }: OnStack,
     args: string[],
     options: OperateOptions = {},
     program?: PulumiFn,
@@ -77,7 +82,7 @@ export async function command(
 }
 
 // Two stacks of one name are one stack where their state is in one place.
-async function placeOf({ name, workspace }: Stack): Promise<string> {
+async function placeOf({ name, workspace }: OnStack): Promise<string> {
     const [{ url }, project] = [await workspace.whoAmI(), await workspace.projectSettings()];
     return JSON.stringify([url, project.name, shortName(name)]);
 }

@@ -1,6 +1,6 @@
 // What a command of the command line wrote, how it ended, and the page of its run.
 import { loadAddon } from "../native";
-import type { OperationEnd } from "./outcome";
+import type { OperationEnd } from "./request";
 
 /** The end of a command. */
 export class CommandResult {

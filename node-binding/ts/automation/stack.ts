@@ -20,31 +20,13 @@ import type {
     UpResult,
 } from "@pulumi/pulumi/automation";
 import { StackAlreadyExistsError, StackNotFoundError, UnsupportedError } from "./errors";
-import { flagsOf, type Verb } from "./flags";
+import { flagsOf, type ImportDifferencesOptions, type LockOptions, type TelemetryOptions, type Verb } from "./flags";
 import { importResources } from "./import";
 import * as operations from "./operations";
 import { type CommandResult, type PageOptions, type WithPage, withPage } from "./result";
 import type { Workspace } from "./workspace";
 
 const ORGANIZATIONS = "organizations are Pulumi Cloud's; in a store of one's own there is `organization` for all";
-
-/** Options of `up` and `preview` beside the official ones. */
-export interface ImportDifferencesOptions {
-    /** Fail when an object of the option `import` is not as the program says, in place of updating it. */
-    refuseImportDifferences?: boolean;
-}
-
-/** Options of operations beside the official ones. */
-export interface TelemetryOptions {
-    /** The address of an OpenTelemetry collector that takes traces of the operation. */
-    otelTraces?: string;
-}
-
-/** Options of what works on a stack alone, beside the official ones. */
-export interface LockOptions {
-    /** How long to wait for a stack that somebody else works on, such as `90s` or `5m`. */
-    lockTimeout?: string;
-}
 
 /** An instance of a program, with its configuration and state. Its operations run one at a time. */
 export class Stack {

@@ -3,17 +3,9 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { parseJson } from "../originals";
 import { ask } from "./judgement";
-import { type CrashPlan, Kit, Swept, type TestInfo } from "./kit";
+import { Kit, Swept, type TestInfo } from "./kit";
+import type { CrashKind, CrashPlan } from "./stack/points";
 import { made } from "./stack/subject";
-
-/**
- * What happens at a point. `kill`: the process is gone. `raise_before`, `raise_after`: the call or the write fails, without or
- * with its effect. `hang`: there is no answer. `enospc`: the store is full. `lose_lock`: somebody else has taken the stack.
- */
-export type CrashKind = "kill" | "raise_before" | "raise_after" | "hang" | "enospc" | "lose_lock";
-
-/** All of them. */
-export const CRASH_KINDS: readonly CrashKind[] = ["kill", "raise_before", "raise_after", "hang", "enospc", "lose_lock"];
 
 /** Why one of these is no kind of crash; undefined when all are. */
 export function mistakeInKinds(kinds: readonly unknown[]): string | undefined {

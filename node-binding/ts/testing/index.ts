@@ -2,11 +2,9 @@
 import { Sdk } from "../sdk";
 
 export {
-    CRASH_KINDS,
     type CrashCase,
     type CrashFixtures,
     type CrashFunction,
-    type CrashKind,
     type CrashOptions,
     CrashTest,
     readCases,
@@ -14,7 +12,7 @@ export {
     writeCases,
 } from "./crash";
 export { type Direct, direct, type ProviderLike } from "./direct";
-export { type CrashPlan, Kit, type TestInfo } from "./kit";
+export { Kit, type TestInfo } from "./kit";
 export {
     type ArbitraryLike,
     type BaselineRow,
@@ -50,7 +48,7 @@ export { type MalokoMatchers, matchers } from "./matchers";
 export { Cassette, type CassetteOptions, type RecordMode } from "./recorded/cassettes";
 export { type ExportedResources, exportedInputs } from "./recorded/exported";
 export { type LoggedCall, replay, saveCall } from "./recorded/replay";
-export { forSnapshots, normalized, type SnapshotSerializer, snapshotSerializer } from "./recorded/serializers";
+export { forSnapshots, normalized, type SnapshotSerializer, snapshotSerializer } from "./serializers";
 export { type Call, Calls } from "./stack/calls";
 export { type Failure, type FailureExpectation, fails, failureOf } from "./stack/failures";
 export type { PackageStub, StubObject } from "./stack/packages";
@@ -63,6 +61,7 @@ export {
     type Planned,
     planText,
 } from "./stack/plan";
+export { CRASH_KINDS, type CrashKind, type CrashPlan } from "./stack/points";
 export * from "./stack/settings";
 export { TestStack } from "./stack/stack";
 export type { Behaviour, CallPattern, Stub } from "./stack/stubs";

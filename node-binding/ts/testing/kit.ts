@@ -2,12 +2,13 @@
 import * as path from "node:path";
 import { messageOf } from "../process/errors";
 import { endsWithin } from "../process/waiting";
-import { Ledger } from "./cloud/ledger";
-import type { CrashKind } from "./crash";
 import { type Direct, direct, type ProviderLike } from "./direct";
 import { pageDirectory, writePage } from "./page";
 import { Cassette, type CassetteOptions } from "./recorded/cassettes";
+import { Ledger } from "./stack/ledger";
 import type { Report } from "./stack/operate";
+import type { Owner } from "./stack/owner";
+import type { CrashPlan } from "./stack/points";
 import { checkSettings, type StackSettings } from "./stack/settings";
 import { TestStack } from "./stack/stack";
 import type { Subject } from "./stack/subject";
@@ -34,20 +35,11 @@ export class Swept extends Error {
     override readonly name = "Swept";
 }
 
-/** Where a test is to be cut off, and how. */
-export interface CrashPlan {
-    /** Which of the test's stacks, from 0. */
-    stack: number;
-    /** The point's label: `before create of b`. */
-    label: string;
-    kind: CrashKind;
-}
-
 // So long (milliseconds) an operation that nobody awaited may take to end once it is told to.
 const GRACE = 1000;
 
 /** The kit of one test. */
-export class Kit {
+export class Kit implements Owner {
     readonly #stacks: TestStack[] = [];
     readonly #worlds = new Set<object>();
     readonly #open = new Map<Promise<unknown>, string>();
@@ -183,7 +175,7 @@ export class Kit {
     }
 
     /** Where the operations of a stack are to be cut off. */
-    crashOf(stack: TestStack): Omit<CrashPlan, "stack"> | undefined {
+    crashOf(stack: object): Omit<CrashPlan, "stack"> | undefined {
         const crash = this.#crash;
         return crash === undefined || this.struck || this.#stacks[crash.stack] !== stack
             ? undefined

@@ -2,7 +2,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { loadAddon } from "../native";
-import type { TestInfo } from "./kit";
 
 // So many letters of a test's name are in that of its file.
 const LONGEST = 200;
@@ -13,7 +12,7 @@ export function pageDirectory(): string | undefined {
 }
 
 /** Writes the page of what was noted of a test's last run into that directory, in a file named after the test; gives the file. */
-export function writePage({ file, title }: TestInfo, record: string, directory: string): string {
+export function writePage({ file, title }: { file: string; title: string }, record: string, directory: string): string {
     const place = path.relative(process.cwd(), file);
     const name = `${place} ${title}`.replace(/[^\w.-]+/g, "_").slice(-LONGEST);
     fs.mkdirSync(directory, { recursive: true });

@@ -2,7 +2,6 @@
 import { messageOf } from "../../process/errors";
 import { Sdk } from "../../sdk";
 import { METHODS } from "../../sdk/methods";
-import type { CrashKind } from "../crash";
 import { type Direct, direct } from "../direct";
 import { Kit } from "../kit";
 import { errorText, Refused, type Words } from "../laws/broken";
@@ -10,6 +9,7 @@ import { abilitiesOf, providerOf, titleOf } from "../laws/options";
 import { forgotten, type Laboratory, plain, Trial } from "../laws/trial";
 import type { Report } from "../stack/operate";
 import { importOf, outcomeOf } from "../stack/outcome";
+import type { CrashKind } from "../stack/points";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { plainJson } from "../values";

@@ -1,6 +1,7 @@
 // What can happen to a stack in its life, as plain data: a list of steps is a program that anybody can read and run again.
-import type { CrashKind } from "../crash";
+
 import { ask } from "../judgement";
+import type { CrashKind } from "../stack/points";
 import type { Inputs } from "../stack/subject";
 import type { Extent } from "./edits";
 

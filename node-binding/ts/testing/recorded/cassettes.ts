@@ -6,8 +6,8 @@ import * as path from "node:path";
 import { callStorage } from "../../current";
 import { parseJson } from "../../originals";
 import { endsWithin } from "../../process/waiting";
+import { scrub } from "../scrubbing";
 import { installation, requireSupported } from "../supported/versions";
-import { scrub } from "./scrubbing";
 
 /**
  * What is recorded. `none`: nothing, a request that is not on the cassette fails. `once`: everything, if there is no file yet.

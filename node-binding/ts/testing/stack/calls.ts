@@ -1,7 +1,6 @@
 // What providers were asked in the course of a test.
 
-import { forSnapshots } from "../recorded/serializers";
-import type { ReportedCall } from "./operate";
+import { forSnapshots } from "../serializers";
 
 /** A call of a provider's method. Secrets in it are hidden: `[secret]`. */
 export interface Call {
@@ -19,6 +18,9 @@ export interface Call {
     /** Was it stubbed, or failed by the test? */
     faulted: boolean;
 }
+
+/** A call of a provider's method, as the engine's side writes it. */
+export type ReportedCall = Omit<Call, "args"> & { arguments: Call["args"] };
 
 /** The last call by resource name. */
 export type CallsByName = Record<string, Call>;

@@ -8,10 +8,10 @@ import { Bridge, ProgramFailed } from "../../run/bridge";
 import { Run } from "../../run/run";
 import { attributeUncaught } from "../../run/uncaught";
 import { Sdk } from "../../sdk";
-import type { CrashKind } from "../crash";
-import type { Call } from "./calls";
+import type { ReportedCall } from "./calls";
 import type { Packages } from "./packages";
 import type { Planned } from "./plan";
+import type { CrashKind, Point } from "./points";
 import type { Fault } from "./stubs";
 
 /** A value of the configuration, as the engine's side takes it. */
@@ -40,16 +40,6 @@ export interface Order {
     seed?: number;
     unkept?: boolean;
     page?: boolean;
-}
-
-/** A call of a provider's method, as the engine's side writes it. */
-export type ReportedCall = Omit<Call, "args"> & { arguments: Call["args"] };
-
-/** A point at which an operation could have been cut off, and how. */
-export interface Point {
-    number: number;
-    label: string;
-    kinds: CrashKind[];
 }
 
 /** `key`: what the resource is called in the plan. */

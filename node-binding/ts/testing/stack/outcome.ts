@@ -1,7 +1,7 @@
 // The engine's reports and resources, as tests see them.
 import { mapMembers } from "../../process/members";
 import { isSecret, UNKNOWN } from "../../sdk/signatures";
-import { forSnapshots } from "../recorded/serializers";
+import { forSnapshots } from "../serializers";
 import { difference, HIDDEN, isListed, show } from "../values";
 import type { Report } from "./operate";
 import { type Change, type Planned, planOf } from "./plan";

@@ -3,20 +3,21 @@
 import { loadAddon } from "../../native";
 import { toJsonText } from "../../originals";
 import { messageOf } from "../../process/errors";
-import { type Destroyed, Leftovers } from "../cloud/leftovers";
 import { callersFrames, placeAt } from "../frames";
-import type { Kit } from "../kit";
 import { pageDirectory } from "../page";
-import { readBaseline, writeBaseline } from "../recorded/baselines";
-import { withoutSecrets } from "../recorded/serializers";
+import { withoutSecrets } from "../serializers";
 import { isListed } from "../values";
 import { joinWorld } from "../worlds";
-import { Calls } from "./calls";
+import { readBaseline, writeBaseline } from "./baselines";
+import { Calls, type ReportedCall } from "./calls";
 import { noteFailure, type Failure as OperationFailure } from "./failures";
-import { type Operating, type Order, operate, type Point, type Report, type ReportedCall } from "./operate";
+import { type Destroyed, Leftovers } from "./leftovers";
+import { type Operating, type Order, operate, type Report } from "./operate";
 import { importOf, outcomeOf, partDifferences } from "./outcome";
+import type { Owner } from "./owner";
 import { Packages } from "./packages";
 import { type Plan, planText } from "./plan";
+import type { Point } from "./points";
 import {
     type History,
     type ImportOptions,
@@ -51,7 +52,7 @@ export class TestStack {
     /** At which points its operations could have been cut off. */
     readonly points: Point[] = [];
 
-    readonly #kit: Kit;
+    readonly #kit: Owner;
     readonly #settings: StackSettings;
     readonly #program: (inputs: Inputs) => unknown;
     readonly #stubs = new Stubs();
@@ -70,7 +71,7 @@ export class TestStack {
     #said: string[] = [];
 
     /** Tests make stacks with their fixture `stack`. */
-    constructor(kit: Kit, subject: Subject, settings: StackSettings, state?: StackState) {
+    constructor(kit: Owner, subject: Subject, settings: StackSettings, state?: StackState) {
         this.#kit = kit;
         this.#settings = settings;
         this.#program = programOf(subject, settings.resource ?? "it");

@@ -1,7 +1,7 @@
 // What lies in the store of a test's stack, and what its resources were in the course of the test.
 import type { NativeStack } from "../../native";
 import { parseJson, toJsonText } from "../../originals";
-import { secretTexts } from "../recorded/scrubbing";
+import { secretTexts } from "../scrubbing";
 import type { History, Row, UnresolvedCreate } from "./settings";
 
 /** The state of one stack. */

@@ -6,12 +6,10 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+
+from pulumi.automation import Stack
 
 from maloko.automation._threads import Cancellable
-
-if TYPE_CHECKING:
-    from maloko.automation._stack import Stack
 
 
 class _Entry:

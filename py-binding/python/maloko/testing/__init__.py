@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from maloko.testing._lifecycle._machine import lifecycle_machine as lifecycle_machine
     from maloko.testing._operations._calls import Call as Call
     from maloko.testing._operations._calls import Calls as Calls
-    from maloko.testing._operations._plan import Change as Change
-    from maloko.testing._operations._plan import Plan as Plan
-    from maloko.testing._operations._plan import PlanEntry as PlanEntry
-    from maloko.testing._operations._plan import assert_no_changes as assert_no_changes
-    from maloko.testing._operations._plan import assert_no_deletes as assert_no_deletes
-    from maloko.testing._operations._plan import assert_no_replacements as assert_no_replacements
-    from maloko.testing._operations._runs import Run as Run
-    from maloko.testing._operations._runs import RunFailed as RunFailed
+    from maloko.testing._operations._outcome import Change as Change
+    from maloko.testing._operations._outcome import Plan as Plan
+    from maloko.testing._operations._outcome import PlanEntry as PlanEntry
+    from maloko.testing._operations._outcome import Run as Run
+    from maloko.testing._operations._outcome import RunFailed as RunFailed
+    from maloko.testing._operations._outcome import assert_no_changes as assert_no_changes
+    from maloko.testing._operations._outcome import assert_no_deletes as assert_no_deletes
+    from maloko.testing._operations._outcome import assert_no_replacements as assert_no_replacements
     from maloko.testing._operations._stack import Stack as Stack
     from maloko.testing._recorded._baseline import Baseline as Baseline
     from maloko.testing._recorded._exported import exported_inputs as exported_inputs
@@ -51,8 +51,8 @@ _NAMES = {
     "_lifecycle._life": "Lifecycle LifecycleBroken",
     "_lifecycle._machine": "lifecycle_machine",
     "_operations._calls": "Call Calls",
-    "_operations._plan": "Change Plan PlanEntry assert_no_changes assert_no_deletes assert_no_replacements",
-    "_operations._runs": "Run RunFailed",
+    "_operations._outcome": "Change Plan PlanEntry Run RunFailed "
+    "assert_no_changes assert_no_deletes assert_no_replacements",
     "_operations._stack": "Stack",
     "_recorded._baseline": "Baseline",
     "_recorded._exported": "exported_inputs",

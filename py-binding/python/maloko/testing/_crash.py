@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from maloko._errors import MalokoError
 from maloko.testing._judgement import ask
 from maloko.testing._kit import Kit
-from maloko.testing._operations._runs import Run
+from maloko.testing._operations._outcome import Run
 
 if TYPE_CHECKING:
     from maloko.testing._operations._stack import Stack

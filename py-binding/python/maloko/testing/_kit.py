@@ -11,20 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
 from maloko.testing import _values
-from maloko.testing._cloud._leftovers import tear_down
-from maloko.testing._laws._worlds import ids_of
-from maloko.testing._operations import _plan
+from maloko.testing._operations import _outcome
+from maloko.testing._operations._leftovers import tear_down
+from maloko.testing._operations._outcome import Run
 from maloko.testing._operations._pending import Pending
-from maloko.testing._operations._runs import Run
+from maloko.testing._worlds import orphans
 
 if TYPE_CHECKING:
     from maloko.testing._direct import Direct
     from maloko.testing._operations._stack import Stack
     from maloko.testing._recorded._baseline import Baseline
-
-
-_SHOWN = 10
-"""So many objects are named."""
 
 
 class Kit:
@@ -36,9 +32,9 @@ class Kit:
     Secret = _values.Secret
     capture = staticmethod(_values.capture)
     matches = staticmethod(_values.matches)
-    assert_no_changes = staticmethod(_plan.assert_no_changes)
-    assert_no_replacements = staticmethod(_plan.assert_no_replacements)
-    assert_no_deletes = staticmethod(_plan.assert_no_deletes)
+    assert_no_changes = staticmethod(_outcome.assert_no_changes)
+    assert_no_replacements = staticmethod(_outcome.assert_no_replacements)
+    assert_no_deletes = staticmethod(_outcome.assert_no_deletes)
 
     def __init__(self, test: str = "", seed: int = 0) -> None:
         """
@@ -117,7 +113,19 @@ class Kit:
         """
         from maloko.testing._recorded._cassettes import cassette
 
-        return cassette(self, self.directory / path, record or ("all" if self.records else "none"), options)
+        mode = record or ("all" if self.records else "none")
+        return cassette(self.directory / path, mode, options, self._secrets, self._one_call_at_a_time())
+
+    def _secrets(self) -> set[str]:
+        return {secret for stack in self.stacks for secret in stack.secret_texts()}
+
+    @contextmanager
+    def _one_call_at_a_time(self) -> Iterator[None]:
+        parallel, self.parallel = self.parallel, 1
+        try:
+            yield
+        finally:
+            self.parallel = parallel
 
     def replay(self, path: str | Path, provider: Any, **settings: Any) -> Any:
         """Makes a call again that `Call.save` wrote, and fails when it does not come to the same (see `replay`)."""
@@ -228,17 +236,6 @@ class Kit:
                 stack.ledger.close()
         problems.extend(problem for world in worlds for problem in orphans(world))
         return problems
-
-
-def orphans(world: Any) -> list[str]:
-    """What is left in a world after all stacks were torn down, in words."""
-    left = ids_of(world)
-    if not left:
-        return []
-    names = ", ".join(repr(item) for item in left[:_SHOWN]) + (
-        f" and {len(left) - _SHOWN} more" if left[_SHOWN:] else ""
-    )
-    return [f"objects that no stack knows of are left in the world: {names}"]
 
 
 class Failure:

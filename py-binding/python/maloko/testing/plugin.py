@@ -76,7 +76,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     config = session.config
     if not config.getoption("--maloko-sweep"):
         return None
-    from maloko.testing._cloud._ledger import sweep
+    from maloko.testing._sweep import sweep
 
     done, failed = sweep(config.rootpath, config.getoption("--maloko-forget-unresolved"))
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
@@ -192,7 +192,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     """Says where a plan is not as expected."""
     import sys
 
-    module = sys.modules.get("maloko.testing._operations._plan")
+    module = sys.modules.get("maloko.testing._operations._outcome")
     if module is None or op != "==":
         return None
     plan, expected = (left, right) if isinstance(left, module.Plan) else (right, left)

@@ -32,7 +32,7 @@ from maloko.testing._laws._trial import (
 )
 from maloko.testing._laws._words import error_text, error_without_secrets, plain
 from maloko.testing._laws._worlds import OF_WORLD, asked_of, printed, world_unseen
-from maloko.testing._operations._runs import Run
+from maloko.testing._operations._outcome import Run
 from maloko.testing._operations._stack import Stack
 
 

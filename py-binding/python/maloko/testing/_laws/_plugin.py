@@ -1,25 +1,20 @@
-"""A provider plugin under the laws: `engine-kit/src/plugin_laws` does what they ask for, and the world is here."""
+"""A provider plugin under the laws and in lifecycles, as a test names it."""
 
 from __future__ import annotations
 
 import atexit
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko.testing._laws._words import error_text, plain
-from maloko.testing._laws._worlds import Place, asked_of, ids_of
 from maloko.testing._operations._settings import text_of
 from maloko.testing._values import Secret, plain_of
 
 if TYPE_CHECKING:
     from maloko._maloko import PluginUnderTest
-    from maloko.testing._laws._settings import Settings
-    from maloko.testing._laws._trial import Told
-
 
 METHODS = ("check", "diff", "create", "read", "update", "delete")
 """What the protocol of plugins has. Whether a plugin knows a method is found out by calling it."""
@@ -81,35 +76,3 @@ class Plugin:
                 atexit.register(self.close)
             self._started[setup] = plugin
         return self._started[setup]
-
-
-def try_plugin(
-    law: str,
-    settings: Settings,
-    place: Place,
-    inputs: tuple[Any, ...],
-    listed: int | None,
-    tell: Callable[[Told], None],
-) -> None:
-    """Tries a law on one example, as `try_law` does for a provider object."""
-    from maloko.testing._laws._trial import Told, end_with
-
-    place.renew()
-    world = place.now
-    before = set() if world is None else set(ids_of(world))
-    subject = {**settings.subject(world, inputs, listed), "baseline": plain(settings.former(law))}
-    trial = settings.provider._with(settings.config_for(world)).trial(law, json.dumps(subject))
-    answer: Any = None
-    while (end := json.loads(trial.next(json.dumps(answer))))["do"] != "end":
-        match end["do"]:
-            case "renew":
-                place.renew()
-                world, answer = place.now, None
-                before = set(ids_of(world))
-            case "look":
-                answer = sorted(id_ for id_ in ids_of(world) if id_ not in before)
-            case _:
-                answer = asked_of(world, end)
-    raised = None if end["raised"] is None else PluginFailed(end["raised"])
-    tell(Told(end["inputs"], error_text(raised) if raised else ""))
-    end_with(end, raised or (PluginFailed("it failed") if end["outcome"] == "raised" else None))

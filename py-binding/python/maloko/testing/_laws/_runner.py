@@ -15,7 +15,8 @@ from typing import Any
 from maloko._errors import MalokoError
 from maloko.testing._judgement import ask
 from maloko.testing._laws._host import try_law
-from maloko.testing._laws._plugin import Plugin, try_plugin
+from maloko.testing._laws._plugin import Plugin
+from maloko.testing._laws._plugin_host import try_plugin
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._trial import Broken, PassOver, Refused, Told, Trial
 from maloko.testing._laws._words import error_text, text_of

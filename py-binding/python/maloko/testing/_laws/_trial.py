@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maloko.testing._cloud._leftovers import tear_down
 from maloko.testing._kit import Kit
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import error_text
-from maloko.testing._laws._worlds import Needs, Place, ids_of
-from maloko.testing._operations._plan import Plan, PlanEntry
-from maloko.testing._operations._runs import Run
+from maloko.testing._laws._worlds import Needs, Place
+from maloko.testing._operations._leftovers import tear_down
+from maloko.testing._operations._outcome import Plan, PlanEntry, Run
 from maloko.testing._operations._stack import Stack, import_of
 from maloko.testing._values import Secret
+from maloko.testing._worlds import ids_of
 
 if TYPE_CHECKING:
     from maloko._maloko import TestStack

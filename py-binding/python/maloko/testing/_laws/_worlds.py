@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from maloko._errors import MalokoError
 from maloko.testing._laws._words import plain
+from maloko.testing._worlds import ids_of, picture_of
 
 
 class Needs(Exception):  # noqa: N818 it is no error
@@ -115,18 +115,6 @@ def abilities_of(world: Any) -> dict[str, Any] | None:
     return None if world is None else {"mutate": ability("mutate_remote"), "delete": ability("delete_remote")}
 
 
-def ids_of(world: Any) -> list[str]:
-    """The ids of all that is in a world."""
-    objects = getattr(world, "objects", None)
-    found = objects() if callable(objects) else world
-    if isinstance(found, Iterable) and not isinstance(found, str | bytes):
-        return [str(id_) for id_ in found]
-    raise MalokoError(
-        f"the world {type(world).__qualname__} does not say what is in it: let it have a method objects() that gives "
-        "the ids of all objects, as a dict, a set or a list"
-    )
-
-
 def asked_of(world: Any, request: Mapping[str, Any]) -> Any:
     """Does what the engine's side asks for of a world (`OF_WORLD`)."""
     match request["do"]:
@@ -141,12 +129,3 @@ def asked_of(world: Any, request: Mapping[str, Any]) -> Any:
 
 OF_WORLD = ("picture", "mutate-remote", "delete-remote")
 """What is asked of every world alike."""
-
-
-def picture_of(world: Any) -> Any:
-    """What is in a world, to be compared with what is there later."""
-    objects = getattr(world, "objects", None)
-    found = objects() if callable(objects) else world
-    if isinstance(found, Mapping):
-        return {str(id_): copy.deepcopy(found[id_]) for id_ in found}
-    return sorted(ids_of(world))

@@ -13,7 +13,8 @@ from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._trial import NAME, Trial, forgotten, told_of
 from maloko.testing._laws._words import error_text, plain
 from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of
-from maloko.testing._operations._runs import Run, on_a_free_thread
+from maloko.testing._operations._outcome import Run
+from maloko.testing._operations._runs import on_a_free_thread
 from maloko.testing._operations._stack import Stack, import_of
 
 _WRITING = ("create", "update", "delete")

@@ -9,7 +9,8 @@ from typing import Any
 from maloko.testing._laws._plugin import METHODS, PluginFailed
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import plain
-from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of, ids_of
+from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of
+from maloko.testing._worlds import ids_of
 
 
 class PluginHost:

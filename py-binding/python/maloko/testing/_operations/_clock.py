@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maloko.testing._operations._stack import Stack
+    from maloko._maloko import TestStack
 
 
 class Clock:
@@ -16,14 +16,14 @@ class Clock:
     by `min_interval`), for which it is moved at once.
     """
 
-    def __init__(self, stack: Stack) -> None:
-        self._stack = stack
+    def __init__(self, state: TestStack) -> None:
+        self._state = state
 
     def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
         """Lets time pass. May be called while a run goes on, from a provider method too."""
-        self._stack.state.advance(timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds())
+        self._state.advance(timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds())
 
     @property
     def elapsed(self) -> timedelta:
         """The time since the stack was made."""
-        return timedelta(seconds=self._stack.state.elapsed)
+        return timedelta(seconds=self._state.elapsed)

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
 from maloko._run.quiet import QUIET_SECONDS
-from maloko.testing._cloud._ledger import Ledger
-from maloko.testing._cloud._leftovers import tear_down
-from maloko.testing._laws._worlds import ids_of
 from maloko.testing._operations._async_verbs import AsyncVerbs
 from maloko.testing._operations._calls import Call, Calls
 from maloko.testing._operations._clock import Clock
 from maloko.testing._operations._faults import NOTHING, Fault, in_force, make_fault, place_of
-from maloko.testing._operations._plan import Plan
-from maloko.testing._operations._runs import Run, execute, on_a_free_thread, run_of
+from maloko.testing._operations._ledger import Ledger
+from maloko.testing._operations._leftovers import tear_down
+from maloko.testing._operations._outcome import Plan, Run
+from maloko.testing._operations._owner import Owner
+from maloko.testing._operations._runs import execute, on_a_free_thread, run_of
 from maloko.testing._operations._settings import Settings
 from maloko.testing._operations._stubs import PackageStubs
-from maloko.testing._recorded._scrubbing import Scrubber, secret_texts
-from maloko.testing._recorded._snapshots import HIDDEN_IN_SNAPSHOTS, Snapshot, state_snapshot
+from maloko.testing._scrubbing import Scrubber, secret_texts
+from maloko.testing._snapshots import HIDDEN_IN_SNAPSHOTS, Snapshot, state_snapshot
 from maloko.testing._values import Secret, encode
+from maloko.testing._worlds import ids_of
 
 if TYPE_CHECKING:
     from maloko._maloko import TestStack
-    from maloko.testing._kit import Kit
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Stack:
 
     def __init__(
         self,
-        kit: Kit,
+        kit: Owner,
         program: Any,
         *,
         inputs: Mapping[str, Any] | None = None,
@@ -101,7 +101,7 @@ class Stack:
             self.ledger = Ledger.of_test(kit.cloud, kit.test, len(kit.stacks), project, name, given)
             self.state = self.ledger.open()
             self.real_time = True
-        self.clock = Clock(self)
+        self.clock = Clock(self.state)
         """The stack's clock."""
         if world is not None:
             ids_of(world)  # what is no world is found out at once, and not when the test has ended
@@ -148,7 +148,7 @@ class Stack:
     @property
     def aio(self) -> AsyncVerbs:
         """The verbs to be awaited, under asyncio, trio or anyio: `await s.aio.up()`."""
-        return AsyncVerbs(self)
+        return AsyncVerbs(self, self.kit.later)
 
     def preview(self, **options: Any) -> Plan:
         """Says what `up` would do. Raises what the program or a provider raised.

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko.testing._operations._plan import Plan, demand
-from maloko.testing._recorded._scrubbing import Scrubber, secret_texts
+from maloko.testing._operations._outcome import Plan, demand
+from maloko.testing._scrubbing import Scrubber, secret_texts
 from maloko.testing._values import HIDDEN, SECRET_KIND, SIGNATURE
 
 if TYPE_CHECKING:

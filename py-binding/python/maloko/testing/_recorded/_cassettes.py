@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from maloko._current import current_call
 from maloko._errors import MalokoError
-from maloko.testing._recorded._scrubbing import Scrubber
+from maloko.testing._scrubbing import Scrubber
 from maloko.testing._values import HIDDEN
-
-if TYPE_CHECKING:
-    from maloko.testing._kit import Kit
 
 _MODES = ("none", "once", "new_episodes", "all")
 _HEADER = "x-maloko-call"
@@ -21,7 +18,13 @@ _SECRET_HEADERS = ("authorization", "cookie", "set-cookie", "x-api-key", "proxy-
 
 
 @contextmanager
-def cassette(kit: Kit, path: Path, record: str, options: dict[str, Any]) -> Iterator[Any]:
+def cassette(
+    path: Path,
+    record: str,
+    options: dict[str, Any],
+    secrets_known: Callable[[], set[str]],
+    one_call_at_a_time: AbstractContextManager[None],
+) -> Iterator[Any]:
     """Replays the requests that are made in the context, one provider call at a time. Each belongs to the resource and
     the method that made it, so that resources may come in any order. What is known to be secret is not in the file.
 
@@ -43,7 +46,7 @@ def cassette(kit: Kit, path: Path, record: str, options: dict[str, Any]) -> Iter
     def clean(text: Any) -> Any:
         if isinstance(text, list):
             return [clean(item) for item in text]
-        secrets = {secret for stack in kit.stacks for secret in stack.secret_texts()}
+        secrets = secrets_known()
         if isinstance(text, bytes):
             try:
                 return Scrubber(secrets).texts([text.decode()])[0].encode()
@@ -89,9 +92,7 @@ def cassette(kit: Kit, path: Path, record: str, options: dict[str, Any]) -> Iter
     # With the clients that stand on http.client, vcrpy takes its patches out of their modules for a moment whenever it
     # makes a connection, also in a replay: a call on another thread would then reach the service itself. No context
     # variable helps, for modules have none.
-    with ExitStack() as opened:
-        opened.callback(setattr, kit, "parallel", kit.parallel)
-        kit.parallel = 1
+    with one_call_at_a_time, ExitStack() as opened:
         try:
             played = opened.enter_context(recorder.use_cassette(str(path), **options))
         except Exception as error:  # whatever its reader of YAML finds wrong

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from maloko.testing._judgement import ask
+from maloko.testing._operations._faults import Fault
+from maloko.testing._operations._ledger import Ledger
+from maloko.testing._operations._outcome import Run
 from maloko.testing._operations._runs import on_a_free_thread
 
 if TYPE_CHECKING:
     from maloko._maloko import TestStack
-    from maloko.testing._operations._stack import Stack
 
 FORGET_OPTION = "--maloko-forget-unresolved"
 """Says of which unresolved creates it is known what became of their objects, by their keys."""
@@ -34,6 +36,17 @@ def unresolved_in(state: TestStack) -> list[UnresolvedCreate]:
     return [UnresolvedCreate(**it) for it in json.loads(state.unresolved_creates())]
 
 
+class Leaving(Protocol):
+    """What a teardown needs of a stack; `Stack` explains the members."""
+
+    name: str
+    state: TestStack
+    ledger: Ledger | None
+    faults: list[Fault]
+
+    def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None) -> Run: ...
+
+
 @dataclass
 class Teardown:
     """The outcome of an attempt to destroy what a stack has."""
@@ -46,7 +59,7 @@ class Teardown:
     """Unresolved creates of which the user says that it is known what became of their objects."""
 
 
-def destroy_all(stack: Stack, settled: Sequence[str] = ()) -> Teardown:
+def destroy_all(stack: Leaving, settled: Sequence[str] = ()) -> Teardown:
     """Destroys what a stack has.
 
     :param settled: the keys of unresolved creates that are forgotten, or `all`.
@@ -90,7 +103,7 @@ def destroy_all(stack: Stack, settled: Sequence[str] = ()) -> Teardown:
     return done
 
 
-def tear_down(stack: Stack) -> list[str]:
+def tear_down(stack: Leaving) -> list[str]:
     """Destroys what a stack has; gives what could not be deleted, or may be left, in words."""
     try:
         return destroy_all(stack).problems
@@ -99,7 +112,7 @@ def tear_down(stack: Stack) -> list[str]:
         return [f"the stack '{stack.name}' could not be torn down: {error}"]
 
 
-def _resources(stack: Stack) -> list[dict[str, Any]]:
+def _resources(stack: Leaving) -> list[dict[str, Any]]:
     """The resources of the state, with those that wait for their deletion."""
     resources: list[dict[str, Any]] = json.loads(stack.state.resources())["rows"]
     return resources

@@ -5,8 +5,8 @@ import { parseJson } from "../../originals";
 import { messageOf } from "../../process/errors";
 import { mapMembers } from "../../process/members";
 import { isSecret } from "../../sdk/signatures";
+import { mapTexts, scrubbedValues, secretTexts } from "../scrubbing";
 import { HIDDEN } from "../values";
-import { mapTexts, scrubbedValues, secretTexts } from "./scrubbing";
 
 const NAMED = /\[secret:([^\]]*)\]/g;
 const WHOLE = /^"\[secret(?::(.*))?\]"$/s;

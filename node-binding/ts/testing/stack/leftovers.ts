@@ -1,11 +1,11 @@
 // What a test's stack leaves behind: deleted when the test ends, or by its next run where it was killed.
 import { messageOf } from "../../process/errors";
-import type { ReportedCall } from "../stack/operate";
-import { labelOf } from "../stack/outcome";
-import type { Row } from "../stack/settings";
-import type { StackState } from "../stack/state";
 import { show } from "../values";
+import type { ReportedCall } from "./calls";
 import type { Ledger } from "./ledger";
+import { labelOf } from "./outcome";
+import type { Row } from "./settings";
+import type { StackState } from "./state";
 import { type LeftCreates, leftCreates, settledKeys } from "./unresolved-creates";
 
 /** The outcome of an attempt to destroy what a stack has. */

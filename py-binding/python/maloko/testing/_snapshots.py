@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from maloko.testing._values import Mark
 
 if TYPE_CHECKING:
-    from maloko.testing._recorded._scrubbing import Scrubber
+    from maloko.testing._scrubbing import Scrubber
 
 HIDDEN_IN_SNAPSHOTS = "<secret>"
 """Stands there for what is secret."""

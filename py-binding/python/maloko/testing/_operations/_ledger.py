@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,46 +91,6 @@ class Ledger:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def sweep(root: Path, settled: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Deletes what killed runs have left; gives what was done, and what could not be, in words. Each stack is swept by
-    itself, whatever is wrong with others.
-
-    There is no program: the provider objects are found again from the state.
-
-    :param settled: the keys of unresolved creates that are forgotten, or `all`.
-    """
-    done: list[str] = []
-    failed: list[str] = []
-    for card in sorted((root / DIRECTORY).glob(f"*/{_CARD}")):
-        try:
-            _sweep_one(Ledger.of_leftover(card.parent), settled, done, failed)
-        except Exception as error:
-            told = str(error) or repr(error)
-            failed.append(told if str(card.parent) in told else f"{card.parent}: {told}")
-    return done, [f"NOT DELETED {problem}" for problem in failed]
-
-
-def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: list[str]) -> None:
-    from maloko.testing._cloud._leftovers import destroy_all
-    from maloko.testing._kit import Kit
-    from maloko.testing._operations._stack import Stack
-
-    state = ledger.open()
-    kit = Kit(ledger.test)
-    kit.plugins = ledger.plugins
-    stack = Stack(kit, _nothing, project=ledger.project, name=ledger.stack, real_time=True, state=state)
-    stack.ledger = ledger
-    result = destroy_all(stack, settled)
-    if result.forgotten:
-        state.forget_creates([it.urn for it in result.forgotten])
-    done.extend(f"forgotten {ledger.test}: {it.text}" for it in result.forgotten)
-    problems = result.problems
-    failed.extend(f"{ledger.test}: {problem}" for problem in problems)
-    if result.deleted or not problems:
-        done.append(f"deleted {ledger.test}: {', '.join(result.deleted) or 'nothing was left'}")
-    if not problems:
-        ledger.close()
-
-
-def _nothing() -> None:
-    """A program without resources."""
+def left_behind(root: Path) -> list[Path]:
+    """The directories of the stacks that killed runs have left."""
+    return sorted(card.parent for card in (root / DIRECTORY).glob(f"*/{_CARD}"))

@@ -1,4 +1,24 @@
-// What the engine tells of a command that is over.
+// A command as it is asked for, and what the engine tells when it is over.
+import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
+
+/** A command and its surroundings. */
+export interface CommandRequest {
+    /** Without the program's name. */
+    arguments: string[];
+    /** The directory that it works in. */
+    directory: string;
+    /** What is added to the environment of this process. */
+    variables: Record<string, string>;
+    /** The program that it runs, in this process. */
+    program?: PulumiFn | undefined;
+    /** Does it run the program of the directory? Then it needs a process of its own. */
+    runsDirectory?: boolean;
+    onOutput?: ((text: string) => void) | undefined;
+    onError?: ((text: string) => void) | undefined;
+    onEvent?: ((event: EngineEvent) => void) | undefined;
+    /** Cancels the command gracefully. */
+    signal?: AbortSignal | undefined;
+}
 
 /** How a command ended. */
 export interface Outcome {

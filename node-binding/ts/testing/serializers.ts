@@ -1,8 +1,8 @@
 // Snapshots of plans, calls and states that are the same in every run: `expect.addSnapshotSerializer`.
 import * as os from "node:os";
 import { inspect } from "node:util";
-import { HIDDEN } from "../values";
 import { scrubbedValues } from "./scrubbing";
+import { HIDDEN } from "./values";
 
 /** What jest and vitest call a serialiser. */
 export interface SnapshotSerializer {

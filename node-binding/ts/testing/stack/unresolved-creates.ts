@@ -3,7 +3,7 @@
 import type { NativeStack } from "../../native";
 import { parseJson } from "../../originals";
 import { ask } from "../judgement";
-import type { ReportedCall } from "../stack/operate";
+import type { ReportedCall } from "./calls";
 
 /** A create whose object may exist. One that raised is none: it has made nothing. */
 export interface LeftCreate {

@@ -1,18 +1,17 @@
-"""Plans as data: what becomes, or became, of each resource."""
+"""The outcome of an operation as data: the run, and its plan, which says what becomes, or became, of each resource."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from json import dumps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from maloko._errors import MalokoError
 from maloko.testing._judgement import ask
-from maloko.testing._recorded._snapshots import normalised
+from maloko.testing._operations._calls import Call
+from maloko.testing._snapshots import normalised
 from maloko.testing._values import decode, mismatches
-
-if TYPE_CHECKING:
-    from maloko.testing._operations._runs import Run
 
 
 @dataclass(frozen=True)
@@ -182,6 +181,64 @@ class Plan(Mapping[str, PlanEntry]):
 
     def __repr__(self) -> str:
         return _text(self)
+
+
+class RunFailed(MalokoError):  # noqa: N818 it is what came of the run
+    """An operation failed, and no exception of the program or of a provider says why."""
+
+    def __init__(self, message: str, run: Run) -> None:
+        super().__init__(message)
+        self.run = run
+        """The outcome of the operation."""
+
+
+@dataclass
+class Run:
+    """The outcome of an operation."""
+
+    verb: str
+    """`preview`, `up`, `refresh`, `destroy` or `import`."""
+    outcome: str
+    """`succeeded`, `failed`, `cancelled`, or `crashed` at a point that a test chose."""
+    error: str | None
+    """The first error in words."""
+    exception: BaseException | None
+    """The exception that was raised first by the program or a provider method, as it was raised."""
+    calls: list[Call]
+    """What providers were asked."""
+    diagnostics: list[tuple[str, str, str]]
+    """Severity, URN and text of each message."""
+    steps: list[tuple[str, str]]
+    """Op and URN of each step that was done."""
+    changes: dict[str, int]
+    """Resources by op."""
+    outputs: dict[str, Any]
+    """The stack's outputs."""
+    secret_outputs: list[str]
+    """The paths of those that are secret."""
+    points: list[dict[str, Any]]
+    """The points at which it could have crashed: `label`, `number`, `kinds`."""
+    struck: dict[str, Any] | None
+    """Where it crashed (`point`) and how (`kind`); `None` when it did not."""
+    seconds: float
+    """The time that it took on the stack's clock."""
+    plan: Plan = field(init=False)
+    """What was done, or would be."""
+    record: str | None = field(default=None, repr=False)
+    """What was noted for its page (`pytest --maloko-page`)."""
+
+    def messages(self, severity: str) -> list[str]:
+        """The texts of one severity: `debug`, `info`, `output`, `warning`, `error`."""
+        return [text for kind, _, text in self.diagnostics if kind == severity]
+
+    def failure(self) -> BaseException | None:
+        """What to raise when the run did not succeed."""
+        if self.outcome == "succeeded":
+            return None
+        if self.exception is not None:
+            return self.exception
+        told = self.error or "; ".join(self.messages("error")) or f"the run was {self.outcome}"
+        return RunFailed(f"{self.verb} {self.outcome}: {told}", self)
 
 
 def _text(plan: Plan) -> str:

@@ -1,9 +1,9 @@
 // Keeps what is known to be secret out of the files that tests keep: a provider may well put a secret into a property
 // that nobody marked as one. The engine's redactor looks for it.
-import { mapMembers } from "../../process/members";
-import { isSecret } from "../../sdk/signatures";
-import { ask } from "../judgement";
-import { HIDDEN } from "../values";
+import { mapMembers } from "../process/members";
+import { isSecret } from "../sdk/signatures";
+import { ask } from "./judgement";
+import { HIDDEN } from "./values";
 
 /** Each secret, with what stands in its place. */
 export type Secrets = readonly (readonly [secret: string, hidden: string])[];

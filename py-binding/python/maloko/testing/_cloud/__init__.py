@@ -1,1 +1,0 @@
-"""What tests on real clouds leave behind."""
