@@ -56,7 +56,7 @@ def renew(planted: Path, tree: Path) -> None:
             shutil.copyfile(new, old)
             old.chmod(new.stat().st_mode)
     kept = set(files)
-    for old in (tree / "engine-core", tree / "engine-cli", tree / "engine-stores"):
+    for old in (tree / name for name in ("engine-core", "engine-cli", "engine-stores", "engine-test-support")):
         for file in old.rglob("*.rs"):
             if str(file.relative_to(tree)) not in kept:
                 file.unlink()

@@ -13,8 +13,8 @@ use maloko_stores::object::{ObjectBackend, open};
 use object_store::memory::InMemory;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::servers::{S3_KEYS, Server};
-use super::world::{Mortal, Workers, block, brisk, over, stack, with_stack, world};
+use maloko_test_support::objects::servers::{S3_KEYS, Server};
+use maloko_test_support::objects::world::{Mortal, Workers, block, brisk, over, stack, with_stack, world};
 
 /// All that is stored, but for what shows who is at work.
 async fn content(store: &InMemory) -> Vec<(String, Vec<u8>)> {
