@@ -255,11 +255,11 @@ $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/t
 
 # One set of features for all that is tested in Rust, so that everything is compiled once. What is shipped does not know the points at
 # which it kills itself, and is what the tests of both languages run.
-TESTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/fail-points) --features maloko-core/backend-conformance \
+TESTED = $(foreach crate,core stores cli model test-support,--features maloko-$(crate)/fail-points) --features maloko-core/backend-conformance \
 	--features maloko-core/cheap-keys
 # The soaks give these.
 CARGO_OPTIONS =
-CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model plugins telemetry,-p maloko-$(crate)) $(TESTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model plugins telemetry test-support,-p maloko-$(crate)) $(TESTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # More tests at a time than there are cores: many wait for servers, locks and processes.
@@ -296,7 +296,7 @@ PLANTED := $(STAMPS)/planted
 verify-bugs:
 	.ci/plant
 PLANTED_TEST = cd $(PLANTED) && CARGO_TARGET_DIR=$(CURDIR)/target/planted $(CARGO_TEST) \
-	$(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs)
+	$(foreach crate,core stores cli model test-support,--features maloko-$(crate)/planted-bugs)
 model-bugs: $(STAMPS)/test-servers
 	.ci/plant $(PLANTED)
 	$(PLANTED_TEST) --test planted --test simulation_planted
@@ -317,7 +317,7 @@ simulate:
 	$(SIMULATE) --seed $(SEED) --program $(PROGRAM) --step $(STEP) --store $(STORE) --service $(SERVICE) --driver $(DRIVER) --blow $(BLOW) --point $(POINT) $(if $(AGAIN),--again $(AGAIN))
 # The states and journals of this version, for later versions to load.
 corpus:
-	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus
+	$(CARGO) run --quiet -p maloko-test-support --example make_corpus engine-test-support/tests/corpus
 # Where a stage's failures are to be told at the end, its runner writes them down.
 PYTEST_REPORT = $(if $(REPORTS),--durations=10 --junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
@@ -516,7 +516,7 @@ bench: build
 	$(PY) bench/border.py
 # The engine without a host language: 100,000 resources (criterion).
 bench-engine:
-	$(CARGO) bench -p maloko-core
+	$(CARGO) bench -p maloko-test-support
 # What the testing kits cost, and what the journal costs.
 bench-kit: build
 	$(PY) bench/kit.py

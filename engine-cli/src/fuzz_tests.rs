@@ -3,9 +3,6 @@
 //! the cases, `FUZZ_SECONDS` goes on for so long.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "../../engine-core/tests/store/mutate.rs"]
-mod mutate;
-
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,13 +11,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use maloko_core::property_path::PropertyPath;
-use mutate::mutate;
+use maloko_test_support::mutate::mutate;
+use maloko_test_support::random::{Random, setting};
 
 use crate::arguments::parse;
 use crate::config_key;
 use crate::operation::plan::PreviewOutcome;
 use crate::project::Project;
-use crate::random::{Random, setting};
 use crate::settings::{Settings, path, value};
 
 const TEST: &str = "fuzz_tests::spoilt_settings_lists_and_command_lines_never_panic";

@@ -21,10 +21,6 @@ mod page;
 mod plain;
 mod platform;
 mod project;
-#[cfg(all(test, unix))]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#[path = "../../engine-core/tests/store/random.rs"]
-mod random;
 mod removal;
 mod selection;
 mod settings;

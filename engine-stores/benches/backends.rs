@@ -4,24 +4,7 @@
 //! `make bench-backends`; `cargo bench -p maloko-stores --bench backends -- 100,1000` for other numbers of resources.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark that cannot run has failed")]
 
-#[path = "../tests/authority/mod.rs"]
-#[expect(dead_code, reason = "the tests also connect by TLS")]
-mod authority;
-#[path = "../../engine-core/benches/world.rs"]
-mod engine;
-#[path = "../tests/postgres/proxy.rs"]
-#[expect(dead_code, reason = "the tests also break the wire")]
-mod proxy;
-#[path = "../tests/postgres/server.rs"]
-#[expect(dead_code, reason = "the tests also restart the server")]
-mod server;
-#[path = "../tests/objects/servers.rs"]
-#[expect(dead_code, reason = "the tests also use Azurite")]
-mod servers;
 mod wire;
-#[path = "../tests/objects/world.rs"]
-#[expect(dead_code, reason = "the tests also kill what they made")]
-mod world;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,8 +19,9 @@ use maloko_core::state::{
     StoreWatch, StoreWrite, WatchedBackend, create_stack,
 };
 
-use engine::{requests, up};
-use proxy::Proxy;
+use maloko_test_support::engine::{requests, up};
+use maloko_test_support::objects::{servers, world};
+use maloko_test_support::postgres::{proxy::Proxy, server};
 use wire::Wire;
 
 /// As in both bindings.

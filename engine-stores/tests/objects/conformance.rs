@@ -12,9 +12,9 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::servers::Server;
 use super::told::heedless;
-use super::world::{block, over_any};
+use maloko_test_support::objects::servers::Server;
+use maloko_test_support::objects::world::{block, over_any};
 
 /// A server, whose stores are told apart by their prefixes.
 trait Serves: Send + Sync {

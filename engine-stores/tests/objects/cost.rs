@@ -7,7 +7,7 @@ use maloko_core::state::Backend;
 use maloko_stores::object::{ObjectBackend, Timing};
 
 use super::told::{Request, Told, told};
-use super::world::{CHECKPOINT, block, stack, steady, with_stack, world};
+use maloko_test_support::objects::world::{CHECKPOINT, block, stack, steady, with_stack, world};
 
 /// What was asked of a store.
 #[derive(Default)]

@@ -12,7 +12,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
-use super::world::{block, over, stack};
+use maloko_test_support::objects::world::{block, over, stack};
 
 /// A stack whose last run was killed after three records, each in a piece of its own, the first with the header.
 struct Killed {

@@ -5,8 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use maloko_core::state::Backend;
 use maloko_stores::object::open;
 
-use super::servers::{AZURE_KEYS, S3_KEYS, Server};
-use super::world::{Secret, block, world};
+use maloko_test_support::objects::servers::{AZURE_KEYS, S3_KEYS, Server};
+use maloko_test_support::objects::world::{Secret, block, world};
 
 fn listing(url: &str, variables: &'static [Secret]) -> String {
     match open(url, &world(variables)) {

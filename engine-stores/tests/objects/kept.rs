@@ -6,7 +6,7 @@ use maloko_core::state::{Backend, Lease};
 use maloko_stores::object::ObjectBackend;
 
 use super::told::{Told, told};
-use super::world::{CHECKPOINT, block, stack, steady, with_stack, world};
+use maloko_test_support::objects::world::{CHECKPOINT, block, stack, steady, with_stack, world};
 
 const FIRST: &[u8] = b"{\"version\": 3, \"checkpoint\": {\"serial\": 1}}";
 const SECOND: &[u8] = b"{\"version\": 3, \"checkpoint\": {\"serial\": 2}}";

@@ -6,7 +6,7 @@ use maloko_core::state::Backend;
 use maloko_stores::object::ObjectBackend;
 
 use super::told::told;
-use super::world::{block, stack, steady, with_stack, world};
+use maloko_test_support::objects::world::{block, stack, steady, with_stack, world};
 
 /// A run whose second record is not answered for, and that then ends; what the next one finds, and what it may write.
 fn after_a_late_record(compactions: bool, records_before: &[&[u8]]) -> Option<Vec<u8>> {

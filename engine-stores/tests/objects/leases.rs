@@ -8,8 +8,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
-use super::servers::{S3_KEYS, Server};
-use super::world::{CHECKPOINT, alone, block, over, overheard, stack, steady, with_stack};
+use maloko_test_support::objects::servers::{S3_KEYS, Server};
+use maloko_test_support::objects::world::{CHECKPOINT, alone, block, over, overheard, stack, steady, with_stack};
 
 /// Everything that an operation, a crash and the operation after it ask of a store.
 async fn whole_life(here: &ObjectBackend, there: &ObjectBackend) {

@@ -1,8 +1,6 @@
 //! Stacks in object stores, against real servers of their protocols.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
-#[path = "../authority/mod.rs"]
-mod authority;
 mod conformance;
 mod cost;
 mod damage;
@@ -14,10 +12,8 @@ mod outages;
 #[cfg(feature = "planted-bugs")]
 mod planted;
 mod races;
-mod servers;
 mod swept;
 mod tls;
 mod told;
 mod wire;
-mod world;
 mod zombies;

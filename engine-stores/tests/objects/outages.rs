@@ -4,9 +4,9 @@ use maloko_core::state::Backend;
 use maloko_stores::World;
 use maloko_stores::object::{ObjectBackend, open};
 
-use super::servers::{AZURE_KEYS, S3_KEYS, Server};
 use super::wire::Wire;
-use super::world::{CHECKPOINT, block, overheard, stack, with_stack, world};
+use maloko_test_support::objects::servers::{AZURE_KEYS, S3_KEYS, Server};
+use maloko_test_support::objects::world::{CHECKPOINT, block, overheard, stack, with_stack, world};
 
 /// More than any number of attempts that is made without looking at the time.
 const MANY: u32 = 9;

@@ -8,8 +8,8 @@ use maloko_core::state::Backend;
 use maloko_stores::object::{ObjectBackend, Timing};
 use object_store::memory::InMemory;
 
-use super::servers::{AZURE_KEYS, S3_KEYS, Server};
-use super::world::{block, stack, with_stack, world};
+use maloko_test_support::objects::servers::{AZURE_KEYS, S3_KEYS, Server};
+use maloko_test_support::objects::world::{block, stack, with_stack, world};
 
 /// How many rounds: `make soak-stores` asks for many more.
 fn rounds(sampled: usize) -> usize {

@@ -8,7 +8,7 @@ use maloko_stores::object::ObjectBackend;
 use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::told::{Request, Told, told};
-use super::world::{block, overheard, stack, steady, with_stack};
+use maloko_test_support::objects::world::{block, overheard, stack, steady, with_stack};
 
 /// A store in which another machine removes each lock as soon as it is there, as one that has just won does.
 fn swept() -> Arc<Told> {

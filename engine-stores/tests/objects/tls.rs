@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use super::authority::Authority;
-use super::servers::{S3_KEYS, Server};
-use super::world::{block, stack, steady, with_stack, world};
+use maloko_test_support::authority::Authority;
+use maloko_test_support::objects::servers::{S3_KEYS, Server};
+use maloko_test_support::objects::world::{block, stack, steady, with_stack, world};
 
 use maloko_core::state::Backend;
 use maloko_stores::object::open;

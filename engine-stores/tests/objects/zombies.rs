@@ -13,8 +13,8 @@ use maloko_stores::object::{ObjectBackend, open};
 use object_store::memory::InMemory;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::servers::{S3_KEYS, Server};
-use super::world::{Mortal, Workers, block, brisk, over, stack, with_stack, world};
+use maloko_test_support::objects::servers::{S3_KEYS, Server};
+use maloko_test_support::objects::world::{CHECKPOINT, Mortal, Workers, block, brisk, over, stack, with_stack, world};
 
 /// All that is stored, but for what shows who is at work.
 async fn content(store: &InMemory) -> Vec<(String, Vec<u8>)> {
@@ -129,7 +129,7 @@ fn a_process_that_slept_through_its_takeover_writes_nothing() {
     assert!(before.lines().count() >= acknowledged, "{acknowledged} acknowledged, found: {before}");
     let now = String::from_utf8(block(lease.load()).unwrap().journal.unwrap()).unwrap();
     assert_eq!(now, format!("{before}mine\n"));
-    assert_eq!(block(lease.load()).unwrap().checkpoint, super::world::CHECKPOINT);
+    assert_eq!(block(lease.load()).unwrap().checkpoint, CHECKPOINT);
     block(lease.release()).unwrap();
 }
 

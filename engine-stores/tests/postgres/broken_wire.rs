@@ -9,8 +9,8 @@ use maloko_stores::World;
 use maloko_stores::postgres::PostgresBackend;
 use tokio_postgres::SimpleQueryMessage;
 
-use crate::proxy::{Break, Proxy};
-use crate::server::{Server, machine, world};
+use maloko_test_support::postgres::proxy::{Break, Proxy};
+use maloko_test_support::postgres::server::{Server, machine, world};
 
 const KEEP: usize = 3;
 

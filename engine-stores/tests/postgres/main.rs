@@ -1,19 +1,15 @@
 //! Stacks in a PostgreSQL database, against a real server (`tests/postgres-server` starts it).
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "../authority/mod.rs"]
-mod authority;
 mod broken_wire;
 mod processes;
-mod proxy;
-mod server;
 mod tables;
 mod tls;
 
 use futures::executor::block_on;
 use maloko_core::state::conformance;
 
-use server::InDatabase;
+use maloko_test_support::postgres::server::InDatabase;
 
 #[test]
 fn stacks_in_a_database_pass() {

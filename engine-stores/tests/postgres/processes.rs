@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use futures::executor::block_on;
 use maloko_core::state::{Backend, StackName};
 
-use crate::server::{Server, machine};
+use maloko_test_support::postgres::server::{Server, machine};
 
 const ADDRESS_VARIABLE: &str = "MALOKO_TEST_PROCESS";
 const ENTRANCE: &str = "processes::entrance_of_processes";

@@ -5,7 +5,7 @@ use maloko_core::environment::Environment;
 use maloko_core::state::{Backend, Crypter, Passphrase, Session, SessionOptions, StackName, create_stack};
 use tokio_postgres::Client;
 
-use crate::server::{Server, machine};
+use maloko_test_support::postgres::server::{Server, machine};
 
 fn dev() -> StackName {
     StackName::new("shop", "dev").unwrap()

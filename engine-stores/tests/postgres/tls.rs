@@ -4,8 +4,8 @@ use futures::executor::block_on;
 use maloko_core::state::{Backend, StackName};
 use maloko_stores::postgres::PostgresBackend;
 
-use crate::authority::Authority;
-use crate::server::{Server, machine, world};
+use maloko_test_support::authority::Authority;
+use maloko_test_support::postgres::server::{Server, machine, world};
 
 /// Uses the store at the server's address with these parameters; the error, if there is one.
 fn used(server: &Server, host: &str, parameters: &str) -> Result<(), String> {

@@ -13,30 +13,31 @@ use object_store::client::{HttpClient, HttpConnector};
 use object_store::path::Path as ObjectPath;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt};
 
-use super::authority::Authority;
 use super::world::{Secret, steady, world};
+use crate::authority::Authority;
 
 /// A running server; it ends when this is dropped, or the test's process ends in whatever way.
-pub(crate) struct Server {
+pub struct Server {
     child: Child,
-    pub(crate) port: u16,
+    /// Where it listens on this machine.
+    pub port: u16,
 }
 
 impl Server {
     /// One moto for all tests that have no wishes; their stores are told apart by their prefixes. It ends with the process.
-    pub(crate) fn shared_s3() -> &'static Self {
+    pub fn shared_s3() -> &'static Self {
         static SERVER: OnceLock<Server> = OnceLock::new();
         SERVER.get_or_init(|| Self::moto(&[]))
     }
 
     /// One Azurite for all tests that have no wishes.
-    pub(crate) fn shared_azure() -> &'static Self {
+    pub fn shared_azure() -> &'static Self {
         static SERVER: OnceLock<Server> = OnceLock::new();
         SERVER.get_or_init(Self::azurite)
     }
 
     /// moto, which speaks S3, with what else stands between it and the client.
-    pub(crate) fn moto(options: &[&str]) -> Self {
+    pub fn moto(options: &[&str]) -> Self {
         let script = here("servers/moto_server.py");
         let mut command = Command::new(python());
         command.arg(script).args(options);
@@ -44,13 +45,13 @@ impl Server {
     }
 
     /// moto, reached by TLS.
-    pub(crate) fn moto_with_tls(authority: &Authority) -> Self {
+    pub fn moto_with_tls(authority: &Authority) -> Self {
         let (certificate, key) = (authority.certificate(), authority.key());
         Self::moto(&["--tls", &certificate.to_string_lossy(), &key.to_string_lossy()])
     }
 
     /// Azurite, which speaks the protocol of Azure Blob Storage.
-    pub(crate) fn azurite() -> Self {
+    pub fn azurite() -> Self {
         let mut command = Command::new("node");
         command.arg(here("servers/azurite_server.mjs"));
         Self::start(command, "Azurite (run `npm ci --prefix engine-stores/tests/servers` once)")
@@ -65,24 +66,25 @@ impl Server {
     }
 
     /// The address of an S3 store in it, below a prefix.
-    pub(crate) fn s3_url(&self, prefix: &str) -> String {
+    pub fn s3_url(&self, prefix: &str) -> String {
         format!("s3://states/{prefix}?region=us-east-1&endpoint=http://127.0.0.1:{}", self.port)
     }
 
     /// The address of an Azure store in it.
-    pub(crate) fn azure_url(&self, prefix: &str) -> String {
+    pub fn azure_url(&self, prefix: &str) -> String {
         format!("azblob://states/{prefix}?localemu=true&protocol=http&domain=127.0.0.1:{}", self.port)
     }
 
     /// Removes an object behind everybody's back.
-    pub(crate) fn lose_in_s3(&self, key: &str) {
+    pub fn lose_in_s3(&self, key: &str) {
         let mut builder = AmazonS3Builder::new().with_bucket_name("states").with_region("us-east-1");
         builder = builder.with_access_key_id("test").with_secret_access_key("test");
         let endpoint = format!("http://127.0.0.1:{}", self.port);
         lose(&builder.with_endpoint(endpoint).with_allow_http(true).with_http_connector(Plain).build().unwrap(), key);
     }
 
-    pub(crate) fn lose_in_azure(&self, key: &str) {
+    /// The same in Azure.
+    pub fn lose_in_azure(&self, key: &str) {
         let mut builder = MicrosoftAzureBuilder::new().with_container_name("states");
         builder = builder.with_account(AZURE_KEYS[0].1).with_access_key(AZURE_KEYS[1].1).with_allow_http(true);
         let endpoint = format!("http://127.0.0.1:{}/{}", self.port, AZURE_KEYS[0].1);
@@ -90,28 +92,31 @@ impl Server {
     }
 
     /// An S3 store in it, as one machine sees it, in which nobody is taken over.
-    pub(crate) fn s3(&self, prefix: &str) -> ObjectBackend {
+    pub fn s3(&self, prefix: &str) -> ObjectBackend {
         self.s3_with(prefix, steady(), &world(S3_KEYS))
     }
 
-    pub(crate) fn s3_with(&self, prefix: &str, timing: Timing, world: &World) -> ObjectBackend {
+    /// The same, with times and variables of its own.
+    pub fn s3_with(&self, prefix: &str, timing: Timing, world: &World) -> ObjectBackend {
         open(&self.s3_url(prefix), world).unwrap().with_timing(timing)
     }
 
     /// An Azure store in it, as one machine sees it, in which nobody is taken over.
-    pub(crate) fn azure(&self, prefix: &str) -> ObjectBackend {
+    pub fn azure(&self, prefix: &str) -> ObjectBackend {
         self.azure_with(prefix, steady(), &world(AZURE_KEYS))
     }
 
-    pub(crate) fn azure_with(&self, prefix: &str, timing: Timing, world: &World) -> ObjectBackend {
+    /// The same, with times and variables of its own.
+    pub fn azure_with(&self, prefix: &str, timing: Timing, world: &World) -> ObjectBackend {
         open(&self.azure_url(prefix), world).unwrap().with_timing(timing)
     }
 }
 
-pub(crate) const S3_KEYS: &[Secret] = &[("AWS_ACCESS_KEY_ID", "test"), ("AWS_SECRET_ACCESS_KEY", "test")];
+/// The variables with which moto lets in.
+pub const S3_KEYS: &[Secret] = &[("AWS_ACCESS_KEY_ID", "test"), ("AWS_SECRET_ACCESS_KEY", "test")];
 
 /// The account that every Azurite has, with its published key.
-pub(crate) const AZURE_KEYS: &[Secret] = &[
+pub const AZURE_KEYS: &[Secret] = &[
     ("AZURE_STORAGE_ACCOUNT", "devstoreaccount1"),
     ("AZURE_STORAGE_KEY", "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="),
 ];
@@ -142,7 +147,7 @@ impl Drop for Server {
 }
 
 fn here(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine-stores/tests").join(file)
 }
 
 fn python() -> PathBuf {

@@ -4,16 +4,6 @@
 #![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "store/failing.rs"]
-#[expect(dead_code, reason = "the tests of full disks use the rest")]
-mod failing;
-#[path = "store/mutate.rs"]
-mod mutate;
-#[path = "store/random.rs"]
-mod random;
-#[path = "store/stories.rs"]
-mod stories;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -28,9 +18,10 @@ use maloko_core::state::{
 };
 use maloko_core::update_plan::UpdatePlan;
 use maloko_core::update_plan::{decode_plan, encode_plan};
-use mutate::mutate;
+use maloko_test_support::mutate::mutate;
+use maloko_test_support::random::{Random, setting};
+use maloko_test_support::stories;
 use peak_alloc::PeakAlloc;
-use random::{Random, setting};
 
 /// Counts what is taken of the heap.
 #[global_allocator]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, FutureExt, Shared, select};
-pub(crate) use maloko_core::environment::Workers;
+pub use maloko_core::environment::Workers;
 use maloko_core::environment::{Environment, Worker};
 use maloko_core::state::{Backend, StackName};
 use maloko_stores::World;
@@ -14,10 +14,10 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 
 /// A variable of the environment.
-pub(crate) type Secret = (&'static str, &'static str);
+pub type Secret = (&'static str, &'static str);
 
 /// A world with these variables.
-pub(crate) fn world(variables: &'static [Secret]) -> World {
+pub fn world(variables: &'static [Secret]) -> World {
     World {
         variables: Arc::new(|name| {
             variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
@@ -29,10 +29,10 @@ pub(crate) fn world(variables: &'static [Secret]) -> World {
 }
 
 /// What a store has told so far.
-pub(crate) type Said = Arc<Mutex<Vec<String>>>;
+pub type Said = Arc<Mutex<Vec<String>>>;
 
 /// A world with these variables, and what is told in it.
-pub(crate) fn overheard(variables: &'static [Secret]) -> (World, Said) {
+pub fn overheard(variables: &'static [Secret]) -> (World, Said) {
     let said = Said::default();
     let heard = Arc::clone(&said);
     let notify = Arc::new(move |text: &str| heard.lock().unwrap().push(text.to_owned()));
@@ -41,50 +41,53 @@ pub(crate) fn overheard(variables: &'static [Secret]) -> (World, Said) {
 
 /// A world in which nobody else is: who is told of another holder has taken a write of its own for that of another, and would
 /// wait for itself as long as the patience lasts, again and again.
-pub(crate) fn alone(variables: &'static [Secret]) -> World {
+pub fn alone(variables: &'static [Secret]) -> World {
     let notify = Arc::new(|text: &str| panic!("a write of our own was not recognised: {text}"));
     World { notify, ..world(variables) }
 }
 
 /// Times in which a holder that is silent is soon taken over, in the proportions of the real ones.
-pub(crate) fn brisk() -> Timing {
+pub fn brisk() -> Timing {
     let [beat, trust, patience, poll] = [250, 750, 1500, 50].map(Duration::from_millis);
     Timing { beat, trust, patience, poll }
 }
 
 /// Times in which nobody is taken over, however slow the machine is.
-pub(crate) fn steady() -> Timing {
+pub fn steady() -> Timing {
     let [beat, trust, patience, poll] = [250, 20_000, 60_000, 50].map(Duration::from_millis);
     Timing { beat, trust, patience, poll }
 }
 
 /// A store in memory, as one machine sees it.
-pub(crate) fn over(store: &Arc<InMemory>) -> ObjectBackend {
+pub fn over(store: &Arc<InMemory>) -> ObjectBackend {
     over_any(Arc::clone(store) as Arc<dyn ObjectStore>)
 }
 
-pub(crate) fn over_any(store: Arc<dyn ObjectStore>) -> ObjectBackend {
+/// The same over any store of objects.
+pub fn over_any(store: Arc<dyn ObjectStore>) -> ObjectBackend {
     ObjectBackend::over(store, world(&[]), steady())
 }
 
-pub(crate) fn stack() -> StackName {
+/// The stack of the tests.
+pub fn stack() -> StackName {
     StackName::new("shop", "dev").unwrap()
 }
 
-pub(crate) const CHECKPOINT: &[u8] = b"{\"version\": 3, \"checkpoint\": {}}";
+/// A checkpoint with nothing in it.
+pub const CHECKPOINT: &[u8] = b"{\"version\": 3, \"checkpoint\": {}}";
 
 /// A store that holds the stack.
-pub(crate) async fn with_stack(backend: &dyn Backend) {
+pub async fn with_stack(backend: &dyn Backend) {
     backend.create(&stack(), CHECKPOINT).await.unwrap();
 }
 
 /// Waits for something that must come about.
-pub(crate) fn block<T>(future: impl Future<Output = T>) -> T {
+pub fn block<T>(future: impl Future<Output = T>) -> T {
     futures::executor::block_on(future)
 }
 
 /// A process that can be killed: then its threads are gone, and nothing is given back.
-pub(crate) struct Mortal {
+pub struct Mortal {
     alive: Mutex<Option<oneshot::Sender<()>>>,
     killed: Shared<oneshot::Receiver<()>>,
 }
@@ -97,11 +100,13 @@ impl Default for Mortal {
 }
 
 impl Mortal {
-    pub(crate) fn workers(&self) -> Arc<dyn Workers> {
+    /// Starts its threads.
+    pub fn workers(&self) -> Arc<dyn Workers> {
         Arc::new(Threads { real: Environment::system().workers, killed: self.killed.clone() })
     }
 
-    pub(crate) fn kill(&self) {
+    /// Ends all of them.
+    pub fn kill(&self) {
         self.alive.lock().unwrap().take();
     }
 }

@@ -3,11 +3,11 @@
 
 /// A generator.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// The generator of one case of one seed.
-    pub(crate) fn new(seed: u64, case: u64) -> Self {
+    pub fn new(seed: u64, case: u64) -> Self {
         let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case.wrapping_mul(0xd1b5_4a32_d192_ed03));
         random.next();
         random
@@ -22,12 +22,12 @@ impl Random {
     }
 
     /// A number below `end`; 0 when `end` is 0.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % (end as u64).max(1)).unwrap()
     }
 }
 
 /// A number from the environment, such as the seed of a run that is to be repeated.
-pub(crate) fn setting(variable: &str, usual: u64) -> u64 {
+pub fn setting(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).ok().map_or(usual, |text| text.parse().unwrap())
 }

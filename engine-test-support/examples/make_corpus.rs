@@ -1,19 +1,14 @@
 //! Writes the corpus of this version's states and journals, which later versions must be able to load:
-//! `cargo run -p maloko-core --example make_corpus DIRECTORY`. What earlier versions wrote is never written again.
+//! `cargo run -p maloko-test-support --example make_corpus DIRECTORY`. What earlier versions wrote is never written again.
 #![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::unwrap_used, reason = "a corpus that cannot be made is no corpus")]
-
-#[path = "../tests/store/failing.rs"]
-#[expect(dead_code, reason = "the tests of full disks use the rest")]
-mod failing;
-#[path = "../tests/store/stories.rs"]
-mod stories;
 
 use std::fs;
 use std::path::PathBuf;
 
 use futures::executor::block_on;
 use maloko_core::state::{MemoryBackend, export_deployment, read_stack};
+use maloko_test_support::stories;
 
 fn main() {
     let root = PathBuf::from(std::env::args_os().nth(1).unwrap()).join(env!("CARGO_PKG_VERSION"));

@@ -5,7 +5,6 @@
 mod corpus;
 mod damage;
 mod disks;
-mod failing;
 #[cfg(target_os = "linux")]
 mod full_disk;
 #[cfg(all(unix, feature = "planted-bugs"))]
@@ -13,5 +12,3 @@ mod planted;
 #[cfg(unix)]
 mod privacy;
 mod processes;
-mod random;
-mod stories;

@@ -10,18 +10,18 @@ use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 
 /// What goes wrong, and when.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FaultSchedule {
+pub struct FaultSchedule {
     /// The number of the operation that fails, from 0.
-    pub(crate) at: u64,
+    pub at: u64,
     /// All after it fail as well.
-    pub(crate) for_good: bool,
+    pub for_good: bool,
     /// What it fails with.
-    pub(crate) errno: i32,
+    pub errno: i32,
 }
 
 /// Counts the operations that change the disk, and lets some fail. With `space`, writing takes from it, and reserving too.
 #[derive(Clone)]
-pub(crate) struct Failing {
+pub struct Failing {
     inner: Arc<dyn Files>,
     state: Arc<State>,
 }
@@ -34,27 +34,29 @@ struct State {
 }
 
 impl Failing {
-    pub(crate) fn new() -> Self {
+    /// The machine's disks, which do not fail yet.
+    pub fn new() -> Self {
         Self { inner: Environment::system().files, state: Arc::default() }
     }
 
-    pub(crate) fn environment(&self) -> Environment {
+    /// The machine's environment with these disks.
+    pub fn environment(&self) -> Environment {
         Environment { files: Arc::new(self.clone()), ..Environment::system() }
     }
 
     /// Begins to count from 0.
-    pub(crate) fn plan(&self, plan: Option<FaultSchedule>) {
+    pub fn plan(&self, plan: Option<FaultSchedule>) {
         *self.state.plan.lock().unwrap() = plan;
         self.state.done.store(0, Ordering::SeqCst);
     }
 
     /// How many operations there were since the last plan.
-    pub(crate) fn done(&self) -> u64 {
+    pub fn done(&self) -> u64 {
         self.state.done.load(Ordering::SeqCst)
     }
 
     /// From now on, there is room for so many bytes; `None`: without end.
-    pub(crate) fn leave(&self, space: Option<u64>) {
+    pub fn leave(&self, space: Option<u64>) {
         *self.state.space.lock().unwrap() = space;
     }
 

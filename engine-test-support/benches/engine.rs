@@ -1,6 +1,6 @@
 //! The engine alone: 100,000 resources through planning, diffing and state, without a host language.
 //!
-//! `cargo bench -p maloko-core --bench engine`; the figures are per run of all resources, so divide by the count.
+//! `cargo bench -p maloko-test-support --bench engine`; the figures are per run of all resources, so divide by the count.
 #![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::panic, reason = "a benchmark that cannot run has failed")]
 
@@ -14,8 +14,7 @@ use maloko_core::state::{
     Crypter, LocalBackend, MIN_GENERATIONS, Passphrase, Session, SessionOptions, Snapshot, StackName, create_stack,
 };
 
-mod world;
-use world::{requests, up};
+use maloko_test_support::engine::{requests, up};
 
 /// As in both bindings.
 #[global_allocator]

@@ -4,8 +4,8 @@
 use futures::executor::block_on;
 use maloko_core::state::{MemoryBackend, Session, StoredStack, export_deployment, read_stack};
 
-use crate::random::{Random, setting};
-use crate::stories::{self, Story, options, stack, stories};
+use maloko_test_support::random::{Random, setting};
+use maloko_test_support::stories::{self, Story, options, stack, stories};
 
 /// What a reader gets to see: the state, and what is said about it; or the error.
 fn reading(stored: &StoredStack) -> Result<(String, Vec<String>), String> {
@@ -160,7 +160,7 @@ fn a_journal_beside_a_state_that_is_not_its_own_is_not_replayed() {
 #[test]
 fn the_file_of_another_stack_is_refused() {
     // Pulumi writes no seal; that of maloko would say what differs.
-    let text = include_str!("../../src/state/fixtures/pulumi-python.json");
+    let text = include_str!("../../../engine-core/src/state/fixtures/pulumi-python.json");
     let with = |text: &str| StoredStack { checkpoint: text.as_bytes().to_vec(), ..StoredStack::default() };
     let message = reading(&with(text)).unwrap_err();
     assert_named(&message);

@@ -21,7 +21,7 @@ use crate::authority::Authority;
 const PORTS_TRIED: u32 = 5;
 
 /// A server that was started. It ends when `stdin` does.
-pub(crate) struct Server {
+pub struct Server {
     address: String,
     process: Child,
     requests: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
@@ -29,12 +29,12 @@ pub(crate) struct Server {
 
 impl Server {
     /// One of its own: for tests that stop it.
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Self::start_with(&[]).unwrap_or_else(|| panic!("no server: see above"))
     }
 
     /// One that is reached over the network too, by TLS alone.
-    pub(crate) fn start_with_tls(authority: &Authority) -> Self {
+    pub fn start_with_tls(authority: &Authority) -> Self {
         let (certificate, key) = (authority.certificate(), authority.key());
         let start = || {
             // Free a moment ago: if somebody has taken it in the meantime, another one is.
@@ -46,7 +46,7 @@ impl Server {
 
     /// Starts one, unless it ends at once.
     fn start_with(options: &[&OsStr]) -> Option<Self> {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/postgres-server");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../engine-stores/tests/postgres-server");
         let mut process =
             Command::new(script).args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut answers = BufReader::new(process.stdout.take().unwrap());
@@ -61,13 +61,13 @@ impl Server {
     }
 
     /// The one that all tests share.
-    pub(crate) fn shared() -> &'static Self {
+    pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Server> = OnceLock::new();
         SHARED.get_or_init(Self::start)
     }
 
     /// Stops the server as a crash of its machine would, and starts it again.
-    pub(crate) fn restart(&self) {
+    pub fn restart(&self) {
         let mut requests = self.requests.lock().unwrap();
         requests.0.write_all(b"restart\n").unwrap();
         let mut answer = String::new();
@@ -76,27 +76,27 @@ impl Server {
     }
 
     /// Stops the server for good.
-    pub(crate) fn stop(mut self) {
+    pub fn stop(mut self) {
         drop(self.requests);
         self.process.wait().unwrap();
     }
 
     /// The address of an empty store.
-    pub(crate) fn new_address(&self) -> String {
+    pub fn new_address(&self) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         format!("{}&schema=t{}_{number}&lease=5", self.address, std::process::id())
     }
 
     /// The same over the network, by one of the names of this machine and with these parameters.
-    pub(crate) fn new_address_over_network(&self, host: &str, parameters: &str) -> String {
+    pub fn new_address_over_network(&self, host: &str, parameters: &str) -> String {
         let address = self.new_address();
         let (port, rest) = address.split_once("&port=").and_then(|(_, after)| after.split_once('&')).unwrap();
         format!("postgres://maloko@{host}:{port}/postgres?{parameters}&{rest}")
     }
 
     /// A connection of the tests' own, to look at the tables and to disturb.
-    pub(crate) async fn client(&self) -> Client {
+    pub async fn client(&self) -> Client {
         let (client, connection) = tokio_postgres::connect(&self.address, NoTls).await.unwrap();
         tokio::spawn(connection);
         client
@@ -104,17 +104,17 @@ impl Server {
 }
 
 /// A machine that reads nothing from its environment.
-pub(crate) fn world() -> World {
+pub fn world() -> World {
     World { variables: Arc::new(|_| None), home: None, environment: Environment::system(), notify: Arc::new(|_| ()) }
 }
 
 /// One more machine that uses the store at the address.
-pub(crate) fn machine(address: &str) -> PostgresBackend {
+pub fn machine(address: &str) -> PostgresBackend {
     PostgresBackend::open(address, &world()).unwrap()
 }
 
 /// Stores for the suite.
-pub(crate) struct InDatabase;
+pub struct InDatabase;
 
 struct Database(String);
 

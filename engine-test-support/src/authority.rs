@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
 /// PEM files in a directory that goes when this is dropped.
-pub(crate) struct Authority {
+pub struct Authority {
     folder: tempfile::TempDir,
 }
 
 impl Authority {
-    pub(crate) fn new() -> Self {
+    /// Makes the authority, the key and the certificate.
+    pub fn new() -> Self {
         let mut own = CertificateParams::default();
         own.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         own.distinguished_name.push(DnType::CommonName, "an authority of the tests");
@@ -28,17 +29,17 @@ impl Authority {
     }
 
     /// What a client has to trust.
-    pub(crate) fn roots(&self) -> PathBuf {
+    pub fn roots(&self) -> PathBuf {
         self.folder.path().join("roots.pem")
     }
 
     /// What a server shows.
-    pub(crate) fn certificate(&self) -> PathBuf {
+    pub fn certificate(&self) -> PathBuf {
         self.folder.path().join("certificate.pem")
     }
 
     /// The server's key.
-    pub(crate) fn key(&self) -> PathBuf {
+    pub fn key(&self) -> PathBuf {
         self.folder.path().join("key.pem")
     }
 }

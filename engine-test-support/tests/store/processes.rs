@@ -16,8 +16,8 @@ use maloko_core::state::{
 };
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use crate::random::{Random, setting};
-use crate::stories::{self, PASSPHRASE, options, provider, resource, stack};
+use maloko_test_support::random::{Random, setting};
+use maloko_test_support::stories::{self, PASSPHRASE, options, provider, resource, stack};
 
 /// One who was overtaken makes fewer resources than that before it notices, beyond those that it had made.
 const ENOUGH: usize = 100;

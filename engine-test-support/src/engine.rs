@@ -73,7 +73,7 @@ impl EventSink for Silent {
 }
 
 /// The registrations of so many independent resources, each with an input of its own.
-pub(crate) fn requests(resources: usize) -> Vec<Vec<u8>> {
+pub fn requests(resources: usize) -> Vec<Vec<u8>> {
     let accepts = Accepts { secrets: true, resources: true };
     let stack = "urn:pulumi:dev::bench::pulumi:pulumi:Stack::bench-dev";
     (0..resources)
@@ -110,7 +110,7 @@ fn stack_request() -> Vec<u8> {
 
 /// Brings a stack to what the requests say, `in_flight` of them at a time, all on this thread; gives the engine, which has the
 /// state. Panics when that fails.
-pub(crate) fn up(session: Session, requests: &[Vec<u8>], in_flight: usize) -> Arc<Engine> {
+pub fn up(session: Session, requests: &[Vec<u8>], in_flight: usize) -> Arc<Engine> {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.unwrap_or_else(|error| panic!("no runtime: {error}")).block_on(run(session, requests, in_flight))
 }

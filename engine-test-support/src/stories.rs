@@ -14,26 +14,26 @@ use serde_json::json;
 use crate::failing::{Failing, FaultSchedule};
 
 /// The passphrase of every stack here.
-pub(crate) const PASSPHRASE: &str = "corpus";
+pub const PASSPHRASE: &str = "corpus";
 const PROVIDER: &str = "urn:pulumi:dev::shop::pulumi:providers:pulumi-python::default";
 const PROVIDER_ID: &str = "7801529d-50a3-4164-a5bf-3df571b251da";
 const KIND: &str = "pulumi-python:dynamic:Resource";
 
 /// A stack in some condition.
-pub(crate) struct Story {
+pub struct Story {
     /// What happened to it.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What is stored of it.
-    pub(crate) stored: StoredStack,
+    pub stored: StoredStack,
 }
 
 /// The stack of all stories.
-pub(crate) fn stack() -> StackName {
+pub fn stack() -> StackName {
     StackName::new("shop", "dev").unwrap()
 }
 
 /// The crypter of all stories of this process.
-pub(crate) fn crypter() -> Crypter {
+pub fn crypter() -> Crypter {
     // A key takes long to derive.
     static CRYPTER: LazyLock<Crypter> =
         LazyLock::new(|| Crypter::with_new_salt(Passphrase::given(PASSPHRASE), Environment::system()).unwrap());
@@ -41,7 +41,7 @@ pub(crate) fn crypter() -> Crypter {
 }
 
 /// How the sessions of the stories are opened.
-pub(crate) fn options(crypter: &Crypter) -> SessionOptions {
+pub fn options(crypter: &Crypter) -> SessionOptions {
     SessionOptions {
         crypter: crypter.clone(),
         environment: Environment::system(),
@@ -52,7 +52,7 @@ pub(crate) fn options(crypter: &Crypter) -> SessionOptions {
 }
 
 /// The default provider's resource.
-pub(crate) fn provider() -> Arc<ResourceState> {
+pub fn provider() -> Arc<ResourceState> {
     Arc::new(ResourceState {
         urn: Urn::unchecked(PROVIDER),
         custom: true,
@@ -63,7 +63,7 @@ pub(crate) fn provider() -> Arc<ResourceState> {
 }
 
 /// A dynamic resource.
-pub(crate) fn resource(name: &str, size: f64) -> ResourceState {
+pub fn resource(name: &str, size: f64) -> ResourceState {
     let properties = Arc::new([("size".to_owned(), size.into()), ("name".to_owned(), name.into())].into());
     ResourceState {
         urn: Urn::new("dev", "shop", "", KIND, name),
@@ -80,7 +80,7 @@ pub(crate) fn resource(name: &str, size: f64) -> ResourceState {
 }
 
 /// Resources with something of everything that a resource can hold.
-pub(crate) fn rich_resources() -> Vec<Arc<ResourceState>> {
+pub fn rich_resources() -> Vec<Arc<ResourceState>> {
     let group = ResourceState {
         urn: Urn::new("dev", "shop", "", "acme:index:Group", "group"),
         kind: "acme:index:Group".into(),
@@ -183,7 +183,7 @@ fn while_compacting(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack;
 }
 
 /// All stories.
-pub(crate) fn stories(crypter: &Crypter) -> Vec<Story> {
+pub fn stories(crypter: &Crypter) -> Vec<Story> {
     let rich = Snapshot { resources: rich_resources(), ..Snapshot::default() };
     let records = vec![
         vec![begin(0, PendingKind::Creating, resource("new", 3.0))],

@@ -14,9 +14,9 @@ use maloko_core::state::{
 use maloko_core::{Error, ResourceState};
 use rustix::io::Errno;
 
-use crate::failing::{Failing, FaultSchedule};
-use crate::random::setting;
-use crate::stories::{self, options, provider, resource, stack};
+use maloko_test_support::failing::{Failing, FaultSchedule};
+use maloko_test_support::random::setting;
+use maloko_test_support::stories::{self, options, provider, resource, stack};
 
 const ERRORS: [Errno; 6] = [Errno::NOSPC, Errno::IO, Errno::DQUOT, Errno::FBIG, Errno::ROFS, Errno::ACCESS];
 /// How many resources a run makes here.

@@ -12,7 +12,7 @@ use maloko_core::state::{
 };
 use rustix::fs::Mode;
 
-use crate::stories::{self, options, provider, resource, stack};
+use maloko_test_support::stories::{self, options, provider, resource, stack};
 
 fn open(directory: &Path) -> LocalBackend {
     LocalBackend::open(directory, Environment::system()).unwrap()

@@ -13,7 +13,7 @@ use maloko_core::state::{Change, Crypter, PendingKind, PendingOperation, Session
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::disks::{known, open, put};
-use crate::stories::{self, options, provider, resource, stack};
+use maloko_test_support::stories::{self, options, provider, resource, stack};
 
 const PART: &str = "STORE_FULL_DISK";
 const DIRECTORY: &str = "STORE_FULL_DISK_DIRECTORY";

@@ -37,7 +37,7 @@ const TOKENS: [&[u8]; 30] = [
 ];
 
 /// Changes the bytes a little, in one of many ways.
-pub(crate) fn mutate(bytes: &mut Vec<u8>, random: &mut Random, others: &[&[u8]]) {
+pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random, others: &[&[u8]]) {
     for _ in 0..=random.below(4) {
         once(bytes, random, others);
     }

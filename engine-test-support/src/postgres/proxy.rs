@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 /// Where the wire breaks next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Break {
+pub enum Break {
+    /// It holds.
     Nowhere,
     /// The next request does not arrive.
     Request,
@@ -27,7 +28,7 @@ struct Shared {
 }
 
 /// A directory with a socket, as a server has it.
-pub(crate) struct Proxy {
+pub struct Proxy {
     directory: tempfile::TempDir,
     shared: Arc<Shared>,
 }
@@ -55,7 +56,7 @@ impl Proxy {
     }
 
     /// A wire to the store at that address, and the address of the store over the wire.
-    pub(crate) fn before(address: &str) -> (Self, String) {
+    pub fn before(address: &str) -> (Self, String) {
         let (start, after) = address.split_once("host=").unwrap();
         let (host, rest) = after.split_once('&').unwrap();
         let proxy = Self::to(host);
@@ -68,22 +69,23 @@ impl Proxy {
         self.directory.path().display().to_string()
     }
 
-    pub(crate) fn break_next(&self, place: Break) {
+    /// Says where it breaks next.
+    pub fn break_next(&self, place: Break) {
         self.shared.next.store(place as u8, Ordering::SeqCst);
     }
 
     /// Lets no new connection through, or lets them through again.
-    pub(crate) fn cut(&self, cut: bool) {
+    pub fn cut(&self, cut: bool) {
         self.shared.cut.store(cut, Ordering::SeqCst);
     }
 
     /// Was the wire broken as it was told?
-    pub(crate) fn has_broken(&self) -> bool {
+    pub fn has_broken(&self) -> bool {
         self.shared.next.load(Ordering::SeqCst) == Break::Nowhere as u8
     }
 
     /// Requests and bytes, in both directions, so far.
-    pub(crate) fn traffic(&self) -> (u64, u64) {
+    pub fn traffic(&self) -> (u64, u64) {
         (self.shared.requests.load(Ordering::SeqCst), self.shared.bytes.load(Ordering::SeqCst))
     }
 }

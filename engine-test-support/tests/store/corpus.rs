@@ -11,7 +11,7 @@ use maloko_core::state::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::stories::{self, PASSPHRASE, stack};
+use maloko_test_support::stories::{self, PASSPHRASE, stack};
 
 /// The directories of all versions' stories.
 pub(crate) fn directories() -> Vec<PathBuf> {
