@@ -2,7 +2,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { atNight, byDay } from "../support/night";
 import { project } from "../support/project";
+
+const nightly = atNight(test);
 
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
 class Talking { async create() { console.log("from the provider"); return { id: "one", outs: {} }; } }
@@ -11,14 +14,11 @@ console.log("from the program");
 new Thing("one");
 export const answer = 42;`;
 
-test.each([
-    ">&-",
-    "2>&-",
-    "<&-",
-    "<&- >&-",
-    ">&- 2>&-",
-    "<&- >&- 2>&-",
-])("a run without standard descriptors does its work", (closed) => {
+const CLOSED = [">&-", "2>&-", "<&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"];
+
+test.each(
+    byDay(CLOSED, (_row, place) => place % 5 === 0),
+)("a run without standard descriptors does its work", (closed) => {
     const it = project({ "index.ts": PROGRAM });
     const { status, output } = it.runRedirected(closed, "up", "--yes", "--stack", "dev");
     expect(status, output).toBe(0);
@@ -47,7 +47,7 @@ test("a run that cannot be shown does its work and fails", () => {
     expect(it.runRedirected("> /dev/full", "stack", "export", "--stack", "dev").status).toBe(1);
 });
 
-test("an event log that cannot be written is a failure", () => {
+nightly("an event log that cannot be written is a failure", () => {
     const it = project({ "index.ts": PROGRAM });
     const shown = it.run("up", "--yes", "--skip-preview", "--event-log", "/dev/full", "--stack", "dev");
     expect(shown.status, shown.output).toBe(1);
@@ -58,7 +58,7 @@ test("an event log that cannot be written is a failure", () => {
     expect(it.outputs()).toEqual({ answer: 42 });
 });
 
-test("an event log that cannot be written ends a command after its preview", () => {
+nightly("an event log that cannot be written ends a command after its preview", () => {
     const it = project({ "index.ts": PROGRAM });
     const shown = it.run("up", "--yes", "--event-log", "/dev/full", "--stack", "dev");
     expect(shown.status, shown.output).toBe(1);
@@ -68,7 +68,7 @@ test("an event log that cannot be written ends a command after its preview", () 
     expect(it.run("stack", "output", "answer", "--stack", "dev").status).not.toBe(0);
 });
 
-test("what a command says by its exit code stays when it cannot be shown", () => {
+nightly("what a command says by its exit code stays when it cannot be shown", () => {
     const it = project({ "index.ts": PROGRAM });
     const shown = it.runRedirected("> /dev/full", "preview", "--expect-no-changes", "--stack", "dev");
     expect(shown.status, shown.output).toBe(7);

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { byDay } from "../support/night";
 import { type Outcome, project } from "../support/project";
 
 const PROGRAM = `
@@ -107,11 +108,14 @@ function damaged(damage: string, where: string, judge: (outcome: Outcome) => voi
     expect(it.outputs()).toEqual({ name: "second" });
 }
 
-test.each(KEPT)("what others need is taken away and kept: %s", (damage) => {
+test.each(byDay(KEPT, (_row, place) => place % 2 === 0))("what others need is taken away and kept: %s", (damage) => {
     damaged(damage, "create", ({ status, output }) => expect(status, output).toBe(0));
 });
 
-test.each(TOLD)("what others need is taken away and the run says so: %s", (damage, said) => {
+// By day every other one: each run costs two commands.
+test.each(
+    byDay(TOLD, (_row, place) => place % 2 === 0),
+)("what others need is taken away and the run says so: %s", (damage, said) => {
     damaged(damage, "create", ({ status, output }) => {
         expect(status, output).toBe(1);
         expect(output).toMatch(said);

@@ -2,7 +2,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { atNight, byDay } from "../support/night";
 import { type Project, project } from "../support/project";
+
+const nightly = atNight(test);
 
 // Each goes on for ever.
 const STUCK = {
@@ -40,7 +43,10 @@ function isNamedAndMade(its: Project): void {
     expect(its.resources()).toEqual(["first"]);
 }
 
-describe.each(Object.keys(STUCK))("%s", (kind) => {
+// By day one that gives way and one that does not.
+const TRIED = byDay(Object.keys(STUCK), (kind) => kind === "sleeps" || kind === "spins");
+
+describe.each(TRIED)("%s", (kind) => {
     test("a second ctrl c leaves at once whatever the provider does", async () => {
         const its = stuck(kind);
         const { status, output } = await its.interrupted(UP, async (command) => {
@@ -136,7 +142,7 @@ test("a programs own handler is called beside the engines", async () => {
     expect(its.resources()).toEqual(["first"]);
 });
 
-test("a sigterm during the preview of an up ends both", async () => {
+nightly("a sigterm during the preview of an up ends both", async () => {
     const its = project({
         "index.js": `
             const fs = require("node:fs");
@@ -250,7 +256,7 @@ test.each([3, 256])("a direct end with a code of its own keeps it: %d", (code) =
     expect(status).toBe(code % 256 || 1);
 });
 
-test("a direct end is told with the providers of the state alone", () => {
+nightly("a direct end is told with the providers of the state alone", () => {
     const its = project({
         "index.js": "const { First } = require('./providers'); new First();",
         "providers.js": ending("process.reallyExit(0);").replace(

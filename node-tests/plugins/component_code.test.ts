@@ -12,7 +12,10 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { atNight, byDay } from "../support/night";
 import { Project, succeeded } from "../support/project";
+
+const nightly = atNight(test);
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PLUGINS = join(ROOT, "conformance", "plugins", "plugins");
@@ -146,7 +149,10 @@ class Desks {
     }
 }
 
-describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
+// By day each host has the plugin of its own language.
+const TRIED = byDay(Object.entries(LANGUAGES), ([language]) => language === "Node");
+
+describe.each(TRIED)("a plugin in %s", (language, of) => {
     test("the dynamic resource of a component plugin lives like any other", () => {
         const desks = new Desks(of);
         expect(desks.ok(PREVIEW)).toContain("desk-note create");
@@ -171,7 +177,7 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         expect([desks.notes(), desks.resources()]).toEqual([{}, {}]);
     });
 
-    test("code alone is a change only where its diff leaves that open", () => {
+    nightly("code alone is a change only where its diff leaves that open", () => {
         const desks = new Desks(of);
         desks.ok(UP);
         expect(desks.ok(UP, { text: "one", revision: "2" })).not.toContain("updated");
@@ -185,7 +191,7 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         expect(desks.ok(UP, { text: "one", vague: true, revision: "3" })).toContain("unchanged");
     });
 
-    test("what its provider refuses or raises is told and nothing is lost", () => {
+    nightly("what its provider refuses or raises is told and nothing is lost", () => {
         const desks = new Desks(of);
         expect(desks.failing(UP, { text: "refused" })).toContain("this text is refused");
         const said = desks.failing(UP, { text: "broken" });
@@ -196,7 +202,7 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         expect(desks.texts()).toEqual({ top: "one" });
     });
 
-    test("a server that dies in a create leaves an unresolved create", () => {
+    nightly("a server that dies in a create leaves an unresolved create", () => {
         const desks = new Desks(of);
         const said = desks.failing(UP, { text: "die" });
         expect(said).toContain("the plugin's process has ended in the middle of the call");
@@ -207,7 +213,7 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         expect(desks.stack()).toContain("unresolved create");
     });
 
-    test("a component plugin that is gone is named and nothing is lost", () => {
+    nightly("a component plugin that is gone is named and nothing is lost", () => {
         const desks = new Desks(of);
         desks.ok(UP);
         desks.withoutProgram();
@@ -224,7 +230,7 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         expect([desks.notes(), desks.resources()]).toEqual([{}, {}]);
     });
 
-    test("it may depend on a resource of a package", () => {
+    nightly("it may depend on a resource of a package", () => {
         const desks = new Desks(of);
         desks.ok(PREVIEW, { thing: true });
         desks.ok(UP, { thing: true });
@@ -233,7 +239,7 @@ describe.each(Object.entries(LANGUAGES))("a plugin in %s", (language, of) => {
         expect([desks.notes(), desks.things()]).toEqual([{}, []]);
     });
 
-    test("outside of its component it is refused", () => {
+    nightly("outside of its component it is refused", () => {
         const desks = new Desks(of);
         const said = desks.failing(UP, { text: "one", outside: true });
         expect(said).toContain("'desk-note'");

@@ -18,7 +18,10 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
 import { Project, succeeded } from "../support/project";
+
+const nightly = atNight(test);
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PROBE = join(ROOT, "conformance", "plugins", "plugins", "probe.py");
@@ -228,7 +231,7 @@ test("no plugin is left after a run", async () => {
     await its.ends();
 });
 
-test("no plugin is left after a run that failed", async () => {
+nightly("no plugin is left after a run that failed", async () => {
     const its = plugged();
     expect(its.failing({ fail: "create" })).toContain("create refused");
     await its.ends();
@@ -240,7 +243,7 @@ test("no plugin is left after a run that was killed", async () => {
     await its.ends();
 });
 
-test("a create in which the plugin dies stays unresolved", async () => {
+nightly("a create in which the plugin dies stays unresolved", async () => {
     const its = plugged();
     const said = its.failing({ crash: "create" });
     expect(said).toContain("thing failed to create");
@@ -269,7 +272,7 @@ test("a create in which the plugin dies stays unresolved", async () => {
     await its.ends();
 });
 
-test("an update in which the plugin dies is named by the next preview and update", () => {
+nightly("an update in which the plugin dies is named by the next preview and update", () => {
     const its = plugged();
     its.ok(UP);
     its.failing({ text: "new", crash: "update" });
@@ -279,7 +282,7 @@ test("an update in which the plugin dies is named by the next preview and update
     }
 });
 
-test("a stack with nothing but its own resource is refreshed without its program", () => {
+nightly("a stack with nothing but its own resource is refreshed without its program", () => {
     const its = without();
     its.project.write({ "index.js": "" });
     its.ok(UP);
@@ -296,14 +299,14 @@ test("Ctrl-C in a plugin's create ends the run soon", async () => {
     await its.ends();
 });
 
-test("what a plugin logs stands at its resource", () => {
+nightly("what a plugin logs stands at its resource", () => {
     const said = plugged().ok(UP, { log: true }).split("\n");
     expect(said).toContain("Thing thing: info from create");
     expect(said).toContain("warning: Thing thing: warning from create");
     expect(said.filter((line) => line.includes("debug from"))).toEqual([]);
 });
 
-test("a secret in what a plugin logs is not shown", () => {
+nightly("a secret in what a plugin logs is not shown", () => {
     const its = plugged();
     const said = its.ok(UP, { hush: "very-well-kept" });
     expect(said).toContain("Thing thing: create got [secret]");
@@ -323,7 +326,7 @@ test("a plugin is told the trace of its call", () => {
     expect(its.ok([...UP, "--replace", "thing"], { trace: true })).toContain("create is below no trace");
 });
 
-test("a plugin gets the names that the configuration proposes", () => {
+nightly("a plugin gets the names that the configuration proposes", () => {
     const its = plugged();
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the pattern is the engine's to fill in
     const naming = 'pulumi:autonaming={"pattern": "${project}-${name}-${hex(6)}"}';
@@ -333,7 +336,7 @@ test("a plugin gets the names that the configuration proposes", () => {
     expect(its.ok(UP, { autoname: true, fullName })).toContain("3 unchanged");
 });
 
-test("a plugin that takes no names is a single warning", () => {
+nightly("a plugin that takes no names is a single warning", () => {
     const its = plugged();
     const told = "pulumi:autonaming has no effect on the package 'probe'";
     const flags = { PROBE_FLAGS: "noAutonaming" };
@@ -344,7 +347,7 @@ test("a plugin that takes no names is a single warning", () => {
     expect(its.ok([...UP, "-c", settings], { autoname: true }, flags)).not.toContain(told);
 });
 
-test("an object whose plugin asks for it is read before its update", () => {
+nightly("an object whose plugin asks for it is read before its update", () => {
     const its = plugged();
     const wanted = { readFirst: true, text: "mine" };
     const path = join(its.world, "here-thing-1.json");
@@ -365,7 +368,7 @@ test("an object whose plugin asks for it is read before its update", () => {
     expect(its.ok(UP, { text: "mine" })).toContain("3 unchanged");
 });
 
-test("an asset that a plugin returns by its hash keeps its content", () => {
+nightly("an asset that a plugin returns by its hash keeps its content", () => {
     const its = plugged();
     const wanted = { echo: true, file: "what is in the file" };
     its.ok(UP, wanted);
@@ -376,7 +379,7 @@ test("an asset that a plugin returns by its hash keeps its content", () => {
     expect(its.ok(UP, wanted)).toContain("3 unchanged");
 });
 
-test("an import that differs is updated or refused where that is asked for", () => {
+nightly("an import that differs is updated or refused where that is asked for", () => {
     const its = plugged();
     const there = join(its.world, "there.json");
     writeFileSync(there, JSON.stringify({ color: "blue", size: 1, text: "theirs" }));
@@ -422,7 +425,7 @@ test("a function is called when what it depends on is there", () => {
     expect(its.ok(["preview", "--stack", "dev"])).toContain("info from invoke");
 });
 
-test("a program that requires another version of Pulumi is refused", () => {
+nightly("a program that requires another version of Pulumi is refused", () => {
     const requiring = (range: string): Record<string, string> => ({
         "index.js": `module.exports = async () => { await require("@pulumi/pulumi").runtime.requirePulumiVersion("${range}"); };`,
     });
@@ -453,7 +456,7 @@ test.each([WITH_A_FOLDER, WITH_A_PACKAGE])("a plugin in a folder of the project 
     expect(its.objects()).toEqual(["here-thing-1"]);
 });
 
-test("an environment that is not there is named", () => {
+nightly("an environment that is not there is named", () => {
     const its = without();
     its.project.write({
         "Pulumi.yaml": WITH_A_FOLDER,
@@ -466,7 +469,7 @@ test("an environment that is not there is named", () => {
     expect(its.project.resources()).toEqual([]);
 });
 
-test("a plugin that runs already is attached and goes on", async () => {
+nightly("a plugin that runs already is attached and goes on", async () => {
     const its = without();
     const env = { ...process.env, ...its.variables() };
     const running = spawn(PYTHON, [PROBE], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -480,7 +483,7 @@ test("a plugin that runs already is attached and goes on", async () => {
     expect(isAlive(running.pid ?? 0)).toBe(true);
 });
 
-test("the command import takes over an object of a package", () => {
+nightly("the command import takes over an object of a package", () => {
     const its = plugged();
     writeFileSync(join(its.world, "by-hand.json"), '{"color": "red", "text": "old"}');
     its.project.write({ "index.js": `throw new Error("the program is not needed");` });

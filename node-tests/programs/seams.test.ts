@@ -3,7 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { atNight } from "../support/night";
 import { type Project, project } from "../support/project";
+
+const nightly = atNight(test);
 
 const PROGRAM = `const pulumi = require("@pulumi/pulumi");
 class Provider { async create(inputs) { return { id: "made", outs: inputs }; } }
@@ -88,7 +91,7 @@ test("the installed SDK has every place that maloko looks for", () => {
     }
 });
 
-test("places that only speed depends on are done without", () => {
+nightly("places that only speed depends on are done without", () => {
     const it = withOwnSdk();
     const debuggable = (text: string) => text.replaceAll("debuggablePromise", "promiseForDebuggers");
     changed(

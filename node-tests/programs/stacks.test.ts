@@ -2,7 +2,10 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { atNight } from "../support/night";
 import { type Project, project } from "../support/project";
+
+const nightly = atNight(test);
 
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
 async function details(network: pulumi.StackReference) {
@@ -108,7 +111,7 @@ test("a stack reference gives the outputs of another stack by every form of its 
     it.ok("destroy", "--yes", "--skip-preview", "--stack", "dev");
 });
 
-test("a secret of another stack that cannot be decrypted fails the run that asks for it", () => {
+nightly("a secret of another stack that cannot be decrypted fails the run that asks for it", () => {
     const it = project({ "index.ts": OTHER_KEY });
     const another = { PULUMI_CONFIG_PASSPHRASE: "another" };
     expect(it.runWith(another, "stack", "init", "prod").status).toBe(0);

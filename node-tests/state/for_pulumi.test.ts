@@ -6,7 +6,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
 import { type Project, project } from "../support/project";
+
+const nightly = atNight(test);
 
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
 import * as fs from "node:fs";
@@ -231,7 +234,7 @@ test("an export for pulumi comes back without a change", () => {
     expect(references(it)).toEqual(before);
 });
 
-test("what cannot be serialised is listed and the rest is written", () => {
+nightly("what cannot be serialised is listed and the rest is written", () => {
     const it = deployed(`new Thing(Object.assign(new Tagged("n"), { bound: Math.max.bind(null) }), "held");`);
     const flags = ["--for-pulumi", "--file", "for-pulumi.json", "--stack", "dev"];
     const { status, stderr } = it.run("stack", "export", ...flags);
@@ -244,7 +247,7 @@ test("what cannot be serialised is listed and the rest is written", () => {
     expect(states.tagged?.inputs.__provider).toContain("exports.handler = ");
 });
 
-test("what the program prints is not in the export", () => {
+nightly("what the program prints is not in the export", () => {
     const it = deployed(`console.log("canary-print");`);
     const { stdout, stderr } = it.run("stack", "export", "--for-pulumi", "--stack", "dev");
     expect(stderr).toContain("canary-print");

@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
 import { type Interrupted, type Project, project } from "../support/project";
+
+const nightly = atNight(test);
 
 const WATCH = ["watch", "--stack", "dev"];
 
@@ -163,7 +166,7 @@ for (const [kind, manifest] of [
     });
 }
 
-test("watch does not run for ever for a module outside that each run writes", async () => {
+nightly("watch does not run for ever for a module outside that each run writes", async () => {
     const shared = new Shared({});
     const it = shared.project({
         "index.ts": `import * as fs from "fs";

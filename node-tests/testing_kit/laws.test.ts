@@ -23,7 +23,10 @@ import {
 } from "maloko/vitest";
 import { onTestFinished } from "vitest";
 import type { Props } from "../support/kit";
+import { atNight } from "../support/night";
 import { bucketOptions, GoodProvider, NewVersion, SeesNoSize, Service } from "../support/planted";
+
+const nightly = atNight(test);
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -47,7 +50,7 @@ test("a provider in memory that is right keeps all laws", async () => {
     expect(verdicts.map(({ law }) => law)).toEqual(LAW_NAMES);
 });
 
-test("a failure is shrunk and names the property", async () => {
+nightly("a failure is shrunk and names the property", async () => {
     const verdict = await verdictOf(SeesNoSize, bucketOptions, "L4");
     expect(verdict.text).toContain("property: size\n");
     expect(verdict.text).toContain('first:    {"acl": "public", "name": "aaa", "password": "[secret 1]", "size": 2}');

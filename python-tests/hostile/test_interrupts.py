@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli import MALOKO, Project, wait_for
+from night import by_day
 
 # Each goes on for ever, unless there is the file `go-on`.
 STUCK = {
@@ -76,7 +77,8 @@ def until(running: subprocess.Popen[str], text: str) -> str:
     raise AssertionError(f"'{text}' was never said:\n{''.join(seen)}")
 
 
-@pytest.fixture(params=STUCK)
+# By day one that gives way, one that does not, and one that holds everything.
+@pytest.fixture(params=by_day(STUCK, lambda kind, _: kind in ("sleeps", "spins", "holds the interpreter")))
 def stuck(request: pytest.FixtureRequest, project: Project) -> Project:
     project.write("__main__.py", PROGRAM.format(method=STUCK[request.param]))
     return project

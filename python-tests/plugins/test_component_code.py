@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from cli import Project
+from night import by_day
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "conformance" / "plugins" / "plugins"
@@ -107,7 +108,8 @@ class Desks:
         return {resource["urn"].rsplit("::", 1)[-1]: resource for resource in resources}
 
 
-@pytest.fixture(params=["python", "node"])
+# By day each host has the plugin of its own language.
+@pytest.fixture(params=by_day(["python", "node"], lambda language, _: language == "python"))
 def desks(project: Project, request: pytest.FixtureRequest) -> Desks:
     if request.param == "node" and not (NODE_MODULES.is_dir() and shutil.which("node")):
         pytest.fail("the component plugin in Node needs node and node-tests/node_modules: run `make build-node`")

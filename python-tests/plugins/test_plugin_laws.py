@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from cli import LONGEST_SECONDS, Project, begin, wait_for
 from law_breaking_world import THING, World, plugin_in
+from night import by_day
 
 from maloko import MalokoError
 from maloko.testing import Plugin, ProviderLaws, Secret
@@ -59,7 +60,8 @@ def test_a_plugin_that_is_right_keeps_all_laws(plugin: Plugin, folder: Path) -> 
     assert not World(folder / "world").objects()
 
 
-@pytest.mark.parametrize("law", BREAKS)
+# By day those that Node does not try: the procedures are the same in both languages, and the corpus has all of them.
+@pytest.mark.parametrize("law", by_day(BREAKS, lambda _, place: place % 3 != 0))
 def test_a_law_catches_the_bug_of_a_plugin_and_no_other_law_does(plugin: Plugin, folder: Path, law: str) -> None:
     folder.joinpath("world", ".breaks").write_text(law)
     laws = laws_of(plugin, folder, examples=1, grace=1.0)
@@ -183,7 +185,7 @@ def test_the_command_line_judges_a_plugin_by_its_world(project: Project, folder:
     assert not World(folder / "world").objects()
 
 
-@pytest.mark.parametrize("law", ["L7", "L10", "L11"])
+@pytest.mark.parametrize("law", by_day(["L7", "L10", "L11"], lambda law, _: law != "L7"))
 def test_the_command_line_catches_what_only_a_world_shows(project: Project, folder: Path, law: str) -> None:
     folder.joinpath("world", ".breaks").write_text(law)
     project.write("list.py", LIST)
