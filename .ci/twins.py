@@ -250,6 +250,11 @@ PYTHON_ONLY: dict[str, list[str]] = {
         "why a test cannot be torn down is told",
     ],
     "about files of both languages at once": ["a connection of our own is noticed"],
+    "the bench of both languages is one program, in Python": [
+        "each engine of the bench has each place in turn",
+        "the bench tells the growth of a program without its start",
+        "the tables of the bench say what maloko costs above the null engine",
+    ],
 }
 NODE_ONLY: dict[str, list[str]] = {
     "Node has two kinds of modules, TypeScript and its paths; Python has one kind": [
