@@ -15,9 +15,9 @@ FEW = 100
 COLUMNS = "CPU s | µs over null | ratio | wall s | ratio | MiB | ratio"
 EXPLANATION = (
     f"Ratios are to the null engine in the same table. “µs over null” is CPU time for each resource above the null "
-    f"engine's, start-up included. `{MARK}` marks a row whose CPU seconds spread over more than {SPREAD:.0%} of their "
-    "median, from the least run to the greatest: its last digits say little. The head of each table has the machine's "
-    "speed: a fixed loop of each language, timed in each round (CPU; median, least and greatest)."
+    f"engine's, start-up included. `{MARK}` marks what spreads over more than {SPREAD:.0%} of its median, from the "
+    "least to the greatest: the CPU seconds of a row, or the machine's speed. That speed is the CPU time of a fixed "
+    "loop of each language, which each round times."
 )
 
 
@@ -66,8 +66,8 @@ def speed(loops: dict[str, list[float]]) -> str:
     return f"Machine's speed, the fixed loop: {'; '.join(parts)}."
 
 
-def header(first: str, second: str) -> list[str]:
-    return [f"| {first} | {second} | {COLUMNS} |", "| ---: | --- |" + " ---: |" * (COLUMNS.count("|") + 1)]
+def header(first: str) -> list[str]:
+    return [f"| {first} | run | {COLUMNS} |", "| --- | --- |" + " ---: |" * (COLUMNS.count("|") + 1)]
 
 
 def rows(what: str, resources: int, runs: dict[str, Runs]) -> list[str]:

@@ -36,7 +36,7 @@ def test_the_tables_of_the_bench_say_what_maloko_costs_above_the_null_engine(rep
         "| chain | null engine | RecursionError | | | | | | |",
         "| chain | maloko | 1.50 |  |  | 3.00 |  | 150 |  |",
     ]
-    assert report.header("resources", "")[1].count("|") == report.rows("10", 10, measured)[0].count("|")
+    assert report.header("resources")[1].count("|") == report.rows("10", 10, measured)[0].count("|")
     assert report.aims({1_000: 1.5, 10_000: 1.2}, 1.3, {1_000: measured}) == (
         "Aims for `up` against the null engine: 1,000 resources at most 1.5: wall 1.50, met; CPU 1.50, met."
     )
