@@ -504,7 +504,7 @@ pictures: $(STAMPS)/python
 
 # A newcomer's first command: what is downloaded comes beside what is compiled, on a build of its own that is not optimised. Each binding
 # has its cargo call, for maturin and napi set variables of their own; they share all that they depend on, so the second one takes seconds.
-DEMO_MAKE = $(MAKE) --no-print-directory -j4 --output-sync=target
+DEMO_MAKE = $(MAKE) PROFILE=$(PROFILE) --no-print-directory -j4 --output-sync=target
 demo: | $(STAMPS)/tools-checked
 	@echo "demo, 1 of 3: what both languages need is downloaded, and the engine is compiled beside it (two to four minutes on two cores)"
 	@$(DEMO_MAKE) $(STAMPS)/wheel $(STAMPS)/npm-package $(STAMPS)/examples-node-modules > $(STAMPS)/demo.log || { cat $(STAMPS)/demo.log; exit 1; }

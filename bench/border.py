@@ -65,7 +65,10 @@ def direct_create(calls: int = 20_000) -> float:
     for _ in range(5):
         begin = time.process_time()
         for call in range(calls):
-            host.call(number, call, "urn:pulumi:dev::p::t::n", "create", ({"n": 1.0},), context, complete, "key")
+            # The second number says what the provider is configured with: one without `configure` is not asked for it.
+            host.call(
+                (number, number), call, "urn:pulumi:dev::p::t::n", "create", ({"n": 1.0},), context, complete, "key"
+            )
         middle = time.process_time()
         for _call in range(calls):
             provider.create({"n": 1.0})
