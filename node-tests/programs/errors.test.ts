@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { registerProvider } from "maloko";
-import { forgetProviders } from "maloko/embedded";
 import { expect, onTestFinished, test } from "vitest";
 import { Echo, failureOf, newStack, type Props, Thing } from "../support/kit";
+import { forgetProviders } from "../support/stacks";
 
 test("an error of a provider is raised as the same object", async () => {
     const boom = new TypeError("boom");

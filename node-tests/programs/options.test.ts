@@ -1,9 +1,9 @@
 // Resource options, end to end: time limits, replacement triggers, aliases, dependencies on components.
 import * as pulumi from "@pulumi/pulumi";
 import { registerProvider } from "maloko";
-import { forgetProviders } from "maloko/embedded";
 import { expect, onTestFinished, test } from "vitest";
 import { Echo, newStack, type Props, Recording, Thing } from "../support/kit";
+import { forgetProviders } from "../support/stacks";
 
 class Group extends pulumi.ComponentResource {
     constructor(name: string, opts?: pulumi.ComponentResourceOptions) {

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { currentCall, TypedProvider } from "maloko";
-import { EmbeddedStack } from "maloko/embedded";
 import { expect, onTestFinished, test } from "vitest";
 import { type Props, Thing } from "../support/kit";
 import { project } from "../support/project";
+import { Stack } from "../support/stacks";
 
 interface UnresolvedCreate {
     key: string;
@@ -18,7 +18,7 @@ interface UnresolvedCreate {
 }
 
 /** A stack whose state can be looked into. */
-class Stack extends EmbeddedStack {
+class OpenStack extends Stack {
     constructor(private readonly directory = mkdtempSync(join(tmpdir(), "maloko-test-"))) {
         super({ directory });
         onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -103,7 +103,7 @@ const thing =
     () =>
         void new Thing(provider, name, { size: "small", ...props });
 
-async function failing(stack: Stack, provider: Cloud, ending: () => unknown = raises): Promise<void> {
+async function failing(stack: OpenStack, provider: Cloud, ending: () => unknown = raises): Promise<void> {
     provider.ending = ending;
     expect((await stack.run("update", thing(provider))).outcome).toBe("failed");
     provider.ending = undefined;
@@ -116,7 +116,7 @@ test.each([
     ...Object.keys(WITHOUT_ID),
     ...Object.keys(WITH_ID),
 ])("a create that fails or returns rubbish leaves a record of its object: %s", async (kind) => {
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Cloud();
     await failing(stack, provider, { ...WITHOUT_ID, ...WITH_ID }[kind] ?? raises);
     if (kind in WITH_ID) {
@@ -164,7 +164,7 @@ new (pulumi.dynamic.Resource as any)(new Dying(), "a", { size: "small" });`,
 });
 
 test("the object that find finds is adopted without a create", async () => {
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Searchable();
     await failing(stack, provider);
     const done = await stack.up(thing(provider));
@@ -182,7 +182,7 @@ test("an adopted object follows the program", async () => {
             return { outs: news };
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Changing();
     await failing(stack, provider);
     const done = await stack.up(thing(provider, "a", { size: "large" }));
@@ -192,7 +192,7 @@ test("an adopted object follows the program", async () => {
 });
 
 test("without find an unresolved create is created again and named", async () => {
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Cloud();
     provider.passesKeyOn = false;
     await failing(stack, provider, () => undefined);
@@ -205,7 +205,7 @@ test("without find an unresolved create is created again and named", async () =>
 });
 
 test("the operation key is the same for every attempt until one succeeds", async () => {
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Cloud();
     await failing(stack, provider);
     await failing(stack, provider, () => undefined);
@@ -221,7 +221,7 @@ test("the operation key is the same for every attempt until one succeeds", async
 });
 
 test("a run says at its end what became unresolved", async () => {
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Cloud();
     provider.ending = () => undefined;
     const done = await stack.run("update", thing(provider));
@@ -241,7 +241,7 @@ test("an id that is no text is looked up with read", async () => {
             return { id, props: { ...props, read: true } };
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Readable();
     await failing(stack, provider, () => ({ id: 42, outs: {} }));
     expect(stack.unresolvedCreates()[0]?.resource.id).toBe("42");
@@ -251,12 +251,12 @@ test("an id that is no text is looked up with read", async () => {
 });
 
 test("a refresh adopts what find finds and a destroy deletes it", async () => {
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Searchable();
     await failing(stack, provider);
     await stack.refresh(thing(provider));
     expect([stack.resources().a?.id, stack.unresolvedCreates()]).toEqual(["object-1", []]);
-    const other = new Stack();
+    const other = new OpenStack();
     await failing(other, provider);
     expect(provider.objects.size).toBe(2);
     await other.destroy(thing(provider));
@@ -270,7 +270,7 @@ test("a find that raises creates nothing", async () => {
             throw new Error("the service is away");
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Away();
     await failing(stack, provider);
     const done = await stack.run("update", thing(provider));
@@ -285,7 +285,7 @@ test("a helper that is called find and takes other arguments is not asked", asyn
             throw new Error("nobody is to call this");
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Helped();
     await failing(stack, provider);
     await stack.up(thing(provider));
@@ -299,7 +299,7 @@ test("find may answer at once or later", async () => {
             return found === undefined ? null : { id: found[0], props: {} };
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Sync();
     await failing(stack, provider);
     await stack.up(thing(provider));
@@ -318,7 +318,7 @@ test("find of a typed provider gets typed inputs", async () => {
             return { id: "made", props: { ...inputs, url: "https://made" } };
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Typed();
     expect((await stack.run("update", thing(provider))).outcome).toBe("failed");
     await stack.up(thing(provider));

@@ -10,9 +10,9 @@ import pulumi
 import pytest
 from kit import Echo, Recording, Thing, nothing
 from pulumi.dynamic import CheckFailure, CheckResult, ResourceProvider
+from stacks import Stack
 
 from maloko import PartialFailure
-from maloko._embedded import Stack
 from maloko._process.tracebacks import format_error
 
 
