@@ -41,22 +41,6 @@ link([second]);`,
     expect(output).toContain("::pulumi-nodejs:dynamic:Resource::second'");
 });
 
-test("children that depend on their component", () => {
-    const it = project({
-        "index.js": `${ITEM}
-const box = new pulumi.ComponentResource("demo:index:Box", "box");
-new Item("first", { n: 1 }, { parent: box, dependsOn: box });
-new Item("second", { n: 2 }, { parent: box, dependsOn: box });
-setInterval(() => {}, 1000);`,
-    });
-    const { status, output } = it.run("up", "--yes", "--skip-preview", "--stack", "dev");
-    expect(status).not.toBe(0);
-    expect(output).toContain("these resources wait for each other, so that neither can be registered");
-    for (const name of ["first", "second"]) {
-        expect(output).toContain(`::demo:index:Box$pulumi-nodejs:dynamic:Resource::${name}'`);
-    }
-});
-
 test("a program that waits for what never comes is told of it", () => {
     const it = project({ "index.js": `${ITEM}\nnew Item("late", { n: new Promise(() => {}) });` });
     const { status, output } = it.run("preview", "--stack", "dev");
