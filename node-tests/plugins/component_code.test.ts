@@ -4,7 +4,10 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync,
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { atNight } from "../support/night";
 import { Project, succeeded } from "../support/project";
+
+const nightly = atNight(test);
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PLUGINS = join(ROOT, "conformance", "plugins", "plugins");
@@ -126,7 +129,7 @@ test("the dynamic resource of a component plugin lives like any other", () => {
     expect([desks.notes(), desks.resources()]).toEqual([{}, {}]);
 });
 
-test("its code is shown nowhere", () => {
+nightly("its code is shown nowhere", () => {
     const desks = new Desks();
     let [said, asJson] = ["", ""];
     for (const inputs of [{ text: "one" }, { text: "one", vague: true, revision: "2" }]) {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { project } from "../support/project";
 
-const [MANY, DEPTH] = process.env.MALOKO_LONG ? [1500, 500] : [600, 200];
+const [MANY, DEPTH] = process.env.MALOKO_LONG ? [1500, 500] : [300, 100];
 
 const ITEM = `
 const pulumi = require("@pulumi/pulumi");

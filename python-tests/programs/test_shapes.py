@@ -5,7 +5,7 @@ import os
 import pytest
 from cli import Project, begin
 
-MANY, DEPTH = (1500, 500) if os.environ.get("MALOKO_LONG") else (600, 200)
+MANY, DEPTH = (1500, 500) if os.environ.get("MALOKO_LONG") else (300, 100)
 
 ITEM = """
 import pulumi
