@@ -41,9 +41,7 @@ const commands = [
     "shapes",
     "stacks",
     "terminal",
-    "true_display",
     "tutorial",
-    "work_beside",
 ];
 
 /** Files by their names: each is in a folder of its topic. */

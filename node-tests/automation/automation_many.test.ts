@@ -15,6 +15,9 @@ import {
 import { expect, onTestFinished, test } from "vitest";
 import { newStack, placed, withKnownKey } from "../support/automation-kit";
 import { Echo, type Props, Thing } from "../support/kit";
+import { atNight } from "../support/night";
+
+const nightly = atNight(test.runIf(process.platform === "linux"));
 
 type Made = [InlineProgramArgs, LocalWorkspaceOptions];
 
@@ -257,7 +260,7 @@ const { LocalWorkspace } = require("maloko/automation");
 
 const MANY = 100;
 
-test.runIf(process.platform === "linux")("a hundred runs in a row leave nothing behind", async () => {
+nightly("a hundred runs in a row leave nothing behind", async () => {
     const script = join(
         besides({
             "many.cjs": `

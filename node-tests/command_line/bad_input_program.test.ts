@@ -1,10 +1,7 @@
 // Programs that fail: at import, midway, asynchronously, by a signal; and errors as their authors threw them.
 import { expect, test } from "vitest";
 import { newStack, Thing } from "../support/kit";
-import { atNight } from "../support/night";
 import { type Project, project } from "../support/project";
-
-const nightly = atNight(test);
 
 const ECHO = `const pulumi = require("@pulumi/pulumi");
 class Provider { async create(inputs) { return { id: "made", outs: inputs }; } }
@@ -30,13 +27,6 @@ function failed(it: Project, program: string): string {
     expect(output).not.toMatch(/maloko.dist|node:internal|@pulumi.pulumi/);
     return output;
 }
-
-nightly("a program that raises at import deletes nothing", () => {
-    const it = project({ "broken.js": "function inner() {\n  throw new TypeError('at import');\n}\ninner();\n" });
-    const said = failed(it, `require("./broken");`);
-    expect(said).toContain("TypeError: at import");
-    expect(said).toContain("broken.js:2:9");
-});
 
 test("a program that raises midway deletes nothing", () => {
     const it = project({});

@@ -1,8 +1,7 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Project, project } from "../support/project";
+import { project } from "../support/project";
 
 const PRINTING = `import * as pulumi from "@pulumi/pulumi"; import { spawnSync } from "child_process";
 class Printing { async create() {
@@ -24,31 +23,6 @@ test("up, preview and destroy", () => {
     it.ok("refresh", "--yes", "--skip-preview", "--stack", "dev");
     it.ok("destroy", "--yes", "--skip-preview", "--stack", "dev");
     expect(it.resources()).toEqual([]);
-});
-
-test("no secret is ever in plain text in the state", () => {
-    const it = project({
-        "index.ts": PRINTING.replace("name, {}", "name, { token }").replace(
-            "class Thing",
-            "const token = new pulumi.Config().requireSecret('token');\nclass Thing",
-        ),
-    });
-    it.ok("config", "set", "--secret", "token", "very-secret-token", "--stack", "dev");
-    it.up();
-    expect(it.resources()).toEqual(["a"]);
-    const state = join(it.directory, ".maloko", ".pulumi");
-    const kept = readdirSync(state, { recursive: true, encoding: "utf8" }).map((name) => join(state, name));
-    const files = [...kept, join(it.directory, "Pulumi.dev.yaml")].filter((file) => statSync(file).isFile());
-    expect(files.length).toBeGreaterThan(1);
-    expect(files.filter((file) => readFileSync(file, "utf8").includes("very-secret-token"))).toEqual([]);
-});
-
-test("a provider that raises fails the command and names the resource", () => {
-    const it = project({ "index.ts": PRINTING.replace("return { id", "throw new Error('no route'); return { id") });
-    const { status, output } = it.run("up", "--yes", "--skip-preview", "--stack", "dev");
-    expect(status).not.toBe(0);
-    expect(output).toContain("Error: no route");
-    expect(output).toMatch(/Resource a/);
 });
 
 test("an error that nobody waits for is a warning of the resource in whose call it was raised", () => {
@@ -86,23 +60,6 @@ test("JSON events stay whole, whatever is printed", () => {
     expect(printed?.urn).toMatch(/::a$/);
     expect(messages.map(({ message }) => message).join("\n")).toContain("from a child");
     expect(messages.map(({ message }) => message).join("\n")).toContain("printed by the program");
-});
-
-test("the editor of state edit shares the streams", () => {
-    const files = {
-        "index.ts": PRINTING,
-        edit: '#!/bin/sh\nset -e\n: <&0\necho seen on stdout\necho seen on stderr >&2\nsed -i \'s/"made"/"made anew"/\' "$1"\n',
-    };
-    const it = new Project(files, undefined, { EDITOR: "./edit" });
-    it.up();
-    chmodSync(join(it.directory, "edit"), 0o755);
-    const said = it.ok("state", "edit", "--stack", "dev");
-    expect(said).toContain("seen on stdout");
-    expect(it.ok("stack", "--show-ids", "--stack", "dev")).toContain("made anew");
-    // Nothing is said to be kept that is not there.
-    const gone = it.runWith({ EDITOR: "rm" }, "state", "edit", "--stack", "dev");
-    expect(gone.output).toContain("The editor has left nothing of the edited text");
-    expect(gone.output).not.toContain("is kept in");
 });
 
 // In Node alone: the module systems, TypeScript and its compiler

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LocalWorkspace } from "maloko/automation";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dataOf } from "../support/pages";
-import { Project, project } from "../support/project";
+import { type Interrupted, Project, project } from "../support/project";
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 
@@ -133,6 +133,39 @@ describe("selection", () => {
         const shown = await it.onTerminal(["up", "--yes"], ["Name of the new stack", "\r"]);
         expect(shown).toContain("Created stack 'dev'");
         expect(it.ok("up", "--yes", "--skip-preview")).toContain("unchanged");
+    });
+});
+
+describe("true_display", () => {
+    test("off a terminal a long create is reported as still going, and the program goes on", async () => {
+        const it = project({
+            started: "",
+            "index.js": `${THINGS}const fs = require("fs");
+ThingProvider.prototype.create = async () => {
+    while (!fs.existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 5));
+    return { id: "made", outs: {} };
+};
+new Thing("long", "s");`,
+        });
+        const seen = async (run: Interrupted) => {
+            await run.said("long: still creating (1");
+            it.write({ go: "" });
+        };
+        expect((await it.interrupted(UP, seen, { MALOKO_PROGRESS_SECONDS: "1" })).status).toBe(0);
+    });
+});
+
+describe("json_reasons", () => {
+    test("json has the reasons of the text", () => {
+        const it = project({ "index.js": `${THINGS}new Thing("first", process.env.SIZE);` });
+        it.runWith({ SIZE: "s" }, ...UP);
+        const changed = (...more: string[]) => it.runWith({ SIZE: "m" }, "preview", ...more).stdout;
+        expect(changed()).toContain("~ Resource first update [~size]");
+        const { steps } = JSON.parse(changed("--json")) as { steps: { urn: string }[] };
+        const updated = { op: "update", diffReasons: ["size"] };
+        expect(steps.filter(({ urn }) => urn.endsWith("::first"))).toMatchObject([updated]);
+        const { resources } = JSON.parse(changed("--output", "json")) as { resources: { urn: string }[] };
+        expect(resources.filter(({ urn }) => urn.endsWith("::first"))).toMatchObject([updated]);
     });
 });
 

@@ -95,15 +95,6 @@ test.each([
     isNamedAndMade(its);
 });
 
-test("a limit that is no duration is an error that says what is", () => {
-    const its = stuck("sleeps");
-    its.ok("config", "set", "maloko:callLimit", "soon", "--stack", "dev");
-    expect(its.run(...UP).output).toContain("'maloko:callLimit' is 'soon', which is not a duration");
-    const { status, stderr } = its.runWith({ MALOKO_CANCEL_SECONDS: "soon" }, "preview", "--stack", "dev");
-    expect(stderr).toContain("MALOKO_CANCEL_SECONDS is 'soon'; it must be a whole number");
-    expect(status).toBe(2);
-});
-
 test("a program that spins is left behind", async () => {
     const its = project({ "index.js": "require('node:fs').writeFileSync('started', ''); for (;;);" });
     const { status, output } = await its.interrupted(UP, async (command) => {
@@ -140,31 +131,6 @@ test("a programs own handler is called beside the engines", async () => {
     expect(status).toBe(8);
     expect(readFileSync(join(its.directory, "handled"), "utf8")).toBe("SIGINT");
     expect(its.resources()).toEqual(["first"]);
-});
-
-nightly("a sigterm during the preview of an up ends both", async () => {
-    const its = project({
-        "index.js": `
-            const fs = require("node:fs");
-            const pulumi = require("@pulumi/pulumi");
-            class Checking {
-                async check(olds, inputs) {
-                    fs.writeFileSync("started", "");
-                    while (!fs.existsSync("go-on")) { await new Promise((resolve) => setTimeout(resolve, 20)); }
-                    return { inputs };
-                }
-                async create() { return { id: "fine", outs: {} }; }
-            }
-            new (class First extends pulumi.dynamic.Resource {})(new Checking(), "first", {});
-        `,
-    });
-    const both = ["up", "--yes", "--stack", "dev"];
-    const patience = { MALOKO_CANCEL_SECONDS: "1" };
-    const { status, output } = await its.interrupted(both, async (command) => command.signal("SIGTERM"), patience);
-    expect(output).toContain("nothing was changed");
-    expect(status).toBe(8);
-    its.write({ "go-on": "" });
-    its.ok(...both);
 });
 
 // In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
@@ -218,7 +184,7 @@ module.exports.Ending = Ending;
 
 const DESTROY = ["destroy", "--yes", "--skip-preview", "--stack", "dev"];
 
-test.each([
+const ENDS: [command: string[], place: string, who: string][] = [
     [UP, "create", "create of 'first'"],
     [[...UP, "--json"], "create", "create of 'first'"],
     [[...UP, "--expect-no-changes"], "program", "the program"],
@@ -227,7 +193,11 @@ test.each([
     [["up", "--yes", "--stack", "dev"], "check", "check of 'first'"],
     [DESTROY, "delete", "delete of 'first'"],
     [DESTROY, "later", "the program"],
-])("a direct end of the process is no success: %j %s", (command, place, who) => {
+];
+
+test.each(
+    byDay(ENDS, (_row, place) => place % 2 === 0),
+)("a direct end of the process is no success: %j %s", (command, place, who) => {
     const its = project({ "index.js": ending("process.reallyExit(0);") });
     if (command === DESTROY) {
         its.up();

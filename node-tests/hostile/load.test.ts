@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 const SUPPORT = join(dirname(fileURLToPath(import.meta.url)), "..", "support");
 const WORKER = join(SUPPORT, "sample-package", "worker.cjs");
 const HELD = join(SUPPORT, "held.cjs");
-const CYCLES = Number(process.env.MALOKO_CYCLES ?? 10);
+const CYCLES = Number(process.env.MALOKO_CYCLES ?? 4);
 
 type Held = { threads: number; files: number };
 

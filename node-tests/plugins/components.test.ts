@@ -1,18 +1,16 @@
-// Components that plugins make, in programs with dynamic resources: real component plugins in Python and Node.
+// Components that plugins make, in programs with dynamic resources: a real component plugin in Node. Python's tests have the one in
+// Python, and both of them at night.
 import { chmodSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
-import { atNight, byDay } from "../support/night";
+import { expect, test } from "vitest";
 import { Project, succeeded } from "../support/project";
-
-const nightly = atNight(test);
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PLUGINS = join(ROOT, "conformance", "plugins", "plugins");
 const PYTHON = join(ROOT, ".venv", "bin", "python");
 
-// `KIND` is the component's type, `INPUTS` are its inputs, as JSON; `call` are the arguments of its method.
+// `INPUTS` are the component's inputs, as JSON; `call` are the arguments of its method.
 const PROGRAM = `
 const pulumi = require("@pulumi/pulumi");
 
@@ -24,29 +22,25 @@ class Note extends pulumi.dynamic.Resource {
     constructor(name, props, opts) { super(new Notes(), name, props, opts); }
 }
 class Remote extends pulumi.ComponentResource {
-    constructor(kind, name, props, opts) { super(kind, name, { text: undefined, ...props }, opts, true); }
+    constructor(name, props, opts) { super("shelf:index:Shelf", name, { text: undefined, ...props }, opts, true); }
 }
 const noMore = ({ type, props, opts }) =>
     type === "probe:index:Thing" && "text" in props ? { props: { ...props, text: "transformed" }, opts } : undefined;
 
-const kind = process.env.KIND;
 const { call, outside, ...inputs } = JSON.parse(process.env.INPUTS ?? "{}");
 const options = { transforms: outside ? [noMore] : [] };
-const box = new Remote(kind, "box", { text: pulumi.secret("hush"), ...inputs }, options);
+const box = new Remote("box", { text: pulumi.secret("hush"), ...inputs }, options);
 new Note("note", { of: box.text }, { parent: box });
 exports.text = box.text;
 if (call !== undefined) {
-    exports.label = pulumi.runtime.call(kind + "/label", { __self__: box, ...call }, box).apply(({ label }) => label);
+    exports.label = pulumi.runtime.call("shelf:index:Shelf/label", { __self__: box, ...call }, box).apply(({ label }) => label);
 }
 `;
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 const DESTROY = ["destroy", "--yes", "--skip-preview", "--stack", "dev"];
-const KINDS = { Python: "rack:index:Rack", Node: "shelf:index:Shelf" };
-// What runs each plugin: in Python's environment and in Node's.
 const COMMANDS = {
     probe: `exec "${PYTHON}" "${join(PLUGINS, "probe.py")}"`,
-    rack: `exec "${PYTHON}" "${join(PLUGINS, "rack")}"`,
     shelf: `NODE_PATH="${join(ROOT, "node-tests", "node_modules")}" exec node "${join(PLUGINS, "shelf")}"`,
 };
 
@@ -56,7 +50,7 @@ class Boxes {
     readonly #world = join(this.#project.directory, "world");
     readonly #variables: NodeJS.ProcessEnv;
 
-    constructor(kind: string) {
+    constructor() {
         mkdirSync(this.#world);
         for (const [name, command] of Object.entries(COMMANDS)) {
             const file = join("bin", `pulumi-resource-${name}`);
@@ -64,7 +58,7 @@ class Boxes {
             chmodSync(join(this.#project.directory, file), 0o755);
         }
         const path = `${join(this.#project.directory, "bin")}:${process.env.PATH}`;
-        this.#variables = { PATH: path, PROBE_WORLD: this.#world, KIND: kind };
+        this.#variables = { PATH: path, PROBE_WORLD: this.#world };
     }
 
     /** Runs a command that must succeed; what it said. */
@@ -105,70 +99,33 @@ class Boxes {
     }
 }
 
-// By day each host has the plugin of its own language.
-const TRIED = byDay(Object.entries(KINDS), ([language]) => language === "Node");
+test("a plugin makes a component with its children", () => {
+    const boxes = new Boxes();
+    expect(boxes.ok(["preview", "--stack", "dev"])).toContain("Thing box-first create");
+    expect(boxes.objects()).toEqual({});
+    const call = { prefix: "my " };
+    boxes.ok(UP, { call });
+    expect(Object.keys(boxes.objects())).toEqual(["here-box-first", "here-box-second"]);
+    expect(boxes.outputs()).toEqual({ text: "hush in http://here-box-second", label: "my label" });
+    expect(boxes.resources()).toEqual(["box", "box-first", "box-second", "note"]);
+    expect(boxes.exported()).not.toContain("hush");
+    expect(boxes.ok(UP, { call })).toContain("5 unchanged");
+    boxes.ok(["refresh", "--yes", "--skip-preview", "--stack", "dev"]);
+    boxes.ok(DESTROY);
+    expect(boxes.objects()).toEqual({});
+});
 
-describe.each(TRIED)("a plugin in %s", (_language, kind) => {
-    test("a plugin makes a component with its children", () => {
-        const boxes = new Boxes(kind);
-        expect(boxes.ok(["preview", "--stack", "dev"])).toContain("Thing box-first create");
-        expect(boxes.objects()).toEqual({});
-        const call = { prefix: "my " };
-        boxes.ok(UP, { call });
-        expect(Object.keys(boxes.objects())).toEqual(["here-box-first", "here-box-second"]);
-        expect(boxes.outputs()).toEqual({ text: "hush in http://here-box-second", label: "my label" });
-        expect(boxes.resources()).toEqual(["box", "box-first", "box-second", "note"]);
-        expect(boxes.exported()).not.toContain("hush");
-        expect(boxes.ok(UP, { call })).toContain("5 unchanged");
-        boxes.ok(["refresh", "--yes", "--skip-preview", "--stack", "dev"]);
-        boxes.ok(DESTROY);
-        expect(boxes.objects()).toEqual({});
-    });
+test("the program's transforms reach the children that a plugin makes", () => {
+    const boxes = new Boxes();
+    boxes.ok(UP, { outside: true });
+    expect(boxes.objects()["here-box-first"]).toContain('"transformed"');
+});
 
-    test("the program's transforms reach the children that a plugin makes", () => {
-        const boxes = new Boxes(kind);
-        boxes.ok(UP, { outside: true });
-        expect(boxes.objects()["here-box-first"]).toContain('"transformed"');
-    });
-
-    test("a plugin's own hooks and transforms are called", () => {
-        const boxes = new Boxes(kind);
-        boxes.ok(UP, { transform: true });
-        expect(boxes.objects()["here-box-first"]).toContain("hush!");
-        boxes.ok(DESTROY);
-        expect(boxes.failing(UP, { hook: true })).toContain("the hook 'box-hook' (before_create) failed");
-        expect(boxes.objects()).toEqual({});
-    });
-
-    nightly("what a plugin refuses ends the run with its reason", () => {
-        const boxes = new Boxes(kind);
-        const said = boxes.failing(["preview", "--stack", "dev"], { call: { prefix: "", refuse: true } });
-        expect(said).toMatch(/\/label' failed.*this label is refused/s);
-        expect(boxes.failing(UP, { dynamic: true })).toMatch(/box-note.*so that the environment of its code/s);
-    });
-
-    nightly("a component plugin that dies loses nothing", () => {
-        const boxes = new Boxes(kind);
-        expect(boxes.failing(UP, { die: true })).toContain(
-            "box: the component cannot be made: the plugin's process has ended in the middle of the call",
-        );
-        expect(Object.keys(boxes.objects())).toEqual(["here-box-first"]);
-        expect(boxes.resources()).toContain("box-first");
-        boxes.ok(UP);
-        expect(Object.keys(boxes.objects())).toEqual(["here-box-first", "here-box-second"]);
-    });
-
-    nightly("a component whose child fails fails alone", () => {
-        const boxes = new Boxes(kind);
-        const said = boxes.failing([...UP, "--continue-on-error"], { hook: true });
-        expect(said).toContain("the hook 'box-hook' (before_create) failed");
-        expect(said).toContain("box: the component cannot be made");
-        expect(boxes.resources()).not.toContain("note");
-    });
-
-    nightly("one call at a time is enough for components", () => {
-        const boxes = new Boxes(kind);
-        boxes.ok([...UP, "--parallel", "1"]);
-        expect(Object.keys(boxes.objects())).toEqual(["here-box-first", "here-box-second"]);
-    });
+test("a plugin's own hooks and transforms are called", () => {
+    const boxes = new Boxes();
+    boxes.ok(UP, { transform: true });
+    expect(boxes.objects()["here-box-first"]).toContain("hush!");
+    boxes.ok(DESTROY);
+    expect(boxes.failing(UP, { hook: true })).toContain("the hook 'box-hook' (before_create) failed");
+    expect(boxes.objects()).toEqual({});
 });

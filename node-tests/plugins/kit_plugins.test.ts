@@ -85,16 +85,6 @@ test("faults strike real plugins", { timeout: 60_000 }, async ({ stack }) => {
     expect(s.id("thing")).toBe("there-thing-1");
 });
 
-test("a plugin that is missing is named", async ({ stack }) => {
-    class Nowhere extends pulumi.CustomResource {
-        constructor(name: string) {
-            super("nowhere:index:Thing", name, {});
-        }
-    }
-    const s = stack(() => void new Nowhere("thing"), { plugins: "real" });
-    await expect(s.up()).rejects.toThrow("nowhere");
-});
-
 test("plugins run in all stacks where the run says so", async ({ stack }) => {
     class Nowhere extends pulumi.CustomResource {
         constructor(name: string) {

@@ -32,8 +32,6 @@ const LIFE: readonly Step[] = [
     ["destroy"],
     ["up"],
 ];
-const UPDATED: readonly Step[] = [["edit", "a", ONE], ["up"], ["edit", "a", { ...ONE, text: "beta" }], ["up"]];
-const REPLACED: readonly Step[] = [["edit", "a", ONE], ["up"], ["edit", "a", { ...ONE, size: 2 }], ["up"]];
 
 const breaker = new LawBreaker();
 const { plugin, world } = breaker;
@@ -47,24 +45,17 @@ test("a plugin that is right goes through all steps", { timeout: 240_000 }, asyn
     expect(breaker.ids()).toEqual([]);
 });
 
-const bugs: [bug: string, steps: readonly Step[], told: string][] = [
-    ["L5", UPDATED, "property: origin of a"],
-    ["L7", REPLACED, "expected: no object that the stack does not know"],
-    ["L6", REPLACED, "expected: the object"],
-];
-
-for (const [bug, steps, told] of bugs) {
-    test(`${bug}: a life shows the bug of a plugin`, { timeout: 240_000 }, async () => {
-        breaker.breaks(bug);
-        const message = await runLifecycle(plugin, { world }, steps).then(
-            () => "nothing",
-            (thrown: Error) => thrown.message,
-        );
-        expect(message).toContain(`lifecycle of ${THING}: it goes wrong in 4 steps`);
-        expect(message).toContain(told);
-        expect(message).toContain(`test("lifecycle of ${THING}", () => runLifecycle(plugin, options, [`);
-    });
-}
+test("a life shows the bug of a plugin", { timeout: 240_000 }, async () => {
+    breaker.breaks("L7");
+    const steps: readonly Step[] = [["edit", "a", ONE], ["up"], ["edit", "a", { ...ONE, size: 2 }], ["up"]];
+    const message = await runLifecycle(plugin, { world }, steps).then(
+        () => "nothing",
+        (thrown: Error) => thrown.message,
+    );
+    expect(message).toContain(`lifecycle of ${THING}: it goes wrong in 4 steps`);
+    expect(message).toContain("expected: no object that the stack does not know");
+    expect(message).toContain(`test("lifecycle of ${THING}", () => runLifecycle(plugin, options, [`);
+});
 
 test("lives of a plugin are drawn", { timeout: 240_000 }, async () => {
     const options: LifecycleOptions = { inputs: INPUTS, world, seed: 1 };
@@ -75,25 +66,4 @@ test("lives of a plugin are drawn", { timeout: 240_000 }, async () => {
     const without = { crash: why, lose_answer: why, restart: why, second_writer: why };
     const { error } = await checkLifecycle(plugin, { ...options, without, examples: 20, steps: 4 });
     expect(error?.message).toContain("origin of");
-});
-
-test("what leaves objects over needs a world that can remove them", { timeout: 240_000 }, async () => {
-    const worlds = [
-        [undefined, "there is no world"],
-        [{ objects: () => breaker.ids() }, "there is no world with `deleteRemote`"],
-    ] as const;
-    for (const [seen, told] of worlds) {
-        const options = seen === undefined ? {} : { world: seen };
-        for (const step of [["crash", 1, "kill"], ["lose_answer"]] as const) {
-            await expect(runLifecycle(plugin, options, [step])).rejects.toThrow(
-                `cannot be done here: ${told}, to remove what a create makes whose answer is lost`,
-            );
-        }
-    }
-});
-
-test("a plugin that refuses inputs is asked no more", { timeout: 240_000 }, async () => {
-    const steps: readonly Step[] = [["edit", "a", { size: -1 }], ["up"], ["edit", "a", ONE], ["up"]];
-    await runLifecycle(plugin, { world }, steps);
-    expect(breaker.ids()).toEqual([]);
 });

@@ -35,6 +35,15 @@ function plugged(place: string, ...command: string[]) {
     return { it, run, objects: () => readdirSync(world) };
 }
 
+describe("plugins", () => {
+    test("a plugin that does not start is named with its last words, and one that starts makes its object", () => {
+        const { run, objects } = plugged("bin");
+        expect(run(UP, { PROBE_FLAGS: "exitStart" }).output).toContain("cannot start: no licence");
+        expect(succeeded("up", run(UP))).toContain("+ 1 created");
+        expect(objects()).toHaveLength(1);
+    });
+});
+
 describe("faults", () => {
     test("a plugin that is cut off when it has created an object loses nothing", () => {
         const { run, objects } = plugged("bin", join(PLUGINS, "cut.py"), PYTHON);

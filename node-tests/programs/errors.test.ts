@@ -1,8 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { registerProvider } from "maloko";
-import { expect, onTestFinished, test } from "vitest";
-import { Echo, failureOf, newStack, type Props, Thing } from "../support/kit";
-import { forgetProviders } from "../support/stacks";
+import { expect, test } from "vitest";
+import { Echo, failureOf, newStack, Thing } from "../support/kit";
 
 test("an error of a provider is raised as the same object", async () => {
     const boom = new TypeError("boom");
@@ -77,18 +75,6 @@ test("an asynchronous program that raises fails", async () => {
     expect(await failureOf(newStack().up(program))).toBe(boom);
 });
 
-test("what was made before the program failed is kept", async () => {
-    const stack = newStack();
-    await failureOf(
-        stack.up(async () => {
-            const made = new Thing(new Echo(), "a", { n: 1 });
-            await new Promise((resolve) => made.n.apply(resolve));
-            throw new Error("midway");
-        }),
-    );
-    expect(Object.keys(stack.resources())).toEqual(["a"]);
-});
-
 test("a run error is shown without a stack", async () => {
     const result = await newStack().run("update", () => {
         throw new pulumi.RunError("please set the region");
@@ -96,78 +82,6 @@ test("a run error is shown without a stack", async () => {
     const messages = result.diagnostics.map(({ message }) => message).join("\n");
     expect(messages).toContain("please set the region");
     expect(messages).not.toContain("    at ");
-});
-
-test("failures of check are all told", async () => {
-    const provider = {
-        check: async (_olds: Props, news: Props) => ({
-            inputs: news,
-            failures: [
-                { property: "color", reason: "is no colour" },
-                { property: "size", reason: "is too large" },
-                { property: "", reason: "nothing fits" },
-            ],
-        }),
-        create: async () => ({ id: "made", outs: {} }),
-    };
-    const result = await newStack().run("update", () => void new Thing(provider, "a", { color: "?" }));
-    const errors = result.diagnostics.filter(({ severity, urn }) => severity === "error" && urn?.endsWith("::a"));
-    expect(errors.map(({ message }) => message).join("\n")).toMatch(
-        /color.*is no colour[\s\S]*size.*is too large[\s\S]*nothing fits/,
-    );
-});
-
-test("a partial failure keeps the object", async () => {
-    const stack = newStack();
-    const provider = {
-        create: async (inputs: Props) => {
-            throw Object.assign(new Error("not ready"), { id: "half", properties: inputs, reasons: ["no capacity"] });
-        },
-    };
-    const result = await stack.run("update", () => void new Thing(provider, "a", { n: 1 }));
-    expect(result.outcome).toBe("failed");
-    expect(result.diagnostics.map(({ message }) => message).join()).toContain("no capacity");
-    expect(stack.resources().a).toMatchObject({ id: "half", outputs: { n: 1 } });
-});
-
-test("a failure does not stop what is in flight", async () => {
-    const stack = newStack();
-    let release = () => {};
-    const started = new Promise<void>((resolve) => {
-        release = resolve;
-    });
-    const slow = {
-        create: async () => {
-            release();
-            await new Promise((resolve) => setTimeout(resolve, 50));
-            return { id: "slow", outs: {} };
-        },
-    };
-    const failing = {
-        create: async () => {
-            await started;
-            throw new Error("boom");
-        },
-    };
-    await failureOf(
-        stack.up(() => {
-            new Thing(slow, "slow");
-            new Thing(failing, "failing");
-        }),
-    );
-    expect(stack.resources().slow?.id).toBe("slow");
-    expect(stack.resources().failing).toBeUndefined();
-});
-
-test("two resources with one URN are refused", async () => {
-    const error = await failureOf(
-        newStack().up(() => {
-            new Thing(new Echo(), "twin");
-            new Thing(new Echo(), "twin");
-        }),
-    );
-    expect(error.message).toContain("Duplicate resource URN");
-    expect(error.message).toContain("twin");
 });
 
 // In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
@@ -226,52 +140,3 @@ test.each(CHAINED)("the first line of an error tells what caused it: %s", async 
 });
 
 // After the end of the program.
-
-function latch(): { open: () => void; opened: Promise<void> } {
-    let open = (): void => {};
-    const opened = new Promise<void>((resolve) => {
-        open = resolve;
-    });
-    return { open, opened };
-}
-
-const began = latch();
-const late = latch();
-
-/** Its deletion goes on until a resource is being registered that the program did not wait for. */
-class Slow {
-    async create(outs: Props) {
-        return { id: "made", outs };
-    }
-
-    async delete() {
-        began.open();
-        await late.opened;
-    }
-}
-
-test("a resource that is registered when deletions have begun is refused", async () => {
-    onTestFinished(forgetProviders);
-    registerProvider(Echo, () => new Echo());
-    registerProvider(Slow, () => new Slow());
-    const stack = newStack();
-    await stack.up(() => {
-        new Thing(new Echo(), "victim", { size: 1 });
-        new Thing(new Slow(), "slow", { size: 1 });
-    });
-    const transforms = [
-        () => {
-            late.open();
-            return undefined;
-        },
-    ];
-    const result = await stack.run("update", () => {
-        void began.opened.then(() => new Thing(new Echo(), "victim", { size: 1 }, { transforms }));
-    });
-    expect(result.outcome).toBe("failed");
-    const errors = result.diagnostics.filter(({ severity }) => severity === "error");
-    expect(errors.map(({ message }) => message).join()).toContain("it was registered after the program had ended");
-    expect(result.steps).not.toContainEqual({ op: "same", urn: expect.stringMatching(/::victim$/) });
-    expect(Object.keys(stack.resources())).not.toContain("victim");
-    expect((await stack.up(() => {})).outcome).toBe("succeeded");
-});

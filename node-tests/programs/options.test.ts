@@ -1,9 +1,7 @@
 // Resource options, end to end: time limits, replacement triggers, aliases, dependencies on components.
 import * as pulumi from "@pulumi/pulumi";
-import { registerProvider } from "maloko";
-import { expect, onTestFinished, test } from "vitest";
-import { Echo, newStack, type Props, Recording, Thing } from "../support/kit";
-import { forgetProviders } from "../support/stacks";
+import { expect, test } from "vitest";
+import { newStack, type Props, Recording, Thing } from "../support/kit";
 
 class Group extends pulumi.ComponentResource {
     constructor(name: string, opts?: pulumi.ComponentResourceOptions) {
@@ -34,13 +32,6 @@ function limited(provider: object, customTimeouts: pulumi.CustomTimeouts): void 
     new Thing(provider, "a", { size: 1 }, { customTimeouts });
 }
 
-test("a call within its limit is made as any other", async () => {
-    const stack = newStack();
-    const result = await stack.up(() => limited(new Echo(), { create: "1h" }));
-    expect(result.outcome).toBe("succeeded");
-    expect(stack.resources().a?.customTimeouts).toEqual({ create: 3600 });
-});
-
 test("an async call that takes too long is given up and stays pending", async () => {
     const stack = newStack();
     const slow = { create: () => new Promise<never>(() => {}) };
@@ -69,13 +60,6 @@ test("a changed replacement trigger replaces", async () => {
     expect(ops(await stack.up(() => triggered("one")))).toEqual(["same a"]);
     const replaced = await stack.up(() => triggered({ deep: [2] }));
     expect(ops(replaced)).toEqual(["create-replacement a", "delete-replaced a", "replace a"]);
-});
-
-test("a first or last replacement trigger changes nothing", async () => {
-    const stack = newStack();
-    await stack.up(() => triggered(undefined));
-    expect(ops(await stack.up(() => triggered("one")))).toEqual(["same a"]);
-    expect(ops(await stack.up(() => triggered(undefined)))).toEqual(["same a"]);
 });
 
 test("a secret replacement trigger is kept secret", async () => {
@@ -113,29 +97,6 @@ test("a resource is found by each form of alias", async () => {
     expect(ops(back)).toEqual(["delete group", "same three"]);
 });
 
-test("aliases of stack project and type are found", async () => {
-    const stack = newStack();
-    await stack.up(() => aliased("one"));
-    const exported = stack.export();
-    const other = newStack({ project: "other", stack: "prod" });
-    other.restore(exported);
-    const result = await other.up(() => aliased("one", [{ stack: "dev", project: "project" }]));
-    expect(ops(result)).toContain("same one");
-});
-
-test("children inherit their parents alias", async () => {
-    const stack = newStack();
-    const program = (name: string, aliases: pulumi.Alias[] = []) => {
-        const outer = new Group(name, { aliases });
-        const parent = new Group(`${name}-inner`, { parent: outer });
-        new Thing(new Recording(), `${name}-inner-leaf`, { size: 1 }, { parent });
-        new Thing(new Recording(), "plain", { size: 1 }, { parent });
-    };
-    await stack.up(() => program("old"));
-    const result = await stack.up(() => program("new", [{ name: "old" }]));
-    expect(ops(result)).toEqual(["same new", "same new-inner", "same new-inner-leaf", "same plain"]);
-});
-
 // Dependencies.
 
 test("a dependency on a component is one on its children", async () => {
@@ -159,14 +120,6 @@ test("a dependency on a component is one on its children", async () => {
 
 // Diffs.
 
-test("hidden differences are kept with the resource", async () => {
-    const stack = newStack();
-    const program = (size: number) => void new Thing(new Recording(), "a", { size }, { hideDiffs: ["size"] });
-    await stack.up(() => program(1));
-    expect(stack.resources().a?.hideDiff).toEqual(["size"]);
-    expect(ops(await stack.up(() => program(2)))).toEqual(["update a"]);
-});
-
 test("what diff calls stable is known in a preview", async () => {
     const stack = newStack();
     const seen: unknown[] = [];
@@ -183,49 +136,4 @@ test("what diff calls stable is known in a preview", async () => {
     seen.length = 0;
     await stack.preview(() => program(2));
     expect(seen).toEqual(["arn:1"]);
-});
-
-test.each([
-    ["value[*]", [1, 2], [7, 8, 9], [1, 2, 9]],
-    ["value[*]", [1, 2], [7], [1]],
-    ["value[*]", [1, 2], [], []],
-    ["value[*].cidr", [{ cidr: "old" }], [{ cidr: "new" }, { cidr: "more" }], [{ cidr: "old" }, { cidr: "more" }]],
-    ["value.*[*].cidr", { a: [{ cidr: 1 }] }, { a: [{ cidr: 2 }, {}] }, { a: [{ cidr: 1 }, {}] }],
-])("ignored items keep what they had when their number changes: %s %j", async (path, old, news, expected) => {
-    const stack = newStack();
-    const program = (value: unknown) => void new Thing(new Recording(), "a", { value }, { ignoreChanges: [path] });
-    await stack.up(() => program(old));
-    await stack.up(() => program(news));
-    expect(stack.resources().a?.inputs?.value).toEqual(expected);
-});
-
-// The order of replacements.
-
-/** Replaced for another port, and changed by anything else. */
-class Targeted extends Echo {
-    override async create(inputs: Props) {
-        return { id: "made", outs: { ...inputs, arn: `arn-${inputs.port}` } };
-    }
-
-    async diff(_id: string, olds: Props, news: Props) {
-        const differs = (key: string) => JSON.stringify(olds[key]) !== JSON.stringify(news[key]);
-        const changed = Object.keys(news).filter((key) => key !== "arn" && differs(key));
-        return { changes: changed.length > 0, replaces: changed.filter((key) => key === "port") };
-    }
-}
-
-test("a dependent goes first that is replaced for something below the property", async () => {
-    onTestFinished(forgetProviders);
-    registerProvider(Targeted, () => new Targeted());
-    const stack = newStack();
-    const program = (port: number) => {
-        const group = new Thing(new Targeted(), "group", { port }, { deleteBeforeReplace: true }, ["arn"]);
-        const actions = [{ target: group.arn }];
-        new Thing(new Targeted(), "listener", { actions }, { replaceOnChanges: ["actions[*].target"] });
-    };
-    await stack.up(() => program(1));
-    const result = await stack.up(() => program(2));
-    const deleted = result.steps.filter(({ op }) => op === "delete-replaced").map(({ urn }) => urn.split("::").at(-1));
-    expect(deleted).toEqual(["listener", "group"]);
-    expect(stack.resources().listener?.inputs?.actions).toEqual([{ target: "arn-2" }]);
 });

@@ -142,19 +142,6 @@ test("the two passes of up each run the program afresh", () => {
     expect(it.outputs()).toEqual({ runs: 1 });
 });
 
-test("what was made before the program raised stays", () => {
-    const it = project({
-        "index.js": `const pulumi = require("@pulumi/pulumi");
-class Thing extends pulumi.dynamic.Resource {}
-const made = new Thing({ create: async () => ({ id: "made", outs: {} }) }, "b", {});
-made.id.apply(() => { throw new Error("midway"); });`,
-    });
-    const { status, output } = it.run("up", "--yes", "--skip-preview", "--stack", "dev");
-    expect(status).not.toBe(0);
-    expect(output).toContain("Error: midway");
-    expect(it.resources()).toEqual(["b"]);
-});
-
 // In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
 test("resources that are made in timers are registered", () => {
     const it = project({

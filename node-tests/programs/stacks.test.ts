@@ -1,4 +1,4 @@
-// Stacks that refer to each other, and values that are kept.
+// Stacks that refer to each other.
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -78,11 +78,6 @@ function outputs(): Record<string, any> {
 }
 export = outputs();`;
 
-const STASH = `import * as pulumi from "@pulumi/pulumi";
-const stash = new pulumi.Stash("kept", { input: new pulumi.Config().requireObject("value") });
-export const input = stash.input;
-export const output = stash.output;`;
-
 /** A project whose stack `prod` is deployed. */
 function network(): Project {
     const it = project({ "index.ts": PROGRAM });
@@ -159,15 +154,4 @@ nightly("a secret of another stack that cannot be decrypted fails the run that a
     const gone = it.runWith({ ASK: "used: get" }, ...destroy);
     expect(gone.status, gone.output).toBe(0);
     expect(existsSync(used)).toBe(true);
-});
-
-test("a stash keeps its first value until it is replaced", () => {
-    const it = project({ "index.ts": STASH });
-    for (const value of [{ n: [1, null] }, { n: [2] }]) {
-        it.ok("config", "set", "value", JSON.stringify(value), "--stack", "dev");
-        it.ok("up", "--yes", "--stack", "dev");
-        expect(outputs(it)).toEqual({ input: value, output: { n: [1, null] } });
-    }
-    it.ok("up", "--yes", "--stack", "dev", "--replace", "urn:pulumi:dev::test::pulumi:index:Stash::kept");
-    expect(outputs(it).output).toEqual({ n: [2] });
 });

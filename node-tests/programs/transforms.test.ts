@@ -131,18 +131,6 @@ test("a transform that raises is named with the resource", async () => {
     expect(errors[0]?.message).toContain("transforms.test.ts");
 });
 
-test("a transform that fails in the stack is named as such", async () => {
-    const result = await newStack().run("update", () => {
-        pulumi.runtime.registerResourceTransform(() => {
-            throw new Error("never");
-        });
-        new Thing(new Echo(), "a", {});
-    });
-    expect(result.diagnostics.map(({ message }) => message).join()).toContain(
-        "a transform of the stack failed: Error: never",
-    );
-});
-
 test("a function call is transformed too", async () => {
     const found: unknown[] = [];
     await newStack().up(async () => {

@@ -103,31 +103,6 @@ test("providers may have close", async () => {
     }
 });
 
-test("close is called after a failure and in a preview", async () => {
-    class Failing extends Connected {
-        override async create(): Promise<never> {
-            throw new Error("no");
-        }
-    }
-    const stack = newStack();
-    expect((await stack.run("update", () => void new Thing(new Failing(), "a"))).outcome).toBe("failed");
-    expect(log).toEqual(["configure", "close"]);
-    log.length = 0;
-    const provider = new Connected();
-    const raises = (): void => {
-        new Thing(provider, "a");
-        throw new Error("no");
-    };
-    expect((await stack.run("update", raises)).outcome).toBe("failed");
-    expect([log[0], log.at(-1)]).toEqual(["configure", "close"]);
-    log.length = 0;
-    await stack.preview(() => {
-        new Thing(provider, "a");
-        new Thing(provider, "b");
-    });
-    expect(log).toEqual(["configure", "close"]);
-});
-
 const CANCELLED = `
 import * as fs from "node:fs";
 import * as pulumi from "@pulumi/pulumi";

@@ -76,30 +76,6 @@ test("a version that rises updates once although diff says no change", async () 
     expectUnchanged(await up(stack, label(versioned("2"))));
 });
 
-test("a version that rises replaces where diff says so", async () => {
-    const stack = await made(label(versioned("1")));
-    const replacing = SOURCE.replace("changes: false", "changes: false, replaces: ['zone']");
-    const result = await up(stack, label(versioned("2", replacing)));
-    expect(result.changes).toEqual({ same: 1, replace: 3 });
-    expectUnchanged(await up(stack, label(versioned("2", replacing))));
-});
-
-test("a version that falls is a warning and no update", async () => {
-    const stack = await made(label(versioned("2")));
-    const result = await up(stack, label(versioned("1")));
-    expect(result.changes).toEqual({ same: 4 });
-    const [warning] = messagesOf(result, "warning");
-    expect(warning).toContain("providerVersion fell from 2 to 1: Label (3 resources). They are not updated");
-    expectUnchanged(await up(stack, label(versioned("2"))));
-});
-
-test("a version that comes or goes changes nothing", async () => {
-    const stack = await made(label());
-    expectUnchanged(await up(stack, label(versioned("1"))));
-    expectUnchanged(await up(stack, label()));
-    expect((await up(stack, label(versioned("2")))).changes).toEqual({ same: 1, update: 3 });
-});
-
 test("the version is no input and no output", async () => {
     const stack = await made(label(versioned("7")));
     const { a } = stack.resources();
@@ -129,15 +105,6 @@ test("changed code is told of once per class and nothing is updated", async () =
     // It stays true until they are updated, or the change is taken back.
     expect(messagesOf(await up(stack, label(changed)), "info")).toEqual(told);
     expectUnchanged(await up(stack, label()));
-});
-
-test("resources of changed providers are updated on request", async () => {
-    const stack = await made(label());
-    const changed = SOURCE.replace('"first"', '"second"');
-    const result = await up(stack, label(changed), { updateChangedProviders: true });
-    expect(result.changes).toEqual({ same: 1, update: 3 });
-    expect(stack.resources().a?.outputs?.one).toBe("second");
-    expectUnchanged(await up(stack, label(changed), { updateChangedProviders: true }));
 });
 
 const REFORMATTED = `// Reformatted, with comments.
@@ -200,21 +167,6 @@ test("changes that cannot matter are no change of code", async () => {
     expect(messagesOf(updated, "info")[0]).toContain("Label (3 resources)");
     const later = await up(stack, label(calling.replace("return props", "return { ...props }")));
     expect(messagesOf(later, "info")[0]).toContain("Label (3 resources)");
-});
-
-test("changed code is told of in one line that can be dismissed", async () => {
-    const stack = await made(label());
-    const changed = SOURCE.replace('"first"', '"second"').replace('"made"', '"other"');
-    const told = messagesOf(await up(stack, label(changed)), "info");
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain("update: Base (3 resources), Label (3 resources). They stay");
-    expect(told[0]).toContain("`maloko config set maloko:codeChanges ignore`");
-    const quiet = newStack({ config: { "maloko:codeChanges": "ignore" } });
-    await up(quiet, label());
-    expectUnchanged(await up(quiet, label(changed)));
-    const odd = newStack({ config: { "maloko:codeChanges": "off" } });
-    const refused = messagesOf(await odd.run("update", () => {}), "error");
-    expect(refused).toEqual([expect.stringContaining("'maloko:codeChanges' is 'off', and can only be 'ignore'")]);
 });
 
 test("a class that only has another name is no change of code", async () => {

@@ -43,11 +43,6 @@ class Calling {
         return { id: inputs.name, outs: inputs };
     }
 
-    async update(_id: string, _olds: Props, news: Props) {
-        log.push(`update ${news.name} at ${this.url}`);
-        return { outs: news };
-    }
-
     async delete(id: string) {
         log.push(`delete ${id} at ${this.url}`);
     }
@@ -59,8 +54,8 @@ class Calling {
 
 const CALLING = new Calling();
 
-function thing(name: string, opts: pulumi.CustomResourceOptions = {}, props: Props = {}): Thing {
-    return new Thing(CALLING, name, { name, ...props }, opts);
+function thing(name: string, opts: pulumi.CustomResourceOptions = {}): Thing {
+    return new Thing(CALLING, name, { name }, opts);
 }
 
 class Group extends pulumi.ComponentResource {
@@ -130,58 +125,6 @@ test("an object that cannot be copied is refused for a second explicit provider"
     );
     expect(error.message).toContain("the inputs of another provider configure this object of ");
     expect(error.message).toContain("give each explicit provider a provider object of its own");
-});
-
-test("changed inputs configure what is called and what is deleted", async () => {
-    const stack = newStack();
-    const program =
-        (url: string, names: string[], options: pulumi.ResourceOptions = {}) =>
-        () => {
-            const api = new Api("api", { "api:url": url }, options);
-            for (const name of names) {
-                thing(name, { provider: api }, { url });
-            }
-        };
-    await stack.up(program("first", ["a", "b"]));
-    const before = stack.resources().a?.provider;
-    calls();
-    await stack.up(program("second", ["a"]));
-    expect(calls()).toEqual(["close second", "configure second", "delete b at second", "update a at second"]);
-    expect(stack.resources().a?.provider).toBe(before);
-    // A replacement is another provider: what the old one made stays, and is its own no longer.
-    await stack.up(program("third", ["a"], { replaceOnChanges: ["*"] }));
-    expect(calls()).toEqual(["close third", "configure third", "update a at third"]);
-    expect(stack.resources().a?.provider).not.toBe(before);
-    const { deployment } = JSON.parse(stack.export());
-    const providers = deployment.resources.filter((it: Props) => it.urn.endsWith("::api"));
-    expect(providers.map((it: Props) => it.inputs)).toEqual([{ "api:url": "third" }]);
-    // A provider that leaves the program deletes what it made.
-    await stack.up(() => {});
-    expect(calls()).toEqual(["close third", "configure third", "delete a at third"]);
-});
-
-test("a preview calls nothing of a provider whose inputs are not known", async () => {
-    class Making {
-        async create(inputs: Props) {
-            return { id: "source", outs: { ...inputs, address: inputs.url } };
-        }
-        async update(_id: string, _olds: Props, news: Props) {
-            return { outs: { ...news, address: news.url } };
-        }
-    }
-    const stack = newStack();
-    const program = (url: string) => () => {
-        const source = new Thing(new Making(), "source", { url }, {}, ["address"]);
-        thing("a", { provider: new Api("api", { "api:url": source.address }) }, { url });
-    };
-    const previewed = await stack.preview(program("first"));
-    expect([previewed.changes.create, calls()]).toEqual([4, []]);
-    await stack.up(program("first"));
-    expect(calls()).toEqual(["close first", "configure first", "create a at first"]);
-    const changed = await stack.preview(program("second"));
-    expect([changed.changes.update, calls()]).toEqual([3, []]);
-    await stack.up(program("second"));
-    expect(calls()).toEqual(["close second", "configure second", "update a at second"]);
 });
 
 test.for(["refresh", "destroy"])("runs without the program use the inputs of the state: %s", (verb) => {

@@ -20,14 +20,6 @@ test("create update and delete get what they always got", async () => {
     ]);
 });
 
-test("a preview calls check and diff only", async () => {
-    const stack = newStack();
-    const provider = new Recording();
-    const preview = await stack.preview(() => void new Thing(provider, "a", { n: 1 }));
-    expect(provider.calls.map(([method]) => method)).toEqual(["check"]);
-    expect(preview.changes).toEqual({ create: 2 });
-});
-
 test("unknown values reach check as the SDK has them", async () => {
     const provider = new Recording();
     await newStack().preview(() => {
@@ -67,41 +59,6 @@ test("synchronous and asynchronous methods work alike", async () => {
     await stack.destroy(() => void new Thing(provider, "a", { n: 1 }));
 });
 
-test("methods of many resources run at the same time up to parallel", async () => {
-    let running = 0;
-    let most = 0;
-    let parallel = 4;
-    let meet = () => {};
-    let meeting = new Promise<void>((resolve) => {
-        meet = resolve;
-    });
-    const provider = {
-        async create() {
-            most = Math.max(most, ++running);
-            if (most === parallel) {
-                meet();
-            }
-            // As many as may run do meet, however slow the machine is; another one would have the time to come as well.
-            await meeting;
-            await new Promise((resolve) => setTimeout(resolve, 20));
-            running--;
-            return { id: "made", outs: {} };
-        },
-    };
-    const program = () => {
-        for (let n = 0; n < 12; n++) {
-            new Thing(provider, `r${n}`);
-        }
-    };
-    await newStack({ parallel }).up(program);
-    expect(most).toBe(4);
-    most = 0;
-    parallel = 1;
-    meeting = Promise.resolve();
-    await newStack({ parallel }).up(program);
-    expect(most).toBe(1);
-});
-
 test("config stack name and log work inside methods", async () => {
     const provider = {
         async create() {
@@ -114,23 +71,6 @@ test("config stack name and log work inside methods", async () => {
     expect(stack.resources().a?.id).toBe("dev-value");
     const message = summary.diagnostics.find(({ message }) => message === "from inside");
     expect(message?.urn).toMatch(/::a$/);
-});
-
-test("transforms and hooks are called back in process", async () => {
-    const stack = newStack();
-    const seen: unknown[] = [];
-    const closed = { over: new Map([["added", "yes"]]) };
-    await stack.up(() => {
-        const transform: pulumi.ResourceTransform = ({ props, opts }) => ({
-            props: { ...props, added: closed.over.get("added") },
-            opts,
-        });
-        const hook = new pulumi.ResourceHook("noting", () => void seen.push(closed));
-        new Thing(new Echo(), "a", { v: 1 }, { transforms: [transform], hooks: { afterCreate: [hook] } });
-    });
-    expect(stack.resources().a?.inputs).toMatchObject({ added: "yes" });
-    expect(seen).toEqual([closed]);
-    expect(seen[0]).toBe(closed);
 });
 
 test("methods that a provider lacks are answered as the dynamic server does", async () => {

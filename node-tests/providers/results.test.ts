@@ -1,7 +1,6 @@
 // What provider methods may say beyond plain results, how often they are called, and what they learn of their call.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { currentCall } from "maloko";
 import { expect, test } from "vitest";
@@ -110,23 +109,6 @@ test("a failure in part keeps object and secrets and is tried again", async () =
     expect(calls).toEqual(["create", "update", "update"]);
 });
 
-test("a read that fails in part keeps what it saw and the object is updated", async () => {
-    const stack = newStack();
-    class Ailing extends Echo {
-        async read(id: string, props: Props) {
-            const properties = { ...props, health: "poor" };
-            throw Object.assign(new Error("ailing"), { id, properties, reasons: ["it does not answer"] });
-        }
-    }
-    const program = () => void new Thing(new Ailing(), "a", { size: 1 });
-    await stack.up(program);
-    const result = await stack.run("refresh", program);
-    expect(result.diagnostics.map(({ message }) => message).join()).toContain("it does not answer");
-    expect(stack.resources().a).toMatchObject({ initErrors: ["it does not answer"] });
-    expect(kept(stack)).toEqual({ size: 1, health: "poor" });
-    expect((await stack.up(program)).changes).toHaveProperty("update");
-});
-
 test("calls of a class run at most so many at a time", async () => {
     const stack = newStack({ parallel: 3 });
     let running = 0;
@@ -164,37 +146,6 @@ test("calls of a class run at most so many at a time", async () => {
         }
     });
     expect(most).toEqual([1, 1, 1]);
-});
-
-test("calls of a class are spaced and a run that failed does not wait", async () => {
-    const stack = newStack();
-    let meet = () => {};
-    const made = new Promise<void>((resolve) => {
-        meet = resolve;
-    });
-    class Spaced extends Echo {
-        static minInterval = 3600;
-
-        override async create(inputs: Props) {
-            meet();
-            return super.create(inputs);
-        }
-    }
-    const failing = {
-        async create() {
-            await made;
-            await turn();
-            throw new Error("no more");
-        },
-    };
-    const result = await stack.run("update", () => {
-        for (let n = 0; n < 3; n++) {
-            new Thing(new Spaced(), `spaced${n}`);
-        }
-        new Thing(failing, "failing");
-    });
-    expect(result.outcome).toBe("failed");
-    expect(Object.keys(stack.resources())).toHaveLength(1);
 });
 
 test.each([

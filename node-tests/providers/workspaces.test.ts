@@ -28,16 +28,16 @@ const NOTHING = "export const nothing = 1;\n";
 
 const EVERY_CHANGE: [Layout, Kind, Program][] = [
     ["an npm or yarn workspace", "source, ESM", "a TypeScript program that is an ES module"],
-    ["an npm or yarn workspace", "source, CommonJS", "a TypeScript program"],
     ["a pnpm workspace", "source, ESM", "a TypeScript program"],
-    ["node_modules of npm", "compiled, ESM", "a JavaScript program that is an ES module"],
     ["the store of pnpm", "compiled, ESM", "a TypeScript program that is an ES module"],
-    ["the store of yarn", "compiled, ESM", "a TypeScript program that is an ES module"],
 ];
 const NIGHT: [Layout, Kind, Program][] = [
     ["an npm or yarn workspace", "compiled, ESM", "a TypeScript program"],
     ["a pnpm workspace", "compiled, ESM", "a JavaScript program that is an ES module"],
     ["node_modules of npm", "compiled, CommonJS", "a TypeScript program that is an ES module"],
+    ["an npm or yarn workspace", "source, CommonJS", "a TypeScript program"],
+    ["node_modules of npm", "compiled, ESM", "a JavaScript program that is an ES module"],
+    ["the store of yarn", "compiled, ESM", "a TypeScript program that is an ES module"],
 ];
 
 test.each(

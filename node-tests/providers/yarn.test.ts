@@ -1,12 +1,15 @@
 // All in Node alone: the module systems, TypeScript and its compiler
 import { expect, test } from "vitest";
+import { atNight } from "../support/night";
 import { deletedIn } from "../support/workspaces";
 import { YarnWorkspace } from "./yarn";
+
+const nightly = atNight(test);
 
 const STAMPS = 'import { Hidden as HiddenStamp, Label as Stamp } from "@acme/stamps";\n';
 const LABELS = 'import { Hidden, Label } from "@acme/labels";\n';
 
-test("providers in packages that yarn lays out delete, whatever its linker", () => {
+nightly("providers in packages that yarn lays out delete, whatever its linker", () => {
     const it = new YarnWorkspace();
     it.install("node-modules");
     it.ok("stack", "init", "dev");

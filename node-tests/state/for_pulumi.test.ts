@@ -247,14 +247,6 @@ nightly("what cannot be serialised is listed and the rest is written", () => {
     expect(states.tagged?.inputs.__provider).toContain("exports.handler = ");
 });
 
-nightly("what the program prints is not in the export", () => {
-    const it = deployed(`console.log("canary-print");`);
-    const { stdout, stderr } = it.run("stack", "export", "--for-pulumi", "--stack", "dev");
-    expect(stderr).toContain("canary-print");
-    expect(stdout).not.toContain("canary-print");
-    expect(Object.keys(resourcesOf(stdout)).sort()).toEqual(["asking", "secretly", "tagged"]);
-});
-
 test("nothing executable is in the state", () => {
     const it = deployed();
     const known = [

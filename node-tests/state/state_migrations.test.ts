@@ -3,12 +3,6 @@ import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
 import { Echo, newStack, type Props, Thing } from "../support/kit";
 
-class Group extends pulumi.ComponentResource {
-    constructor(name: string, opts?: pulumi.ComponentResourceOptions) {
-        super("tests:index:Group", name, {}, opts);
-    }
-}
-
 /** Runs a program whose first resource has the migration; previews first, which must say the same. */
 async function migrated(
     stack: ReturnType<typeof newStack>,
@@ -56,48 +50,6 @@ test("a migration rewrites inputs before they are compared", async () => {
     await migrated(stack, program, rename, { same: 2 });
     expect(seen).toHaveLength(4);
     expect(JSON.stringify(stack.resources().a?.inputs)).toContain("1b47061264138c4ac30d75fd1eb44270");
-});
-
-test("a migration moves a child and references follow", async () => {
-    const stack = newStack();
-    await stack.up(() => {
-        const parent = new Group("team");
-        const child = new Thing(new Echo(), "child", { n: 1 }, { parent });
-        new Thing(new Echo(), "after", { n: 2 }, { dependsOn: [child] });
-    });
-    const made = stack.resources().child?.id;
-    const rename: pulumi.StateMigration = ({ oldState }) => {
-        const successors: Record<string, string> = {};
-        for (const resource of oldState as { urn: string }[]) {
-            if (resource.urn.endsWith("::child")) {
-                const renamed = resource.urn.replace(/child$/, "renamed");
-                successors[resource.urn] = renamed;
-                resource.urn = renamed;
-            }
-        }
-        return Object.keys(successors).length > 0 ? { newState: oldState, successors } : undefined;
-    };
-    const program = (opts: pulumi.ResourceOptions) => {
-        const parent = new Group("team", opts);
-        const child = new Thing(new Echo(), "renamed", { n: 1 }, { parent });
-        new Thing(new Echo(), "after", { n: 2 }, { dependsOn: [child] });
-    };
-    await migrated(stack, program, rename, { same: 4 });
-    expect(Object.keys(stack.resources()).sort()).toEqual(["after", "renamed", "team"]);
-    expect(stack.resources().renamed?.id).toBe(made);
-});
-
-test("a migration that forgets an object is refused", async () => {
-    const stack = newStack();
-    await stack.up(() => void new Thing(new Echo(), "a", { n: 1 }));
-    const before = stack.resources();
-    const forget: pulumi.StateMigration = () => ({ newState: [] });
-    const opts = { stateMigrations: [forget] };
-    const result = await stack.run("update", () => void new Thing(new Echo(), "a", { n: 2 }, opts));
-    expect(result.outcome).toBe("failed");
-    expect(errors(result)).toContain("the option `stateMigrations` of");
-    expect(errors(result)).toContain("is left out: return it, or name what succeeds it");
-    expect(stack.resources()).toEqual(before);
 });
 
 test("a migration that raises fails the run with its error", async () => {

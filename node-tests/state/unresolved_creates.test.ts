@@ -1,4 +1,4 @@
-// Creates whose outcome is unknown: what is kept, shown, looked for and repeated.
+// Creates whose outcome is unknown: what `find` may be and answer in Node. What the engine keeps, shows and repeats is asked in Python.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,15 +8,6 @@ import { type Props, Thing } from "../support/kit";
 import { project } from "../support/project";
 import { Stack } from "../support/stacks";
 
-interface UnresolvedCreate {
-    key: string;
-    doubt: string;
-    error: string;
-    attempts: number;
-    returned?: unknown;
-    resource: { id?: string; inputs: Props };
-}
-
 /** A stack whose state can be looked into. */
 class OpenStack extends Stack {
     constructor(private readonly directory = mkdtempSync(join(tmpdir(), "maloko-test-"))) {
@@ -24,57 +15,25 @@ class OpenStack extends Stack {
         onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
     }
 
-    unresolvedCreates(): UnresolvedCreate[] {
+    unresolvedCreates(): { resource: { id?: string } }[] {
         const file = join(this.directory, ".pulumi", "stacks", "project", "dev.json");
         const { checkpoint } = JSON.parse(readFileSync(file, "utf8"));
         return checkpoint.latest.maloko_suspects ?? [];
     }
 }
 
-const HALF_A_CHARACTER = "\ud83d";
-
-function cycle(): Props {
-    const outs: Props = { name: "it" };
-    outs.self = outs;
-    return outs;
-}
-
-function deep(): Props {
-    let outs: Props = {};
-    for (let depth = 0; depth < 600; depth++) {
-        outs = { inner: outs };
-    }
-    return outs;
-}
-
 function raises(): never {
     throw new Error("the service is away");
 }
-
-const WITHOUT_ID: Record<string, () => unknown> = {
-    raises,
-    nothing: () => undefined,
-    dict: () => ({ outs: {}, fresh: true }),
-    "no id": () => ({ id: null, outs: {} }),
-    "empty id": () => ({ id: "", outs: {} }),
-    "bytes as id": () => ({ id: new Uint8Array([255, 254]), outs: {} }),
-    "half a character as id": () => ({ id: HALF_A_CHARACTER, outs: {} }),
-};
-const WITH_ID: Record<string, () => unknown> = {
-    set: () => ({ id: "made", outs: { tags: new WeakSet() } }),
-    cycle: () => ({ id: "made", outs: cycle() }),
-    "too deep": () => ({ id: "made", outs: deep() }),
-};
 
 /** Makes objects, by their operation keys, and then ends as it is told. */
 class Cloud {
     readonly keys: string[] = [];
     readonly objects = new Map<string, Props>();
     ending: (() => unknown) | undefined;
-    passesKeyOn = true;
 
     async create(inputs: Props): Promise<any> {
-        const key = this.passesKeyOn ? currentCall().operationKey : "unknown";
+        const key = currentCall().operationKey;
         this.keys.push(key);
         const id = `object-${this.keys.length}`;
         this.objects.set(id, { ...inputs, key });
@@ -99,9 +58,9 @@ class Searchable extends Cloud {
 }
 
 const thing =
-    (provider: object, name = "a", props: Props = {}) =>
+    (provider: object, name = "a") =>
     () =>
-        void new Thing(provider, name, { size: "small", ...props });
+        void new Thing(provider, name, { size: "small" });
 
 async function failing(stack: OpenStack, provider: Cloud, ending: () => unknown = raises): Promise<void> {
     provider.ending = ending;
@@ -111,28 +70,6 @@ async function failing(stack: OpenStack, provider: Cloud, ending: () => unknown 
 
 const messages = (result: { diagnostics: { severity: string; message: string }[] }, severity: string): string[] =>
     result.diagnostics.filter((it) => it.severity === severity).map(({ message }) => message);
-
-test.each([
-    ...Object.keys(WITHOUT_ID),
-    ...Object.keys(WITH_ID),
-])("a create that fails or returns rubbish leaves a record of its object: %s", async (kind) => {
-    const stack = new OpenStack();
-    const provider = new Cloud();
-    await failing(stack, provider, { ...WITHOUT_ID, ...WITH_ID }[kind] ?? raises);
-    if (kind in WITH_ID) {
-        // The object is known: the next run goes on with it.
-        expect(stack.resources().a?.id).toBe("made");
-        expect(stack.unresolvedCreates()).toEqual([]);
-        return;
-    }
-    const [unresolved] = stack.unresolvedCreates();
-    expect(unresolved?.doubt).toBe(kind === "raises" ? "raised" : "unreadable");
-    expect(unresolved?.resource.inputs.size).toBe("small");
-    expect([unresolved?.key, unresolved?.attempts]).toEqual([provider.keys[0], 1]);
-    expect(unresolved?.error).not.toBe("");
-    expect(unresolved?.returned !== undefined).toBe(kind !== "raises");
-    expect(stack.resources()).toEqual({});
-});
 
 test("a create whose process dies leaves an unresolved create", () => {
     const dying = project({
@@ -175,35 +112,6 @@ test("the object that find finds is adopted without a create", async () => {
     expect((await stack.up(thing(provider))).changes).toEqual({ same: 2 });
 });
 
-test("an adopted object follows the program", async () => {
-    class Changing extends Searchable {
-        async update(id: string, _olds: Props, news: Props) {
-            this.objects.set(id, news);
-            return { outs: news };
-        }
-    }
-    const stack = new OpenStack();
-    const provider = new Changing();
-    await failing(stack, provider);
-    const done = await stack.up(thing(provider, "a", { size: "large" }));
-    expect(done.changes).toEqual({ import: 1, same: 1, update: 1 });
-    expect(provider.objects.get("object-1")?.size).toBe("large");
-    expect(stack.resources().a?.outputs?.size).toBe("large");
-});
-
-test("without find an unresolved create is created again and named", async () => {
-    const stack = new OpenStack();
-    const provider = new Cloud();
-    provider.passesKeyOn = false;
-    await failing(stack, provider, () => undefined);
-    const done = await stack.up(thing(provider));
-    expect([...provider.objects.keys()]).toEqual(["object-1", "object-2"]);
-    const [warning] = messages(done, "warning").filter((text) => text.includes("so it is created again"));
-    expect(warning).toContain("its create returned something that cannot be used");
-    expect(warning).toContain("there may now be one object too many: look for it");
-    expect(stack.unresolvedCreates()).toEqual([]);
-});
-
 test("the operation key is the same for every attempt until one succeeds", async () => {
     const stack = new OpenStack();
     const provider = new Cloud();
@@ -220,21 +128,6 @@ test("the operation key is the same for every attempt until one succeeds", async
     expect(currentCall().operationKey).toBe("");
 });
 
-test("a run says at its end what became unresolved", async () => {
-    const stack = new OpenStack();
-    const provider = new Cloud();
-    provider.ending = () => undefined;
-    const done = await stack.run("update", thing(provider));
-    const [warning] = messages(done, "warning").filter((text) =>
-        text.startsWith("these creates failed with an unknown outcome"),
-    );
-    expect(warning).toContain("\n    a: its create returned something that cannot be used");
-    const later = await stack.run("update", () => undefined);
-    const told =
-        "an earlier create of this resource ended unclearly (its create returned something that cannot be used";
-    expect(messages(later, "warning").join()).toContain(told);
-});
-
 test("an id that is no text is looked up with read", async () => {
     class Readable extends Cloud {
         async read(id: string, props: Props) {
@@ -248,20 +141,6 @@ test("an id that is no text is looked up with read", async () => {
     await stack.up(thing(provider));
     expect(stack.resources().a?.id).toBe("42");
     expect(provider.keys).toHaveLength(1);
-});
-
-test("a refresh adopts what find finds and a destroy deletes it", async () => {
-    const stack = new OpenStack();
-    const provider = new Searchable();
-    await failing(stack, provider);
-    await stack.refresh(thing(provider));
-    expect([stack.resources().a?.id, stack.unresolvedCreates()]).toEqual(["object-1", []]);
-    const other = new OpenStack();
-    await failing(other, provider);
-    expect(provider.objects.size).toBe(2);
-    await other.destroy(thing(provider));
-    expect([...provider.objects.keys()]).toEqual(["object-1"]);
-    expect([other.resources(), other.unresolvedCreates()]).toEqual([{}, []]);
 });
 
 test("a find that raises creates nothing", async () => {
@@ -353,47 +232,4 @@ test("no secret of an error or a result is kept in plain text", () => {
     const [unresolved] = listed("--show-secrets");
     expect(unresolved.returned).toContain("a-token-that-nobody-knows");
     expect([unresolved.doubt, unresolved.attempts]).toEqual(["unreadable", 2]);
-});
-
-test("unresolved creates survive export and import and are forgotten when asked", () => {
-    const leaking = project({ "index.ts": LEAKING });
-    const run = (...args: string[]) => leaking.run(...args, "--stack", "dev");
-    const ok = (...args: string[]) => leaking.ok(...args, "--stack", "dev");
-    const listed = (): any[] => JSON.parse(ok("stack", "--json")).suspects;
-    expect(run("up", "--yes", "--skip-preview").status).not.toBe(0);
-    const exported = ok("stack", "export");
-    const cleared = run("refresh", "--yes", "--skip-preview", "--clear-pending-creates");
-    expect(cleared.status).toBe(0);
-    expect(cleared.output).toContain("Forgot 1 unresolved create:\n  urn:pulumi:dev::");
-    expect(listed()).toEqual([]);
-    leaking.write({ "copy.json": exported });
-    ok("stack", "import", "--file", "copy.json");
-    expect(listed()[0].doubt).toBe("unreadable");
-    leaking.write({ "index.ts": "export {};" });
-    const said = run("destroy", "--yes", "--skip-preview", "--remove").output;
-    expect(said).toContain("it still knows of 1 unresolved create whose objects may exist");
-    ok("refresh", "--yes", "--skip-preview", "--clear-pending-creates");
-    ok("destroy", "--yes", "--skip-preview", "--remove");
-});
-
-test("an object of a create that raised is taken over by its id", () => {
-    const raising = project({
-        "index.ts": `import * as pulumi from "@pulumi/pulumi";
-class Raising {
-    async create(props: any): Promise<any> {
-        throw new Error("no answer");
-    }
-    async read(id: string, props: any) {
-        return { id, props };
-    }
-}
-new (pulumi.dynamic.Resource as any)(new Raising(), "a", { size: "small" });`,
-    });
-    const up = ["up", "--yes", "--skip-preview", "--stack", "dev"];
-    expect(raising.run(...up).status).not.toBe(0);
-    const urn = "urn:pulumi:dev::test::pulumi-nodejs:dynamic:Resource::a";
-    const asked = ["--import-pending-creates", urn, "--import-pending-creates", "m1"];
-    raising.ok("refresh", "--yes", "--skip-preview", ...asked, "--stack", "dev");
-    raising.ok(...up, "--expect-no-changes");
-    expect(JSON.parse(raising.ok("stack", "--json", "--stack", "dev")).suspects).toEqual([]);
 });

@@ -1,8 +1,6 @@
 // A collector of OpenTelemetry for tests: takes OTLP over HTTP as JSON, and keeps what it was sent.
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Worker } from "node:worker_threads";
-import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 
 /** The beginning of a program that traces itself, and sends its spans to the same collector. */
@@ -35,14 +33,12 @@ export interface Span {
     parent: string;
     state: string;
     attributes: Attributes;
-    /** The words of its status, where that is an error. */
-    error: string | undefined;
     service: unknown;
 }
 
 /** What was sent, in the order in which it arrived. */
 export class Collector {
-    readonly requests: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
+    readonly requests: { path: string; body: string }[] = [];
     address = "";
 
     /** All spans. */
@@ -58,27 +54,6 @@ export class Collector {
             throw new Error(`${found.length} spans ${name} in ${JSON.stringify(this.spans)}`);
         }
         return found[0] as Span;
-    }
-
-    /** The points of each metric, as attributes and value: a number, or the count of a histogram. */
-    get metrics(): Record<string, [Attributes, number][]> {
-        const found: Record<string, [Attributes, number][]> = {};
-        for (const { path, body } of this.requests) {
-            if (path !== "/v1/metrics") {
-                continue;
-            }
-            for (const resource of JSON.parse(body).resourceMetrics) {
-                for (const metric of resource.scopeMetrics.flatMap((scope: any) => scope.metrics)) {
-                    const points = (metric.sum ?? metric.histogram).dataPoints as any[];
-                    const told = points.map((point): [Attributes, number] => [
-                        attributesOf(point.attributes),
-                        Number(point.asInt ?? point.count),
-                    ]);
-                    found[metric.name] = [...(found[metric.name] ?? []), ...told];
-                }
-            }
-        }
-        return found;
     }
 }
 
@@ -99,7 +74,6 @@ function spansOf(resource: any): Span[] {
             parent: span.parentSpanId ?? "",
             state: span.traceState ?? "",
             attributes: attributesOf(span.attributes),
-            error: span.status?.code === 2 ? (span.status.message ?? "") : undefined,
             service,
         }));
 }
@@ -112,19 +86,15 @@ function attributesOf(pairs: any[] = []): Attributes {
     return Object.fromEntries(pairs.map((pair) => [pair.key, value(pair)]));
 }
 
-/** Serves on the loopback interface until the test ends. One that hangs reads what it is sent, and does not answer. */
-export async function collector(hangs = false): Promise<Collector> {
+/** Serves on the loopback interface until the test ends. */
+export async function collector(): Promise<Collector> {
     const kept = new Collector();
     const server = createServer((request, response) => {
         const pieces: Buffer[] = [];
         request.on("data", (piece: Buffer) => pieces.push(piece));
         request.on("end", () => {
-            const whole = Buffer.concat(pieces);
-            const body = (request.headers["content-encoding"] === "gzip" ? gunzipSync(whole) : whole).toString();
-            kept.requests.push({ path: request.url ?? "", headers: request.headers, body });
-            if (!hangs) {
-                response.end("{}");
-            }
+            kept.requests.push({ path: request.url ?? "", body: Buffer.concat(pieces).toString() });
+            response.end("{}");
         });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -134,35 +104,4 @@ export async function collector(hangs = false): Promise<Collector> {
     });
     kept.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return kept;
-}
-
-const INTO_FILES = `
-const { workerData: { folder, port } } = require("node:worker_threads");
-const { mkdirSync, writeFileSync } = require("node:fs");
-mkdirSync(folder);
-let number = 0;
-const server = require("node:http").createServer((request, response) => {
-    const parts = [];
-    request.on("data", (part) => parts.push(part));
-    request.on("end", () => {
-        writeFileSync(folder + "/" + request.url.replaceAll("/", "-") + number++, Buffer.concat(parts));
-        response.end("{}");
-    });
-});
-server.listen(0, "127.0.0.1", () => {
-    Atomics.store(port, 0, server.address().port);
-    Atomics.notify(port, 0);
-});
-`;
-
-/**
- * Serves on a thread of its own until the test ends, for commands that the test waits for, and writes what it was sent into
- * files of a new folder. Gives its address.
- */
-export function collectorInto(folder: string): string {
-    const port = new Int32Array(new SharedArrayBuffer(4));
-    const worker = new Worker(INTO_FILES, { eval: true, workerData: { folder, port } });
-    onTestFinished(() => void worker.terminate());
-    Atomics.wait(port, 0, 0);
-    return `http://127.0.0.1:${port[0]}`;
 }

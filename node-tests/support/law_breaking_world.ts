@@ -17,7 +17,7 @@ import { Plugin } from "maloko/vitest";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const BREAKER = join(ROOT, "python-tests", "plugins", "law_breaking_plugin.py");
-export const PYTHON = join(ROOT, ".venv", "bin", "python");
+const PYTHON = join(ROOT, ".venv", "bin", "python");
 export const THING = "probe:index:Thing";
 
 /** A plugin that a file's tests share: its folder, and what it talks to. */

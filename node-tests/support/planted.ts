@@ -33,8 +33,6 @@ export class Service {
     }
 }
 
-const _tick = (ms = 0) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
 /** Keeps all laws. */
 export class GoodProvider implements pulumi.dynamic.ResourceProvider {
     protected declare readonly service: Service;
@@ -95,14 +93,6 @@ export class ForgetsOwner extends GoodProvider {
     override async update(id: string, _olds: Props, news: Props) {
         this.service.buckets.set(id, news);
         return { outs: this.outs(id) };
-    }
-}
-
-export class DeletesOnce extends GoodProvider {
-    override async delete(id: string) {
-        if (!this.service.buckets.delete(id)) {
-            throw new Error(`404: there is no bucket ${id}`);
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 // Tests on a cloud that is real: what they leave when they are killed is deleted by the next run, or by a sweep.
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -68,48 +68,6 @@ test("the next run deletes what a killed run left", async ({ cloud, make }) => {
     expect(readdirSync(cloud)).toEqual([]);
     expect(kept()).toEqual([]);
 }, 60_000);
-
-nightly(
-    "a sweep deletes what a killed run left",
-    async ({ cloud, make }) => {
-        expect((await make({ KILLED: "afterwards" })).status).not.toBe("passed");
-        expect(readdirSync(cloud)).toEqual(["first", "second"]);
-        const swept = await make({ MALOKO_SWEEP: "1" });
-        expect(swept.status).toMatch(/skipped|pending/);
-        expect(readdirSync(cloud)).toEqual([]);
-        expect(kept()).toEqual([]);
-    },
-    60_000,
-);
-
-nightly(
-    "a page of the ledger that cannot be read is named",
-    async ({ cloud, make }) => {
-        await make({ KILLED: "afterwards" });
-        const [directory = ""] = kept();
-        writeFileSync(join(directory, "state", ".pulumi", "stacks", "project", "dev.json"), "{");
-        const { status, text } = await make();
-        expect(status).toBe("failed");
-        expect(text).toContain(`is kept in ${directory}, which cannot be read`);
-        expect(readdirSync(cloud)).toEqual(["first", "second"]);
-        expect(kept()).toEqual([directory]);
-    },
-    60_000,
-);
-
-nightly(
-    "what cannot be swept is named",
-    async ({ cloud, make }) => {
-        await make({ KILLED: "afterwards" });
-        const { status, text } = await make({ MALOKO_SWEEP: "1", STUCK: "1" });
-        expect(status).toBe("failed");
-        expect(text).toContain("an earlier run of this test left objects that could not be deleted: ");
-        expect(text).toContain("it sticks");
-        expect((await make()).status).toBe("passed");
-        expect(readdirSync(cloud)).toEqual([]);
-    },
-    60_000,
-);
 
 nightly(
     "what a run has made can be kept",

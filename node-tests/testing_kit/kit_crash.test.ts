@@ -6,7 +6,10 @@ import { promisify } from "node:util";
 import { CrashTest, crashEverywhere, expect, Kit } from "maloko/vitest";
 import { describe, test as plain } from "vitest";
 import { type Props, Thing } from "../support/kit";
+import { atNight } from "../support/night";
 import { BucketProvider, Cloud } from "./cloud";
+
+const nightly = atNight(plain);
 
 /** Makes one bucket for each operation key, however often it is asked: so nothing is made twice. */
 class Idempotent extends BucketProvider {
@@ -74,7 +77,7 @@ describe("ten buckets", () => {
         expect(first).toContain("removal of the journal: kill");
     });
 
-    plain("every point of ten resources is covered", async () => {
+    nightly("every point of ten resources is covered", async () => {
         const cases = await crashes.cleanRun(info);
         for (const { title, ...crash } of cases) {
             await crashes.crashRun(info, crash).catch((error: Error) => {

@@ -1,6 +1,6 @@
 // Resources and functions of packages in tests: stubbed by default, or as the test says.
 import * as pulumi from "@pulumi/pulumi";
-import { crashEverywhere, expect, type Inputs, type StackSettings, test } from "maloko/vitest";
+import { expect, type Inputs, type StackSettings, test } from "maloko/vitest";
 
 const PET = "random:index/randomPet:RandomPet";
 const LOOKUP = "random:index:lookup";
@@ -31,13 +31,6 @@ class Greeting extends pulumi.dynamic.Resource {
     }
 }
 
-/** What stubs make is in no world. */
-class NoWorld {
-    objects(): string[] {
-        return [];
-    }
-}
-
 test("a resource of a package gives its inputs back", async ({ stack }) => {
     const s = stack(
         (sizes) => {
@@ -61,20 +54,6 @@ test("a resource of a package gives its inputs back", async ({ stack }) => {
     expect(s.outputs("pet")).toEqual({ size: 3 });
     const methods = s.calls.all.filter(({ name }) => name === "pet").map(({ method }) => method);
     expect(methods.filter((method) => ["create", "update"].includes(method))).toEqual(["create", "update"]);
-});
-
-test("ids of stubs are the same in every run and differ by resource", async ({ stack }) => {
-    const ids: string[][] = [];
-    for (let round = 0; round < 2; round++) {
-        const s = stack(() => {
-            const parent = new RandomPet("pet");
-            new RandomPet("pet", {}, { parent });
-        });
-        await s.up();
-        ids.push(s.rows().map(({ id }) => id));
-    }
-    expect(ids[0]).toEqual(ids[1]);
-    expect(new Set(ids[0]).size).toBe(2);
 });
 
 test("a stub of a function of the inputs makes outputs", async ({ stack }) => {
@@ -184,27 +163,6 @@ test("what a stub raises is raised as it is", async ({ stack }) => {
     await expect(asking.up()).rejects.toBe(raised);
 });
 
-test("faults strike resources of packages", async ({ stack }) => {
-    const s = stack(() => void new RandomPet("pet", { size: 1 }));
-    const stub = s.stub({ resource: "pet", method: "create" }, { throws: new Error("cut off") });
-    await expect(s.up()).toFail("pet", { method: "create", match: /cut off/ });
-    expect(stub.count).toBe(1);
-    stub.restore();
-    await s.up();
-    expect(s.outputs("pet")).toEqual({ size: 1 });
-});
-
-test("an object of a package is imported and looked up", async ({ stack }) => {
-    const s = stack(() => {
-        new RandomPet("taken", { size: 2 }, { import: "there" });
-        return { size: new RandomPet("found", { size: 3 }, { id: "here" }).size };
-    });
-    await s.up();
-    expect(s.id("taken")).toBe("there");
-    expect(s.outputs("taken")).toEqual({ size: 2 });
-    expect(s.outputs()).toEqual({ size: 3 });
-});
-
 test("stubs that make no sense are refused", ({ stack }) => {
     const refused = (settings: object): (() => void) => {
         return () => void stack(() => {}, settings);
@@ -220,14 +178,3 @@ test("a stub that returns no outputs is named", async ({ stack }) => {
     const s = stack(() => void new RandomPet("pet"), { stubs: { [PET]: stub } });
     await expect(s.up()).toFail("pet", { match: /the stub of 'random:index\/randomPet:RandomPet' returned "cat"/ });
 });
-
-crashEverywhere(
-    ["kill", "raise_after"],
-    async ({ stack }) => {
-        const s = stack(() => void new Greeting("greeting", new RandomPet("pet", { text: "cat" }).text));
-        await s.up();
-        expect(s.outputs("pet")).toEqual({ text: "cat" });
-        expect(s.outputs("greeting").length).toBe(3);
-    },
-    { title: "a stack with a package survives being cut off", world: NoWorld },
-);

@@ -24,7 +24,7 @@ import {
 import { onTestFinished } from "vitest";
 import type { Props } from "../support/kit";
 import { atNight } from "../support/night";
-import { bucketOptions, GoodProvider, NewVersion, SeesNoSize, Service } from "../support/planted";
+import { bucketOptions, GoodProvider, NewVersion, SeesNoSize } from "../support/planted";
 
 const nightly = atNight(test);
 
@@ -136,39 +136,10 @@ test("findings of one cause are told together", async () => {
     expect(said.stderr).toContain("these 3 findings have one cause (L3, L9, L15): Error: 403: forbidden");
 });
 
-test("a waived law says why", async () => {
-    const waive = { L13: "the service has no idempotency key" };
-    const { status, text } = await verdictOf(GoodProvider, { ...bucketOptions, waive }, "L13");
-    expect([status, text]).toEqual(["waived", "L13 is waived: the service has no idempotency key"]);
-});
-
 test("a waiver without a reason is refused", () => {
     const suite = (waive: Record<string, string>) => () => new LawSuite(GoodProvider, { ...bucketOptions, waive });
     expect(suite({ L13: " " })).toThrow("`waive` of L13 has no reason");
     expect(suite({ L99: "there is none" })).toThrow('there is no law "L99": there are L1, L2');
-});
-
-test("a law whose data is missing says what it needs", async () => {
-    const bare = { create: async (inputs: Props) => ({ id: "it", outs: inputs }) };
-    const verdicts = await checkLaws(bare, { inputs: [{ size: 1 }] });
-    const needs = Object.fromEntries(
-        verdicts.map(({ law, status, text }) => [law, status === "needs" ? text : status]),
-    );
-    expect(needs).toMatchObject({
-        L1: "L1 needs `check`, which the provider does not have: without one the inputs stay as they are",
-        L2: "holds",
-        L3: "L3 needs `read`, which the provider does not have: without one what is stored counts as what is there",
-        L8: "L8 needs `read`, which the provider does not have: to see whether it says that the object is gone",
-        L9: "L9 needs `read`, which the provider does not have: an import is a read by id alone",
-        L11: "L11 needs `world`, to change an object behind the provider's back",
-        L12: expect.stringContaining("L12 needs `secret`"),
-        L13: "L13 needs `world`, to count the objects",
-        L16: expect.stringContaining("L16 needs `baseline`"),
-    });
-    expect((await verdictOf(bare, { inputs: [{ size: 1 }], secret: [] }, "L12")).status).toBe("holds");
-    expect((await verdictOf(bare, { inputs: [{ size: 1 }, { size: 1 }] }, "L4")).text).toBe(
-        "L4 needs two `inputs` that differ; there is one",
-    );
 });
 
 test("settings that make no sense are told", async () => {
@@ -187,18 +158,6 @@ test("settings that make no sense are told", async () => {
     ).rejects.toThrow("the baseline none.json cannot be read");
 });
 
-test("what was in a shared world before is not counted", async () => {
-    const service = new Service();
-    service.make({ name: "of somebody else" }, "");
-    const world = { objects: () => service.objects(), deleteRemote: (id: string) => service.buckets.delete(id) };
-    const provider = (_world: object) => new GoodProvider(service);
-    for (const law of ["L7", "L13"] as const) {
-        const { status, text } = await verdictOf(provider, { ...bucketOptions, world, examples: 3 }, law);
-        expect(status, text).toBe("holds");
-    }
-    expect([...service.buckets.values()]).toEqual([{ name: "of somebody else" }]);
-});
-
 test("what a baseline recorded is what law 16 reads", async ({ stack }) => {
     const directory = mkdtempSync(join(tmpdir(), "maloko-baseline-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -209,20 +168,6 @@ test("what a baseline recorded is what law 16 reads", async ({ stack }) => {
     s.saveBaseline(baseline);
     expect((await verdictOf(GoodProvider, { ...bucketOptions, baseline }, "L16")).status).toBe("holds");
     expect((await verdictOf(NewVersion, { ...bucketOptions, baseline }, "L16")).status).toBe("broken");
-});
-
-test("a provider that refuses everything breaks the law", async () => {
-    const refusing = {
-        check: async (_olds: Props, news: Props) => ({
-            inputs: news,
-            failures: [{ property: "size", reason: "no room" }],
-        }),
-        create: async (inputs: Props) => ({ id: "it", outs: inputs }),
-    };
-    const verdict = await verdictOf(refusing, { inputs: [{ size: 1 }, { size: 2 }] }, "L2");
-    expect(verdict.status).toBe("broken");
-    expect(verdict.text).toContain("refuses all 2 example inputs");
-    expect(verdict.text).toContain("no room");
 });
 
 test("an exception of the provider keeps its identity", async () => {

@@ -16,7 +16,7 @@ import {
 } from "maloko/vitest";
 import { onTestFinished } from "vitest";
 import type { Props } from "../support/kit";
-import { bucketInputs, DeletesOnce, ForgetsOwner, GoodProvider, MakesTwo, Service } from "../support/planted";
+import { bucketInputs, ForgetsOwner, GoodProvider, MakesTwo, Service } from "../support/planted";
 
 // Set by `make nightly`: all seeds, and not one. Python has two others.
 const LONG = Boolean(process.env.MALOKO_LONG);
@@ -128,15 +128,6 @@ test("a rule is left out for a reason", async () => {
     );
 });
 
-test("a delete that fails when the object is gone is found by a lifecycle", async () => {
-    const reason = "only what somebody else does is to show it";
-    const without = { crash: reason, lose_answer: reason };
-    // A seed that comes upon it early.
-    const { error } = await checkLifecycle(DeletesOnce, { ...options, without, seed: 8, examples: 200 });
-    expect(error?.message).toMatch(/\["vanish", "[abc]"\]/);
-    expect(error?.message).toContain("404: there is no bucket");
-});
-
 /** No two buckets have the same name. */
 class Picky extends Service {
     override make(props: Props, key: string, id?: string): string {
@@ -171,31 +162,6 @@ test("no two resources have the same value of what is unique", async () => {
         ["edit", "b", same],
     ];
     await expect(runLifecycle(Named, picky, steps)).rejects.toThrow("cannot be done here: a has the same name");
-});
-
-test("the next up mends what was cut off, whatever comes between", async () => {
-    const inputs = { name: "one", acl: "public", size: 1, password: "hunter22" };
-    const cutOff = (nth: number, kind: "raise_after" | "kill" | "hang"): Step[] => [
-        ["edit", "a", inputs],
-        ["crash", nth, kind],
-        ["edit", "a", { ...inputs, name: "two" }],
-        ["restart"],
-        ["preview"],
-    ];
-    for (const cut of [cutOff(2, "raise_after"), cutOff(3, "kill"), cutOff(4, "hang")]) {
-        const early = runLifecycle(GoodProvider, { world: Service }, [...cut, ["vanish", "a"]]);
-        await expect(early).rejects.toThrow("an `up` was cut off, and has to be done again first");
-        // What the program no longer wants may be there once, and the stack says that it does not know.
-        await runLifecycle(GoodProvider, { world: Service }, [
-            ...cut,
-            ["up"],
-            ["edit", "b", inputs],
-            ["lose_answer"],
-            ["remove", "b"],
-        ]);
-    }
-    const twice = runLifecycle(MakesTwo, { world: Service }, [["edit", "a", inputs], ["lose_answer"], ["up"]]);
-    await expect(twice).rejects.toThrow("property: up\n    expected: no object that the stack does not know");
 });
 
 /** An update leaves one field as it was, and says what the service has then. */

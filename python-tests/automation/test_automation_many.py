@@ -214,6 +214,7 @@ def _resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs the kernel's own count")
 def test_a_hundred_runs_in_a_row_leave_nothing_behind(tmp_path: Path) -> None:
     stack = new_stack(tmp_path)

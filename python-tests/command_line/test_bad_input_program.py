@@ -29,6 +29,7 @@ def failed(project: Project, program: str, *arguments: str) -> str:
     return said
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_program_that_raises_at_import_deletes_nothing(project: Project) -> None:
     project.write("broken.py", "def inner():\n    raise ValueError('at import')\ninner()\n")
     said = failed(project, "import broken\n")

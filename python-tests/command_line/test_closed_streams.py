@@ -43,6 +43,7 @@ def test_a_run_without_standard_descriptors_does_its_work(project: Project, clos
         assert not file.is_file() or b"from the pro" not in file.read_bytes(), file
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_command_that_fails_without_standard_descriptors_keeps_its_exit_code(project: Project) -> None:
     assert run_redirected(project, "<&- >&- 2>&-", "stack", "select", "missing").returncode == 6
 
@@ -56,6 +57,7 @@ def test_a_run_that_cannot_be_shown_does_its_work_and_fails(project: Project) ->
     assert run_redirected(project, "> /dev/full", "stack", "export").returncode == 1
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_an_event_log_that_cannot_be_written_is_a_failure(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
     done = project.run("up", "--yes", "--skip-preview", "--event-log", "/dev/full", code=1)
@@ -66,6 +68,7 @@ def test_an_event_log_that_cannot_be_written_is_a_failure(project: Project) -> N
     assert project.run("stack", "output", "answer").stdout == "42\n"
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_an_event_log_that_cannot_be_written_ends_a_command_after_its_preview(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
     done = project.run("up", "--yes", "--event-log", "/dev/full", code=1)
@@ -75,6 +78,7 @@ def test_an_event_log_that_cannot_be_written_ends_a_command_after_its_preview(pr
     assert project.run("stack", "output", "answer", code=None).returncode != 0
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_a_command_says_by_its_exit_code_stays_when_it_cannot_be_shown(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
     done = run_redirected(project, "> /dev/full", "preview", "--expect-no-changes")

@@ -142,6 +142,7 @@ def test_one_trace_goes_from_the_caller_to_the_spans_of_provider_code(trial: Pro
     assert all(span.parent in {other.id for other in seen.spans} for span in journal)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_failed_call_says_so_in_its_span_without_the_secret(trial: Project) -> None:
     trial.write("__main__.py", FAILING)
     with collector() as seen:

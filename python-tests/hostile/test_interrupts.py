@@ -158,6 +158,7 @@ def test_a_call_is_given_up_at_its_time_limit_whatever_the_provider_does(project
     is_named_and_made(project)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_limit_that_is_no_duration_is_an_error_that_says_what_is(project: Project) -> None:
     project.run("config", "set", "maloko:callLimit", "soon")
     assert "'maloko:callLimit' is 'soon', which is not a duration" in project.failing(*UP)
@@ -237,6 +238,7 @@ First()
 """
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_sigterm_during_the_preview_of_an_up_ends_both(project: Project) -> None:
     project.write("__main__.py", PREVIEWED)
     running = begin(project, "up", "--yes", MALOKO_CANCEL_SECONDS="1")

@@ -143,6 +143,7 @@ def test_the_dynamic_resource_of_a_component_plugin_lives_like_any_other(desks: 
     assert (desks.notes(), desks.resources()) == ({}, {})
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_code_alone_is_a_change_only_where_its_diff_leaves_that_open(desks: Desks) -> None:
     desks.project.run(*UP)
     desks.wants(text="one", revision="2")
@@ -159,6 +160,7 @@ def test_code_alone_is_a_change_only_where_its_diff_leaves_that_open(desks: Desk
     assert "unchanged" in desks.project.run(*UP).stdout
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_its_provider_refuses_or_raises_is_told_and_nothing_is_lost(desks: Desks) -> None:
     desks.wants(text="refused")
     assert "this text is refused" in desks.project.failing(*UP)
@@ -172,6 +174,7 @@ def test_what_its_provider_refuses_or_raises_is_told_and_nothing_is_lost(desks: 
     assert desks.texts() == {"top": "one"}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_server_that_dies_in_a_create_leaves_an_unresolved_create(desks: Desks) -> None:
     desks.wants(text="die")
     said = desks.project.failing(*UP)
@@ -183,6 +186,7 @@ def test_a_server_that_dies_in_a_create_leaves_an_unresolved_create(desks: Desks
     assert "unresolved create" in desks.project.run("stack").stdout
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_component_plugin_that_is_gone_is_named_and_nothing_is_lost(desks: Desks) -> None:
     desks.project.run(*UP)
     desks.without_program()
@@ -198,6 +202,7 @@ def test_a_component_plugin_that_is_gone_is_named_and_nothing_is_lost(desks: Des
     assert (desks.notes(), desks.resources()) == ({}, {})
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_it_may_depend_on_a_resource_of_a_package(desks: Desks) -> None:
     desks.wants(thing=True)
     desks.project.run("preview")
@@ -208,6 +213,7 @@ def test_it_may_depend_on_a_resource_of_a_package(desks: Desks) -> None:
     assert (desks.notes(), list((desks.project.directory / "things").iterdir())) == ({}, [])
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_outside_of_its_component_it_is_refused(desks: Desks) -> None:
     desks.wants(text="one", outside=True)
     said = desks.project.failing(*UP)

@@ -136,6 +136,7 @@ def test_a_plugins_own_hooks_and_transforms_are_called(boxes: Boxes) -> None:
     assert boxes.objects() == {}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_a_plugin_refuses_ends_the_run_with_its_reason(boxes: Boxes) -> None:
     boxes.gives(call={"prefix": "", "refuse": True})
     said = boxes.project.failing("preview")
@@ -147,6 +148,7 @@ def test_what_a_plugin_refuses_ends_the_run_with_its_reason(boxes: Boxes) -> Non
     assert "so that the environment of its code is not known" in said
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_component_plugin_that_dies_loses_nothing(boxes: Boxes) -> None:
     boxes.gives(die=True)
     said = boxes.project.failing(*UP)
@@ -158,6 +160,7 @@ def test_a_component_plugin_that_dies_loses_nothing(boxes: Boxes) -> None:
     assert sorted(boxes.objects()) == ["here-box-first", "here-box-second"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_component_whose_child_fails_fails_alone(boxes: Boxes) -> None:
     boxes.gives(hook=True)
     said = boxes.project.failing(*UP, "--continue-on-error")
@@ -166,6 +169,7 @@ def test_a_component_whose_child_fails_fails_alone(boxes: Boxes) -> None:
     assert "note" not in boxes.resources()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_one_call_at_a_time_is_enough_for_components(boxes: Boxes) -> None:
     boxes.project.run(*UP, "--parallel", "1")
     assert sorted(boxes.objects()) == ["here-box-first", "here-box-second"]

@@ -91,6 +91,7 @@ def test_faults_strike_real_plugins(maloko: Kit, world: Path) -> None:
     assert s.id("thing") == "there-thing-1"
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_plugin_that_is_missing_is_named(maloko: Kit) -> None:
     class Nowhere(pulumi.CustomResource):
         def __init__(self, name: str) -> None:

@@ -113,6 +113,7 @@ def test_lives_of_a_plugin_are_drawn(plugin: Plugin, folder: Path) -> None:
         run_state_machine_as_test(machine, settings=settings(few, max_examples=20))
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_leaves_objects_over_needs_a_world_that_can_remove_them(plugin: Plugin, folder: Path) -> None:
     class Seen:
         def objects(self) -> dict[str, Any]:
@@ -131,6 +132,7 @@ def test_what_leaves_objects_over_needs_a_world_that_can_remove_them(plugin: Plu
             life.close()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_plugin_that_refuses_inputs_is_asked_no_more(plugin: Plugin, folder: Path) -> None:
     life = Lifecycle(plugin, world=World(folder / "world"))
     lived(life, [("edit", "a", {"size": -1}), ("up",), ("edit", "a", ONE), ("up",)])

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import pulumi
 import pytest
 from kit import Echo, Recording, Thing, nothing
-from pulumi.dynamic import CheckFailure, CheckResult, ResourceProvider
+from pulumi.dynamic import ResourceProvider
 from stacks import Stack
 
-from maloko import PartialFailure
 from maloko._process.tracebacks import format_error
 
 
@@ -81,19 +80,6 @@ def test_an_error_of_the_program_is_raised_as_the_same_object(stack: Stack) -> N
     assert caught.value is error
 
 
-def test_what_was_made_before_the_program_failed_is_kept(stack: Stack) -> None:
-    async def program() -> None:
-        first = Thing(Echo(), "a")
-        await first.urn.future()
-        raise RefusedByServerError("midway")
-
-    result = stack.run("update", program)
-    assert result.outcome == "failed"
-    assert "a" in stack.resources()
-    assert "RefusedByServerError: midway" in (result.error or "")
-    assert "pulumi/runtime" not in (result.error or "")
-
-
 def test_an_error_in_an_apply_fails_the_program(stack: Stack) -> None:
     def program() -> None:
         def fail(_id):
@@ -137,30 +123,7 @@ def test_a_run_error_is_shown_without_a_traceback(stack: Stack) -> None:
     assert stack.run("update", program).error == "set the region first"
 
 
-def test_failures_of_check_are_all_told(stack: Stack) -> None:
-    class Checking(Echo):
-        def check(self, _olds, news):
-            return CheckResult(news, [CheckFailure("colour", "not hex"), CheckFailure("size", "too large")])
-
-    result = stack.run("update", lambda: Thing(Checking(), "a", {"colour": "x"}))
-    shown = "\n".join(result.messages("error"))
-    assert result.outcome == "failed"
-    assert "not hex" in shown
-    assert "too large" in shown
-    assert "a" not in stack.resources()
-
-
-def test_a_partial_failure_keeps_the_object(stack: Stack) -> None:
-    class Starting(Echo):
-        def create(self, props):
-            raise PartialFailure("half", {"v": 1}, ["it did not answer"])
-
-    result = stack.run("update", lambda: Thing(Starting(), "a"))
-    assert result.outcome == "failed"
-    assert stack.resources()["a"]["id"] == "half"
-    assert "it did not answer" in "".join(result.messages("error"))
-
-
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_failure_does_not_stop_what_is_in_flight(stack: Stack) -> None:
     import threading
 
@@ -205,17 +168,6 @@ def test_a_dynamic_resource_outside_of_the_run_is_refused(stack: Stack) -> None:
     stack.up(program)
     assert "outside of a run" in str(raised[0])
     assert stack.resources() == {}
-
-
-def test_two_resources_with_one_urn_are_refused(stack: Stack) -> None:
-    def program() -> None:
-        Thing(Echo(), "twin")
-        Thing(Echo(), "twin")
-
-    result = stack.run("update", program)
-    assert result.outcome == "failed"
-    assert "Duplicate resource URN" in (result.error or "") + str(result.diagnostics)
-    assert "twin" in (result.error or "") + str(result.diagnostics)
 
 
 def caused(error: BaseException, cause: BaseException | None, context: BaseException | None = None) -> BaseException:
@@ -303,6 +255,7 @@ class Slow(Recording):
         assert self.late.wait(60)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_resource_that_is_registered_when_deletions_have_begun_is_refused(stack: Stack) -> None:
     def first() -> None:
         Thing(Recording(), "victim", {"size": 1})

@@ -104,44 +104,35 @@ def test_an_async_hook_is_awaited(stack: Stack) -> None:
     assert calls() == ["slow", "create"]
 
 
-def test_a_failing_before_hook_stops_the_operation(stack: Stack) -> None:
-    calls()
+def failing_at(moment: str, name: str, options: pulumi.ResourceHookOptions | None = None) -> None:
+    """A resource with a hook that fails."""
 
     def closed(_: pulumi.ResourceHookArgs) -> None:
         raise RuntimeError("not on a Friday")
 
-    def program() -> None:
-        hooked(pulumi.ResourceHookBinding(before_create=[pulumi.ResourceHook("closed", closed)]))
+    hooked(pulumi.ResourceHookBinding(**{moment: [pulumi.ResourceHook(name, closed, options)]}))
 
-    result = stack.run("update", program)
+
+def test_a_failing_before_hook_stops_the_operation(stack: Stack) -> None:
+    calls()
+    result = stack.run("update", lambda: failing_at("before_create", "closed"))
     assert result.outcome == "failed"
     assert "the hook 'closed' (before_create) failed: not on a Friday" in errors(result)
     assert calls() == []
     assert stack.resources() == {}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_failing_after_hook_fails_the_run_but_keeps_what_was_done(stack: Stack) -> None:
-    def closed(_: pulumi.ResourceHookArgs) -> None:
-        raise RuntimeError("no mail server")
-
-    def program() -> None:
-        hooked(pulumi.ResourceHookBinding(after_create=[pulumi.ResourceHook("mail", closed)]))
-
-    result = stack.run("update", program)
+    result = stack.run("update", lambda: failing_at("after_create", "mail"))
     assert result.outcome == "failed"
-    assert "the hook 'mail' (after_create) failed: no mail server" in errors(result)
+    assert "the hook 'mail' (after_create) failed: not on a Friday" in errors(result)
     assert stack.resources()["a"]["id"] == "made"
 
 
 def test_a_hook_whose_errors_are_ignored_only_warns(stack: Stack) -> None:
-    def closed(_: pulumi.ResourceHookArgs) -> None:
-        raise RuntimeError("not on a Friday")
-
-    def program() -> None:
-        options = pulumi.ResourceHookOptions(ignore_errors=True)
-        hooked(pulumi.ResourceHookBinding(before_create=[pulumi.ResourceHook("closed", closed, options)]))
-
-    result = stack.up(program)
+    options = pulumi.ResourceHookOptions(ignore_errors=True)
+    result = stack.up(lambda: failing_at("before_create", "closed", options))
     assert any("not on a Friday" in text for text in result.messages("warning"))
 
 
@@ -159,6 +150,7 @@ def test_in_a_preview_only_hooks_with_on_dry_run_are_called(stack: Stack) -> Non
     assert calls() == ["dry"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_delete_hook_that_the_program_lacks_keeps_the_resource(stack: Stack) -> None:
     calls()
     stack.up(lambda: hooked(everywhere()))
@@ -170,6 +162,7 @@ def test_a_delete_hook_that_the_program_lacks_keeps_the_resource(stack: Stack) -
     assert "a" in stack.resources()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_components_after_hooks_follow_its_outputs(stack: Stack) -> None:
     calls()
 
@@ -230,11 +223,3 @@ def test_an_async_error_hook_is_awaited(stack: Stack) -> None:
 
     stack.up(lambda: failing(again))
     assert calls() == ["create"] * 3
-
-
-def test_hooks_are_told_of_a_destroy_without_listening_on_a_socket(stack: Stack) -> None:
-    calls()
-    stack.up(lambda: hooked(everywhere()))
-    stack.destroy(lambda: hooked(everywhere()))
-    assert calls()[-3:] == ["before_delete", "delete", "after_delete"]
-    assert stack.resources() == {}

@@ -29,6 +29,7 @@ def limited(provider: Any, **limits: str) -> None:
     Thing(provider, "a", {"size": 1}, opts)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_call_within_its_limit_is_made_as_any_other(stack: Stack) -> None:
     assert stack.up(lambda: limited(Echo(), create="1h")).outcome == "succeeded"
     assert stack.resources()["a"]["customTimeouts"] == {"create": 3600}
@@ -92,6 +93,7 @@ def test_a_changed_replacement_trigger_replaces(stack: Stack) -> None:
     assert ops(stack.up(lambda: triggered({"deep": [2]}))) == ["create-replacement a", "delete-replaced a", "replace a"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_first_or_last_replacement_trigger_changes_nothing(stack: Stack) -> None:
     stack.up(lambda: triggered(None))
     assert ops(stack.up(lambda: triggered("one"))) == ["same a"]
@@ -132,6 +134,7 @@ def test_a_resource_is_found_by_each_form_of_alias(stack: Stack) -> None:
     assert ops(back) == ["delete group", "same three"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_aliases_of_stack_project_and_type_are_found(stack: Stack) -> None:
     stack.up(lambda: aliased("one"))
     other = Stack(project="other", name="prod")
@@ -141,6 +144,7 @@ def test_aliases_of_stack_project_and_type_are_found(stack: Stack) -> None:
     assert "same one" in ops(result)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_children_inherit_their_parents_alias(stack: Stack) -> None:
     def program(name: str, *aliases: pulumi.Alias) -> None:
         outer = Group(name, pulumi.ResourceOptions(aliases=list(aliases)))
@@ -182,6 +186,7 @@ def test_a_dependency_on_a_component_is_one_on_its_children(stack: Stack) -> Non
 # Diffs.
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_hidden_differences_are_kept_with_the_resource(stack: Stack) -> None:
     stack.up(lambda: Thing(Recording(), "a", {"size": 1}, pulumi.ResourceOptions(hide_diffs=["size"])))
     assert stack.resources()["a"]["hideDiff"] == ["size"]
@@ -212,6 +217,7 @@ def test_what_diff_calls_stable_is_known_in_a_preview(stack: Stack) -> None:
     assert seen == ["arn:1"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 @pytest.mark.parametrize(
     ("path", "old", "new", "expected"),
     [
@@ -251,6 +257,7 @@ class Target(Thing):
     arn: pulumi.Output[str]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_dependent_goes_first_that_is_replaced_for_something_below_the_property(stack: Stack) -> None:
     def program(port: str) -> None:
         group = Target(

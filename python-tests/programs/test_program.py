@@ -83,23 +83,6 @@ def test_the_two_passes_of_up_each_run_the_program_afresh(project: Project) -> N
     assert project.run("stack", "output", "runs").stdout.strip() == "1"
 
 
-def test_what_was_made_before_the_program_raised_stays(things: Project) -> None:
-    things.write(
-        "__main__.py",
-        "import pulumi, things\n"
-        "async def main():\n"
-        "    a = things.Thing('a')\n"
-        "    await a.urn.future()\n"
-        "    raise ValueError('midway')\n"
-        "import asyncio\n"
-        "asyncio.ensure_future(main())\n"
-        "things.Thing('b').id.apply(lambda _: 1 / 0)\n",
-    )
-    said = things.failing("up", "--yes", "--skip-preview")
-    assert "ZeroDivisionError" in said or "midway" in said
-    assert "::b" in things.state()
-
-
 # In Node: a missing program and a missing SDK are named
 def test_a_missing_main_module_is_named(project: Project) -> None:
     (project.directory / "__main__.py").unlink()

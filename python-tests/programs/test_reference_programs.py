@@ -34,6 +34,7 @@ def states(project: Project) -> dict[str, dict[str, Any]]:
     return {resource["urn"].split("::", 2)[2]: resource for resource in resources}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_stack_name_with_another_project_is_refused(project: Project) -> None:
     project.write("__main__.py", PROGRAM + "Thing(pulumi.Config().get('name') or 'unnamed')\n")
     other = "organization/other/dev"
@@ -54,6 +55,7 @@ def test_a_stack_name_with_another_project_is_refused(project: Project) -> None:
     project.run("up", "--yes", "--skip-preview", "--stack", "organization/trial/dev")
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_an_explicit_provider_of_the_dynamic_package_itself_works(project: Project) -> None:
     explicit = PROGRAM + (
         "class Explicit(pulumi.ProviderResource):\n"
@@ -95,6 +97,7 @@ def test_an_explicit_provider_of_the_dynamic_package_itself_works(project: Proje
     project.run("destroy", *DIRECTLY)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_config_is_the_old_name_of_the_settings_directory(project: Project) -> None:
     project.write("Pulumi.yaml", "name: trial\nruntime: python\nconfig: settings\n")
     project.write("settings/Pulumi.dev.yaml", "config:\n  trial:name: from-there\n")
@@ -137,6 +140,7 @@ def test_provider_methods_have_the_configuration_in_a_variable() -> None:
     assert "PULUMI_CONFIG" not in os.environ
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_the_event_log_has_the_default_providers_events(project: Project) -> None:
     project.write("__main__.py", PROGRAM + "Thing('a')\n")
     shown = project.events("up", *DIRECTLY, "--event-log", "log.jsonl")

@@ -184,6 +184,7 @@ def test_a_reference_to_a_stack_that_is_not_there_names_it_and_the_way_to_write_
     assert "organization/<project>/<stack>" in said
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_stash_keeps_its_first_value_until_it_is_replaced(project: Project) -> None:
     project.write("__main__.py", STASH)
     for value in ({"n": [1, None]}, {"n": [2]}):

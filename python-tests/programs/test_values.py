@@ -87,34 +87,10 @@ def test_what_cannot_be_kept_is_refused_with_its_place(stack: Stack, value, reas
     assert any(__import__("re").search(reason, text) for text in result.messages("error")), result.diagnostics
 
 
-def test_a_cycle_is_refused(stack: Stack) -> None:
-    value: dict = {}
-    value["self"] = [value]
-    result = made(stack, value)
-    assert result.outcome == "failed"
-    assert "contains itself" in "".join(result.messages("error"))
-
-
-def test_endless_nesting_is_refused(stack: Stack) -> None:
-    value: list = []
-    for _ in range(5000):
-        value = [value]
-    result = made(stack, {"v": value})
-    assert result.outcome == "failed"
-    assert "nested deeper than" in "".join(result.messages("error"))
-
-
 def test_nan_is_kept_with_a_warning(stack: Stack) -> None:
     result = made(stack, {"v": math.nan})
     assert result.outcome == "succeeded"
     assert any('outs["v"] is NaN' in text for text in result.messages("warning"))
-
-
-# In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
-def test_a_whole_number_that_loses_digits_is_kept_with_a_warning(stack: Stack) -> None:
-    result = made(stack, {"v": 2**60 + 1})
-    assert result.outcome == "succeeded"
-    assert any("beyond 2**53" in text for text in result.messages("warning"))
 
 
 @pytest.mark.parametrize("id_", [None, "", 7, b"\xff", ["x"]])
@@ -128,23 +104,6 @@ def test_a_create_without_a_usable_id_fails(stack: Stack, id_) -> None:
 def test_an_id_of_ascii_bytes_is_taken_for_its_text(stack: Stack) -> None:
     made(stack, {}, binascii.b2a_hex(b"\x01\x02"))
     assert stack.resources()["a"]["id"] == "0102"
-
-
-@pytest.mark.parametrize("result", [None, {"id": "x"}, "x", 3])
-def test_a_create_that_returns_something_else_fails(stack: Stack, result) -> None:
-    class Odd(ResourceProvider):
-        def create(self, props):
-            return result
-
-    outcome = stack.run("update", lambda: Thing(Odd(), "a"))
-    assert outcome.outcome == "failed"
-    assert "must return a CreateResult" in "".join(outcome.messages("error"))
-
-
-# In Node: outputs that are no object are refused
-def test_outputs_that_are_no_dict_are_refused(stack: Stack) -> None:
-    result = made(stack, [1])
-    assert "must be a dict" in "".join(result.messages("error"))
 
 
 # In Python alone: types at run time: ints, bytes, dataclasses; assets, which Pulumi's Node server hands over as data
@@ -373,6 +332,7 @@ def test_outputs_that_the_class_does_not_declare_are_told_once_per_class(stack: 
     assert result.outcome == "succeeded"
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_outputs_that_a_class_does_not_declare_are_told_when_they_are_made_and_not_again(stack: Stack) -> None:
     def program() -> None:
         Thing(creating({"extra": 1}), "a")
@@ -397,6 +357,7 @@ def test_each_class_is_told_of_its_own_outputs(stack: Stack) -> None:
     assert "Telling (hidden)" in warning
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_warnings_of_undeclared_outputs_can_be_switched_off() -> None:
     def warnings(setting: str) -> list[str]:
         stack = Stack(config={"maloko:undeclaredOutputs": setting} if setting else {})
@@ -406,11 +367,6 @@ def test_warnings_of_undeclared_outputs_can_be_switched_off() -> None:
     assert "maloko config set maloko:undeclaredOutputs ignore" in warnings("")[0]
     assert warnings("ignore") == []
     assert "'maloko:undeclaredOutputs' is 'off', and can only be 'ignore'" in warnings("off")[0]
-
-
-def test_declared_outputs_are_no_reason_for_a_warning(stack: Stack) -> None:
-    result = made(stack, {"extra": 1}, declared=["extra"])
-    assert [text for text in result.messages("warning") if "do not declare" in text] == []
 
 
 def recorded_by_every_method(stack: Stack, props: dict) -> dict:
@@ -463,22 +419,3 @@ def test_assets_arrive_with_their_content_in_every_method(stack: Stack) -> None:
         for value in values:
             assert isinstance(value, pulumi.StringAsset)
             assert value.text == "text"
-
-
-def test_enormous_outputs_are_kept(stack: Stack) -> None:
-    made(stack, {"text": "x" * 5_000_000})
-    assert len(outputs(stack)["text"]) == 5_000_000
-
-
-def test_check_and_diff_and_read_that_return_nothing_usable_are_refused(stack: Stack) -> None:
-    def refusal(**methods) -> str:
-        provider = type(
-            "Odd", (Echo,), {name: lambda _self, *_, answer=answer: answer for name, answer in methods.items()}
-        )
-        result = stack.run("update", lambda: Thing(provider(), "a", {"n": 1}))
-        return "\n".join(text for severity, _, text in result.diagnostics if severity == "error")
-
-    assert "check returned None" in refusal(check=None)
-    assert refusal() == ""
-    assert "diff returned None" in refusal(diff=None)
-    assert "diff returned replaces='n'" in refusal(diff=DiffResult(changes=True, replaces="n"))  # type: ignore[arg-type]

@@ -50,6 +50,7 @@ def test_a_missing_name_is_filled_in_kept_by_updates_and_drawn_anew_by_a_replace
     assert provider.live == [name_of(stack)]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_an_explicit_name_makes_a_replacement_delete_first_unless_the_option_says_otherwise(stack: Stack) -> None:
     provider = Buckets()
     for zone in ("x", "y"):
@@ -64,6 +65,7 @@ def test_an_explicit_name_makes_a_replacement_delete_first_unless_the_option_say
         stack.up(lambda: Thing(provider, "a", {"zone": "z", "bucketName": "mine"}, first))
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_the_configuration_says_how_names_are_made(stack: Stack) -> None:
     stack.config["pulumi:autonaming"] = '{"pattern": "${project}-${stack}-${name}-${num(3)}"}'
     stack.up(lambda: Thing(Buckets(), "a", {"zone": "x"}))
@@ -72,6 +74,7 @@ def test_the_configuration_says_how_names_are_made(stack: Stack) -> None:
     assert name[-3:].isdigit()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_disabled_automatic_names_ask_for_an_explicit_one(stack: Stack) -> None:
     stack.config["pulumi:autonaming"] = '{"mode": "disabled"}'
     result = stack.run("update", lambda: Thing(Buckets(), "a", {"zone": "x"}))
@@ -105,6 +108,7 @@ def test_a_declaration_that_cannot_be_used_is_an_error(stack: Stack, declared, r
         stack.up(lambda: Thing(Wrong(), "a", {"zone": "x"}))
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_providers_that_do_not_opt_in_see_nothing_of_it(stack: Stack) -> None:
     class Plain(ResourceProvider):
         def create(self, props):

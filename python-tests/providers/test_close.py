@@ -79,6 +79,7 @@ def test_providers_may_have_close(stack: Stack) -> None:
         Connected.log.clear()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_close_is_called_after_a_failure_and_in_a_preview(stack: Stack) -> None:
     class Failing(Connected):
         def create(self, props: dict[str, Any]) -> CreateResult:

@@ -73,6 +73,7 @@ def test_a_version_that_rises_updates_once_although_diff_says_no_change(stack: S
     assert_unchanged(up(stack, label(versioned(2))))
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_version_that_rises_replaces_where_diff_says_so(stack: Stack, label: Write) -> None:
     assert_made(up(stack, label(versioned(1))))
     replacing = SOURCE.replace("changes=False", "changes=False, replaces=['zone']")
@@ -81,6 +82,7 @@ def test_a_version_that_rises_replaces_where_diff_says_so(stack: Stack, label: W
     assert_unchanged(up(stack, label(versioned(2, replacing))))
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_version_that_falls_is_a_warning_and_no_update(stack: Stack, label: Write) -> None:
     assert_made(up(stack, label(versioned(2))))
     result = up(stack, label(versioned(1)))
@@ -90,6 +92,7 @@ def test_a_version_that_falls_is_a_warning_and_no_update(stack: Stack, label: Wr
     assert_unchanged(up(stack, label(versioned(2))))
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_version_that_comes_or_goes_changes_nothing(stack: Stack, label: Write) -> None:
     assert_made(up(stack, label()))
     assert_unchanged(up(stack, label(versioned(1))))
@@ -125,6 +128,7 @@ def test_changed_code_is_told_of_once_per_class_and_nothing_is_updated(stack: St
     assert_unchanged(up(stack, label()))
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_resources_of_changed_providers_are_updated_on_request(stack: Stack, label: Write) -> None:
     assert_made(up(stack, label()))
     changed = SOURCE.replace('"first"', '"second"')
@@ -212,6 +216,7 @@ def test_changes_that_cannot_matter_are_no_change_of_code(stack: Stack, label: W
     assert "Label (3 resources)" in told
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_changed_code_is_told_of_in_one_line_that_can_be_dismissed(stack: Stack, label: Write) -> None:
     assert_made(up(stack, label()))
     changed = SOURCE.replace('"first"', '"second"').replace('"made"', '"other"')

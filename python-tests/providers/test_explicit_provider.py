@@ -124,6 +124,7 @@ def test_an_object_that_cannot_be_copied_is_refused_for_a_second_explicit_provid
     assert "give each explicit provider a provider object of its own" in (result.error or "")
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_changed_inputs_configure_what_is_called_and_what_is_deleted(stack: Stack) -> None:
     def program(url: str, *names: str, **options: Any) -> None:
         api = Api("api", {"api:url": url}, pulumi.ResourceOptions(**options))
@@ -147,6 +148,7 @@ def test_changed_inputs_configure_what_is_called_and_what_is_deleted(stack: Stac
     assert calls() == ["close third", "configure third", "delete a at third"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_preview_calls_nothing_of_a_provider_whose_inputs_are_not_known(stack: Stack) -> None:
     def program(url: str) -> None:
         source = Thing(Making(), "source", {"url": url, "address": None})

@@ -221,6 +221,7 @@ def test_a_factory_that_raises_fails_the_resource_with_its_error(stack: Stack) -
     assert "a" in stack.resources()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_an_orphan_does_not_keep_other_resources_from_being_deleted(stack: Stack) -> None:
     stack.up(lambda: [Thing(WithClient("lost"), "a"), Thing(Shipped("kept"), "b")])
     result = stack.run("update", nothing)
@@ -464,6 +465,7 @@ def test_a_program_that_fails_at_destroy_time_is_a_warning_and_the_rest_goes_on(
     assert deleted_by(deployed) == ["a", "b"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_program_that_fails_at_destroy_time_is_one_line_where_nothing_is_missed(deployed: Project) -> None:
     deployed.write("__main__.py", PROGRAM.replace('Thing(InProgram(), "c", {})', ""))
     deployed.run("up", "--yes", "--skip-preview", "--stack", "dev")
@@ -494,6 +496,7 @@ def test_a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails(dep
     assert "3 to delete" in deployed.run("preview", "--stack", "dev").stdout
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_program_that_is_gone_at_destroy_time_is_a_warning_and_the_rest_goes_on(deployed: Project) -> None:
     (deployed.directory / "__main__.py").unlink()
     said = deployed.failing("destroy", "--yes", "--skip-preview", "--stack", "dev")

@@ -129,6 +129,7 @@ def test_a_failure_in_part_keeps_object_and_secrets_and_is_tried_again(stack: St
     assert calls == ["create", "update", "update"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_read_that_fails_in_part_keeps_what_it_saw_and_the_object_is_updated(stack: Stack) -> None:
     class Ailing(Echo):
         def read(self, id_, props):
@@ -185,6 +186,7 @@ def test_calls_of_a_class_run_at_most_so_many_at_a_time(stack: Stack) -> None:
     assert most == [1, 1, 1]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_calls_of_a_class_are_spaced_and_a_run_that_failed_does_not_wait(stack: Stack) -> None:
     made = threading.Event()
 

@@ -69,6 +69,8 @@ def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
         "maloko-plugins",
         "maloko-stores",
         "maloko-telemetry",
+        # What others depend on for their tests: cargo reads it all the same.
+        "maloko-test-support",
         "maloko-cli",
         "maloko-kit",
         "maloko-py",
@@ -86,6 +88,8 @@ def test_the_source_package_of_npm_has_all_that_cargo_needs(tmp_path: Path) -> N
         "maloko-plugins",
         "maloko-stores",
         "maloko-telemetry",
+        # What others depend on for their tests: cargo reads it all the same.
+        "maloko-test-support",
         "maloko-cli",
         "maloko-kit",
         "maloko-node",

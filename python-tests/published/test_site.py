@@ -1,4 +1,4 @@
-"""What reads the documents notices what it is there for: the site's tabs, dead links."""
+"""What reads the documents makes the tabs of the site."""
 
 # All in Python alone: what is made for both languages at once is looked at once
 
@@ -24,12 +24,3 @@ def test_blocks_and_paragraphs_per_language_become_tabs() -> None:
     assert with_tabs(code + commands) == f"Text\n\n{tabs}```console\n$ ls\n```\n"
     labels = "**Python**\n\none\n\n**TypeScript**\n\ntwo\n\n## Next\n\nthree\n"
     assert with_tabs(labels) == '===! "Python"\n\n    one\n\n=== "TypeScript"\n\n    two\n\n## Next\n\nthree\n'
-
-
-def test_a_dead_link_is_noticed() -> None:
-    fault: Callable[[Path, str], str | None] = tool("links")["fault"]
-    page = CI.parent / "docs" / "index.md"
-    assert fault(page, "reference/state.md#seals") is None
-    assert fault(page, "https://a.example/") is None
-    assert fault(page, "reference/nothing.md") == "there is no such file"
-    assert fault(page, "reference/state.md#nothing") == "docs/reference/state.md has no such heading"

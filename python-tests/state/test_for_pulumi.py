@@ -172,6 +172,7 @@ def test_what_cannot_be_serialised_is_listed_and_the_rest_is_written(project: Pr
     assert isinstance(resources["plain"]["inputs"]["__provider"], str)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_the_program_prints_is_not_in_the_export(project: Project) -> None:
     deployed(project, "print('canary-print')")
     done = project.run("stack", "export", "--for-pulumi")

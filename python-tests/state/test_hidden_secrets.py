@@ -156,6 +156,7 @@ def left_of(project: Project, forms: str, secret: object) -> dict[str, str]:
     return {place: UNSEEN.sub("", text) for place, text in left.items()}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_control_characters_inside_of_a_secret_hide_it_from_nobody_who_searches(project: Project) -> None:
     for place, text in left_of(project, "interleaved", f"t{WORD}").items():
         assert WORD not in text, f"{place}: {text[text.find(WORD) - 200 :][:400]}"
@@ -170,6 +171,7 @@ def test_a_secret_is_hidden_in_the_forms_that_writers_give_it(project: Project) 
             assert shown not in text, f"{place}: {text[text.find(shown) - 200 :][:400]}"
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_secret_numbers_are_hidden_from_six_digits_on(project: Project) -> None:
     secret = {"deep": [{"card": 8675309123}], "pin": 246810, "port": 8080}
     left = left_of(project, "numbers", secret)
@@ -179,6 +181,7 @@ def test_secret_numbers_are_hidden_from_six_digits_on(project: Project) -> None:
     assert "in the log: 8080" in left["output"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_member_that_becomes_secret_is_marked_where_it_stands(project: Project) -> None:
     project.write("__main__.py", MEMBERS)
     for step in ("plain", "secret"):
@@ -196,6 +199,7 @@ def test_a_member_that_becomes_secret_is_marked_where_it_stands(project: Project
     assert outputs["list"][0] == "plain"
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_ignore_changes_copies_out_of_a_secret_is_secret(project: Project) -> None:
     project.write("__main__.py", IGNORED)
     for step in ("1", "2"):

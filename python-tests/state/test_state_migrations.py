@@ -51,6 +51,7 @@ def test_a_migration_rewrites_inputs_before_they_are_compared(stack: Stack) -> N
     assert "1b47061264138c4ac30d75fd1eb44270" in json.dumps(stack.resources()["a"]["inputs"]["token"])
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_migration_moves_a_child_and_references_follow(stack: Stack) -> None:
     def before() -> None:
         team = Group("team")
@@ -80,6 +81,7 @@ def test_a_migration_moves_a_child_and_references_follow(stack: Stack) -> None:
     assert stack.resources()["renamed"]["id"] == made
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_migration_that_forgets_an_object_is_refused(stack: Stack) -> None:
     stack.up(lambda: Thing(Echo(), "a", {"n": 1}))
     before = stack.resources()

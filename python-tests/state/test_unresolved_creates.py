@@ -103,6 +103,7 @@ def failing(stack: Stack, provider: Cloud, ending: Callable[[], Any] = raises) -
     provider.ending = None
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 @pytest.mark.parametrize("kind", [*WITHOUT_ID, *WITH_ID])
 def test_a_create_that_fails_or_returns_rubbish_leaves_a_record_of_its_object(stack: Stack, kind: str) -> None:
     provider = Cloud()
@@ -169,6 +170,7 @@ def test_the_object_that_find_finds_is_adopted_without_a_create(stack: Stack) ->
     assert stack.up(lambda: thing(provider)).changes == {"same": 2}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_an_adopted_object_follows_the_program(stack: Stack) -> None:
     class Changing(Searchable):
         def update(self, id_: str, _olds: dict[str, Any], news: dict[str, Any]) -> Any:
@@ -185,6 +187,7 @@ def test_an_adopted_object_follows_the_program(stack: Stack) -> None:
     assert stack.resources()["a"]["outputs"]["size"] == "large"
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_without_find_an_unresolved_create_is_created_again_and_named(stack: Stack) -> None:
     provider = Cloud()
     provider.passes_key_on = False
@@ -209,6 +212,7 @@ def test_the_operation_key_is_the_same_for_every_attempt_until_one_succeeds(stac
     assert current_call().operation_key == ""
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_run_says_at_its_end_what_became_unresolved(stack: Stack) -> None:
     provider = Cloud()
     provider.ending = lambda: None
@@ -234,6 +238,7 @@ def test_an_id_that_is_no_text_is_looked_up_with_read(stack: Stack) -> None:
     assert len(provider.keys) == 1
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_refresh_adopts_what_find_finds_and_a_destroy_deletes_it(stack: Stack) -> None:
     provider = Searchable()
     failing(stack, provider)
@@ -345,6 +350,7 @@ def test_no_secret_of_an_error_or_a_result_is_kept_in_plain_text(project: Projec
     assert (unresolved["doubt"], unresolved["attempts"]) == ("unreadable", 2)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_unresolved_creates_survive_export_and_import_and_are_forgotten_when_asked(project: Project) -> None:
     project.write("__main__.py", LEAKING)
     project.failing("up", "--yes", "--skip-preview")
@@ -363,6 +369,7 @@ def test_unresolved_creates_survive_export_and_import_and_are_forgotten_when_ask
     project.run("destroy", "--yes", "--skip-preview", "--remove")
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_an_object_of_a_create_that_raised_is_taken_over_by_its_id(project: Project) -> None:
     project.write(
         "__main__.py",

@@ -33,25 +33,13 @@ class World:
         self.folder.joinpath(f"{id_}.json").unlink()
 
 
-def executable(folder: Path) -> Path:
-    """Makes the plugin's executable in a folder, with its world beside it."""
+@contextlib.contextmanager
+def plugin_in(folder: Path) -> Iterator[None]:
+    """Puts the plugin's executable and its world into a folder; the environment names that world meanwhile."""
     (folder / "world").mkdir()
     script = folder / "pulumi-resource-probe"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{PLUGIN}" "$@"\n')
     script.chmod(0o755)
-    return script
-
-
-def variables(folder: Path) -> dict[str, str]:
-    """The environment by which the plugin finds its world."""
-    return {"PROBE_WORLD": str(folder / "world")}
-
-
-@contextlib.contextmanager
-def plugin_in(folder: Path) -> Iterator[None]:
-    """Puts the plugin's executable and its world into a folder; the environment names that world meanwhile."""
-    executable(folder)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in variables(folder).items():
-            patch.setenv(name, value)
+        patch.setenv("PROBE_WORLD", str(folder / "world"))
         yield

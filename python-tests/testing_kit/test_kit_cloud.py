@@ -65,6 +65,7 @@ def test_a_test_that_ends_leaves_nothing(pytester: pytest.Pytester) -> None:
     assert kept(pytester) == []
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_sweep_deletes_what_a_killed_run_left(killed: pytest.Pytester) -> None:
     assert objects(killed) == ["a"]
     for file in (killed.path / ".maloko-tests").rglob("*"):
@@ -82,6 +83,7 @@ def test_the_next_run_deletes_what_a_killed_run_left(killed: pytest.Pytester) ->
     assert objects(killed) == []
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_page_of_the_ledger_that_cannot_be_read_is_named(killed: pytest.Pytester) -> None:
     [page] = kept(killed)
     Path(page).write_text("{")
@@ -93,6 +95,7 @@ def test_a_page_of_the_ledger_that_cannot_be_read_is_named(killed: pytest.Pytest
     assert objects(killed) == ["a"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_cannot_be_swept_is_named(killed: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STICKY", "1")
     result = killed.runpytest_subprocess("--maloko-sweep")

@@ -52,6 +52,7 @@ TEN = """
 """
 
 
+@pytest.mark.nightly
 def test_every_point_of_ten_resources_is_covered(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_ten=TEN)
     result = pytester.runpytest_inprocess("-v")

@@ -63,6 +63,7 @@ def test_a_resource_of_a_package_gives_its_inputs_back(maloko: Kit) -> None:
     assert made_or_changed == ["create", "update"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_ids_of_stubs_are_the_same_in_every_run_and_differ_by_resource(maloko: Kit) -> None:
     def program() -> None:
         parent = RandomPet("pet")
@@ -208,6 +209,7 @@ def test_what_a_stub_raises_is_raised_as_it_is(maloko: Kit) -> None:
     assert caught.value is raised[-1]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_faults_strike_resources_of_packages(maloko: Kit) -> None:
     s = maloko.stack(lambda: RandomPet("pet", size=1) and None)
     with (
@@ -219,6 +221,7 @@ def test_faults_strike_resources_of_packages(maloko: Kit) -> None:
     assert s.outputs("pet") == {"size": 1}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_an_object_of_a_package_is_imported_and_looked_up(maloko: Kit) -> None:
     def program() -> None:
         RandomPet("taken", pulumi.ResourceOptions(import_="there"), size=2)
@@ -252,6 +255,7 @@ def test_a_stub_that_returns_no_outputs_is_named(maloko: Kit) -> None:
         s.up()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 @crash_everywhere(["kill", "raise_after"], sample=20)
 def test_a_stack_with_a_package_survives_being_cut_off(maloko: Kit) -> None:
     def program() -> None:

@@ -118,6 +118,7 @@ def test_what_could_not_be_deleted_fails_the_test(pytester: pytest.Pytester) -> 
     assert pytester.runpytest_inprocess("--maloko-keep").parseoutcomes() == {"passed": 1}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_the_seed_gives_the_names(pytester: pytest.Pytester) -> None:
     write(
         pytester,

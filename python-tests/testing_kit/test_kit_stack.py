@@ -122,6 +122,7 @@ def test_a_plan_names_what_is_unknown_and_what_is_secret(maloko: Kit) -> None:
     assert s.calls.create["first"].args == {"props": {"password": "[secret]"}}
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_plan_that_is_not_as_expected_is_explained(maloko: Kit) -> None:
     s = maloko.stack(one_box)
     plan = s.preview()
@@ -135,6 +136,7 @@ def test_a_plan_that_is_not_as_expected_is_explained(maloko: Kit) -> None:
         plan["c"]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_resources_of_the_same_name_are_told_apart(maloko: Kit) -> None:
     class Crate(Resource, module="crates", name="Crate"):
         pass
@@ -212,6 +214,7 @@ def test_configuration_secrets_and_other_stacks_are_given(maloko: Kit) -> None:
     assert "t0ken-t0ken" not in repr(list(s.calls))
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_stack_that_is_not_given_cannot_be_read(maloko: Kit) -> None:
     def reading() -> None:
         pulumi.export("x", pulumi.StackReference("organization/other/dev").get_output("x"))
@@ -315,6 +318,7 @@ def test_expected_failures_name_resource_and_method(maloko: Kit) -> None:
         s.up()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_the_engine_refuses_fails_the_run(maloko: Kit) -> None:
     def twice() -> None:
         Box("b")
@@ -391,6 +395,7 @@ def test_what_is_left_in_the_world_is_named() -> None:
         Kit("a test").stack(Careless, world=3)
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_second_writer_is_told_who_holds_the_stack(maloko: Kit) -> None:
     first = maloko.stack(one_box)
     second = first.another(one_box)

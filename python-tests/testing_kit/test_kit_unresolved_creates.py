@@ -148,6 +148,7 @@ def test_a_create_that_a_killed_run_left_open_is_told_until_it_is_settled(cloud:
     assert cloud.run(IT)[0] == 0
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_of_several_unresolved_creates_each_is_settled_by_its_key(cloud: Cloud) -> None:
     assert cloud.run(IT, ending="killed together")[0] == -9
     code, told = cloud.sweep()
@@ -175,6 +176,7 @@ def test_a_create_that_raised_has_made_nothing(cloud: Cloud) -> None:
     assert cloud.kept() == []
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_create_that_ended_unclearly_fails_its_test_and_is_kept(cloud: Cloud) -> None:
     code, told = cloud.run(IT, ending="rubbish")
     assert code == 1
@@ -185,6 +187,7 @@ def test_a_create_that_ended_unclearly_fails_its_test_and_is_kept(cloud: Cloud) 
     assert keys_in(cloud.sweep()[1]) == [key]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_create_that_ended_unclearly_is_told_where_nothing_else_was_made(cloud: Cloud) -> None:
     code, told = cloud.run(ALONE, ending="rubbish")
     assert code == 1
@@ -204,6 +207,7 @@ def test_a_create_of_which_find_knows_is_settled(cloud: Cloud, monkeypatch: pyte
     assert cloud.kept() == []
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_create_of_which_find_cannot_tell_is_left_and_the_error_is_told(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

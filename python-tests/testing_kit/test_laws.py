@@ -183,6 +183,7 @@ def test_findings_of_one_cause_are_told_together(pytester: pytest.Pytester) -> N
     result.stdout.fnmatch_lines([told])
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_waived_law_says_why() -> None:
     class Laws(Boxes):
         waive = {"L13": "the service has no idempotency key"}  # noqa: RUF012
@@ -204,6 +205,7 @@ def test_a_waiver_without_a_reason_is_refused() -> None:
         NoLaw.verdicts()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_law_whose_data_is_missing_says_what_it_needs() -> None:
     class Bare(ResourceProvider):
         def create(self, props: dict[str, Any]) -> CreateResult:
@@ -262,6 +264,7 @@ def test_settings_that_make_no_sense_are_told() -> None:
             laws.verdicts("L2")  # type: ignore[attr-defined]
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_what_was_in_a_shared_world_before_is_not_counted() -> None:
     cloud = Cloud()
     cloud.create({"label": "of somebody else"})
@@ -291,6 +294,7 @@ def test_what_a_baseline_recorded_is_what_law_16_reads(tmp_path: Path) -> None:
     assert kit.close() == []
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_provider_that_refuses_everything_breaks_the_law() -> None:
     class Refusing(ResourceProvider):
         def create(self, props: dict[str, Any]) -> CreateResult:

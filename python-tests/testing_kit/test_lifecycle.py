@@ -151,6 +151,7 @@ def test_a_rule_is_left_out_for_a_reason() -> None:
         machine(Good, 1, without={"fall": "why not"})
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_a_delete_that_fails_when_the_object_is_gone_is_found_by_a_lifecycle() -> None:
     error = broken(DeletesOnce, ("crash", "lose_answer"), phases=(Phase.generate,))
     assert "KeyError: 'there is no box-" in str(error)
@@ -189,6 +190,7 @@ def test_no_two_resources_have_the_same_value_of_what_is_unique() -> None:
     life.close()
 
 
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_the_next_up_mends_what_was_cut_off_whatever_comes_between() -> None:
     for nth, kind in ((2, "raise_after"), (3, "kill"), (4, "hang")):
         life = Lifecycle(Good, world=Cloud)

@@ -68,6 +68,7 @@ def changed(text: str, diff: list[str]) -> str:
     return text.replace(before, after)
 
 
+@pytest.mark.nightly
 def test_the_tutorial_is_true_from_its_first_run_to_its_last(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
