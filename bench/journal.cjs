@@ -5,7 +5,12 @@ const { createRequire } = require("node:module");
 const path = require("node:path");
 
 const tests = createRequire(path.join(__dirname, "..", "node-tests", "package.json"));
-const { EmbeddedStack } = tests("maloko/embedded");
+// What the package shows to nobody is reached by its file.
+const own = (file) => tests(`./node_modules/maloko/dist/${file}`);
+const { TestStack } = own("native.js").loadAddon();
+const { operate } = own("testing/stack/operate.js");
+// maloko comes before the SDK, as for a user's program.
+own("sdk/index.js").Sdk.prepare(process.cwd());
 const pulumi = tests("@pulumi/pulumi");
 
 const RESOURCES = Number(process.argv[2] ?? 1000);
@@ -32,9 +37,16 @@ function program() {
     }
 }
 
-async function up(stack) {
+async function run(state, order, program) {
+    const place = { project: "project", stack: "dev", directory: process.cwd(), providers: [], alive: false };
+    const asked = { preview: false, time: "real", config: {}, ...order };
+    const { outcome, error } = await operate(state, asked, [], place, program).report;
+    if (outcome !== "succeeded") throw new Error(error ?? outcome);
+}
+
+async function up(state, order) {
     const [wall, cpu] = [performance.now(), process.cpuUsage()];
-    await stack.up(program);
+    await run(state, { verb: "up", ...order }, program);
     const { user, system } = process.cpuUsage(cpu);
     return [performance.now() - wall, (user + system) / 1e3];
 }
@@ -54,18 +66,17 @@ async function main() {
         for (let round = 0; round < ROUNDS; round++) {
             const directory = fs.mkdtempSync(path.join(__dirname, "journal-"));
             try {
-                const kept = new EmbeddedStack({ directory, parallel });
+                const kept = TestStack.open(directory, "project", "dev");
                 // Makes the stack and derives its key.
-                await kept.up(first);
-                await kept.destroy(first);
-                const nowhere = new EmbeddedStack({ stack: `nowhere-${round}`, unkept: true, parallel });
+                await run(kept, { verb: "up" }, first);
+                await run(kept, { verb: "destroy" }, first);
                 const turns = [
-                    [nowhere, without],
-                    [kept, withJournal],
+                    [new TestStack("project", "dev"), without, { parallel, unkept: true }],
+                    [kept, withJournal, { parallel }],
                 ];
                 // The first rounds warm up; none of the two is always the second one.
-                for (const [stack, costs] of round % 2 ? turns.reverse() : turns) {
-                    const cost = await up(stack);
+                for (const [state, costs, order] of round % 2 ? turns.reverse() : turns) {
+                    const cost = await up(state, order);
                     if (round > 1) costs.push(cost);
                 }
             } finally {

@@ -10,13 +10,15 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pulumi import dynamic
 
-from maloko._embedded import Stack
 from maloko._maloko import TestStack
+from maloko._run.host import Host
+from maloko.testing._operations._runs import execute
 
 RESOURCES = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 # The machine is noisier than the journal is dear: the ratio is the middle one of those of the pairs.
@@ -46,10 +48,15 @@ def program() -> None:
         Thing(f"thing-{number}", number)
 
 
-def up(stack: Stack) -> tuple[float, float]:
+def run(state: TestStack, verb: str, parallel: int, program: Callable[[], None]) -> None:
+    report, exception = execute(state, Host(), {"verb": verb, "time": "real", "parallel": parallel}, program)
+    assert report["outcome"] == "succeeded", (report["error"], exception)
+
+
+def up(state: TestStack, parallel: int) -> tuple[float, float]:
     """The milliseconds of the wall's clock and of the CPU."""
     wall, cpu = time.perf_counter(), time.process_time()
-    stack.up(program)
+    run(state, "up", parallel, program)
     return (time.perf_counter() - wall) * 1e3, (time.process_time() - cpu) * 1e3
 
 
@@ -60,15 +67,14 @@ def main() -> None:
         costs: list[tuple[tuple[float, float], tuple[float, float]]] = []
         for number in range(ROUNDS):
             with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as directory:
-                kept = Stack(parallel=parallel)
-                kept.state = TestStack.open(directory, kept.project, kept.name)
+                kept = TestStack.open(directory, "project", "dev")
                 # Makes the stack and derives its key.
-                kept.up(first)
-                kept.destroy(first)
-                nowhere = Stack(parallel=parallel, name=f"nowhere-{number}")
+                run(kept, "up", parallel, first)
+                run(kept, "destroy", parallel, first)
+                nowhere = TestStack("project", f"nowhere-{number}")
                 # The first rounds warm up; none of the two is always the second one.
                 turns = [("without", nowhere), ("with", kept)]
-                cost = {which: up(stack) for which, stack in (turns if number % 2 else reversed(turns))}
+                cost = {which: up(state, parallel) for which, state in (turns if number % 2 else reversed(turns))}
                 if number > 1:
                     costs.append((cost["without"], cost["with"]))
         cells = []

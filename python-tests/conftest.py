@@ -10,8 +10,8 @@ import pytest
 import warm
 from cli import Project
 from kit import ONLY_THE_KIT
+from stacks import Stack
 
-from maloko._embedded import Stack
 from maloko._providers import registered
 from maloko._sdk import seams
 

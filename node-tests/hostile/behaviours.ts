@@ -5,8 +5,8 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { EmbeddedStack } from "maloko/embedded";
 import { Echo, type Props, Thing } from "../support/kit";
+import { Stack } from "../support/stacks";
 
 export type Good = (outs: unknown, id?: unknown) => unknown;
 export type Outcome = "error" | "given up" | "fine";
@@ -159,7 +159,7 @@ const broken = (): never => {
 };
 
 async function nestedRun(): Promise<void> {
-    const { outcome } = await new EmbeddedStack({ stack: "inner" }).up(() => void new Thing(new Echo(), "inner"));
+    const { outcome } = await new Stack({ stack: "inner" }).up(() => void new Thing(new Echo(), "inner"));
     if (outcome !== "succeeded") {
         throw new Error(outcome);
     }

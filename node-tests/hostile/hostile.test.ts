@@ -3,9 +3,9 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EmbeddedStack, type Result } from "maloko/embedded";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Echo, type Props, Thing } from "../support/kit";
+import { type Result, Stack } from "../support/stacks";
 import { type Behaviour, expected, type Good, hidesAnObject, TABLE, undone } from "./behaviours";
 import { checkDocument, METHODS, note } from "./table";
 
@@ -53,7 +53,7 @@ class Good1 extends Echo {
 
 const bystander = (): void => void new Thing(new Echo(), "bystander", { n: 1 });
 
-function up(stack: EmbeddedStack, provider: object, n: number): Promise<Result> {
+function up(stack: Stack, provider: object, n: number): Promise<Result> {
     return stack.run("update", () => {
         bystander();
         new Thing(provider, "a", { n });
@@ -66,11 +66,9 @@ const prepared = { without: "", with: "" };
 beforeAll(async () => {
     prepared.without = mkdtempSync(join(PLACE, "maloko-hostile-"));
     prepared.with = mkdtempSync(join(PLACE, "maloko-hostile-"));
-    expect((await new EmbeddedStack({ directory: prepared.without }).run("update", bystander)).outcome).toBe(
-        "succeeded",
-    );
+    expect((await new Stack({ directory: prepared.without }).run("update", bystander)).outcome).toBe("succeeded");
     cpSync(prepared.without, prepared.with, { recursive: true });
-    expect((await up(new EmbeddedStack({ directory: prepared.with }), new Good1(), 1)).outcome).toBe("succeeded");
+    expect((await up(new Stack({ directory: prepared.with }), new Good1(), 1)).outcome).toBe("succeeded");
 });
 
 afterAll(() => {
@@ -81,7 +79,7 @@ afterAll(() => {
 const MAKING = ["configure", "check", "create"];
 
 /** Runs with the resource in the state in which the method is called. */
-async function runWith(stack: EmbeddedStack, method: string, provider: object): Promise<Result> {
+async function runWith(stack: Stack, method: string, provider: object): Promise<Result> {
     if (MAKING.includes(method)) {
         return up(stack, provider, 2);
     }
@@ -127,8 +125,8 @@ describe.each(ROWS)("%s", (_, behaviour, methods) => {
         const directory = mkdtempSync(join(PLACE, "maloko-hostile-"));
         onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
         cpSync(MAKING.includes(method) ? prepared.without : prepared.with, directory, { recursive: true });
-        const stack = new EmbeddedStack({ directory });
-        const limited = behaviour.kind === "hangs" ? new EmbeddedStack({ directory, ...LIMIT }) : stack;
+        const stack = new Stack({ directory });
+        const limited = behaviour.kind === "hangs" ? new Stack({ directory, ...LIMIT }) : stack;
         const bad = Object.assign(new Good1(), { [method]: () => behaviour.play(goodAnswer(method), method) });
         const result = await undone(() => runWith(limited, method, bad));
         const outcome = seen(result);
@@ -147,7 +145,7 @@ describe.each(ROWS)("%s", (_, behaviour, methods) => {
 
 /** After the failure the state says what is known, and a correct provider brings the stack to where it should be. */
 async function goesOn(
-    stack: EmbeddedStack,
+    stack: Stack,
     directory: string,
     behaviour: Behaviour,
     method: string,

@@ -1,7 +1,8 @@
 // Provider methods that throw, or return what nobody can use: what is said, and that nothing is lost.
-import type { EmbeddedStack, Result } from "maloko/embedded";
+
 import { expect, test } from "vitest";
 import { newStack, type Props, Thing } from "../support/kit";
+import type { Result, Stack } from "../support/stacks";
 
 const METHODS = ["check", "diff", "create", "read", "update", "delete"] as const;
 const WITH_VALUES = ["check", "create", "read", "update"] as const;
@@ -39,7 +40,7 @@ function wrapped(method: (typeof WITH_VALUES)[number], value: unknown): () => un
 }
 
 /** Brings the resource into the state in which the method is called, and runs with it. */
-async function runWith(stack: EmbeddedStack, method: Method, answer: () => unknown): Promise<Result> {
+async function runWith(stack: Stack, method: Method, answer: () => unknown): Promise<Result> {
     if (method !== "check" && method !== "create") {
         await stack.up(() => void new Thing(new Good(), "a", { n: 1 }));
     }
@@ -60,7 +61,7 @@ function errorsOnTheResource(result: Result): string {
 }
 
 /** A correct program brings the stack to where it should be, with the object that there was. */
-async function goesOnAfter(stack: EmbeddedStack): Promise<void> {
+async function goesOnAfter(stack: Stack): Promise<void> {
     const had = stack.resources().a !== undefined;
     const { changes } = await stack.up(() => void new Thing(new Good(), "a", { n: 3 }));
     expect(changes[had ? "create" : "update"]).toBeUndefined();

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { EmbeddedStack, OperationOptions, Summary } from "maloko/embedded";
 import { afterAll, expect, test } from "vitest";
 import { failureOf, newStack, Thing } from "../support/kit";
 import { project } from "../support/project";
+import type { OperationOptions, Result, Stack } from "../support/stacks";
 
 const SOURCE = `
 class Base {
@@ -44,7 +44,7 @@ function versioned(version: string, source = SOURCE): string {
     return source.replace("class Label extends Base {\n", `$&    static providerVersion = ${version};\n`);
 }
 
-function up(stack: EmbeddedStack, kind: new () => object, options: OperationOptions = {}): Promise<Summary> {
+function up(stack: Stack, kind: new () => object, options: OperationOptions = {}): Promise<Result> {
     return stack.up(() => {
         for (const name of ["a", "b", "c"]) {
             new Thing(new kind(), name, {}, undefined, ["one"]);
@@ -52,16 +52,16 @@ function up(stack: EmbeddedStack, kind: new () => object, options: OperationOpti
     }, options);
 }
 
-async function made(kind: new () => object): Promise<EmbeddedStack> {
+async function made(kind: new () => object): Promise<Stack> {
     const stack = newStack();
     expect((await up(stack, kind)).changes).toEqual({ create: 4 });
     return stack;
 }
 
-const messagesOf = ({ diagnostics }: Summary, wanted: string) =>
+const messagesOf = ({ diagnostics }: Result, wanted: string) =>
     diagnostics.filter(({ severity }) => severity === wanted).map(({ message }) => message);
 
-function expectUnchanged({ changes, diagnostics }: Summary): void {
+function expectUnchanged({ changes, diagnostics }: Result): void {
     expect(changes).toEqual({ same: 4 });
     expect(diagnostics).toEqual([]);
 }

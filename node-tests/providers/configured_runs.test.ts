@@ -2,11 +2,11 @@
 import { createRequire } from "node:module";
 import { registerProvider } from "maloko";
 import { LocalWorkspace } from "maloko/automation";
-import { type EmbeddedStack, forgetProviders } from "maloko/embedded";
 import { Kit } from "maloko/vitest";
 import { expect, onTestFinished, test } from "vitest";
 import { placed, withKnownKey } from "../support/automation-kit";
 import { besideAnotherRun, Echo, newStack, type Props, Thing } from "../support/kit";
+import { forgetProviders, type Stack } from "../support/stacks";
 
 const STACKS = 50;
 const RESOURCES = 20;
@@ -429,7 +429,7 @@ class Hanging extends Tenant {
 
 test("a method that was given up keeps its object", async () => {
     const provider = new Hanging();
-    const deploy = async (name: string, token: string, more: Record<string, string> = {}): Promise<EmbeddedStack> => {
+    const deploy = async (name: string, token: string, more: Record<string, string> = {}): Promise<Stack> => {
         const stack = newStack({ config: { "project:token": token, ...more } });
         await stack.up(() => void thing(provider, name));
         return stack;

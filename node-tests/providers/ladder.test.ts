@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type ProviderOptions, registerProvider } from "maloko";
-import { forgetProviders } from "maloko/embedded";
 import { beforeEach, expect, test } from "vitest";
 import { failureOf, newStack, Thing } from "../support/kit";
 import { type Project, project } from "../support/project";
+import { forgetProviders } from "../support/stacks";
 
 const require = createRequire(import.meta.url);
 type Labelled = { new (label: string): object; built: number };

@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { currentCall } from "maloko";
-import type { EmbeddedStack } from "maloko/embedded";
 import { expect, test } from "vitest";
 import { Echo, failureOf, newStack, type Props, Thing } from "../support/kit";
 import { project } from "../support/project";
+import type { Stack } from "../support/stacks";
 
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 
@@ -42,7 +42,7 @@ class Keeping {
     }
 }
 
-function kept(stack: EmbeddedStack): Props {
+function kept(stack: Stack): Props {
     const { __provider, ...outputs } = (stack.resources().a?.outputs ?? {}) as Props;
     return outputs;
 }

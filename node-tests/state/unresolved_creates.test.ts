@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { currentCall, TypedProvider } from "maloko";
-import { EmbeddedStack } from "maloko/embedded";
 import { expect, onTestFinished, test } from "vitest";
 import { type Props, Thing } from "../support/kit";
 import { project } from "../support/project";
+import { Stack } from "../support/stacks";
 
 /** A stack whose state can be looked into. */
-class Stack extends EmbeddedStack {
+class OpenStack extends Stack {
     constructor(private readonly directory = mkdtempSync(join(tmpdir(), "maloko-test-"))) {
         super({ directory });
         onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -62,7 +62,7 @@ const thing =
     () =>
         void new Thing(provider, name, { size: "small" });
 
-async function failing(stack: Stack, provider: Cloud, ending: () => unknown = raises): Promise<void> {
+async function failing(stack: OpenStack, provider: Cloud, ending: () => unknown = raises): Promise<void> {
     provider.ending = ending;
     expect((await stack.run("update", thing(provider))).outcome).toBe("failed");
     provider.ending = undefined;
@@ -101,7 +101,7 @@ new (pulumi.dynamic.Resource as any)(new Dying(), "a", { size: "small" });`,
 });
 
 test("the object that find finds is adopted without a create", async () => {
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Searchable();
     await failing(stack, provider);
     const done = await stack.up(thing(provider));
@@ -113,7 +113,7 @@ test("the object that find finds is adopted without a create", async () => {
 });
 
 test("the operation key is the same for every attempt until one succeeds", async () => {
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Cloud();
     await failing(stack, provider);
     await failing(stack, provider, () => undefined);
@@ -134,7 +134,7 @@ test("an id that is no text is looked up with read", async () => {
             return { id, props: { ...props, read: true } };
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Readable();
     await failing(stack, provider, () => ({ id: 42, outs: {} }));
     expect(stack.unresolvedCreates()[0]?.resource.id).toBe("42");
@@ -149,7 +149,7 @@ test("a find that raises creates nothing", async () => {
             throw new Error("the service is away");
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Away();
     await failing(stack, provider);
     const done = await stack.run("update", thing(provider));
@@ -164,7 +164,7 @@ test("a helper that is called find and takes other arguments is not asked", asyn
             throw new Error("nobody is to call this");
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Helped();
     await failing(stack, provider);
     await stack.up(thing(provider));
@@ -178,7 +178,7 @@ test("find may answer at once or later", async () => {
             return found === undefined ? null : { id: found[0], props: {} };
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Sync();
     await failing(stack, provider);
     await stack.up(thing(provider));
@@ -197,7 +197,7 @@ test("find of a typed provider gets typed inputs", async () => {
             return { id: "made", props: { ...inputs, url: "https://made" } };
         }
     }
-    const stack = new Stack();
+    const stack = new OpenStack();
     const provider = new Typed();
     expect((await stack.run("update", thing(provider))).outcome).toBe("failed");
     await stack.up(thing(provider));

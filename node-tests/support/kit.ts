@@ -1,12 +1,12 @@
 // Provider classes and helpers that many tests use.
 import * as pulumi from "@pulumi/pulumi";
-import { EmbeddedStack, type StackOptions } from "maloko/embedded";
+import { Stack, type StackOptions } from "./stacks";
 
 export type Props = Record<string, any>;
 
 /** A stack in memory, whose key costs nothing: in a directory it would be derived from a passphrase, in a fifth of a second. */
-export function newStack(options: StackOptions = {}): EmbeddedStack {
-    return new EmbeddedStack(options);
+export function newStack(options: StackOptions = {}): Stack {
+    return new Stack(options);
 }
 
 /** A resource whose provider is given; `outputs` are declared beside the inputs. */

@@ -7,10 +7,9 @@ import sys
 from cli import Project, begin, wait_for
 from kit import Echo, Thing
 from pulumi.dynamic import ResourceProvider
+from stacks import Stack
 from test_bad_input import ECHO
 from test_bad_input import UP as RUN
-
-from maloko._embedded import Stack
 
 
 def failed(project: Project, program: str, *arguments: str) -> str:

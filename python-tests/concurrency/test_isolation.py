@@ -15,8 +15,7 @@ from pathlib import Path
 import pulumi
 from kit import Echo, Thing
 from pulumi.dynamic import ResourceProvider
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 
 def named(stack: Stack):
@@ -243,15 +242,16 @@ def test_a_destroy_deletes_what_a_module_registered_too(stack: Stack, tmp_path: 
 
 
 FIRST_IN_A_THREAD = """
-import threading
+import sys, threading
+sys.path.insert(0, {support!r})
 
 def first():
-    from maloko._embedded import Stack
+    from stacks import Stack
     Stack()
 
 def later():
     import pulumi
-    from maloko._embedded import Stack
+    from stacks import Stack
     print(Stack().up(lambda: pulumi.export("n", 1)).outcome)
 
 for work in (first, later, later):
@@ -263,5 +263,6 @@ for work in (first, later, later):
 
 def test_the_native_module_outlives_the_thread_that_loaded_it() -> None:
     """Allocators keep things per thread: the first one's must not be what the others lean on."""
-    done = subprocess.run([sys.executable, "-c", FIRST_IN_A_THREAD], capture_output=True, text=True)
+    script = FIRST_IN_A_THREAD.format(support=str(Path(__file__).parents[1] / "support"))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "succeeded\nsucceeded\n"), done.stderr

@@ -274,8 +274,7 @@ def traced(_method: str, good: Callable[[Any], Any]) -> Any:
 
 def nested_run() -> None:
     from kit import Echo, Thing
-
-    from maloko._embedded import Stack
+    from stacks import Stack
 
     assert Stack(name="inner").up(lambda: Thing(Echo(), "inner")).outcome == "succeeded"
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from cli import Project
 from kit import Echo, Thing
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 UP = ("up", "--yes", "--skip-preview")
 
@@ -93,7 +92,7 @@ SERVER = """
 import os, sys
 sys.path.insert(0, {support!r})
 from kit import Echo, Thing
-from maloko._embedded import Stack
+from stacks import Stack
 
 def serve():
     assert Stack().up(lambda: Thing(Echo(), "a")).outcome == "succeeded"

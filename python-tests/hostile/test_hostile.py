@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from kit import Echo, Thing
 from pulumi.dynamic import CheckResult, ConfigureRequest, CreateResult, DiffResult, ReadResult, UpdateResult
+from stacks import Run, Stack
 
 from hostile.behaviours import HANGS, TABLE, Behaviour, undone
 from hostile.table import METHODS, check_document, note
-from maloko._embedded import Result, Stack
 
 # Every other one of each behaviour's methods; Node has the others. In `make nightly` all of them in both languages.
 TRIED = [
@@ -62,7 +62,7 @@ def bystander() -> None:
     Thing(Echo(), "bystander", {"n": 1})
 
 
-def up(stack: Stack, provider: Any, n: int) -> Result:
+def up(stack: Stack, provider: Any, n: int) -> Run:
     def program() -> None:
         bystander()
         Thing(provider, "a", {"n": n})
@@ -78,7 +78,7 @@ def prepare(stack: Stack, method: str) -> None:
         assert up(stack, Good(), 1).outcome == "succeeded"
 
 
-def run_with(stack: Stack, method: str, provider: Any) -> Result:
+def run_with(stack: Stack, method: str, provider: Any) -> Run:
     """Runs with the resource in the state in which the method is called."""
     if method in ("read", "delete"):
         kind = {"read": "refresh", "delete": "update"}[method]
@@ -88,7 +88,7 @@ def run_with(stack: Stack, method: str, provider: Any) -> Result:
     return up(stack, provider, 2)
 
 
-def replace_with(stack: Stack, provider: Any) -> Result:
+def replace_with(stack: Stack, provider: Any) -> Run:
     """A run that deletes `a` with its live provider, and nothing else."""
 
     class Replacing(type(provider)):  # type: ignore[misc]
@@ -98,14 +98,14 @@ def replace_with(stack: Stack, provider: Any) -> Result:
     return up(stack, Replacing(), 2)
 
 
-def seen(result: Result) -> str:
+def seen(result: Run) -> str:
     """The outcome in a word."""
     if result.outcome == "succeeded":
         return "fine"
     return "given up" if "took longer than" in errors(result) else "error"
 
 
-def errors(result: Result) -> str:
+def errors(result: Run) -> str:
     return "\n".join(text for severity, urn, text in result.diagnostics if severity == "error" and urn.endswith("::a"))
 
 

@@ -8,8 +8,7 @@ import threading
 
 from held import Held, settled
 from kit import Echo, Thing
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 CYCLES = int(os.environ.get("MALOKO_CYCLES", "20"))
 

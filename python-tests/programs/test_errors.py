@@ -10,8 +10,8 @@ import pulumi
 import pytest
 from kit import Echo, Recording, Thing, nothing
 from pulumi.dynamic import ResourceProvider
+from stacks import Stack
 
-from maloko._embedded import Stack
 from maloko._process.tracebacks import format_error
 
 

@@ -5,8 +5,7 @@ from typing import Any
 import pulumi
 from kit import Recording, Thing
 from pulumi.dynamic import CreateResult
-
-from maloko._embedded import Result, Stack
+from stacks import Run, Stack
 
 MOMENTS = ["before_create", "after_create", "before_update", "after_update", "before_delete", "after_delete"]
 
@@ -43,7 +42,7 @@ def hooked(hooks: pulumi.ResourceHookBinding, props: dict[str, Any] | None = Non
     Thing(Recording(), "a", props or {"size": 1}, pulumi.ResourceOptions(hooks=hooks))
 
 
-def errors(result: Result) -> str:
+def errors(result: Run) -> str:
     return "\n".join(result.messages("error"))
 
 

@@ -8,8 +8,7 @@ import pulumi
 import pytest
 from kit import Echo, Recording, Thing
 from pulumi.dynamic import CreateResult, DiffResult, ResourceProvider
-
-from maloko._embedded import Result, Stack
+from stacks import Run, Stack
 
 
 class Group(pulumi.ComponentResource):
@@ -17,7 +16,7 @@ class Group(pulumi.ComponentResource):
         super().__init__("tests:index:Group", name, None, opts)
 
 
-def ops(result: Result) -> list[str]:
+def ops(result: Run) -> list[str]:
     """`op name` of each step, in the order of names; those of the stack left out."""
     return sorted(f"{op} {urn.rsplit('::', 1)[1]}" for op, urn in result.steps if not urn.endswith("::project-dev"))
 

@@ -9,8 +9,7 @@ import pulumi
 from cli import Project
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 DIRECTLY = ("--yes", "--skip-preview", "--stack", "dev")
 PROGRAM = """

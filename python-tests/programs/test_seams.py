@@ -11,8 +11,8 @@ import pytest
 from cli import Project
 from kit import Echo, Thing
 from pulumi.runtime import settings as sdk_settings
+from stacks import Stack
 
-from maloko._embedded import Stack
 from maloko._sdk import seams, speed, version
 
 VERSION = importlib.metadata.version("pulumi")
@@ -99,7 +99,7 @@ def test_places_that_only_speed_depends_on_are_done_without(
 WITHOUT_A_NAME = """
 import pulumi.runtime._callbacks
 del pulumi.runtime._callbacks._CallbackServicer
-import maloko._embedded
+import maloko.automation
 """
 
 

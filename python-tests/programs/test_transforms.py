@@ -6,8 +6,7 @@ from typing import Any
 import pulumi
 import pytest
 from kit import Echo, Recording, Thing
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 
 def appending(letter: str) -> pulumi.ResourceTransform:

@@ -16,11 +16,10 @@ import pulumi
 import pytest
 from kit import Echo, Thing, creating
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
+from stacks import Run, Stack
 
-from maloko._embedded import Result, Stack
 
-
-def made(stack: Stack, outs, id_="made", declared=()) -> Result:
+def made(stack: Stack, outs, id_="made", declared=()) -> Run:
     return stack.run("update", lambda: Thing(creating(outs, id_), "a", dict.fromkeys(declared)))
 
 

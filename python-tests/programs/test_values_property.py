@@ -16,8 +16,7 @@ import pytest
 from cli import Project
 from kit import Thing
 from pulumi.dynamic import CheckResult, CreateResult, ResourceProvider
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 SERVERS = Path(__file__).parents[2] / "engine-stores" / "tests"
 SEED = int(os.environ.get("MALOKO_VALUES_SEED", "1"))

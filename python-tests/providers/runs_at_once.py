@@ -7,8 +7,7 @@ from typing import Any
 
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult
-
-from maloko._embedded import Result, Stack
+from stacks import Run, Stack
 
 
 @contextmanager
@@ -27,7 +26,7 @@ def another_run(provider: Any, **config: str) -> Iterator[None]:
         Thing(Waiting(), "waiting", {"first": first.id})
 
     stack = Stack(name="other", config=config)
-    results: list[Result] = []
+    results: list[Run] = []
     thread = threading.Thread(target=lambda: results.append(stack.run("update", program)))
     thread.start()
     try:

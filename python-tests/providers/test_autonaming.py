@@ -4,8 +4,7 @@ import pytest
 from kit import Thing
 from pulumi import ResourceOptions
 from pulumi.dynamic import CreateResult, DiffResult, ResourceProvider, UpdateResult
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 
 class Buckets(ResourceProvider):

@@ -6,9 +6,9 @@ import math
 import pytest
 from kit import Thing
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
+from stacks import Run, Stack
 
 from maloko import PartialFailure
-from maloko._embedded import Result, Stack
 
 METHODS = ["check", "diff", "create", "read", "update", "delete"]
 WITH_VALUES = ["check", "create", "read", "update"]
@@ -43,7 +43,7 @@ def wrapped(method: str, value):
     }[method]
 
 
-def run_with(stack: Stack, method: str, answer) -> Result:
+def run_with(stack: Stack, method: str, answer) -> Run:
     """Brings the resource into the state in which the method is called, and runs with it."""
     if method not in ("check", "create"):
         stack.up(lambda: Thing(Good(), "a", {"n": 1}))
@@ -55,7 +55,7 @@ def run_with(stack: Stack, method: str, answer) -> Result:
     return stack.run("update", lambda: Thing(provider, "a", {"n": 2}))
 
 
-def errors_on_the_resource(result: Result) -> str:
+def errors_on_the_resource(result: Run) -> str:
     return "\n".join(text for severity, urn, text in result.diagnostics if severity == "error" and urn.endswith("::a"))
 
 

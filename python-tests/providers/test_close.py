@@ -8,9 +8,9 @@ from cli import Project, begin, wait_for
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult
 from runs_at_once import another_run
+from stacks import Run, Stack
 
 from maloko import current_call
-from maloko._embedded import Result, Stack
 from maloko.testing import Kit, Lifecycle, ProviderLaws
 
 
@@ -61,7 +61,7 @@ def setup_function() -> None:
     Connected.log.clear()
 
 
-def warnings(result: Result) -> list[str]:
+def warnings(result: Run) -> list[str]:
     return [message for message in result.messages("warning") if "`close`" in message]
 
 

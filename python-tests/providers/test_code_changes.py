@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from cli import Project
 from kit import Thing
-
-from maloko._embedded import Result, Stack
+from stacks import Run, Stack
 
 SOURCE = """
 from pulumi.dynamic import CreateResult, DiffResult, ResourceProvider, UpdateResult
@@ -53,15 +52,15 @@ def versioned(version: object, source: str = SOURCE) -> str:
     return source.replace("class Label(Base):\n", f"class Label(Base):\n    provider_version = {version!r}\n")
 
 
-def up(stack: Stack, kind: Any, **options: bool) -> Result:
+def up(stack: Stack, kind: Any, **options: bool) -> Run:
     return stack.up(lambda: [Thing(kind(), name) for name in "abc"], **options)
 
 
-def assert_made(result: Result) -> None:
+def assert_made(result: Run) -> None:
     assert result.changes == {"create": 4}
 
 
-def assert_unchanged(result: Result) -> None:
+def assert_unchanged(result: Run) -> None:
     assert result.changes == {"same": 4}
     assert [text for _, _, text in result.diagnostics] == []
 

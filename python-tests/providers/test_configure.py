@@ -5,8 +5,8 @@ import threading
 import pulumi
 from kit import Thing
 from pulumi.dynamic import CreateResult, ResourceProvider
+from stacks import Stack
 
-from maloko._embedded import Stack
 from maloko.testing import Direct
 
 calls: list[str] = []

@@ -17,10 +17,10 @@ from automation_kit import placed, with_known_key
 from kit import Echo, Thing, nothing
 from pulumi.dynamic import CreateResult, ResourceProvider, UpdateResult
 from runs_at_once import another_run
+from stacks import Stack
 
 import maloko
 from maloko import automation as auto
-from maloko._embedded import Stack
 from maloko.testing import Kit
 
 STACKS = 50

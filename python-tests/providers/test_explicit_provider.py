@@ -7,8 +7,7 @@ import pytest
 from cli import Project
 from kit import Thing
 from pulumi.dynamic import CreateResult, ResourceProvider, UpdateResult
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 DIRECTLY = ("--stack", "dev", "--yes", "--skip-preview")
 

@@ -10,9 +10,9 @@ from kit import Thing, nothing
 from pulumi.dynamic import CreateResult, ReadResult, ResourceProvider
 from sample_package import providers
 from sample_package.providers import Restored, Shipped
+from stacks import Stack
 
 from maloko import MalokoError, register_provider
-from maloko._embedded import Stack
 
 
 @pytest.fixture(autouse=True)

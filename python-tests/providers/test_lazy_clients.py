@@ -7,8 +7,8 @@ import pytest
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult
 from runs_at_once import another_run
+from stacks import Stack
 
-from maloko._embedded import Stack
 from maloko.testing import Kit
 
 

@@ -9,9 +9,9 @@ import pulumi
 import pytest
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult
+from stacks import Stack
 
 from maloko._current import CURRENT_CALL, ProviderCall
-from maloko._embedded import Stack
 from maloko._run.printed_output import CallStream, told_by_resource
 
 

@@ -7,8 +7,8 @@ import pulumi
 import pytest
 from kit import Echo, Recording, Thing
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
+from stacks import Stack
 
-from maloko._embedded import Stack
 from maloko._sdk.monitor import Monitor
 
 

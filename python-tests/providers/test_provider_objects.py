@@ -11,8 +11,7 @@ from cli import Project
 from kit import Thing
 from pulumi.dynamic import CheckResult, CreateResult, ResourceProvider
 from sample_package.providers import Shipped
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 
 # In Python alone: modules, virtual environments and pickling

@@ -11,9 +11,9 @@ import pytest
 from cli import Project, begin, wait_for
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
+from stacks import Stack
 
 import maloko
-from maloko._embedded import Stack
 
 SECRET = "1b47061264138c4ac30d75fd1eb44270"
 SIGNATURE = "4dabf18193072939515e22adb298388d"

@@ -5,13 +5,12 @@
 import pulumi
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult, ResourceProvider
-
-from maloko._embedded import Result, Stack
+from stacks import Run, Stack
 
 colour = "none"
 
 
-def warnings(result: Result) -> list[str]:
+def warnings(result: Run) -> list[str]:
     return [text for text in result.messages("warning") if "has changed since" in text]
 
 

@@ -8,10 +8,10 @@ import pydantic
 import pytest
 from kit import Thing
 from pulumi.dynamic import CreateResult, DiffResult, ReadResult, UpdateResult
+from stacks import Stack
 
 import maloko
 from maloko import TypedProvider
-from maloko._embedded import Stack
 
 
 class Kind(enum.Enum):

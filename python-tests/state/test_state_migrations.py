@@ -4,8 +4,7 @@ import json
 
 import pulumi
 from kit import Echo, Thing
-
-from maloko._embedded import Stack
+from stacks import Stack
 
 
 class Group(pulumi.ComponentResource):

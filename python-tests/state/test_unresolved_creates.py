@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from cli import Project
 from pulumi.dynamic import CreateResult, ReadResult, Resource, ResourceProvider
+from stacks import Stack
 
 import maloko
 from maloko import current_call
-from maloko._embedded import Stack
 
 HALF_A_CHARACTER = "\ud83d"
 
