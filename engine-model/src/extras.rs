@@ -2,7 +2,7 @@
 //! own, so that a new one leaves the other lifecycles of a seed as they are.
 
 use crate::program::{Drift, Fault, FaultKind, Lifecycle, Resource, Step, Verb};
-use crate::random::Random;
+use maloko_test_support::random::Random;
 
 /// Keeps these numbers apart from those that made the lifecycle.
 const SALT: u64 = 0x0065_7874_7261_7300;

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::program::{Alias, Drift, Fault, FaultKind, Lifecycle, Resource, Step, Use, Verb};
 use crate::provider_kind::{CheckMode, DiffMode, ProviderKind, ReadMode};
-use crate::random::Random;
+use maloko_test_support::random::Random;
 
 const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 const GROUPS: [&str; 3] = ["group", "team", "unit"];

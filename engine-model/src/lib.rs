@@ -12,7 +12,6 @@ mod packages;
 pub mod plugins;
 pub mod program;
 pub mod provider_kind;
-pub mod random;
 pub mod rules;
 pub mod run;
 pub mod sdk;

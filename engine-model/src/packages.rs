@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::program::{Alias, Fault, FaultKind, Lifecycle, Resource, Step, Use, Verb};
 use crate::provider_kind::{CheckMode, DiffMode, ProviderKind, ReadMode};
-use crate::random::Random;
+use maloko_test_support::random::Random;
 
 /// Keeps these numbers apart from those that made the lifecycle.
 const SALT: u64 = 0x7061_636b_6167_6573;

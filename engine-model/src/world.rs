@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use maloko_core::environment::{Clock, Entropy, Environment, Identity, SystemFiles, Worker, Workers};
 
-use crate::random::Random;
+use maloko_test_support::random::Random;
 
 /// How long a world may last: longer than any operation, so that whoever still waits then waits for ever.
 const LIFETIME: Duration = Duration::from_secs(24 * 3600);

@@ -15,11 +15,11 @@ use futures::executor::block_on;
 use maloko_core::environment::Environment;
 use maloko_core::error::Result;
 use maloko_core::state::{
-    Backend, Crypter, LocalBackend, MIN_GENERATIONS, Passage, Passphrase, Session, SessionOptions, StackName,
-    StoreWatch, StoreWrite, WatchedBackend, create_stack,
+    Backend, Crypter, LocalBackend, Passage, Passphrase, Session, StackName, StoreWatch, StoreWrite, WatchedBackend,
+    create_stack,
 };
 
-use maloko_test_support::engine::{requests, up};
+use maloko_test_support::engine::{options, requests, up};
 use maloko_test_support::objects::{servers, world};
 use maloko_test_support::postgres::{proxy::Proxy, server};
 use wire::Wire;
@@ -115,15 +115,8 @@ impl Measured {
 
     /// One `up`, from taking the lease to giving it back: seconds, and what was counted.
     fn up(&self, stack: &StackName, requests: &[Vec<u8>], in_flight: usize) -> (f64, Count) {
-        let options = SessionOptions {
-            crypter: self.crypter.clone(),
-            environment: Environment::system(),
-            check_integrity: true,
-            keep_generations: MIN_GENERATIONS,
-            command: "bench".to_owned(),
-        };
         let (before, begin) = (self.count(), Instant::now());
-        let session = block_on(Session::open(&self.backend, stack, options)).unwrap();
+        let session = block_on(Session::open(&self.backend, stack, options(&self.crypter))).unwrap();
         drop(up(session, requests, in_flight));
         (begin.elapsed().as_secs_f64(), self.count() - before)
     }

@@ -10,11 +10,9 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use futures::executor::block_on;
 
 use maloko_core::environment::Environment;
-use maloko_core::state::{
-    Crypter, LocalBackend, MIN_GENERATIONS, Passphrase, Session, SessionOptions, Snapshot, StackName, create_stack,
-};
+use maloko_core::state::{Crypter, LocalBackend, Passphrase, Session, Snapshot, StackName, create_stack};
 
-use maloko_test_support::engine::{requests, up};
+use maloko_test_support::engine::{options, requests, up};
 
 /// As in both bindings.
 #[global_allocator]
@@ -46,14 +44,7 @@ impl Stack {
 
     /// Opens the stack, brings it to the program's state, and folds the journal.
     fn up(&self, requests: &[Vec<u8>], in_flight: usize) {
-        let options = SessionOptions {
-            crypter: self.crypter.clone(),
-            environment: Environment::system(),
-            check_integrity: true,
-            keep_generations: MIN_GENERATIONS,
-            command: "bench".to_owned(),
-        };
-        match block_on(Session::open(&self.backend, &self.name, options)) {
+        match block_on(Session::open(&self.backend, &self.name, options(&self.crypter))) {
             Ok(session) => drop(up(session, requests, in_flight)),
             Err(error) => panic!("the stack does not open: {error}"),
         }

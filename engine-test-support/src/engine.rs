@@ -7,13 +7,14 @@ use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt};
 use prost::Message;
 
+use maloko_core::environment::Environment;
 use maloko_core::event::{Event, EventSink};
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::provider::{
     Answer, Capabilities, HANDLE_PREFIX, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderHost, ProviderReference, Revision,
 };
-use maloko_core::state::Session;
+use maloko_core::state::{Crypter, MIN_GENERATIONS, Session, SessionOptions};
 use maloko_core::value::{PROVIDER_KEY, Value};
 use maloko_core::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, encode_properties};
 use maloko_core::{Engine, ProgramEnd, PropertyMap};
@@ -70,6 +71,17 @@ struct Silent;
 
 impl EventSink for Silent {
     fn emit(&self, _event: Event) {}
+}
+
+/// How benches open a stack.
+pub fn options(crypter: &Crypter) -> SessionOptions {
+    SessionOptions {
+        crypter: crypter.clone(),
+        environment: Environment::system(),
+        check_integrity: true,
+        keep_generations: MIN_GENERATIONS,
+        command: "bench".to_owned(),
+    }
 }
 
 /// The registrations of so many independent resources, each with an input of its own.

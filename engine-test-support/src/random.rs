@@ -1,5 +1,7 @@
-//! Random numbers that a seed determines (splitmix64). By hand for the reason of `engine-model/src/random.rs`: the figures of
-//! docs/internals/reliability.md belong to seeds.
+//! Random numbers that a seed determines (splitmix64).
+//!
+//! By hand, since seeds outlive libraries: the Makefile and the documents name programs, and figures, by seed and number, and those
+//! must stay the same. A generator of a library may give other numbers with its next version.
 
 /// A generator.
 #[derive(Clone, Debug)]
@@ -23,7 +25,19 @@ impl Random {
 
     /// A number below `end`; 0 when `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % (end as u64).max(1)).unwrap()
+        let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
+        usize::try_from(self.next() % end).unwrap_or_default()
+    }
+
+    /// True in so many of a hundred cases.
+    pub fn percent(&mut self, chance: usize) -> bool {
+        self.below(100) < chance
+    }
+
+    /// One of the items; `None` when there are none.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        let index = self.below(items.len());
+        items.get(index)
     }
 }
 

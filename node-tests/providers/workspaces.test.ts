@@ -1,5 +1,6 @@
 // All in Node alone: the module systems, TypeScript and its compiler
 import { expect, test } from "vitest";
+import { byDay } from "../support/night";
 import { type Kind, type Layout, Workspace } from "../support/workspaces";
 
 const TS_CONFIG = JSON.stringify({ compilerOptions: { module: "nodenext", target: "es2022", strict: true } });
@@ -26,12 +27,11 @@ new Hidden("hidden");
 `;
 const NOTHING = "export const nothing = 1;\n";
 
-const EVERY_CHANGE: [Layout, Kind, Program][] = [
+// By day the first three.
+const LAYOUTS: [Layout, Kind, Program][] = [
     ["an npm or yarn workspace", "source, ESM", "a TypeScript program that is an ES module"],
     ["a pnpm workspace", "source, ESM", "a TypeScript program"],
     ["the store of pnpm", "compiled, ESM", "a TypeScript program that is an ES module"],
-];
-const NIGHT: [Layout, Kind, Program][] = [
     ["an npm or yarn workspace", "compiled, ESM", "a TypeScript program"],
     ["a pnpm workspace", "compiled, ESM", "a JavaScript program that is an ES module"],
     ["node_modules of npm", "compiled, CommonJS", "a TypeScript program that is an ES module"],
@@ -41,7 +41,7 @@ const NIGHT: [Layout, Kind, Program][] = [
 ];
 
 test.each(
-    process.env.MALOKO_LONG ? [...EVERY_CHANGE, ...NIGHT] : EVERY_CHANGE,
+    byDay(LAYOUTS, (_row, place) => place < 3),
 )("TypeScript providers in ESM packages delete: %s, %s, %s", (layout, kind, program) => {
     const { it, write } = workspace(layout, kind, program);
     write(MAKING);

@@ -1,6 +1,6 @@
 // What is too long for every change: `make nightly` has it (MALOKO_LONG).
 
-const NIGHT = process.env.MALOKO_LONG !== undefined;
+const NIGHT = Boolean(process.env.MALOKO_LONG);
 
 /** This function of tests at night, and else one that makes none of them. */
 export function atNight<Test extends CallableFunction>(test: Test): Test {

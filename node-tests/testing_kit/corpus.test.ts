@@ -1,5 +1,6 @@
 // The corpus of providers (`engine-kit/corpus`): the laws judge each as it says, in both languages.
 import { checkLaws, expect, LAW_NAMES, type LawName, type LawVerdict, test } from "maloko/vitest";
+import { byDay } from "../support/night";
 import { CASES, type Case, INPUTS, PREVIOUS, providerOf, Shop, waiting } from "./corpus";
 
 /** What the laws say of a case's provider. L14 waits on the machine's clock: only cases that name it try it. */
@@ -26,9 +27,9 @@ function lines(text: string): string[] {
 }
 
 // The first that breaks each law: the procedures are in Rust, and Python has more of them. In `make nightly` all.
-const TRIED = CASES.filter(
-    ({ law }, place) =>
-        process.env.MALOKO_LONG || (law !== undefined && CASES.findIndex((other) => other.law === law) === place),
+const TRIED = byDay(
+    CASES,
+    ({ law }, place) => law !== undefined && CASES.findIndex((other) => other.law === law) === place,
 );
 
 test.each(TRIED)("the laws judge each provider of the corpus as it says: $name", async (rules) => {

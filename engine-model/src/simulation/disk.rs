@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 
-use crate::random::Random;
+use maloko_test_support::random::Random;
 
 use crate::world::{Fate, World, digest};
 

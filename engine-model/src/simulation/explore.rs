@@ -13,8 +13,8 @@ use crate::driven::Driver;
 use crate::generate;
 use crate::invariant::{Broken, Invariant};
 use crate::program::{FaultKind, Lifecycle, Step, Verb};
-use crate::random::Random;
 use crate::show;
+use maloko_test_support::random::Random;
 
 use super::life::{End, Ended, Kind, Lived, Setting, Stage, Work};
 use super::provider::Told;

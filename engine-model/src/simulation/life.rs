@@ -19,10 +19,10 @@ use crate::driven::Driver;
 use crate::invariant::{Broken, Invariant};
 use crate::program::{Lifecycle, Step, Verb};
 use crate::provider_kind::ProviderKind;
-use crate::random::Random;
 use crate::run;
 use crate::sdk::{Program, Ran};
 use crate::urns;
+use maloko_test_support::random::Random;
 
 use super::bucket;
 use super::disk::{Disk, Volume};
