@@ -30,6 +30,8 @@ export default defineConfig({
     expect: { timeout: 10_000 },
     fullyParallel: false,
     forbidOnly: true,
+    // What takes long is for `make nightly-node`.
+    grepInvert: process.env.MALOKO_LONG ? undefined : /@night/,
     reporter: process.env.MALOKO_REPORT ? [["line"], ["junit", { outputFile: process.env.MALOKO_REPORT }]] : [["line"]],
     use: {
         actionTimeout: 10_000,

@@ -1,4 +1,8 @@
-"""The first test of each file runs in both languages, the others in one of them; in `make nightly-release` in both."""
+"""What `make nightly-release` runs whole: every test in both languages.
+
+For every change the first test of each file runs in both languages, the others in one of them. Where a file says
+`STARTS_PLUGINS`, each runs in one: plugins take most of its time. Tests with the marker `nightly` are for the night.
+"""
 
 import itertools
 import os
@@ -13,12 +17,14 @@ from examples.servers.postgres import Database, running_database
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if os.environ.get("MALOKO_LONG"):
         return
-    left_out = set()
-    for _, of_file in itertools.groupby(items, lambda item: item.path):
+    left_out = {item for item in items if item.get_closest_marker("nightly")}
+    by_day = [item for item in items if item not in left_out]
+    for _, of_file in itertools.groupby(by_day, lambda item: item.path):
         tests = itertools.groupby(of_file, lambda item: getattr(item, "originalname", item.name))
         for place, (_, in_languages) in enumerate(tests):
             both = list(in_languages)
-            if place > 0 and len(both) == len(LANGUAGES):
+            starts_plugins = hasattr(getattr(both[0], "module", None), "STARTS_PLUGINS")
+            if len(both) == len(LANGUAGES) and (place > 0 or starts_plugins):
                 left_out.add(both[place % len(LANGUAGES)])
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]

@@ -11,6 +11,8 @@ from examples.harness import Project, with_stack
 from examples.servers.postgres import Database
 from examples.tests.vault import files_with, kept_in_vault, remove_from_vault
 
+STARTS_PLUGINS = True
+
 
 @pytest.fixture
 def project(language: str, tmp_path: Path, database: Database) -> Project:
@@ -59,6 +61,7 @@ def test_a_role_takes_the_password_that_a_package_makes(project: Project, databa
     assert [database.roles(), kept_in_vault(project)] == [{}, {}]
 
 
+@pytest.mark.nightly
 def test_a_refresh_sees_what_was_done_behind_its_back(project: Project, database: Database) -> None:
     project.up()
     assert project.refresh() == {"same": 3}
@@ -74,6 +77,7 @@ def test_a_refresh_sees_what_was_done_behind_its_back(project: Project, database
     assert database.lets_in("app", password_of(project))
 
 
+@pytest.mark.nightly
 def test_a_password_that_the_vault_lost_is_made_anew_and_given_to_the_role(
     project: Project, database: Database
 ) -> None:
@@ -117,6 +121,7 @@ def test_a_role_whose_create_was_killed_before_its_answer_is_found(project: Proj
     assert project.up() == {"same": 3}
 
 
+@pytest.mark.nightly
 def test_a_role_of_somebody_else_is_not_taken_over(project: Project, database: Database) -> None:
     database.execute("CREATE ROLE app LOGIN CONNECTION LIMIT 2")
 

@@ -8,6 +8,8 @@ from examples.harness import EXAMPLES, Project, with_stack
 from examples.servers.postgres import Database
 from examples.tests.vault import files_with, kept_in_vault, remove_from_vault
 
+STARTS_PLUGINS = True
+
 
 @pytest.fixture
 def project(language: str, tmp_path: Path, database: Database) -> Project:
@@ -42,6 +44,7 @@ def test_each_member_of_a_team_has_a_role_and_a_password(project: Project, datab
     assert [database.roles(), kept_in_vault(project)] == [{}, {}]
 
 
+@pytest.mark.nightly
 def test_what_a_team_lost_is_made_anew(project: Project, database: Database) -> None:
     project.up()
     assert project.refresh() == {"same": 6}

@@ -70,6 +70,7 @@ def test_a_missing_token_is_named(language: str, tmp_path: Path, service: LabelS
     assert not service.requests
 
 
+@pytest.mark.nightly
 def test_a_wrong_token_is_reported_with_the_answer_of_the_service(
     language: str, tmp_path: Path, service: LabelService
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_wrong_token_is_reported_with_the_answer_of_the_service(
     assert service.colors(REPOSITORY) == {}
 
 
+@pytest.mark.nightly
 def test_a_label_that_is_there_already_is_taken_over(language: str, tmp_path: Path, service: LabelService) -> None:
     service.create_label("acme", "website", {"name": "bug", "color": "ffffff"}, {})
     project = labels_project(language, tmp_path, service.url)
@@ -92,6 +94,7 @@ def test_a_label_that_is_there_already_is_taken_over(language: str, tmp_path: Pa
     assert service.colors(REPOSITORY) == LABELS
 
 
+@pytest.mark.nightly
 def test_a_label_that_is_gone_can_still_be_destroyed(language: str, tmp_path: Path, service: LabelService) -> None:
     project = labels_project(language, tmp_path, service.url)
     project.up()
@@ -123,6 +126,7 @@ def add_to_program(project: Project, python: str, typescript: str) -> None:
         program.write(f"\n{text}\n")
 
 
+@pytest.mark.nightly
 def test_a_label_edited_behind_the_engines_back_is_put_right(
     language: str, tmp_path: Path, service: LabelService
 ) -> None:
@@ -141,6 +145,7 @@ def test_a_label_edited_behind_the_engines_back_is_put_right(
     assert service.colors(REPOSITORY) == LABELS
 
 
+@pytest.mark.nightly
 def test_a_label_of_somebody_else_is_looked_up_and_never_deleted(
     language: str, tmp_path: Path, service: LabelService
 ) -> None:

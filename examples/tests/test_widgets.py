@@ -83,6 +83,7 @@ def test_a_create_that_is_killed_before_its_answer_makes_one_widget(project: Pro
     assert service.widgets == {}
 
 
+@pytest.mark.nightly
 def test_a_missing_token_is_named(project: Project, service: WidgetService) -> None:
     del project.env["WIDGETS_TOKEN"]
 
@@ -93,6 +94,7 @@ def test_a_missing_token_is_named(project: Project, service: WidgetService) -> N
     assert service.widgets == {}
 
 
+@pytest.mark.nightly
 def test_a_destroy_uses_the_token_of_its_day(project: Project, service: WidgetService) -> None:
     project.up()
     service.token = project.env["WIDGETS_TOKEN"] = "new"
@@ -140,6 +142,7 @@ def test_a_refresh_sees_what_was_edited_and_removed_behind_its_back(project: Pro
     assert refresh(project) == {"same": 3}
 
 
+@pytest.mark.nightly
 def test_a_widget_of_somebody_else_is_looked_up_and_never_deleted(project: Project, service: WidgetService) -> None:
     id_ = made_by_hand(service)["id"]
     add_to_program(
@@ -158,6 +161,7 @@ def test_a_widget_of_somebody_else_is_looked_up_and_never_deleted(project: Proje
     assert list(service.widgets) == [id_]
 
 
+@pytest.mark.nightly
 def test_a_widget_that_exists_is_imported(project: Project, service: WidgetService) -> None:
     id_ = made_by_hand(service)["id"]
     add_to_program(

@@ -88,7 +88,7 @@ test("a stack and a run of the past have a page", async ({ watched: page }) => {
     await shows(page, project.address("stack.html"), "#/resources", /site-0/);
 });
 
-test("a run of 10,000 resources opens, and its views show it", async ({ watched: page }) => {
+test("a run of 10,000 resources opens, and its views show it", { tag: "@night" }, async ({ watched: page }) => {
     const project = new Project("large", 10_000);
     project.run("up", "--yes", "--skip-preview", "--page", "run.html");
     const address = project.address("run.html");

@@ -34,26 +34,30 @@ for (const [file, views] of [
     ["service", SERVICE],
     ["large", LARGE],
 ] as const) {
-    test(`${file}: every view, in light and dark`, async ({ watched: page }) => {
-        test.setTimeout(300_000);
-        await open(page, file);
-        for (const [name, hash, seen] of views) {
-            await test.step(name, async () => {
-                await turn(page, file, hash);
-                for (const colorScheme of ["light", "dark"] as const) {
-                    await page.emulateMedia({ colorScheme });
-                    await expect(page.locator("main")).toContainText(seen);
-                    await fits(page);
-                    await picture(page, `${name}-${colorScheme}`);
-                    await accessible(page);
-                }
-            });
-        }
-    });
+    test(
+        `${file}: every view, in light and dark`,
+        { tag: file === "large" ? "@night" : [] },
+        async ({ watched: page }) => {
+            test.setTimeout(300_000);
+            await open(page, file);
+            for (const [name, hash, seen] of views) {
+                await test.step(name, async () => {
+                    await turn(page, file, hash);
+                    for (const colorScheme of ["light", "dark"] as const) {
+                        await page.emulateMedia({ colorScheme });
+                        await expect(page.locator("main")).toContainText(seen);
+                        await fits(page);
+                        await picture(page, `${name}-${colorScheme}`);
+                        await accessible(page);
+                    }
+                });
+            }
+        },
+    );
 }
 
 for (const scheme of ["light", "dark"] as const) {
-    test.describe(scheme, () => {
+    test.describe(scheme, { tag: scheme === "dark" ? "@night" : [] }, () => {
         test.use({ colorScheme: scheme });
         test("a chosen call shows its error with the traceback", async ({ watched: page }) => {
             await open(page, "service");
