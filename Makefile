@@ -219,17 +219,17 @@ try-sources:
 # ---------------------------------------------------------------------------------------------------------------------
 # Test
 
-# The first makes what the others need; then two lanes run beside each other, and what each stage cost is told at the end
-# (.ci/stages.py). A lane's stages run one after the other. On two cores a third lane would only take the caches from the
-# others.
-LANE_RUST := test-rust-build test-rust model-sample test-examples test-page
+# The first make what the others need; then two lanes run beside each other, and what each stage cost is told at the end
+# (.ci/stages.py). A lane's stages run one after the other. The longest lanes come first, and last what uses all cores by
+# itself. On two cores a third lane would only take the caches from the others.
+LANE_RUST := test-page test-examples model-sample test-rust
 LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
-STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
+STAGES := test-build test-rust-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
 LANES ?= 2
 test: export LANES := $(LANES)
 test: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py --first test-build --jobs 4 --lane $(LANE_RUST) --lane $(LANE_NODE) --lane $(LANE_PYTHON)
+	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 --lane $(LANE_NODE) --lane $(LANE_PYTHON) --lane $(LANE_RUST)
 	@echo "make test: every suite passed"
 
 # What a commit would change, against BASE.
@@ -403,7 +403,7 @@ conformance-python conformance-node conformance-oldest-python conformance-oldest
 adoption-python adoption-node: adoption-%: $(STAMPS)/%
 	$(RUN_$*) conformance/adopt.py $(ON_$*)
 
-# The stories with provider plugins that must pass: of each language the half that conformance/plugins/pass.txt gives it; with CASES=all, as
+# The stories with provider plugins that must pass: of each language those that conformance/plugins/pass.txt gives it; with CASES=all, as
 # at night, all of them. The plugins run in our Python, whatever runs the program.
 plugin_cases = $(or $(filter-out all,$(CASES)),--must-pass $(or $(CASES),$(if $(MALOKO_LONG),all,$(1))))
 conformance-plugins-python conformance-plugins-node: conformance-plugins-%: $(STAMPS)/% $(STAMPS)/venv $(STAMPS)/node-tests-modules
