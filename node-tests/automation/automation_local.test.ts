@@ -11,6 +11,9 @@ import {
 import { expect, onTestFinished, test } from "vitest";
 import { directory, placed } from "../support/automation-kit";
 import { failureOf } from "../support/kit";
+import { atNight } from "../support/night";
+
+const nightly = atNight(test);
 
 const MODULES = join(dirname(fileURLToPath(import.meta.url)), "..", "node_modules");
 
@@ -147,7 +150,7 @@ test("a local operation is ended by a signal", async () => {
 });
 
 // In Node alone: the module systems, TypeScript and its compiler
-test("flags of the interpreter are the projects own", async () => {
+nightly("flags of the interpreter are the projects own", async () => {
     const stack = await local(
         "export const flags = process.execArgv;",
         "name: local\nruntime:\n  name: nodejs\n  options:\n    nodeargs: --title=of-project\n",

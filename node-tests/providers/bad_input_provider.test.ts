@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { newStack, type Props, Thing } from "../support/kit";
+import { byDay } from "../support/night";
 import type { Result, Stack } from "../support/stacks";
 
 const METHODS = ["check", "diff", "create", "read", "update", "delete"] as const;
@@ -249,7 +250,7 @@ test.each(
     expect(said).toContain(".l[1] is a whole number beyond 2^53");
 });
 
-test.each(WITH_VALUES)("enormous values are kept: %s", async (method) => {
+test.each(byDay(WITH_VALUES, (method) => method === "create"))("enormous values are kept: %s", async (method) => {
     const stack = newStack();
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, number) => [`k${number}`, number]));
     const result = await runWith(stack, method, wrapped(method, { n: 1, text: "x".repeat(10_000_000), many }));
