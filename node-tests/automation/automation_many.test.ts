@@ -15,9 +15,9 @@ import {
 import { expect, onTestFinished, test } from "vitest";
 import { newStack, placed, withKnownKey } from "../support/automation-kit";
 import { Echo, type Props, Thing } from "../support/kit";
-import { atNight, byDay } from "../support/night";
+import { atNight } from "../support/night";
 
-const nightly = atNight(test.runIf(process.platform === "linux"));
+const nightly = atNight(test);
 
 type Made = [InlineProgramArgs, LocalWorkspaceOptions];
 
@@ -150,8 +150,9 @@ class Thing extends pulumi.dynamic.Resource { constructor(from) { super(provider
     parentPort.postMessage((await stack.up()).outputs.from.value);
 })();`;
 
+// By day the worker that is ended has another one that runs to its end.
 // In Node alone: worker threads, and copies of the SDK that npm may install twice
-test("stacks run in worker threads", () => {
+nightly("stacks run in worker threads", () => {
     const directory = besides({
         "worker.cjs": WORKER,
         "main.cjs": `
@@ -163,10 +164,9 @@ const one = ({ name, options }) => new Promise((resolve, reject) => {
 });
 Promise.all(JSON.parse(process.argv[2]).map(one)).then((all) => console.log(all.join(" ")));`,
     });
-    const names = byDay(["one", "two", "three"], (_name, place) => place < 2);
-    const tasks = names.map((name) => ({ name, options: placed() }));
+    const tasks = ["one", "two", "three"].map((name) => ({ name, options: placed() }));
     const args = [join(directory, "main.cjs"), JSON.stringify(tasks)];
-    expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe(`${names.join(" ")}\n`);
+    expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe("one two three\n");
 });
 
 const ENDED = `
@@ -261,7 +261,7 @@ const { LocalWorkspace } = require("maloko/automation");
 
 const MANY = 100;
 
-nightly("a hundred runs in a row leave nothing behind", async () => {
+nightly.runIf(process.platform === "linux")("a hundred runs in a row leave nothing behind", async () => {
     const script = join(
         besides({
             "many.cjs": `

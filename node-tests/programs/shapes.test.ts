@@ -80,6 +80,8 @@ for (let depth = 0; depth < ${DEPTH}; depth++) {
 new Item("item", { n: 1 }, { parent });`,
     });
     it.up();
-    expect(it.up()).toContain(`${DEPTH + 2} unchanged`);
-    it.run("destroy", "--yes", "--skip-preview");
+    if (NIGHT) {
+        expect(it.up()).toContain(`${DEPTH + 2} unchanged`);
+        it.run("destroy", "--yes", "--skip-preview");
+    }
 });

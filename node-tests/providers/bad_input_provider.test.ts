@@ -130,7 +130,12 @@ const REFUSED: [string, unknown, string][] = [
     ["list", [1], "must be an object with the resource's properties, but is a list"],
 ];
 test.each(
-    WITH_VALUES.flatMap((method) => REFUSED.map(([kind, value, reason]) => ({ method, kind, value, reason }))),
+    byDay(
+        WITH_VALUES.flatMap((method, column) =>
+            REFUSED.map(([kind, value, reason], row) => ({ method, kind, value, reason, column, row })),
+        ),
+        ({ column, row }) => (column + row) % 2 === 0,
+    ),
 )("values that cannot be kept are refused with their place: $method, $kind", async ({ method, value, reason }) => {
     const stack = newStack();
     const result = await runWith(stack, method, wrapped(method, value));
@@ -183,7 +188,12 @@ const LOOKALIKES: [Props, string][] = [
     [marked("0def7320c3a5731c473e5ecbe6d01bc7"), "an archive needs assets, a path or a URI"],
 ];
 test.each(
-    WITH_VALUES.flatMap((method) => LOOKALIKES.map(([value, reason]) => ({ method, value, reason }))),
+    byDay(
+        WITH_VALUES.flatMap((method, column) =>
+            LOOKALIKES.map(([value, reason], row) => ({ method, value, reason, column, row })),
+        ),
+        ({ column, row }) => (column + row) % 4 === 0,
+    ),
 )("what only looks like a special value is refused and nothing is lost: $method, $value", async ({
     method,
     value,

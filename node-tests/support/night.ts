@@ -6,7 +6,7 @@ export const NIGHT = Boolean(process.env.MALOKO_LONG);
 /** This function of tests at night, and else one that makes none of them. */
 export function atNight<Test extends CallableFunction>(test: Test): Test {
     const none = () => none;
-    return NIGHT ? test : (Object.assign(none, { each: none, for: none }) as unknown as Test);
+    return NIGHT ? test : (Object.assign(none, { each: none, for: none, runIf: none }) as unknown as Test);
 }
 
 /** All rows of a table at night, and else those for every change. */

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { test as base, expect } from "vitest";
-import { atNight, byDay } from "../support/night";
+import { atNight, byDay, NIGHT } from "../support/night";
 
 const run = promisify(execFile);
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
@@ -105,7 +105,9 @@ test("a create that a killed run left open is told until it is settled", async (
     const settled = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: `another,${key}` });
     expect(settled.statuses.it).toMatch(/skipped|pending/);
     expect(cloud.kept()).toEqual([]);
-    expect((await cloud.run("it")).statuses.it).toBe("passed");
+    if (NIGHT) {
+        expect((await cloud.run("it")).statuses.it).toBe("passed");
+    }
 });
 
 nightly("unresolved creates are forgotten by a sweep alone", async ({ cloud }) => {

