@@ -8,7 +8,7 @@ file. `# In Node: ...` is the title of a twin that cannot have the same words.
 
 What both languages would ask of the same Rust code alone is asked once, in Python, where a command is a forked process
 and so takes a fraction of the time. That the same can be had from Node shows the smoke test of the folder,
-`smoke.test.ts`: the tests of a Python file for which it has a `describe` need no twins.
+`smoke.test.ts`: the tests of a Python file for which it has a `describe`, or one for the night, need no twins.
 
 Each file of tests is in a folder of its topic, which has the same name in both languages: `programs/test_hooks.py` and
 `programs/hooks.test.ts`.
@@ -98,7 +98,7 @@ def asked_once() -> set[Path]:
     return {
         PYTHON / smoke.parent.name / f"test_{name}.py"
         for smoke in NODE.glob(f"*/{SMOKE}")
-        for name in re.findall(r'^describe\("(\w+)"', smoke.read_text(), re.M)
+        for name in re.findall(r'^(?:describe|nights)\("(\w+)"', smoke.read_text(), re.M)
     }
 
 

@@ -23,10 +23,19 @@ const together = [
 // Files that only start commands, and never load the engine: they share a process, too.
 const commands = [
     "automation_types",
+    "bench",
     "cli",
     "closed_streams",
+    "component_code",
+    "components",
+    "damage",
+    "end_of_process",
     "for_pulumi",
+    "for_pulumi_modules",
     "forks",
+    "healthy_run",
+    "hidden_secrets",
+    "installation",
     "interrupts",
     "kit_cloud",
     "kit_misuse",
@@ -42,6 +51,9 @@ const commands = [
     "stacks",
     "terminal",
     "tutorial",
+    "watch_outside",
+    "workspaces",
+    "yarn",
 ];
 
 /** Files by their names: each is in a folder of its topic. */

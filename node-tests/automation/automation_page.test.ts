@@ -7,7 +7,10 @@ import { CommandError, type CommandRunner, LocalWorkspace, type LocalWorkspaceOp
 import { expect, test } from "vitest";
 import { directory, newStack, placed } from "../support/automation-kit";
 import { Echo, Thing } from "../support/kit";
+import { atNight } from "../support/night";
 import { dataOf, type Shown } from "../support/pages";
+
+const nightly = atNight(test);
 
 const MODULES = join(dirname(fileURLToPath(import.meta.url)), "..", "node_modules");
 
@@ -134,7 +137,7 @@ test("results of a local program have their pages", async () => {
     expect(dataOf(readFileSync(join(stack.workspace.workDir, "up.html"), "utf8")).run.kind).toBe("update");
 });
 
-test("an import has its page", async () => {
+nightly("an import has its page", async () => {
     const stack = await local();
     await stack.up();
     await stack.destroy();

@@ -1,7 +1,10 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { atNight } from "../support/night";
 import { project } from "../support/project";
+
+const nightly = atNight(test);
 
 const PRINTING = `import * as pulumi from "@pulumi/pulumi"; import { spawnSync } from "child_process";
 class Printing { async create() {
@@ -14,7 +17,7 @@ new Thing("a");
 console.log("printed by the program");
 export const n = 1;`;
 
-test("up, preview and destroy", () => {
+nightly("up, preview and destroy", () => {
     const it = project({ "index.ts": PRINTING });
     expect(it.ok("preview", "--stack", "dev")).toContain("2 to create");
     it.up();
@@ -116,7 +119,7 @@ test("Ctrl-C lets the call in flight end and keeps what it made", async () => {
     expect(it.resources()).toEqual(["first"]);
 });
 
-test("a second Ctrl-C leaves at once and the create is not forgotten", async () => {
+nightly("a second Ctrl-C leaves at once and the create is not forgotten", async () => {
     const it = project({ "index.js": SLOW });
     const { status } = await it.interrupted(UP, async (command) => {
         command.signal();

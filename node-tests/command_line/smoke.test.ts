@@ -3,8 +3,13 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LocalWorkspace } from "maloko/automation";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
 import { dataOf } from "../support/pages";
 import { type Interrupted, Project, project } from "../support/project";
+
+const nights = atNight(describe);
+
+const nightly = atNight(test);
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 
@@ -36,7 +41,7 @@ describe("bad_input", () => {
         expect(it.run(...UP).stderr).toContain("python -m maloko");
     });
 
-    test("exit codes and variables come through", () => {
+    nightly("exit codes and variables come through", () => {
         const it = project({ "index.js": "" });
         expect(it.run("up", "--yes", "--stack", "nope").status).toBe(6);
         const { status, output } = it.runWith({ PULUMI_CONFIG_PASSPHRASE: "wrong" }, ...UP);
@@ -77,7 +82,7 @@ describe("reading", () => {
         expect(it.ok("stack", "--stack", "dev")).toContain("RangeError: the quota is used up");
     });
 
-    test("a target may be given by its name", () => {
+    nightly("a target may be given by its name", () => {
         const it = project({ "index.js": `${THINGS}new Thing("first", "s"); new Thing("second", "s");` });
         const planned = it.ok("preview", "--stack", "dev", "--target", "first");
         expect(planned).toContain("+ Resource first");
@@ -85,7 +90,7 @@ describe("reading", () => {
     });
 });
 
-describe("control_characters", () => {
+nights("control_characters", () => {
     test("names and errors give no orders to a terminal", () => {
         const it = project({ "index.js": `${THINGS}new Thing("evil\\x1b[2J\\nForged: line", "s");` });
         const said = it.ok(...UP);
@@ -110,7 +115,7 @@ describe("page", () => {
         );
     });
 
-    test("a live page is served while the program runs", async () => {
+    nightly("a live page is served while the program runs", async () => {
         const it = project({
             "index.js": `const fs = require("fs"); fs.writeFileSync("started", "");
 (async () => { while (!fs.existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 5)); })();`,
@@ -126,7 +131,7 @@ describe("page", () => {
     });
 });
 
-describe("selection", () => {
+nights("selection", () => {
     test("a terminal makes a stack, which is selected from then on", async () => {
         const it = new Project({ "index.js": "" }, onTestFinished, {}, false);
         expect(it.run("up", "--yes").output).toContain("no stack is selected");
@@ -136,7 +141,7 @@ describe("selection", () => {
     });
 });
 
-describe("true_display", () => {
+nights("true_display", () => {
     test("off a terminal a long create is reported as still going, and the program goes on", async () => {
         const it = project({
             started: "",
@@ -155,7 +160,7 @@ new Thing("long", "s");`,
     });
 });
 
-describe("json_reasons", () => {
+nights("json_reasons", () => {
     test("json has the reasons of the text", () => {
         const it = project({ "index.js": `${THINGS}new Thing("first", process.env.SIZE);` });
         it.runWith({ SIZE: "s" }, ...UP);
@@ -170,7 +175,7 @@ describe("json_reasons", () => {
 });
 
 describe("first_use", () => {
-    test("results are one line of JSON, and help and the state's commands answer", () => {
+    nightly("results are one line of JSON, and help and the state's commands answer", () => {
         const it = project({ "index.js": `${THINGS}new Thing("first", "s");` });
         const { stdout, stderr } = it.run("up", "--yes", "--output", "json");
         expect(stdout.split("\n")).toHaveLength(2);

@@ -7,6 +7,9 @@ import { runInNewContext } from "node:vm";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, onTestFinished, test } from "vitest";
 import { Echo, failureOf, newStack, type Props, Thing } from "../support/kit";
+import { atNight } from "../support/night";
+
+const nightly = atNight(test);
 
 test("stacks run side by side without mixing", async () => {
     const seen: Props = {};
@@ -156,7 +159,7 @@ test("a destroy deletes what a module registered too", async () => {
     expect(stack.resources()).toEqual({});
 });
 
-test("the native module outlives the thread that loaded it", async () => {
+nightly("the native module outlives the thread that loaded it", async () => {
     // Allocators keep things per thread: the first one's must not be what the others lean on.
     const script = join(mkdtempSync(join(__dirname, "body-")), "workers.cjs");
     onTestFinished(() => rmSync(dirname(script), { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync,
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { atNight } from "../support/night";
+import { atNight, NIGHT } from "../support/night";
 import { Project, succeeded } from "../support/project";
 
 const nightly = atNight(test);
@@ -107,8 +107,11 @@ class Desks {
 
 test("the dynamic resource of a component plugin lives like any other", () => {
     const desks = new Desks();
-    expect(desks.ok(PREVIEW)).toContain("desk-note create");
-    expect(desks.notes()).toEqual({});
+    // Each run starts the plugin anew: by day those in which the resource's code is called.
+    if (NIGHT) {
+        expect(desks.ok(PREVIEW)).toContain("desk-note create");
+        expect(desks.notes()).toEqual({});
+    }
     desks.ok(UP);
     const cwd = realpathSync(desks.directory);
     expect(desks.notes()).toEqual({ top: { text: "one", made_by: "hello 1", url: "note://top", cwd } });
@@ -116,9 +119,11 @@ test("the dynamic resource of a component plugin lives like any other", () => {
     const note = desks.resources()["desk-note"];
     expect(note?.provider).toContain("::pulumi:providers:pulumi-nodejs::default::");
     expect(note?.inputs.__provider).toEqual(note?.outputs.__provider);
-    expect(desks.ok(UP)).toContain("unchanged");
-    expect(desks.ok(UP, { text: "two" })).toContain("1 updated");
-    expect(desks.texts()).toEqual({ top: "two" });
+    if (NIGHT) {
+        expect(desks.ok(UP)).toContain("unchanged");
+        expect(desks.ok(UP, { text: "two" })).toContain("1 updated");
+        expect(desks.texts()).toEqual({ top: "two" });
+    }
     expect(desks.ok(UP, { text: "two", slot: "low" })).toContain("1 replaced");
     expect(desks.texts()).toEqual({ low: "two" });
     desks.withoutProgram();
@@ -145,7 +150,9 @@ nightly("its code is shown nowhere", () => {
 test("the program's own dynamic resources stay live beside it", () => {
     const desks = new Desks();
     desks.ok(UP, { text: "one", live: true });
-    expect(desks.ok(UP, { text: "one", live: true })).toContain("unchanged");
+    if (NIGHT) {
+        expect(desks.ok(UP, { text: "one", live: true })).toContain("unchanged");
+    }
     const kept = desks.resources("--show-secrets").live?.inputs.__provider as { plaintext: string };
     expect(JSON.parse(kept.plaintext)).toContain('"maloko"');
     desks.ok(DESTROY, { text: "one", live: true });

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { NIGHT } from "../support/night";
 import { Project, succeeded } from "../support/project";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -101,8 +102,10 @@ class Boxes {
 
 test("a plugin makes a component with its children", () => {
     const boxes = new Boxes();
-    expect(boxes.ok(["preview", "--stack", "dev"])).toContain("Thing box-first create");
-    expect(boxes.objects()).toEqual({});
+    if (NIGHT) {
+        expect(boxes.ok(["preview", "--stack", "dev"])).toContain("Thing box-first create");
+        expect(boxes.objects()).toEqual({});
+    }
     const call = { prefix: "my " };
     boxes.ok(UP, { call });
     expect(Object.keys(boxes.objects())).toEqual(["here-box-first", "here-box-second"]);
@@ -110,7 +113,9 @@ test("a plugin makes a component with its children", () => {
     expect(boxes.resources()).toEqual(["box", "box-first", "box-second", "note"]);
     expect(boxes.exported()).not.toContain("hush");
     expect(boxes.ok(UP, { call })).toContain("5 unchanged");
-    boxes.ok(["refresh", "--yes", "--skip-preview", "--stack", "dev"]);
+    if (NIGHT) {
+        boxes.ok(["refresh", "--yes", "--skip-preview", "--stack", "dev"]);
+    }
     boxes.ok(DESTROY);
     expect(boxes.objects()).toEqual({});
 });

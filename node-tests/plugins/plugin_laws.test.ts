@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { checkLaws, expect, type LawName, type LawOptions, type LawVerdict, Plugin, test } from "maloko/vitest";
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { LawBreaker, THING } from "../support/law_breaking_world";
+import { atNight } from "../support/night";
 import { type Interrupted, Project } from "../support/project";
+
+const nightly = atNight(test);
 
 const INPUTS = [
     { size: 1, text: "alpha-omega" },
@@ -27,7 +30,7 @@ async function verdicts(only: readonly LawName[], options: Partial<LawOptions> =
     return checkLaws(plugin, { ...OPTIONS, ...options }, { only });
 }
 
-test("a plugin that is right keeps all laws", { timeout: 120_000 }, async () => {
+nightly("a plugin that is right keeps all laws", { timeout: 120_000 }, async () => {
     const found = await checkLaws(plugin, { ...OPTIONS, volatile: [] });
     const others = found.filter(({ status }) => status !== "holds");
     expect(others.map(({ law }) => law)).toEqual(["L13", "L16"]);

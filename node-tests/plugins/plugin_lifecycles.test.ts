@@ -2,6 +2,9 @@
 import { checkLifecycle, expect, type LifecycleOptions, runLifecycle, type Step, test } from "maloko/vitest";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { LawBreaker, THING } from "../support/law_breaking_world";
+import { atNight } from "../support/night";
+
+const nightly = atNight(test);
 
 const ONE = { size: 1, text: "alpha" };
 const INPUTS = [ONE, { size: 1, text: "beta" }, { size: 2, text: "beta" }];
@@ -57,7 +60,7 @@ test("a life shows the bug of a plugin", { timeout: 240_000 }, async () => {
     expect(message).toContain(`test("lifecycle of ${THING}", () => runLifecycle(plugin, options, [`);
 });
 
-test("lives of a plugin are drawn", { timeout: 240_000 }, async () => {
+nightly("lives of a plugin are drawn", { timeout: 240_000 }, async () => {
     const options: LifecycleOptions = { inputs: INPUTS, world, seed: 1 };
     const good = await checkLifecycle(plugin, { ...options, examples: 5, steps: 4 });
     expect(good.error?.message).toBeUndefined();

@@ -7,7 +7,10 @@ import { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
 import { Project, succeeded } from "../support/project";
+
+const nightly = atNight(test);
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PROBE = join(ROOT, "conformance", "plugins", "plugins", "probe.py");
@@ -138,7 +141,7 @@ test("a plugin's resource and a dynamic one live in one stack", () => {
     expect(its.project.resources()).toEqual([]);
 });
 
-test("a secret of a plugin is never written in plain text", () => {
+nightly("a secret of a plugin is never written in plain text", () => {
     const its = new Plugged();
     const said = its.ok(UP) + its.ok(UP, { text: "new" });
     expect(said).toContain("[secret]");
@@ -147,7 +150,7 @@ test("a secret of a plugin is never written in plain text", () => {
     expect(its.written()).not.toContain(TOKEN);
 });
 
-test("no plugin is left after a run", async () => {
+nightly("no plugin is left after a run", async () => {
     const its = new Plugged();
     its.ok(UP);
     await its.ends();

@@ -7,7 +7,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { LocalWorkspace } from "maloko/automation";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
 import { Project, succeeded } from "../support/project";
+
+const nights = atNight(describe);
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PLUGINS = join(ROOT, "conformance", "plugins", "plugins");
@@ -44,7 +47,7 @@ describe("plugins", () => {
     });
 });
 
-describe("faults", () => {
+nights("faults", () => {
     test("a plugin that is cut off when it has created an object loses nothing", () => {
         const { run, objects } = plugged("bin", join(PLUGINS, "cut.py"), PYTHON);
         expect(run(UP, { CUT: "Create:answer" }).status).not.toBe(0);

@@ -1,7 +1,10 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { atNight, byDay, NIGHT } from "../support/night";
 import { project } from "../support/project";
+
+const nightly = atNight(test);
 
 const RESOURCE = `
 class Provider { async create(inputs) { return { id: "made", outs: { ...inputs, out: "o" } }; } }
@@ -70,7 +73,7 @@ export default { n, out: new Thing("a", {}).out };`,
     expect(it.outputs()).toEqual({ n: 2, out: "o" });
 });
 
-test("main names a directory or a file", () => {
+nightly("main names a directory or a file", () => {
     const it = project({
         "Pulumi.yaml": "name: test\nruntime: nodejs\nmain: src/\n",
         "src/index.ts": "export const where = process.cwd().split('/').pop();",
@@ -80,10 +83,15 @@ test("main names a directory or a file", () => {
 });
 
 // In Node alone: the module systems, TypeScript and its compiler
-test.each([
-    ["main", "bin/index.js"],
-    ["exports", "./bin/index.js"],
-])("the working directory is the project's whatever package.json names: %s", (member, file) => {
+test.each(
+    byDay(
+        [
+            ["main", "bin/index.js"],
+            ["exports", "./bin/index.js"],
+        ],
+        ([member]) => member === "exports",
+    ),
+)("the working directory is the project's whatever package.json names: %s", (member, file) => {
     const it = project({
         "package.json": JSON.stringify({ [member]: file }),
         "bin/index.js": "exports.where = process.cwd(); exports.argument = process.argv[1];",
@@ -104,6 +112,9 @@ test("main is looked for in the nearest package.json above", () => {
     });
     it.up();
     expect(it.outputs()).toEqual({ where: "deploy" });
+    if (!NIGHT) {
+        return;
+    }
     const infra = (...args: string[]) => it.ok("-C", join(it.directory, "infra"), ...args);
     infra("stack", "init", "dev");
     infra("up", "--yes", "--skip-preview");
@@ -192,7 +203,7 @@ ${body}`;
     expect(it.resources()).toEqual([]);
 });
 
-test("resource and class removed at once is an error and loses nothing", () => {
+nightly("resource and class removed at once is an error and loses nothing", () => {
     const it = project({ "index.ts": `import * as pulumi from "@pulumi/pulumi";${TYPED}\nnew Thing("a", {});` });
     it.up();
     it.write({ "index.ts": "export const nothing = 1;" });
@@ -215,7 +226,7 @@ test("typecheck: true refuses a program whose types are wrong", () => {
 });
 
 // In Node alone: the module systems, TypeScript and its compiler
-test("errors of a program show the lines of its source", () => {
+nightly("errors of a program show the lines of its source", () => {
     const it = project({
         "index.ts":
             "\ninterface Padding { a: number }\n\nfunction inner(): never {\n    throw new Error('boom');\n}\ninner();\n",
@@ -228,7 +239,7 @@ test("errors of a program show the lines of its source", () => {
 });
 
 // In Node alone: anything can be thrown, rejected and left to nobody; timers keep a process alive
-test("a program that waits for ever says so", () => {
+nightly("a program that waits for ever says so", () => {
     const it = project({ "index.ts": "export = new Promise(() => {});" });
     const { status, output } = it.run("up", "--yes", "--skip-preview");
     expect(status).not.toBe(0);
@@ -245,7 +256,7 @@ test("a missing program and a missing SDK are named", () => {
 });
 
 // In Node alone: worker threads, and copies of the SDK that npm may install twice
-test("two copies of the SDK in one tree share the run", () => {
+nightly("two copies of the SDK in one tree share the run", () => {
     const it = project({
         "index.js": `const pulumi = require("@pulumi/pulumi"); const lib = require("./lib");${RESOURCE}
 const mine = new Thing("mine", {}); const theirs = lib.make(mine.out);

@@ -1,8 +1,9 @@
 // Programs that are long or deep: no recursion limit is met.
 import { expect, test } from "vitest";
+import { NIGHT } from "../support/night";
 import { project } from "../support/project";
 
-const [MANY, DEPTH] = process.env.MALOKO_LONG ? [1500, 500] : [300, 100];
+const [MANY, DEPTH] = NIGHT ? [1500, 500] : [300, 100];
 
 const ITEM = `
 const pulumi = require("@pulumi/pulumi");
@@ -79,6 +80,8 @@ for (let depth = 0; depth < ${DEPTH}; depth++) {
 new Item("item", { n: 1 }, { parent });`,
     });
     it.up();
-    expect(it.up()).toContain(`${DEPTH + 2} unchanged`);
-    it.run("destroy", "--yes", "--skip-preview");
+    if (NIGHT) {
+        expect(it.up()).toContain(`${DEPTH + 2} unchanged`);
+        it.run("destroy", "--yes", "--skip-preview");
+    }
 });

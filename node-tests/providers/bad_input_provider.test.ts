@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { newStack, type Props, Thing } from "../support/kit";
+import { byDay } from "../support/night";
 import type { Result, Stack } from "../support/stacks";
 
 const METHODS = ["check", "diff", "create", "read", "update", "delete"] as const;
@@ -129,7 +130,12 @@ const REFUSED: [string, unknown, string][] = [
     ["list", [1], "must be an object with the resource's properties, but is a list"],
 ];
 test.each(
-    WITH_VALUES.flatMap((method) => REFUSED.map(([kind, value, reason]) => ({ method, kind, value, reason }))),
+    byDay(
+        WITH_VALUES.flatMap((method, column) =>
+            REFUSED.map(([kind, value, reason], row) => ({ method, kind, value, reason, column, row })),
+        ),
+        ({ column, row }) => (column + row) % 2 === 0,
+    ),
 )("values that cannot be kept are refused with their place: $method, $kind", async ({ method, value, reason }) => {
     const stack = newStack();
     const result = await runWith(stack, method, wrapped(method, value));
@@ -182,7 +188,12 @@ const LOOKALIKES: [Props, string][] = [
     [marked("0def7320c3a5731c473e5ecbe6d01bc7"), "an archive needs assets, a path or a URI"],
 ];
 test.each(
-    WITH_VALUES.flatMap((method) => LOOKALIKES.map(([value, reason]) => ({ method, value, reason }))),
+    byDay(
+        WITH_VALUES.flatMap((method, column) =>
+            LOOKALIKES.map(([value, reason], row) => ({ method, value, reason, column, row })),
+        ),
+        ({ column, row }) => (column + row) % 4 === 0,
+    ),
 )("what only looks like a special value is refused and nothing is lost: $method, $value", async ({
     method,
     value,
@@ -249,7 +260,7 @@ test.each(
     expect(said).toContain(".l[1] is a whole number beyond 2^53");
 });
 
-test.each(WITH_VALUES)("enormous values are kept: %s", async (method) => {
+test.each(byDay(WITH_VALUES, (method) => method === "create"))("enormous values are kept: %s", async (method) => {
     const stack = newStack();
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, number) => [`k${number}`, number]));
     const result = await runWith(stack, method, wrapped(method, { n: 1, text: "x".repeat(10_000_000), many }));

@@ -4,6 +4,7 @@ import { currentCall } from "maloko";
 import { checkLaws, checkLifecycle, Kit } from "maloko/vitest";
 import { beforeEach, expect, test } from "vitest";
 import { besideAnotherRun, Echo, newStack, type Props, Thing } from "../support/kit";
+import { NIGHT } from "../support/night";
 import { bucketInputs, bucketOptions, GoodProvider, Service } from "../support/planted";
 import { project } from "../support/project";
 
@@ -239,10 +240,10 @@ test("the kits call close", async () => {
 });
 
 test("laws and lifecycles end with no connection open", async () => {
-    const verdicts = await checkLaws(Pooled, { ...bucketOptions, examples: 3 });
+    const verdicts = await checkLaws(Pooled, { ...bucketOptions, examples: NIGHT ? 3 : 1 });
     expect(verdicts.filter(({ status }) => status === "broken").map(({ text }) => text)).toEqual([]);
     expect([open, most > 0]).toEqual([0, true]);
-    const options = { inputs: bucketInputs, world: Service, seed: 20, examples: 30 };
+    const options = { inputs: bucketInputs, world: Service, seed: 20, examples: NIGHT ? 30 : 10 };
     const { error, rules } = await checkLifecycle(Pooled, options);
     expect(error).toBeUndefined();
     expect(Object.keys(rules)).toContain("crash");

@@ -6,12 +6,10 @@ import { Kit } from "maloko/vitest";
 import { expect, onTestFinished, test } from "vitest";
 import { placed, withKnownKey } from "../support/automation-kit";
 import { besideAnotherRun, Echo, newStack, type Props, Thing } from "../support/kit";
+import { NIGHT } from "../support/night";
 import { forgetProviders, type Stack } from "../support/stacks";
 
-const STACKS = 50;
-const RESOURCES = 20;
-const RUNS = process.env.MALOKO_LONG ? 200 : 50;
-const SEEDS = 20;
+const [STACKS, RESOURCES, RUNS, SEEDS] = NIGHT ? [50, 20, 200, 20] : [10, 10, 20, 6];
 
 /** Keeps what it was configured with in every way that a provider may. It is found again by its file. */
 const { Tenant } = createRequire(import.meta.url)("../support/sample-package/tenant.cjs") as {

@@ -4,7 +4,10 @@ import { Worker } from "node:worker_threads";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
 import { failureOf, newStack, type Props, Recording, Thing } from "../support/kit";
+import { atNight, byDay } from "../support/night";
 import { project } from "../support/project";
+
+const nightly = atNight(test);
 
 const require = createRequire(import.meta.url);
 
@@ -79,7 +82,7 @@ test("the SDK never serialises a provider, and its serialiser is never loaded", 
 });
 
 // In Node alone: objects without a class, private fields, and the SDK's serialiser of functions
-test("other functions are still serialised by the real serialiser", async () => {
+nightly("other functions are still serialised by the real serialiser", async () => {
     const serialised = await pulumi.runtime.serializeFunction(() => 42);
     expect(serialised.text).toContain("42");
 });
@@ -212,10 +215,9 @@ class Upload extends pulumi.dynamic.Resource {
 }
 if (!process.env.GONE) new Upload("upload", { target: "t" });`;
 
-test.each([
-    [["up", "--yes"]],
-    [["destroy", "--yes"]],
-])("what has no delete is removed although its provider is gone: %s", (command) => {
+test.each(
+    byDay([[["up", "--yes"]], [["destroy", "--yes"]]], (_row, place) => place === 0),
+)("what has no delete is removed although its provider is gone: %s", (command) => {
     const it = project({ "index.js": LITERAL });
     it.up();
     const { status, output } = it.runWith({ GONE: "1" }, ...command, "--stack", "dev");

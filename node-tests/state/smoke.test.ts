@@ -2,7 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { atNight, byDay } from "../support/night";
 import { type Project, project } from "../support/project";
+
+const nights = atNight(describe);
 
 // Boxes of a world that is a file, as many as another file wants.
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi"; import * as fs from "fs";
@@ -58,7 +61,7 @@ function boxes(wanted: Record<string, [number, object?]>): Project {
     return it;
 }
 
-describe("import", () => {
+nights("import", () => {
     test("objects are taken over by the option, by the command and from a list", () => {
         const it = boxes({ a: [1, { import: "n1" }] });
         has(it, { n1: 2, n2: 5, n3: 6 });
@@ -94,7 +97,7 @@ describe("refresh", () => {
     });
 });
 
-describe("refresh_first", () => {
+nights("refresh_first", () => {
     test("an update that refreshes mends drift and loss", () => {
         const it = boxes({ left: [1], right: [1] });
         it.ok(...UP);
@@ -107,7 +110,7 @@ describe("refresh_first", () => {
     });
 });
 
-describe("targets", () => {
+nights("targets", () => {
     test("what is no target stays, and is counted", () => {
         const it = boxes({ left: [1], right: [1] });
         it.ok(...UP);
@@ -117,7 +120,7 @@ describe("targets", () => {
     });
 });
 
-describe("what_stays", () => {
+nights("what_stays", () => {
     test("what is retained is counted as retained, and its provider is not called", () => {
         const it = boxes({ left: [1, { retainOnDelete: true }] });
         it.ok(...UP);
@@ -127,7 +130,7 @@ describe("what_stays", () => {
     });
 });
 
-describe("doubted_deletions", () => {
+nights("doubted_deletions", () => {
     test("what a killed destroy may have deleted is asked for", () => {
         const it = boxes({ left: [1] });
         it.ok(...UP);
@@ -143,7 +146,7 @@ describe("doubted_deletions", () => {
     });
 });
 
-describe("plans_and_history", () => {
+nights("plans_and_history", () => {
     test("an update keeps to its plan, and is in the history", () => {
         const it = boxes({ a: [1] });
         it.ok("preview", "--save-plan", "plan.json", "--stack", "dev");
@@ -190,7 +193,7 @@ describe("unchanged_runs", () => {
     });
 });
 
-describe("shared_directories", () => {
+nights("shared_directories", () => {
     test("what maloko makes from nothing is private", () => {
         const it = boxes({ a: [1] });
         mkdirSync(join(it.directory, "own"), { mode: 0o755 });
@@ -201,7 +204,7 @@ describe("shared_directories", () => {
 });
 
 // Stacks in a database and in an object store are made and changed by programs/values_property.test.ts as well.
-describe("backends", () => {
+nights("backends", () => {
     test("a stack moves to another place with its history", () => {
         const it = boxes({ a: [1] });
         it.ok(...UP);
@@ -257,9 +260,9 @@ if ("${mode}" === "program") secret.apply((text) => { throw new Error("the progr
 new Thing(secret);`,
         });
         it.ok("config", "set", "--secret", "token", CANARY, "--stack", "dev");
-        const told = [UP, [...UP, "--json"], [...UP, "--page", "run.html"], ["stack", "--stack", "dev"]].map(
-            (command) => it.run(...command).output,
-        );
+        const commands = [UP, [...UP, "--json"], [...UP, "--page", "run.html"], ["stack", "--stack", "dev"]];
+        // By day in text and on a page at once, and as the stack is shown.
+        const told = byDay(commands, (_command, place) => place >= 2).map((command) => it.run(...command).output);
         expect(told.join("")).toContain("[secret]");
         const base64 = Buffer.from(CANARY).toString("base64").slice(4, -4);
         const forms = [CANARY, JSON.stringify(CANARY).slice(1, -1), encodeURIComponent(CANARY), base64];

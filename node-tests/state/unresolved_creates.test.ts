@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { currentCall, TypedProvider } from "maloko";
 import { expect, onTestFinished, test } from "vitest";
 import { type Props, Thing } from "../support/kit";
+import { atNight } from "../support/night";
 import { project } from "../support/project";
 import { Stack } from "../support/stacks";
+
+const nightly = atNight(test);
 
 /** A stack whose state can be looked into. */
 class OpenStack extends Stack {
@@ -71,7 +74,7 @@ async function failing(stack: OpenStack, provider: Cloud, ending: () => unknown 
 const messages = (result: { diagnostics: { severity: string; message: string }[] }, severity: string): string[] =>
     result.diagnostics.filter((it) => it.severity === severity).map(({ message }) => message);
 
-test("a create whose process dies leaves an unresolved create", () => {
+nightly("a create whose process dies leaves an unresolved create", () => {
     const dying = project({
         "index.ts": `import * as pulumi from "@pulumi/pulumi"; import * as fs from "fs"; import { currentCall } from "maloko";
 class Dying {

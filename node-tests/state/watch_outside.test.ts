@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { atNight } from "../support/night";
+import { atNight, byDay } from "../support/night";
 import { type Interrupted, type Project, project } from "../support/project";
 
 const nightly = atNight(test);
@@ -108,7 +108,8 @@ const kinds: [string, Record<string, string>, Record<string, (value: string) => 
     ],
 ];
 
-for (const [kind, files, loaded] of kinds) {
+// By day TypeScript, and a module of each kind.
+for (const [kind, files, loaded] of byDay(kinds, (_row, place) => place % 3 === 0)) {
     // In Node alone: Node has two kinds of modules, TypeScript and its paths; Python has one kind
     test(`watch follows files outside of the project: ${kind}`, async () => {
         const values = new Map(Object.keys(loaded).map((name) => [name, "first"]));
@@ -140,10 +141,12 @@ test("watch follows modules outside of the project while they are imported", asy
     });
 });
 
-for (const [kind, manifest] of [
+const MANIFESTS: [kind: string, manifest: Record<string, string>][] = [
     ["CommonJS", {}],
     ["ES modules", MODULE],
-] as const) {
+];
+
+for (const [kind, manifest] of byDay(MANIFESTS, ([kind]) => kind === "ES modules")) {
     test(`watch follows what a failed run was loaded from, and those before it: ${kind}`, async () => {
         const shared = new Shared({ "first.mts": "export const VALUE = ;", "second.mts": "export const VALUE = 2;" });
         const imports = ["first", "second"].map((name) => `import { VALUE as ${name} } from "#/${name}.mts";`);
@@ -182,7 +185,7 @@ nightly("watch does not run for ever for a module outside that each run writes",
     });
 });
 
-test("only the given paths count", async () => {
+nightly("only the given paths count", async () => {
     const shared = new Shared({ "label.ts": exported("one") });
     const it = shared.project({ "index.ts": `import { VALUE } from "#/label"; console.log("label", VALUE);` });
     await watched(it, ["--path", "."], async (watching) => {

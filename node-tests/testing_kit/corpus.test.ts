@@ -26,10 +26,12 @@ function lines(text: string): string[] {
     return text.split("\n").filter((line) => !line.trim().startsWith("again: "));
 }
 
-// The first that breaks each law: the procedures are in Rust, and Python has more of them. In `make nightly` all.
+// The first that breaks every third law: the procedures are in Rust, and Python has more of them. In `make nightly` all.
+const SAMPLE = LAW_NAMES.filter((_law, place) => place % 3 === 0);
 const TRIED = byDay(
     CASES,
-    ({ law }, place) => law !== undefined && CASES.findIndex((other) => other.law === law) === place,
+    ({ law }, place) =>
+        law !== undefined && SAMPLE.includes(law) && CASES.findIndex((other) => other.law === law) === place,
 );
 
 test.each(TRIED)("the laws judge each provider of the corpus as it says: $name", async (rules) => {

@@ -48,11 +48,15 @@ function kept(): string[] {
     return names.filter((name) => !name.startsWith(".")).map((name) => join(LEDGER, name));
 }
 
-test("a test that ends leaves nothing", async ({ cloud, make }) => {
-    expect((await make()).status).toBe("passed");
-    expect(readdirSync(cloud)).toEqual([]);
-    expect(kept()).toEqual([]);
-}, 60_000);
+nightly(
+    "a test that ends leaves nothing",
+    async ({ cloud, make }) => {
+        expect((await make()).status).toBe("passed");
+        expect(readdirSync(cloud)).toEqual([]);
+        expect(kept()).toEqual([]);
+    },
+    60_000,
+);
 
 test("the next run deletes what a killed run left", async ({ cloud, make }) => {
     expect((await make({ KILLED: "afterwards" })).status).not.toBe("passed");

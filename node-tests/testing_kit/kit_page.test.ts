@@ -6,7 +6,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
 import { dataOf } from "../support/pages";
+
+const nightly = atNight(test);
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -83,7 +86,7 @@ test.each(["vitest", "jest"] as const)("a failed test leaves the page of its las
     expect(attached.sort()).toEqual(runner === "vitest" ? [...written.values()].map(({ file }) => file).sort() : []);
 });
 
-test.each(["vitest", "jest"] as const)("nothing is noted for a page that nobody asks for: %s", async (runner) => {
+nightly.each(["vitest", "jest"] as const)("nothing is noted for a page that nobody asks for: %s", async (runner) => {
     const { said, junit, report, written } = await tried(runner, false);
     expect(report.numFailedTests).toBe(3);
     expect(said + junit).not.toContain("page of the last run");

@@ -23,10 +23,13 @@ import {
 } from "maloko/vitest";
 import { onTestFinished } from "vitest";
 import type { Props } from "../support/kit";
-import { atNight } from "../support/night";
+import { atNight, byDay, NIGHT } from "../support/night";
 import { bucketOptions, GoodProvider, NewVersion, SeesNoSize } from "../support/planted";
 
 const nightly = atNight(test);
+
+// By day each law draws fewer examples.
+const FEWER = NIGHT ? {} : { examples: 3 };
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -45,7 +48,7 @@ async function verdictOf(provider: ProviderSource, options: LawOptions, law: (ty
 }
 
 test("a provider in memory that is right keeps all laws", async () => {
-    const verdicts = await checkLaws(GoodProvider, bucketOptions);
+    const verdicts = await checkLaws(GoodProvider, { ...bucketOptions, ...FEWER });
     expect(others(verdicts)).toEqual([]);
     expect(verdicts.map(({ law }) => law)).toEqual(LAW_NAMES);
 });
@@ -58,7 +61,11 @@ nightly("a failure is shrunk and names the property", async () => {
 });
 
 test("a failure can be replayed", async () => {
-    const { text } = await verdictOf(SeesNoSize, { ...bucketOptions, seed: undefined } as unknown as LawOptions, "L4");
+    // By day only the size is drawn, which is soon made small.
+    const [known] = bucketOptions.baseline.map((resource) => fc.constant(resource.inputs));
+    const sized = fc.tuple(known ?? fc.constant({}), fc.nat(999)).map(([inputs, size]) => ({ ...inputs, size }));
+    const options = NIGHT ? bucketOptions : { ...bucketOptions, inputs: sized };
+    const { text } = await verdictOf(SeesNoSize, { ...options, seed: undefined } as unknown as LawOptions, "L4");
     const [, line = ""] = /again: MALOKO_REPLAY=(\S+)/.exec(text) ?? [];
     // It is copied from a terminal.
     expect(line).toMatch(/^.{1,39}$/);
@@ -66,14 +73,15 @@ test("a failure can be replayed", async () => {
         delete process.env.MALOKO_REPLAY;
     });
     process.env.MALOKO_REPLAY = line;
-    const again = await verdictOf(SeesNoSize, bucketOptions, "L4");
+    const again = await verdictOf(SeesNoSize, options, "L4");
     const plain = (it: string): string => it.replace(/again: .*/, "");
     expect(plain(again.text)).toBe(plain(text));
     process.env.MALOKO_REPLAY = "rubbish";
     await expect(verdictOf(SeesNoSize, bucketOptions, "L4")).rejects.toThrow("MALOKO_REPLAY=rubbish is not SEED,PATH");
 });
 
-for (const runner of ["vitest", "jest"] as const) {
+// By day jest: "findings of one cause" and the documents' examples have laws as tests of vitest.
+for (const runner of byDay(["vitest", "jest"] as const, (name) => name === "jest")) {
     test(`each law is a test: ${runner}`, async () => {
         const config = { vitest: "kit-samples/laws.config.ts", jest: "kit-samples/laws.jest.config.cjs" }[runner];
         const { stdout } = await run(process.execPath, [...RUNNERS[runner], config], { cwd: import.meta.dirname });
@@ -152,7 +160,7 @@ test("settings that make no sense are told", async () => {
         "laws takes a provider object, its class, or a function",
     );
     await expect(attempt({ inputs: [{}] })).rejects.toThrow("GoodProvider is to be given a world, and there is none");
-    await expect(attempt({ ...bucketOptions, world: class {} })).resolves.toBeDefined();
+    await expect(attempt({ ...bucketOptions, ...FEWER, world: class {} })).resolves.toBeDefined();
     await expect(
         checkLaws(GoodProvider, { ...bucketOptions, baseline: "none.json" }, { only: ["L16"] }),
     ).rejects.toThrow("the baseline none.json cannot be read");
@@ -182,7 +190,7 @@ test("an exception of the provider keeps its identity", async () => {
     expect(verdict.error?.cause).toBe(lost);
 });
 
-test("examples in a list need no fast-check", async () => {
+nightly("examples in a list need no fast-check", async () => {
     const inputs = fc.sample(bucketOptions.inputs, { numRuns: 4, seed: 1 });
     expect(others(await checkLaws(GoodProvider, { ...bucketOptions, inputs }))).toEqual([]);
 });
@@ -216,7 +224,7 @@ test("the laws wait for async methods", async () => {
             return super.delete(id, props);
         }
     }
-    expect(others(await checkLaws(Waiting, { ...bucketOptions, examples: 3 }))).toEqual([]);
+    expect(others(await checkLaws(Waiting, { ...bucketOptions, examples: NIGHT ? 3 : 1 }))).toEqual([]);
 });
 
 test("check has its configuration under the first law", async () => {
