@@ -159,6 +159,7 @@ GOOD = json.dumps({"inputs": INPUTS, "secret": ["text"], "waive": {"L16": "there
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_the_command_line_judges_a_plugin(project: Project, folder: Path) -> None:
     told = judged(project, folder, GOOD)
     assert "L2 holds: 3 examples" in told
