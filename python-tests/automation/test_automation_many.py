@@ -42,7 +42,7 @@ def own_program() -> None:
 
 
 def own_stack(directory: Path, number: int) -> auto.Stack:
-    options = placed(directory, work_dir=str(directory / f"work-{number}"))
+    options = with_known_key(placed(directory, work_dir=str(directory / f"work-{number}")), f"stack-{number}")
     stack = auto.create_stack(f"stack-{number}", f"project-{number % 3}", own_program, opts=options)
     stack.set_config("who", auto.ConfigValue(f"number {number}"))
     return stack
@@ -69,8 +69,6 @@ def test_twenty_stacks_at_once_keep_apart(tmp_path: Path) -> None:
 
 
 async def _twenty(directory: Path) -> None:
-    for number in range(STACKS):
-        with_known_key(placed(directory, work_dir=str(directory / f"work-{number}")), f"stack-{number}")
     stacks = [own_stack(directory, number) for number in range(STACKS)]
     ticks = 0
 
@@ -88,7 +86,10 @@ async def _twenty(directory: Path) -> None:
 
 
 # In Python alone: asyncio beside calls that block: in Node everything is awaited
-@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize(
+    "run",
+    [pytest.param(asyncio.run, id="asyncio"), pytest.param(uvloop.run, id="uvloop", marks=pytest.mark.nightly)],
+)
 def test_twenty_stacks_are_awaited_at_once(run: Callable[[Coroutine[Any, Any, None]], None], tmp_path: Path) -> None:
     run(_twenty(tmp_path))
 
@@ -313,6 +314,7 @@ def deploy(number):
 
 
 # In Python alone: a process that forks takes the engine with it, and Python has sub-interpreters
+@pytest.mark.nightly
 def test_celery_workers_run_stacks(tmp_path: Path) -> None:
     (tmp_path / "queue").mkdir()
     (tmp_path / "results").mkdir()

@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance" / "pl
 
 import grpc
 import probe
-from pulumi.runtime.proto import engine_pb2
-from pulumi.runtime.proto import provider_pb2 as p
+from messages import engine_pb2
+from messages import provider_pb2 as p
 
 KEPT_ASIDE = ("origin", "planned")
 """Members of an object that are no inputs."""

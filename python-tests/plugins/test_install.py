@@ -197,7 +197,8 @@ def test_a_workspace_installs_lists_and_removes_plugins(store: Store) -> None:
 
 def test_a_plugin_that_is_a_program_is_installed_as_a_folder(store: Store) -> None:
     manifest = {"runtime": {"name": "python", "options": {"virtualenv": sys.prefix}}}
-    write_archive(store.archive, {"PulumiPlugin.yaml": json.dumps(manifest), "__main__.py": PROBE.read_text()})
+    modules = {"__main__.py": PROBE.read_text(), "messages.py": PROBE.with_name("messages.py").read_text()}
+    write_archive(store.archive, {"PulumiPlugin.yaml": json.dumps(manifest), **modules})
     store.project.run(*UP)
     assert store.objects() == ["here-thing-1"]
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from law_breaking_world import THING, World, plugin_in
+from night import LONG, rounds
 
 from maloko.testing import Lifecycle, LifecycleBroken, Plugin, lifecycle_machine
 
@@ -104,13 +105,15 @@ def test_a_life_shows_the_bug_of_a_plugin(
 def test_lives_of_a_plugin_are_drawn(plugin: Plugin, folder: Path) -> None:
     machine = lifecycle_machine(plugin, inputs=INPUTS, world=World(folder / "world"))
     assert machine.__name__ == "ThingLifecycle"
-    few = settings(machine.TestCase.settings, max_examples=5, stateful_step_count=4)
+    few = settings(machine.TestCase.settings, max_examples=rounds(2, 5), stateful_step_count=4)
     run_state_machine_as_test(machine, settings=few)
     folder.joinpath("world", ".breaks").write_text("L5")
     without = dict.fromkeys(("crash", "lose_answer", "restart", "second_writer"), "another test has it")
     machine = lifecycle_machine(plugin, inputs=INPUTS, world=World(folder / "world"), without=without)
+    # What is found is made short at night.
+    more = settings(few, max_examples=20, phases=few.phases if LONG else (Phase.generate,))
     with pytest.raises(LifecycleBroken, match="origin of"):
-        run_state_machine_as_test(machine, settings=settings(few, max_examples=20))
+        run_state_machine_as_test(machine, settings=more)
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there

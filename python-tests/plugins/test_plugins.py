@@ -422,6 +422,7 @@ def test_a_plugin_in_a_folder_of_the_project_runs_in_its_environment(without: Pl
         json.dumps({"runtime": {"name": "python", "options": {"virtualenv": sys.prefix}}}),
     )
     shutil.copy(PROBE, project.directory / "plugin" / "__main__.py")
+    shutil.copy(PROBE.with_name("messages.py"), project.directory / "plugin")
     assert "+ 3 created" in project.run(*UP).stdout
     assert without.objects() == ["here-thing-1"]
 

@@ -1,11 +1,10 @@
 """Programs that are long or deep: no recursion limit is met."""
 
-import os
-
 import pytest
 from cli import Project, begin
+from night import rounds
 
-MANY, DEPTH = (1500, 500) if os.environ.get("MALOKO_LONG") else (300, 100)
+MANY, DEPTH = rounds(300, 1500), rounds(100, 500)
 
 ITEM = """
 import pulumi

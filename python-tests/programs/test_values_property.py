@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 from cli import Project
 from kit import Thing
+from night import rounds
 from pulumi.dynamic import CheckResult, CreateResult, ResourceProvider
 from stacks import Stack
 
 SERVERS = Path(__file__).parents[2] / "engine-stores" / "tests"
 SEED = int(os.environ.get("MALOKO_VALUES_SEED", "1"))
-NUMBER = 120
+NUMBER = rounds(40, 120)
 
 PROGRAM = """
 import json

@@ -5,6 +5,7 @@ import math
 
 import pytest
 from kit import Thing
+from night import by_day
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
 from stacks import Run, Stack
 
@@ -237,7 +238,7 @@ def test_nan_and_whole_numbers_that_lose_digits_are_kept_with_a_warning_that_nam
     assert '["l"][1] is a whole number beyond 2**53' in warnings
 
 
-@pytest.mark.parametrize("method", WITH_VALUES)
+@pytest.mark.parametrize("method", by_day(WITH_VALUES, lambda method, _: method == "create"))
 def test_enormous_values_are_kept(stack: Stack, method) -> None:
     value = {"n": 1, "text": "x" * 10_000_000, "many": {f"k{number}": number for number in range(100_000)}}
     result = run_with(stack, method, wrapped(method, value))

@@ -3,7 +3,6 @@ set."""
 
 import asyncio
 import json
-import os
 import random
 import re
 import threading
@@ -15,6 +14,7 @@ import pulumi
 import pytest
 from automation_kit import placed, with_known_key
 from kit import Echo, Thing, nothing
+from night import rounds
 from pulumi.dynamic import CreateResult, ResourceProvider, UpdateResult
 from runs_at_once import another_run
 from stacks import Stack
@@ -23,10 +23,10 @@ import maloko
 from maloko import automation as auto
 from maloko.testing import Kit
 
-STACKS = 50
+STACKS = rounds(10, 50)
 RESOURCES = 20
-RUNS = 200 if os.environ.get("MALOKO_LONG") else 50
-SEEDS = 20
+RUNS = rounds(50, 200)
+SEEDS = rounds(5, 20)
 
 
 class Tenant(Echo):

@@ -5,13 +5,12 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from canaries import CANARIES, LINES, files, hits
-from cli import MALOKO, Project
+from cli import Project
 from collector import Collector, collector
 from night import by_day
 from pages import data_of, followed
@@ -162,23 +161,15 @@ class Trial:
             "PULUMI_CONFIG_PASSPHRASE": CANARIES["passphrase"],
         }
 
-    def run(self, *arguments: str, fails: bool = False) -> bytes:
-        done = subprocess.run(
-            [*MALOKO, *arguments],
-            cwd=self.project.directory,
-            env=self.project.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=120,
-            check=False,
-        )
+    def run(self, *arguments: str, fails: bool = False) -> str:
+        done = self.project.run(*arguments, code=None)
         output = done.stdout + done.stderr
-        assert (done.returncode != 0) == fails, output.decode(errors="replace")
+        assert (done.returncode != 0) == fails, output
         shown = [argument for argument in arguments if argument not in CANARIES.values() and "CANARY" not in argument]
-        self.said.append((" ".join(shown), output))
+        self.said.append((" ".join(shown), output.encode()))
         return output
 
-    def up(self, *arguments: str, fails: bool = False) -> bytes:
+    def up(self, *arguments: str, fails: bool = False) -> str:
         return self.run("up", "--yes", *arguments, fails=fails)
 
     def follow(self, *arguments: str) -> None:
@@ -194,7 +185,7 @@ class Trial:
         self.run("stack", "page", "-o", "stack.html")
         for entry in json.loads(self.run("stack", "history", "--json")):
             page = self.run("stack", "history", "page", str(entry["version"]), "-o", "-")
-            assert data_of(page.decode())["run"]["outcome"] != "unfinished"
+            assert data_of(page)["run"]["outcome"] != "unfinished"
             self.run("stack", "history", "show", str(entry["version"]))
 
     def mode(self, mode: str) -> None:
@@ -236,7 +227,7 @@ def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Tri
     trial.run("preview", "--json")
     trial.run("preview", "--save-plan", "plan.json", "--page", "preview.html")
     trial.follow("up", "--yes", "--skip-preview", "--page", "up.html")
-    assert b"[secret]" in trial.up()
+    assert "[secret]" in trial.up()
     trial.up("--json")
     trial.run("refresh", "--yes", "--diff", "--message", CANARIES["config"], "--page", "refresh.html")
     for command in (
@@ -263,7 +254,8 @@ def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Tri
 
 
 @pytest.mark.parametrize(
-    "mode", by_day(["raise", "partial", "unwritable", "hook", "program", "types"], lambda _, place: place % 2 == 0)
+    "mode",
+    by_day(["raise", "partial", "unwritable", "hook", "program", "types"], lambda _, place: place % 2 == 0),
 )
 def test_a_canary_in_every_place_shows_up_nowhere_when_a_run_fails(trial: Trial, mode: str) -> None:
     trial.mode(mode)

@@ -31,7 +31,7 @@ COUNTS_WHILE_LOADING = (
     "COVERAGE",
     "LD_",
 )
-EXCEPT = ("PYTHONFAULTHANDLER", "PYTHONPATH")
+EXCEPT = ("PYTHONFAULTHANDLER", "PYTHONPATH", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
 def counts_while_loading(environment: Mapping[str, str]) -> bool:

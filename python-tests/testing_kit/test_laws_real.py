@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import strategies as st
+from night import rounds
 from shop import Shop
 
 from examples.servers.labels import LabelService
@@ -38,7 +39,8 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Load:
 
 
 def outcomes(provider: Any, **attributes: Any) -> dict[str, str]:
-    laws = type("Laws", (ProviderLaws,), {"provider": provider, "examples": 8, "__module__": __name__, **attributes})
+    given = {"provider": provider, "examples": rounds(3, 8), "__module__": __name__, **attributes}
+    laws = type("Laws", (ProviderLaws,), given)
     verdicts = laws.verdicts(seed=20)  # type: ignore[attr-defined]
     return {
         law: it.text if it.outcome == "broken" else it.outcome for law, it in verdicts.items() if it.outcome != "holds"
@@ -194,6 +196,7 @@ def test_the_provider_of_stable_ids_keeps_all_laws(load: Load) -> None:
     assert others == {**needs, "L5": "waived", "L8": "waived"}
 
 
+@pytest.mark.nightly
 def test_the_provider_of_the_kits_own_tests_keeps_all_laws() -> None:
     inputs = st.fixed_dictionaries({"size": st.integers(0, 9), "colour": st.sampled_from(["red", "blue"])})
     others = outcomes(Shop, inputs=inputs, world=Objects)

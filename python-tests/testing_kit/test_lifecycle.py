@@ -13,15 +13,13 @@ import pytest
 from hypothesis import Phase, seed, settings
 from hypothesis import strategies as st
 from law_breakers import EXAMPLES, Cloud, DeletesOnce, Good, MakesTwo, Props
+from night import LONG, rounds
 from pulumi.dynamic import CreateResult, DiffResult, ReadResult, UpdateResult
 
 from maloko import MalokoError
 from maloko.testing import Lifecycle, LifecycleBroken, exported_inputs, lifecycle_machine
 from maloko.testing._judgement import ask
 from maloko.testing._lifecycle._edits import edited
-
-LONG = os.environ.get("MALOKO_LONG") == "1"
-"""All the seeds, and not two of them; Node has another one."""
 
 
 def machine(provider: Any, examples: int, **options: Any) -> Any:
@@ -45,7 +43,7 @@ def told_of_makes_two() -> tuple[str, str]:
 
 
 def test_a_provider_that_is_right_goes_through_all_its_lifecycles() -> None:
-    machine(Good, 60)().runTest()
+    machine(Good, rounds(15, 60))().runTest()
 
 
 def test_a_lifecycle_that_goes_wrong_is_made_short_and_told_as_a_test() -> None:
@@ -143,7 +141,7 @@ def test_the_steps_of_a_lifecycle_are_a_test_of_their_own() -> None:
 
 def test_a_rule_is_left_out_for_a_reason() -> None:
     machine(
-        MakesTwo, 30, without=dict.fromkeys(("crash", "lose_answer"), "the service has no idempotency keys")
+        MakesTwo, rounds(10, 30), without=dict.fromkeys(("crash", "lose_answer"), "the service has no idempotency keys")
     )().runTest()
     with pytest.raises(MalokoError, match="gives no reason for 'crash'"):
         machine(Good, 1, without={"crash": ""})
@@ -181,7 +179,7 @@ def test_no_two_resources_have_the_same_value_of_what_is_unique() -> None:
     labels = st.sampled_from(["one", "two", "three", "four", "five"])
     drawn = st.fixed_dictionaries({**{key: st.just(it) for key, it in EXAMPLES[0].items()}, "label": labels})
     case = lifecycle_machine(Labelled, inputs=drawn, world=Picky, unique=["label"]).TestCase
-    case.settings = settings(case.settings, max_examples=30)
+    case.settings = settings(case.settings, max_examples=rounds(10, 30))
     case().runTest()
     life = Lifecycle(Labelled, world=Picky, unique=["label"])
     life.edit("a", EXAMPLES[0])
@@ -275,7 +273,7 @@ def finds(provider: Any, number: int, examples: int) -> bool:
 
 def test_an_update_that_forgets_one_field_is_found_within_thirty_examples_over_twenty_seeds() -> None:
     for provider in (KeepsSize, ClaimsSize, ForgetsTheOwner):
-        missed = [number for number in range(1, 21, 1 if LONG else 16) if not finds(provider, number, 30)]
+        missed = [number for number in (range(1, 21) if LONG else (1,)) if not finds(provider, number, 30)]
         assert not missed, f"{provider.__name__}: the seeds that do not find it"
 
 

@@ -18,7 +18,7 @@ import threading
 from concurrent import futures
 
 import grpc
-from pulumi.runtime.proto import provider_pb2 as p
+from messages import provider_pb2 as p
 
 LIMIT = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", -1)]
 ANSWERS = {"Create": p.CreateResponse, "Update": p.UpdateResponse, "Read": p.ReadResponse}

@@ -19,8 +19,8 @@ from pathlib import Path
 import grpc
 from google.protobuf import any_pb2, empty_pb2, json_format, struct_pb2
 from google.rpc import status_pb2
-from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
-from pulumi.runtime.proto import provider_pb2 as p
+from messages import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
+from messages import provider_pb2 as p
 
 SIG = "4dabf18193072939515e22adb298388d"
 SECRET = "1b47061264138c4ac30d75fd1eb44270"

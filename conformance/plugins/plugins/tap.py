@@ -21,8 +21,8 @@ from pathlib import Path
 import grpc
 from google.protobuf import empty_pb2, json_format
 from google.rpc import status_pb2
-from pulumi.runtime.proto import plugin_pb2
-from pulumi.runtime.proto import provider_pb2 as p
+from messages import plugin_pb2
+from messages import provider_pb2 as p
 
 MESSAGES = {
     "Handshake": (p.ProviderHandshakeRequest, p.ProviderHandshakeResponse),
