@@ -461,8 +461,8 @@ KILL_STORE ?= directory
 # How many at a time: over a server each waits for half a minute of silence of the one that was killed.
 KILL_JOBS ?= $(if $(filter directory,$(KILL_STORE)),1,8)
 SEED ?= 1
-kill-sample-%: KILLS := 3
-kill-sample-%: PLUGIN_KILLS := 2
+kill-sample-%: KILLS := 2
+kill-sample-%: PLUGIN_KILLS := 1
 kill-sample-python kill-sample-node: kill-sample-%: kill-plugins-% kill-%
 kill-python kill-node: kill-%: $(STAMPS)/examples-python $(STAMPS)/examples-%
 	$(PY) -m examples.kill.run --lang $(LANGUAGE_$*) --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
