@@ -88,7 +88,7 @@ test("a local program runs in its own directory", async () => {
     expect((await stack.destroy()).summary.resourceChanges).toEqual({ delete: 2 });
 });
 
-test("a local program may be in a relative directory", async () => {
+nightly("a local program may be in a relative directory", async () => {
     const { workspace } = await local("export const made = true;");
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));
@@ -161,7 +161,7 @@ nightly("flags of the interpreter are the projects own", async () => {
     expect((await stack.up()).outputs.flags?.value).toEqual(["--title=of-project"]);
 });
 
-test("a project of another language is refused", async () => {
+nightly("a project of another language is refused", async () => {
     const stack = await local("", "name: local\nruntime: python\n").catch((error: unknown) => error as Error);
     const error = stack instanceof Error ? stack : await failureOf(stack.up());
     expect(error).toBeInstanceOf(CommandError);

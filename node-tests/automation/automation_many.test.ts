@@ -15,7 +15,7 @@ import {
 import { expect, onTestFinished, test } from "vitest";
 import { newStack, placed, withKnownKey } from "../support/automation-kit";
 import { Echo, type Props, Thing } from "../support/kit";
-import { atNight } from "../support/night";
+import { atNight, NIGHT } from "../support/night";
 
 const nightly = atNight(test);
 
@@ -34,6 +34,7 @@ function besides(files: Record<string, string>): string {
     return made;
 }
 
+// By day six of them.
 test("twenty stacks at once keep apart", async () => {
     const { envVars } = placed();
     const running = new Set<string>();
@@ -42,7 +43,7 @@ test("twenty stacks at once keep apart", async () => {
     const meeting = new Promise<void>((resolve) => {
         meet = resolve;
     });
-    const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
+    const names = Array.from({ length: NIGHT ? 20 : 6 }, (_, index) => `s${index}`);
     const provider = {
         create: async (inputs: Props) => {
             running.add(inputs.from);
@@ -307,7 +308,7 @@ const memory = () => { gc(); return process.memoryUsage(); };
 
 test("a stack that several make at once is made once", async () => {
     const { envVars = {} } = placed();
-    const callers = Array.from({ length: 6 });
+    const callers = Array.from({ length: NIGHT ? 6 : 3 });
     const program = async () => {};
     const made = (make: (...how: Made) => Promise<Stack>, stackName: string) =>
         Promise.all(

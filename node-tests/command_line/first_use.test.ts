@@ -31,7 +31,9 @@ test("install installs the dependencies of the project", async () => {
         "tiny/tiny.js": "module.exports = 7;",
     });
     bare(it);
-    expect(it.ok("install", "--no-dependencies")).toBe("");
+    if (NIGHT) {
+        expect(it.ok("install", "--no-dependencies")).toBe("");
+    }
     const offline = { npm_config_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };
     const said = it.runWith(offline, "install");
     expect(said.status, said.output).toBe(0);
@@ -45,6 +47,9 @@ test("install installs the dependencies of the project", async () => {
     expect(failed.status).toBe(1);
     expect(failed.stderr).toContain("`npm install` ended with");
 
+    if (!NIGHT) {
+        return;
+    }
     // The automation API runs the same command.
     it.write({ "package.json": JSON.stringify({ name: "t", version: "1.0.0" }) });
     const workspace = await LocalWorkspace.create({ workDir: it.directory });
@@ -80,9 +85,11 @@ test("new writes an install line that works before and after publication", () =>
     writeFileSync(file, "");
     expect(said("file:maloko-9.9.9.tgz")).toContain(`  npm install ${realpathSync(file)}\n`);
     // From a registry, or when the file is gone: by name.
-    expect(said("^9.9.9")).toContain("  npm install\n");
     rmSync(file);
     expect(said("file:maloko-9.9.9.tgz")).toContain("  npm install\n");
+    if (NIGHT) {
+        expect(said("^9.9.9")).toContain("  npm install\n");
+    }
 });
 
 const LAZY = `import * as pulumi from "@pulumi/pulumi";
@@ -98,9 +105,11 @@ new Thing("a");
 test("a syntax error's summary names the error", () => {
     const it = project({ "index.ts": "export const size = (;\n" });
     const place = join(realpathSync(it.directory), "index.ts");
-    const said = failing(it, "preview");
-    expect(said).toContain(`error: SyntaxError: Unexpected ";" (${place}:1:21)\n`);
-    expect(said).not.toContain("esbuild");
+    if (NIGHT) {
+        const said = failing(it, "preview");
+        expect(said).toContain(`error: SyntaxError: Unexpected ";" (${place}:1:21)\n`);
+        expect(said).not.toContain("esbuild");
+    }
     it.write({ "index.ts": 'import "./other";\n', "other.ts": "export const size = 1;\nconst a = [;\nconst b = {;\n" });
     const other = failing(it, "preview");
     const mistake = `SyntaxError: Unexpected ";" (${join(dirname(place), "other.ts")}:2:11)\n`;
@@ -141,10 +150,11 @@ new Thing("a");
 test("missing configuration is set with a command that is there", () => {
     const asking = 'import * as pulumi from "@pulumi/pulumi";\nnew pulumi.Config("store").require';
     const it = project({ "index.ts": `${asking}("zone");\n` });
-    const said = failing(it, "preview");
-    expect(said).toContain("Missing required configuration variable 'store:zone'");
-    expect(said).toContain("using the command `maloko config set store:zone <value>`");
+    // By day where a method of a provider asks.
     if (NIGHT) {
+        const said = failing(it, "preview");
+        expect(said).toContain("Missing required configuration variable 'store:zone'");
+        expect(said).toContain("using the command `maloko config set store:zone <value>`");
         it.write({ "index.ts": `${asking}Secret("zone");\n` });
         expect(failing(it, "preview")).toContain("using the command `maloko config set --secret store:zone <value>`");
     }
@@ -153,8 +163,10 @@ test("missing configuration is set with a command that is there", () => {
     expect(late).toContain("using the command `maloko config set store:zone <value>`");
     expect(late).not.toContain("pulumi config set");
     // What others say is theirs.
-    it.write({ "index.ts": 'throw new Error("run `pulumi config set a b`");\n' });
-    expect(failing(it, "preview")).toContain("Error: run `pulumi config set a b`");
+    if (NIGHT) {
+        it.write({ "index.ts": 'throw new Error("run `pulumi config set a b`");\n' });
+        expect(failing(it, "preview")).toContain("Error: run `pulumi config set a b`");
+    }
 });
 
 test("code printed by import uses the resource's own constructor", () => {

@@ -112,8 +112,8 @@ test("a plugin makes a component with its children", () => {
     expect(boxes.outputs()).toEqual({ text: "hush in http://here-box-second", label: "my label" });
     expect(boxes.resources()).toEqual(["box", "box-first", "box-second", "note"]);
     expect(boxes.exported()).not.toContain("hush");
-    expect(boxes.ok(UP, { call })).toContain("5 unchanged");
     if (NIGHT) {
+        expect(boxes.ok(UP, { call })).toContain("5 unchanged");
         boxes.ok(["refresh", "--yes", "--skip-preview", "--stack", "dev"]);
     }
     boxes.ok(DESTROY);
@@ -128,9 +128,12 @@ test("the program's transforms reach the children that a plugin makes", () => {
 
 test("a plugin's own hooks and transforms are called", () => {
     const boxes = new Boxes();
-    boxes.ok(UP, { transform: true });
-    expect(boxes.objects()["here-box-first"]).toContain("hush!");
-    boxes.ok(DESTROY);
     expect(boxes.failing(UP, { hook: true })).toContain("the hook 'box-hook' (before_create) failed");
     expect(boxes.objects()).toEqual({});
+    boxes.ok(UP, { transform: true });
+    expect(boxes.objects()["here-box-first"]).toContain("hush!");
+    if (NIGHT) {
+        boxes.ok(DESTROY);
+        expect(boxes.objects()).toEqual({});
+    }
 });

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "maloko/vitest";
 import { onTestFinished } from "vitest";
+import { NIGHT } from "../support/night";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PROBE = join(ROOT, "conformance", "plugins", "plugins", "probe.py");
@@ -64,9 +65,11 @@ test("plugins run for real where the test says so", { timeout: 60_000 }, async (
     expect(s.outputs("greeting").pet).toBe("http://here-thing-1");
     expect(s.outputs()).toEqual({ sum: 3 });
     expect(objects()).toEqual(["here-thing-1"]);
-    s.set({ size: 2 });
-    expect((await s.preview()).thing?.replaces).toEqual(["size"]);
-    await s.up();
+    if (NIGHT) {
+        s.set({ size: 2 });
+        expect((await s.preview()).thing?.replaces).toEqual(["size"]);
+        await s.up();
+    }
     await s.destroy();
     expect(objects()).toEqual([]);
 });
@@ -81,8 +84,10 @@ test("faults strike real plugins", { timeout: 60_000 }, async ({ stack }) => {
     await expect(s.up()).toFail("thing", { method: "create", match: /cut off/ });
     expect(objects()).toEqual(["there-thing-1"]);
     stub.restore();
-    await s.up();
-    expect(s.id("thing")).toBe("there-thing-1");
+    if (NIGHT) {
+        await s.up();
+        expect(s.id("thing")).toBe("there-thing-1");
+    }
 });
 
 test("plugins run in all stacks where the run says so", async ({ stack }) => {

@@ -7,7 +7,7 @@ import { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { atNight } from "../support/night";
+import { atNight, NIGHT } from "../support/night";
 import { Project, succeeded } from "../support/project";
 
 const nightly = atNight(test);
@@ -131,7 +131,9 @@ test("a plugin's resource and a dynamic one live in one stack", () => {
     const outputs = its.ok(["stack", "output", "--json", "--show-secrets", "--stack", "dev"]);
     expect(JSON.parse(outputs)).toEqual({ url: "http://here-thing-1", token: TOKEN, length: TOKEN.length });
 
-    expect(its.ok(UP)).toContain("3 unchanged");
+    if (NIGHT) {
+        expect(its.ok(UP)).toContain("3 unchanged");
+    }
 
     expect(its.ok(UP, { text: "new" })).toContain("~ 2 updated");
     expect(readFileSync(join(its.world, "here-thing-1.json"), "utf8")).toContain('"new"');
@@ -156,7 +158,7 @@ nightly("no plugin is left after a run", async () => {
     await its.ends();
 });
 
-test("no plugin is left after a run that was killed", async () => {
+nightly("no plugin is left after a run that was killed", async () => {
     const its = new Plugged();
     await its.signalledInCreate("SIGKILL");
     await its.ends();
@@ -185,7 +187,9 @@ test("a function is called when what it depends on is there", () => {
     said = its.ok(UP);
     expect(said).toContain("info from invoke");
     expect(said).toContain("sum: 1");
-    expect(its.ok(["preview", "--stack", "dev"])).toContain("info from invoke");
+    if (NIGHT) {
+        expect(its.ok(["preview", "--stack", "dev"])).toContain("info from invoke");
+    }
 });
 
 test("a program that requires another version of Pulumi is refused", () => {
@@ -193,7 +197,9 @@ test("a program that requires another version of Pulumi is refused", () => {
         "index.js": `module.exports = async () => { await require("@pulumi/pulumi").runtime.requirePulumiVersion("${range}"); };`,
     });
     const project = new Project(requiring(">=3.0.0"));
-    project.ok("preview", "--stack", "dev");
+    if (NIGHT) {
+        project.ok("preview", "--stack", "dev");
+    }
     project.write(requiring("<2.0.0 || >900.0.0"));
     expect(project.run("preview", "--stack", "dev").output).toContain(
         "Pulumi <2.0.0 || >900.0.0 is required, and maloko behaves as Pulumi 3.",

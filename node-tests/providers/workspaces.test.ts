@@ -66,9 +66,11 @@ test("a package is found again where another package manager puts it", () => {
     it.layOut("a dependency of a dependency in pnpm");
     it.up();
     expect(it.deleted).toEqual(["hidden", "label b"]);
-    write(NOTHING);
-    it.up();
-    expect(it.deleted).toEqual(["hidden", "label a", "label b"]);
+    if (NIGHT) {
+        write(NOTHING);
+        it.up();
+        expect(it.deleted).toEqual(["hidden", "label a", "label b"]);
+    }
 });
 
 test("a class that its package exports from another file is found again", () => {

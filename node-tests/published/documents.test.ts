@@ -5,6 +5,9 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { expect, onTestFinished, test } from "vitest";
+import { atNight } from "../support/night";
+
+const nightly = atNight(test);
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
 const TESTS = join(import.meta.dirname, "..");
@@ -51,7 +54,8 @@ function moduleOf({ text }: Block): string {
     return `import { ${names.join(", ")} } from "../names";\n${imports.join("\n")}\nasync function block() {\n${inside}\n}\n`;
 }
 
-test("the blocks of the documents pass the type checker", () => {
+// By day the blocks of one document run.
+nightly("the blocks of the documents pass the type checker", () => {
     const pages = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".md") && !name.startsWith("tutorials"))
         .map((name) => join(ROOT, "docs", name));
