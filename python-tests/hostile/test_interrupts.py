@@ -145,7 +145,8 @@ def test_under_nohup_a_closed_terminal_is_nothing(project: Project) -> None:
     assert "cancelling" not in ignoring.stdout
 
 
-@pytest.mark.parametrize("kind", ["sleeps", "spins", "holds the interpreter"])
+# What holds everything is given up by day as well, where the patience runs out.
+@pytest.mark.parametrize("kind", by_day(["sleeps", "spins", "holds the interpreter"], lambda kind, _: kind == "sleeps"))
 def test_a_call_is_given_up_at_its_time_limit_whatever_the_provider_does(project: Project, kind: str) -> None:
     project.write("__main__.py", PROGRAM.format(method=STUCK[kind]))
     project.run("config", "set", "maloko:callLimit", "2s")

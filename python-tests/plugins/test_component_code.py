@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cli import Project
-from night import by_day
+from night import LONG, by_day
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "conformance" / "plugins" / "plugins"
@@ -187,6 +187,7 @@ def test_a_server_that_dies_in_a_create_leaves_an_unresolved_create(desks: Desks
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_a_component_plugin_that_is_gone_is_named_and_nothing_is_lost(desks: Desks) -> None:
     desks.project.run(*UP)
     desks.without_program()
@@ -203,6 +204,7 @@ def test_a_component_plugin_that_is_gone_is_named_and_nothing_is_lost(desks: Des
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_it_may_depend_on_a_resource_of_a_package(desks: Desks) -> None:
     desks.wants(thing=True)
     desks.project.run("preview")
@@ -224,7 +226,8 @@ def test_outside_of_its_component_it_is_refused(desks: Desks) -> None:
 
 def test_its_code_is_shown_nowhere(desks: Desks) -> None:
     said, as_json = "", ""
-    for inputs in ({"text": "one"}, {"text": "one", "vague": True, "revision": "2"}):
+    # At night a change of the code as well.
+    for inputs in ({"text": "one"}, {"text": "one", "vague": True, "revision": "2"})[: 2 if LONG else 1]:
         desks.wants(**inputs)
         as_json += desks.project.run("preview", "--json").stdout
         said += desks.project.run("up", "--yes", "--diff").stdout
@@ -235,6 +238,7 @@ def test_its_code_is_shown_nowhere(desks: Desks) -> None:
     assert text[:30] not in said + as_json + desks.project.run("stack").stdout
 
 
+@pytest.mark.nightly
 def test_the_programs_own_dynamic_resources_stay_live_beside_it(desks: Desks) -> None:
     desks.wants(text="one", live=True)
     desks.project.run(*UP)

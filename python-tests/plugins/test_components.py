@@ -161,6 +161,7 @@ def test_a_component_plugin_that_dies_loses_nothing(boxes: Boxes) -> None:
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_a_component_whose_child_fails_fails_alone(boxes: Boxes) -> None:
     boxes.gives(hook=True)
     said = boxes.project.failing(*UP, "--continue-on-error")

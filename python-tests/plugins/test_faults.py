@@ -47,16 +47,14 @@ TOO_DEEP = (
 
 SAMPLE = [
     ("Handshake", "request"),
-    ("Configure", "request"),
-    ("Check", "answer"),
     ("Create", "answer"),
-    ("Diff", "answer"),
     ("Update", "answer"),
     ("Read", "request"),
     ("Delete", "answer"),
-    ("Cancel", "end"),
 ]
-"""One point in each stage of a run; what changes something is cut off once it has. At night all methods and points."""
+"""One point at the start and in each kind of step; what changes something is cut off once it has.
+
+At night all methods and points."""
 
 
 class Cut:

@@ -203,6 +203,7 @@ def test_a_plugin_that_is_a_program_is_installed_as_a_folder(store: Store) -> No
     assert store.objects() == ["here-thing-1"]
 
 
+@pytest.mark.nightly
 def test_a_plugin_whose_packages_cannot_be_installed_is_none(store: Store) -> None:
     members = {"PulumiPlugin.yaml": "runtime: python", "__main__.py": "", "requirements.txt": "./is-not-there"}
     write_archive(store.archive, members)

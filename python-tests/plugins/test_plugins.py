@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli import LONGEST_SECONDS, Project, begin
+from night import by_day
 
 PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
 
@@ -210,6 +211,7 @@ def test_the_environment_says_how_long_a_plugin_may_take_to_start(plugged: Plugg
     assert plugged.resources() == []
 
 
+@pytest.mark.nightly
 def test_no_plugin_is_left_after_a_run(plugged: Plugged) -> None:
     plugged.project.run(*UP)
     plugged.ends()
@@ -255,6 +257,7 @@ def test_a_create_in_which_the_plugin_dies_stays_unresolved(plugged: Plugged) ->
     plugged.ends()
 
 
+@pytest.mark.nightly
 def test_an_update_in_which_the_plugin_dies_is_named_by_the_next_preview_and_update(plugged: Plugged) -> None:
     project = plugged.project
     project.run(*UP)
@@ -412,7 +415,11 @@ def test_a_program_that_requires_another_version_of_pulumi_is_refused(project: P
 
 
 @pytest.mark.parametrize(
-    "listed", ["plugins:\n  providers:\n    - name: probe\n      path: ./plugin\n", "packages:\n  probe: ./plugin\n"]
+    "listed",
+    by_day(
+        ["plugins:\n  providers:\n    - name: probe\n      path: ./plugin\n", "packages:\n  probe: ./plugin\n"],
+        lambda _, place: place == 1,
+    ),
 )
 def test_a_plugin_in_a_folder_of_the_project_runs_in_its_environment(without: Plugged, listed: str) -> None:
     project = without.project

@@ -255,7 +255,9 @@ def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Tri
 
 @pytest.mark.parametrize(
     "mode",
-    by_day(["raise", "partial", "unwritable", "hook", "program", "types"], lambda _, place: place % 2 == 0),
+    by_day(
+        ["raise", "partial", "unwritable", "hook", "program", "types"], lambda mode, _: mode in ("raise", "program")
+    ),
 )
 def test_a_canary_in_every_place_shows_up_nowhere_when_a_run_fails(trial: Trial, mode: str) -> None:
     trial.mode(mode)

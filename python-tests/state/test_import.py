@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from cli import Project
+from night import rounds
 
 PROGRAM = """
 import json, pathlib, threading
@@ -321,7 +322,7 @@ def test_a_preview_lists_what_it_would_create_and_the_list_is_imported(notes: No
 
 
 def test_five_hundred_objects_are_imported_from_one_list(notes: Notes) -> None:
-    names = [f"n{number}" for number in range(500)]
+    names = [f"n{number}" for number in range(rounds(100, 500))]
     notes.has(**{name: "text of " + name for name in names})
     resources = [{"type": TYPE, "name": name, "id": name, "provider": PLACE, "properties": ["text"]} for name in names]
     notes.project.write("list.json", json.dumps({"resources": resources}))

@@ -40,15 +40,21 @@ Made("slow", pulumi.ResourceOptions(depends_on=[quick]))
 """
 
 
-@pytest.fixture
-def store() -> Iterator[str]:
-    """The address of an S3 store of its own."""
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of an S3 server that the tests of this file share."""
     with subprocess.Popen([sys.executable, SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         port = server.stdout.readline().strip()
-        yield f"s3://states/team?region=us-east-1&endpoint=http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}"
         server.stdin.close()
+
+
+@pytest.fixture
+def store(server: str, tmp_path: Path) -> str:
+    """The address of a store of the test's own."""
+    return f"s3://states/{tmp_path.name}?region=us-east-1&endpoint={server}"
 
 
 def machine(directory: Path, store: str) -> Project:

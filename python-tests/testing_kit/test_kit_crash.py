@@ -18,8 +18,8 @@ def _empty_shop() -> None:
     Shop.objects.clear()
 
 
-# By day a third of the points, each with every kind.
-@crash_everywhere(sample=None if LONG else 17)
+# By day a fifth of the points, each with every kind.
+@crash_everywhere(sample=None if LONG else 10)
 def test_nothing_is_lost_wherever_a_run_is_cut_off(maloko: Kit) -> None:
     s = maloko.stack(Shop, inputs={"size": 1})
     s.up()
