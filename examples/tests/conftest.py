@@ -1,7 +1,7 @@
 """What `make nightly-release` runs whole: every test in both languages.
 
 For every change the first test of each file runs in both languages, the others in one of them. Where a file says
-`STARTS_PLUGINS`, each runs in one: plugins take most of its time. Tests with the marker `nightly` are for the night.
+`ONE_LANGUAGE_BY_DAY`, each runs in one. Tests with the marker `nightly` are for the night.
 """
 
 import itertools
@@ -23,8 +23,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         tests = itertools.groupby(of_file, lambda item: getattr(item, "originalname", item.name))
         for place, (_, in_languages) in enumerate(tests):
             both = list(in_languages)
-            starts_plugins = hasattr(getattr(both[0], "module", None), "STARTS_PLUGINS")
-            if len(both) == len(LANGUAGES) and (place > 0 or starts_plugins):
+            in_one = hasattr(getattr(both[0], "module", None), "ONE_LANGUAGE_BY_DAY")
+            if len(both) == len(LANGUAGES) and (place > 0 or in_one):
                 left_out.add(both[place % len(LANGUAGES)])
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]

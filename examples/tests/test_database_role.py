@@ -11,7 +11,7 @@ from examples.harness import Project, with_stack
 from examples.servers.postgres import Database
 from examples.tests.vault import files_with, kept_in_vault, remove_from_vault
 
-STARTS_PLUGINS = True
+ONE_LANGUAGE_BY_DAY = True
 
 
 @pytest.fixture

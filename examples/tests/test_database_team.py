@@ -8,7 +8,7 @@ from examples.harness import EXAMPLES, Project, with_stack
 from examples.servers.postgres import Database
 from examples.tests.vault import files_with, kept_in_vault, remove_from_vault
 
-STARTS_PLUGINS = True
+ONE_LANGUAGE_BY_DAY = True
 
 
 @pytest.fixture
@@ -18,6 +18,7 @@ def project(language: str, tmp_path: Path, database: Database) -> Project:
     return project
 
 
+@pytest.mark.nightly
 def test_each_member_of_a_team_has_a_role_and_a_password(project: Project, database: Database, tmp_path: Path) -> None:
     assert project.preview() == {"create": 6}
     assert [database.roles(), kept_in_vault(project)] == [{}, {}]
