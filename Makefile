@@ -220,16 +220,17 @@ try-sources:
 # Test
 
 # The first make what the others need; then two lanes run beside each other, and what each stage cost is told at the end
-# (.ci/stages.py). A lane's stages run one after the other. The third lane is there for the waits of the others: servers, locks
-# and processes are much of it.
-LANE_RUST := test-rust model-sample test-page test-examples
+# (.ci/stages.py). A lane's stages run one after the other, and the longest lanes begin. On two cores a third one at the same
+# time would only take the caches from the others.
+LANE_RUST := model-sample test-rust
+LANE_USE := test-page test-examples
 LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
-STAGES := test-build test-rust-build $(LANE_NODE) $(LANE_PYTHON) $(LANE_RUST)
-LANES ?= 3
+STAGES := test-build test-rust-build $(LANE_NODE) $(LANE_PYTHON) $(LANE_USE) $(LANE_RUST)
+LANES ?= 2
 test: export LANES := $(LANES)
 test: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 $(foreach lane,NODE PYTHON RUST,--lane $(LANE_$(lane)))
+	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 $(foreach lane,NODE PYTHON USE RUST,--lane $(LANE_$(lane)))
 	@echo "make test: every suite passed"
 
 # What a commit would change, against BASE.
