@@ -1,6 +1,7 @@
 //! Permits for calls of providers: at most `--parallel` calls at a time, and no more than a provider class allows.
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use futures::future::{Either, select};
 
@@ -11,8 +12,12 @@ use crate::urn::Urn;
 use crate::driver::answers::RpcError;
 use crate::driver::calls::class_permits::ClassPermits;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
+use crate::driver::exchange::Exchange;
 use crate::driver::permits::Permit;
+use crate::driver::permits::Permits;
+use crate::driver::reports::Reports;
+use crate::driver::stop::Stop;
+use crate::driver::waits::Waits;
 
 /// Held while a call goes on.
 pub(in crate::driver) struct CallPermit {
@@ -20,13 +25,40 @@ pub(in crate::driver) struct CallPermit {
     _run: Permit,
 }
 
-impl Context {
+/// Who may call a provider now: `--parallel`, and the limits of provider classes.
+pub(in crate::driver) struct CallPermits {
+    /// One for each call that may be made at a time.
+    permits: Permits,
+    exchange: Arc<Exchange>,
+    stop: Arc<Stop>,
+    reports: Arc<Reports>,
+    waits: Arc<Waits>,
+}
+
+impl CallPermits {
+    /// At most `parallel` calls go on at a time.
+    pub(in crate::driver) fn new(
+        parallel: usize,
+        exchange: &Arc<Exchange>,
+        stop: &Arc<Stop>,
+        reports: &Arc<Reports>,
+        waits: &Arc<Waits>,
+    ) -> Self {
+        Self {
+            permits: Permits::new(parallel),
+            exchange: Arc::clone(exchange),
+            stop: Arc::clone(stop),
+            reports: Arc::clone(reports),
+            waits: Arc::clone(waits),
+        }
+    }
+
     /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
     /// and `diff`) is asked of every resource in every run, whether it changes or not.
     pub(in crate::driver) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
-        let permit = self.wait_watched(ActivityKind::Permit, urn, "--parallel", self.permits.acquire(1)).await;
-        self.go_on()?;
-        self.tell_call(urn);
+        let permit = self.waits.wait_watched(ActivityKind::Permit, urn, "--parallel", self.permits.acquire(1)).await;
+        self.reports.go_on()?;
+        self.reports.tell_call(urn);
         Ok(permit)
     }
 
@@ -45,7 +77,7 @@ impl Context {
             return Ok(CallPermit { _class: None, _run: self.permit(urn).await? });
         };
         let (slot, next) =
-            self.wait_watched(ActivityKind::Permit, urn, "its provider class", self.turn_of_class(class)).await?;
+            self.waits.wait_watched(ActivityKind::Permit, urn, "its provider class", self.turn_of_class(class)).await?;
         let permit = self.permit(urn).await?;
         class.begin(self.exchange.moment().instant);
         drop(next);
@@ -59,7 +91,7 @@ impl Context {
             None => None,
         };
         let next = class.next.acquire(1).await;
-        self.go_on()?;
+        self.reports.go_on()?;
         if let Some(wait) = class.wait(self.exchange.moment().instant)
             && let Either::Right(_) = select(pin!(self.exchange.wait(wait)), pin!(self.stop.wait())).await
         {

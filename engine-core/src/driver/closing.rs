@@ -1,18 +1,40 @@
 //! The end of the configured providers: `close`, where they have it.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::select;
 
 use crate::event::Severity;
+use crate::operation::Operation;
 
-use crate::driver::context::Context;
+use crate::driver::calls::providers::Providers;
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
+use crate::driver::reports::Reports;
 
 /// So long a `close` may take; less where the configuration's `maloko:callLimit` is shorter.
 const CLOSING: Duration = Duration::from_secs(10);
 
-impl Context {
+/// Ends the configured providers.
+pub(in crate::driver) struct Closing {
+    operation: Arc<Operation>,
+    exchange: Arc<Exchange>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+}
+
+impl Closing {
+    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            exchange: Arc::clone(&doors.exchange),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+        }
+    }
+
     /// Waits for the plugins that are about to come up, so that none comes up after the others were ended.
     async fn await_plugins(&self) {
         for provider in self.providers.plugins.all() {
@@ -36,7 +58,7 @@ impl Context {
         }
         let limit = self.operation.call_limit().ok().flatten().map_or(CLOSING, |limit| limit.min(CLOSING));
         for trouble in self.exchange.close(closable, limit).await {
-            self.diagnose(None, Severity::Warning, trouble);
+            self.reports.diagnose(None, Severity::Warning, trouble);
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
+use futures::future::BoxFuture;
 
 use crate::activity::ActivityKind;
 use crate::error::{Error, Result};
@@ -35,7 +36,12 @@ struct Books {
     /// The flow that goes on just now.
     current: FlowId,
     moment: Moment,
+    /// Flows that the run itself is to begin.
+    beginning: Vec<(FlowId, OwnFlow)>,
 }
+
+/// Something that the run does of itself.
+pub(in crate::driver) type OwnFlow = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Resolves when what was appended to the journal is durable.
 pub(in crate::driver) struct Written(oneshot::Receiver<Outcome>);
@@ -77,6 +83,7 @@ impl Exchange {
             next_flow: 0,
             current: 0,
             moment,
+            beginning: Vec::new(),
         }))
     }
 
@@ -121,6 +128,30 @@ impl Exchange {
     /// When what is dealt with came in.
     pub(in crate::driver) fn moment(&self) -> Moment {
         self.0.borrow().moment
+    }
+
+    /// The present time as resources keep it.
+    pub(in crate::driver) fn now(&self) -> String {
+        self.moment().time.to_string()
+    }
+
+    /// How long the operation has taken so far.
+    pub(in crate::driver) fn elapsed(&self) -> Duration {
+        self.moment().elapsed
+    }
+
+    /// Has the run begin a flow of its own.
+    pub(in crate::driver) fn begin(
+        &self,
+        flow: FlowId,
+        work: impl FnOnce() -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) {
+        self.0.borrow_mut().beginning.push((flow, Box::new(work)));
+    }
+
+    /// The flows of its own that the run is to begin.
+    pub(in crate::driver) fn take_beginning(&self) -> Vec<(FlowId, OwnFlow)> {
+        std::mem::take(&mut self.0.borrow_mut().beginning)
     }
 
     /// Leaves word that a resource has to wait; the wait is over when what this gives is dropped.

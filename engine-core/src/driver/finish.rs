@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Outcome, Severity, Summary};
+use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
@@ -11,39 +12,123 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::driver::answers::{ProgramEnd, Report};
-use crate::driver::context::Context;
+use crate::driver::closing::Closing;
+use crate::driver::components::Components;
+use crate::driver::deletion::leftovers::Deletion;
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
+use crate::driver::journal::Journal;
+use crate::driver::permits::Once;
+use crate::driver::planning::Planning;
+use crate::driver::recovery::find_existing::Recovery;
+use crate::driver::refresh::read_objects::Refresh;
+use crate::driver::refresh_first::RefreshFirst;
+use crate::driver::registration::adoptions::Adoptions;
+use crate::driver::registration::provider_classes::ProviderClasses;
+use crate::driver::reports::Reports;
+use crate::driver::reports::Tally;
+use crate::driver::reports::notices::Notices;
+use crate::driver::selected_texts::SelectedTexts;
+use crate::driver::selection::Selection;
+use crate::driver::steps::planned::PlanKeeping;
 use crate::driver::stop::Failure;
+use crate::driver::stop::Stop;
+use crate::driver::unresolved::UnresolvedCreates;
 
-impl Context {
+/// Ends a run.
+pub(in crate::driver) struct Finish {
+    operation: Arc<Operation>,
+    base: Arc<Snapshot>,
+    exchange: Arc<Exchange>,
+    stop: Arc<Stop>,
+    reports: Arc<Reports>,
+    notices: Arc<Notices>,
+    unresolved: Arc<UnresolvedCreates>,
+    plan: Arc<PlanKeeping>,
+    recovery: Arc<Recovery>,
+    refresh: Arc<Refresh>,
+    deletion: Arc<Deletion>,
+    classes: Arc<ProviderClasses>,
+    adoptions: Arc<Adoptions>,
+    refresh_first: Arc<RefreshFirst>,
+    closing: Arc<Closing>,
+    selected: Arc<SelectedTexts>,
+    journal: Arc<Journal>,
+    planning: Arc<Planning>,
+    selection: Arc<Selection>,
+    components: Arc<Components>,
+    wound_up: Once<()>,
+}
+
+impl Finish {
+    pub(in crate::driver) fn new(
+        doors: &Doors,
+        recovery: &Arc<Recovery>,
+        refresh: &Arc<Refresh>,
+        deletion: &Arc<Deletion>,
+        classes: &Arc<ProviderClasses>,
+        adoptions: &Arc<Adoptions>,
+        refresh_first: &Arc<RefreshFirst>,
+        closing: &Arc<Closing>,
+        selected: &Arc<SelectedTexts>,
+    ) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            base: Arc::clone(&doors.base),
+            exchange: Arc::clone(&doors.exchange),
+            stop: Arc::clone(&doors.stop),
+            reports: Arc::clone(&doors.reports),
+            notices: Arc::clone(&doors.notices),
+            unresolved: Arc::clone(&doors.unresolved),
+            plan: Arc::clone(&doors.plan),
+            recovery: Arc::clone(recovery),
+            refresh: Arc::clone(refresh),
+            deletion: Arc::clone(deletion),
+            classes: Arc::clone(classes),
+            adoptions: Arc::clone(adoptions),
+            refresh_first: Arc::clone(refresh_first),
+            closing: Arc::clone(closing),
+            selected: Arc::clone(selected),
+            journal: Arc::clone(&doors.journal),
+            planning: Arc::clone(&doors.planning),
+            selection: Arc::clone(&doors.selection),
+            components: Arc::clone(&doors.components),
+            wound_up: Once::default(),
+        }
+    }
+
     /// Does what follows the program's last registration, once: deletions in an update or destroy, reads in a refresh.
     pub(super) async fn wind_up(&self) {
         self.wound_up
             .get_or_do(async || {
-                self.all_told().await;
-                if self.stop.is_halted() || self.begin_with_refresh().await.is_err() || self.refuse_unknown_targets() {
+                self.reports.all_told().await;
+                if self.stop.is_halted()
+                    || self.refresh_first.begin_with_refresh().await.is_err()
+                    || self.selected.refuse_unknown_targets()
+                {
                     return;
                 }
                 match self.operation.kind {
                     OperationKind::Update => {
-                        self.refresh_the_rest().await;
-                        self.read_doubted_leftovers().await;
-                        self.delete_leftovers().await;
-                        self.miss_planned_steps();
+                        self.refresh_first.refresh_the_rest().await;
+                        self.refresh.read_doubted_leftovers().await;
+                        self.deletion.delete_leftovers().await;
+                        self.plan.miss_planned_steps();
                     }
                     OperationKind::Destroy => {
                         if self.operation.refresh {
-                            self.refresh_all().await;
+                            self.refresh.refresh_all().await;
                         }
-                        self.read_doubted_leftovers().await;
-                        self.look_for_unresolved_creates().await;
-                        self.delete_leftovers().await;
+                        self.refresh.read_doubted_leftovers().await;
+                        self.recovery.look_for_unresolved_creates().await;
+                        self.deletion.delete_leftovers().await;
                     }
                     OperationKind::Refresh => {
-                        self.refresh_all().await;
-                        self.look_for_unresolved_creates().await;
-                        self.import_pending_creates().await;
+                        self.refresh.refresh_all().await;
+                        self.recovery.look_for_unresolved_creates().await;
+                        self.recovery.import_pending_creates().await;
                     }
-                    OperationKind::Import => self.adopt_all().await,
+                    OperationKind::Import => self.adoptions.adopt_all().await,
                     OperationKind::Load => {}
                 }
             })
@@ -54,17 +139,17 @@ impl Context {
     /// has (unless it failed), folds the journal into the checkpoint and reports.
     pub(in crate::driver) async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         self.stop.idle().await;
-        self.all_told().await;
+        self.reports.all_told().await;
         let error = program.error.filter(|_| !self.stop.is_halted());
         if error.is_some() {
             // What the refresh finds counts also when the program fails; a failure of the refresh has been told.
-            drop(self.begin_with_refresh().await);
+            drop(self.refresh_first.begin_with_refresh().await);
         }
         let mut of_no_update = None;
         if let Some(error) = error {
             if self.operation.kind == OperationKind::Update {
                 if !self.repeats_a_failure(&error) {
-                    self.diagnose(None, Severity::Error, error.clone());
+                    self.reports.diagnose(None, Severity::Error, error.clone());
                 }
                 self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, true);
             } else {
@@ -73,34 +158,31 @@ impl Context {
         }
         self.wind_up().await;
         self.stop.idle().await;
-        self.all_told().await;
+        self.reports.all_told().await;
         self.tell_of_failed_program(of_no_update);
-        self.tell_of_classes().await;
+        self.classes.tell_of_classes().await;
         self.tell_of_open_components();
-        self.tell_of_unresolved_creates();
-        self.tell_of_doubted_deletions();
-        let waiting = self.waiting();
-        self.tell_of_waiting(&waiting);
-        self.tell_of_notices();
+        self.unresolved.tell_of_unresolved_creates();
+        self.recovery.tell_of_doubted_deletions();
+        let waiting = self.deletion.waiting();
+        self.deletion.tell_of_waiting(&waiting);
+        self.notices.tell_of_notices();
         self.apply_stack_outputs();
         let compacted =
             if self.operation.dry_run { Ok(false) } else { self.exchange.fold(self.final_snapshot()).await };
         if let Err(error) = &compacted {
-            self.diagnose(None, Severity::Error, error.to_string());
+            self.reports.diagnose(None, Severity::Error, error.to_string());
             self.stop.fail(Failure::new(error), true);
         }
         // Behind the fold: a process that is ended meanwhile has lost nothing.
-        self.close_providers().await;
+        self.closing.close_providers().await;
         let failure = self.stop.failure();
-        let (changes, maybe_corrupt) = {
-            let run_state = self.run_state();
-            (run_state.counts.clone(), run_state.maybe_corrupt)
-        };
+        let Tally { changes, maybe_corrupt } = self.reports.tally();
         let summary = Summary {
             is_preview: self.operation.dry_run,
             outcome: self.stop.outcome(),
             maybe_corrupt,
-            duration_seconds: self.elapsed().as_secs_f64(),
+            duration_seconds: self.exchange.elapsed().as_secs_f64(),
             changes,
         };
         self.exchange.tell(Event::Summary(summary.clone()));
@@ -108,12 +190,12 @@ impl Context {
         Ok(Report {
             state_written: compacted?,
             waiting: waiting.len(),
-            spared: self.run_state().spared,
+            spared: self.deletion.spared(),
             summary,
             source: failure.as_ref().and_then(|failure| failure.source.clone()),
             urn: failure.as_ref().and_then(|failure| failure.urn.clone()),
             method: failure.as_ref().and_then(|failure| failure.method),
-            error: failure.map(|failure| failure.message.map_text(|text| self.redacted(text).into_owned())),
+            error: failure.map(|failure| failure.message.map_text(|text| self.reports.redacted(text).into_owned())),
         })
     }
 
@@ -121,13 +203,13 @@ impl Context {
     /// error is no concern of the run's: the program may only have met outputs or a configuration that it did not expect.
     fn tell_of_failed_program(&self, error: Option<String>) {
         let Some(error) = error else { return };
-        if self.stop.failure().is_none() && self.run_state().failed.is_empty() {
+        if self.stop.failure().is_none() && self.selection.failed().is_empty() {
             let first = error.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             let text = format!("the program failed ({first}), and no provider object was missed");
-            self.diagnose(None, Severity::Info, text);
+            self.reports.diagnose(None, Severity::Info, text);
         } else {
             let found = "the provider objects that it did not bring are found by the state's references, where that is possible";
-            self.diagnose(None, Severity::Warning, format!("the program failed; {found}\n{error}"));
+            self.reports.diagnose(None, Severity::Warning, format!("the program failed; {found}\n{error}"));
         }
     }
 
@@ -136,18 +218,11 @@ impl Context {
         let first = error.lines().next().unwrap_or_default();
         let Some((resource, _)) = first.split_once("] failed to register") else { return false };
         let named = |urn: &Urn| resource.contains(&format!("resource {} [{}", urn.name(), urn.own_type()));
-        self.run_state().failed.iter().any(named)
+        self.selection.failed().iter().any(named)
     }
 
     fn tell_of_open_components(&self) {
-        let mut open: Vec<_> = {
-            let mut run_state = self.run_state();
-            let root = run_state.root.clone();
-            let stack = root.and_then(|root| run_state.open.remove_entry(&root));
-            let others = std::mem::take(&mut run_state.open);
-            run_state.open.extend(stack);
-            others.into_values().collect()
-        };
+        let mut open: Vec<_> = self.components.close_all().into_values().collect();
         open.sort_by(|a, b| a.urn.cmp(&b.urn));
         for metadata in open {
             self.exchange.tell(Event::StepDone(metadata));
@@ -156,19 +231,12 @@ impl Context {
 
     /// The stack's outputs: a run that succeeded replaces them, one that failed lays them over the old ones.
     fn apply_stack_outputs(&self) {
-        let (root, given) = {
-            let mut run_state = self.run_state();
-            (run_state.root.clone(), run_state.stack_outputs.take())
-        };
-        let Some(root) = root else { return };
-        let Some((number, resource)) =
-            self.run_state().resource(&root).map(|(number, resource)| (number, Arc::clone(resource)))
-        else {
-            return;
-        };
+        let given = self.components.take_stack_outputs();
+        let Some(root) = self.components.root() else { return };
+        let Some((number, resource)) = self.journal.resource(&root) else { return };
         let old = self
-            .run_state()
-            .planner
+            .planning
+            .planner()
             .old_state(&root)
             .map(|(_, resource)| resource.outputs_or_empty())
             .unwrap_or_default();
@@ -181,12 +249,10 @@ impl Context {
         };
         let resource =
             Arc::new(ResourceState { outputs: (!new.is_empty()).then(|| Arc::clone(&new)), ..(*resource).clone() });
-        let (change, metadata) = {
-            let mut run_state = self.run_state();
-            (run_state.set(number, Arc::clone(&resource)), run_state.open.remove(&root))
-        };
+        let change = self.journal.set(number, Arc::clone(&resource));
+        let metadata = self.components.close(&root);
         if !self.operation.dry_run && new != old {
-            self.exchange.append_unawaited(vec![change]);
+            self.journal.append_unawaited(vec![change]);
         }
         if let Some(mut metadata) = metadata {
             metadata.new = Some(resource);
@@ -204,11 +270,11 @@ impl Context {
     /// The state as it would be written now, its resources in no order.
     pub(super) fn final_snapshot(&self) -> Snapshot {
         let base = &self.base;
-        let run_state = self.run_state();
+        let ledger = self.journal.ledger();
         Snapshot {
-            resources: run_state.ledger.finished_resources(),
-            pending: run_state.ledger.pending().cloned().collect(),
-            unresolved_creates: run_state.ledger.recorded_unresolved_creates(),
+            resources: ledger.finished_resources(),
+            pending: ledger.pending().cloned().collect(),
+            unresolved_creates: ledger.recorded_unresolved_creates(),
             secrets_provider: base.secrets_provider.clone(),
             other: base.other.clone(),
         }

@@ -17,8 +17,8 @@ use crate::value::{PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, encode_properties};
 
 use crate::driver::ProgramEnd;
-use crate::driver::actions::{Outcome, Ticket, Work};
-use crate::driver::context::Given;
+use crate::driver::actions::{Outcome, Request, Ticket, Work};
+use crate::driver::doors::{Doors, Given};
 use crate::driver::tests::outside_world::moment;
 
 use super::*;
@@ -31,14 +31,14 @@ impl Alone {
     }
 
     fn with_ids(new_id: Arc<dyn Fn() -> String + Send + Sync>) -> Self {
-        let context = Context::new(Given {
+        let doors = Doors::new(Given {
             operation: Arc::new(Operation::new(OperationKind::Update, "proj", "dev")),
             base: Arc::new(Snapshot::default()),
             crypter: None,
             moment: moment(),
             new_id,
         });
-        let mut alone = Self(Run::new(Arc::new(context)));
+        let mut alone = Self(Run::new(Arc::new(Flows::new(doors))));
         alone.take(Input::Begin);
         let stack = RegisterResourceRequest {
             r#type: STACK_TYPE.to_owned(),
@@ -198,7 +198,7 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
             actions.extend(run.take(input));
         }
         run.make_durable(actions);
-        let snapshot = run.0.context().snapshot();
+        let snapshot = run.0.all().finish.snapshot();
         assert_eq!(
             snapshot.resources.iter().filter(|resource| resource.id == "i-1").count(),
             1,
@@ -229,9 +229,9 @@ fn the_end_of_a_run_waits_until_an_answer_that_came_late_is_recorded() {
 fn a_request_that_is_given_up_leaves_its_turn_to_others() {
     let mut run = Alone::new();
     let (flow, _) = run.begin_create();
-    assert_eq!(run.0.context().stop.in_flight(), 1);
+    assert_eq!(run.0.all().doors.stop.in_flight(), 1);
     run.take(Input::Forget(flow));
-    assert_eq!(run.0.context().stop.in_flight(), 0);
+    assert_eq!(run.0.all().doors.stop.in_flight(), 0);
     let (_, actions) = run.ask(Request::Finish(ProgramEnd::default()));
     assert!(matches!(only_work(actions).1, Work::Fold(_)));
 }
@@ -261,8 +261,8 @@ fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
     let answered = |action: &Action| matches!(action, Action::Answer(id, Response::Panicked) if *id == flow);
     actions.extend(run.take(Input::Forget(0)));
     assert!(actions.iter().any(answered));
-    assert_eq!(run.0.context().stop.in_flight(), 0);
-    assert!(run.0.context().stop.failure().is_some_and(|failure| failure.message.contains("no entropy")));
+    assert_eq!(run.0.all().doors.stop.in_flight(), 0);
+    assert!(run.0.all().doors.stop.failure().is_some_and(|failure| failure.message.contains("no entropy")));
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn what_was_dropped_before_it_was_done_fails_its_step_and_nothing_waits_for_it()
     assert!(is_told(&actions, |event| matches!(event, Event::StepFailed(_))));
     assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
     // Its object may exist.
-    assert_eq!(run.0.context().snapshot().pending.len(), 1);
+    assert_eq!(run.0.all().finish.snapshot().pending.len(), 1);
 }
 
 #[test]

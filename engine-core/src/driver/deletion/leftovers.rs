@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use atomic_refcell::AtomicRefCell;
 use futures::future::join_all;
 
 use crate::event::{Event, IMPLIED, Op};
 use crate::hash::FixedSet;
+use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{Leftovers, RegistrationError, Step};
 use crate::resource_state::ResourceState;
@@ -14,23 +16,62 @@ use crate::schedule::{Level, deletion_levels};
 use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
-use crate::driver::context::Context;
+use crate::driver::answers::Spared;
+use crate::driver::calls::provider_plugins::ProviderPlugins;
+use crate::driver::doors::Doors;
 use crate::driver::exchange::WatchedWait;
+use crate::driver::journal::Journal;
+use crate::driver::planning::Planning;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
 use crate::driver::steps::delete::deletion_op;
+use crate::driver::steps::execute::Steps;
+use crate::driver::stop::Stop;
+use crate::driver::waits::Waits;
 
-impl Context {
+/// Deletes what is no longer wanted.
+pub(in crate::driver) struct Deletion {
+    pub(super) operation: Arc<Operation>,
+    pub(super) stop: Arc<Stop>,
+    pub(super) reports: Arc<Reports>,
+    pub(super) waits: Arc<Waits>,
+    pub(super) steps: Arc<Steps>,
+    pub(super) provider_plugins: Arc<ProviderPlugins>,
+    pub(super) planning: Arc<Planning>,
+    pub(super) journal: Arc<Journal>,
+    pub(super) selection: Arc<Selection>,
+    /// What stays because it is protected, where the operation leaves that out.
+    pub(super) spared: AtomicRefCell<Spared>,
+}
+
+impl Deletion {
+    pub(in crate::driver) fn new(doors: &Doors, steps: &Arc<Steps>, provider_plugins: &Arc<ProviderPlugins>) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            stop: Arc::clone(&doors.stop),
+            reports: Arc::clone(&doors.reports),
+            waits: Arc::clone(&doors.waits),
+            steps: Arc::clone(steps),
+            provider_plugins: Arc::clone(provider_plugins),
+            planning: Arc::clone(&doors.planning),
+            journal: Arc::clone(&doors.journal),
+            selection: Arc::clone(&doors.selection),
+            spared: AtomicRefCell::default(),
+        }
+    }
+
     /// Deletes every resource that the program no longer has, and those that wait for their deletion.
     pub(in crate::driver) async fn delete_leftovers(&self) {
+        self.planning.end();
         let leftovers = {
-            let mut run_state = self.run_state();
-            run_state.deletes_leftovers = true;
-            run_state.planner.leftovers(|number| run_state.ledger.get(number))
+            let ledger = self.journal.ledger();
+            self.planning.planner().leftovers(|number| ledger.get(number))
         };
         let mut condemned = match leftovers {
             Ok(condemned) => condemned,
             Err(refused) => {
                 for refusal in refused {
-                    self.refuse(&refusal);
+                    self.reports.refuse(&refusal);
                 }
                 return;
             }
@@ -42,10 +83,12 @@ impl Context {
         self.tell_of_what_stays(&condemned);
         self.spare_what_failures_need(&mut condemned);
         self.spare_providers_in_use(&mut condemned);
-        self.start_plugins_of(condemned.values());
+        self.provider_plugins.start_plugins_of(condemned.values());
         let mut kept = FixedSet::default();
         // What a protected resource needs is known to stay before anything goes.
-        for number in condemned.iter().filter(|(_, resource)| self.is_protected(resource)).map(|(number, _)| *number) {
+        for number in
+            condemned.iter().filter(|(_, resource)| self.steps.is_protected(resource)).map(|(number, _)| *number)
+        {
             keep_what_it_needs(number, &condemned, &mut kept);
         }
         let levels = deletion_levels(&condemned);
@@ -70,9 +113,9 @@ impl Context {
         let later = levels.iter().skip(1).flatten();
         later
             .filter(|(_, resource)| {
-                resource.custom && !resource.urn.is_default_provider() && !self.is_protected(resource)
+                resource.custom && !resource.urn.is_default_provider() && !self.steps.is_protected(resource)
             })
-            .filter_map(|(number, resource)| Some((*number, self.wait_for_deletions(&resource.urn)?)))
+            .filter_map(|(number, resource)| Some((*number, self.waits.wait_for_deletions(&resource.urn)?)))
             .collect()
     }
 
@@ -84,11 +127,10 @@ impl Context {
             return;
         }
         let staying: Vec<(ResourceNumber, Arc<ResourceState>)> = {
-            let run_state = self.run_state();
-            let untouched =
-                |number: &ResourceNumber| !run_state.planner.is_handled(*number) && !condemned.contains_key(number);
-            let known = run_state.planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
-            let resource = |number| Some((number, Arc::clone(run_state.ledger.get(number)?)));
+            let planner = self.planning.planner();
+            let untouched = |number: &ResourceNumber| !planner.is_handled(*number) && !condemned.contains_key(number);
+            let known = planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
+            let resource = |number| Some((number, self.journal.numbered(number)?));
             known
                 .filter_map(resource)
                 .filter(|(_, resource)| !resource.delete && !resource.pending_replacement)
@@ -101,20 +143,20 @@ impl Context {
                 Some((number, Arc::clone(&resource))),
                 Some(Arc::clone(&resource)),
             );
-            self.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&resource)))));
-            self.run_state().count(Op::Same, &step.urn);
-            self.tell(Event::StepDone(step.metadata(Some(resource))));
+            self.reports.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&resource)))));
+            self.reports.count(Op::Same, &step.urn);
+            self.reports.tell(Event::StepDone(step.metadata(Some(resource))));
         }
     }
 
     /// The resources whose objects go, and take along those that are `deletedWith` them. An object that this run found
     /// alive goes with an owner that it found alive; only an old object of an earlier run may have had an owner of that time.
     fn going(&self, condemned: &Leftovers, kept: &FixedSet<ResourceNumber>) -> Going {
-        let run_state = self.run_state();
-        let base = run_state.planner.base();
+        let planner = self.planning.planner();
+        let base = planner.base();
         let mut going = Going::default();
         for (number, resource) in condemned {
-            if resource.pending_replacement || kept.contains(number) || self.is_protected(resource) {
+            if resource.pending_replacement || kept.contains(number) || self.steps.is_protected(resource) {
                 continue;
             }
             if base.get(*number as usize).is_some_and(|old| old.delete) {
@@ -129,11 +171,11 @@ impl Context {
 
     /// Refuses the deletions if one of them is of a resource that the host has taken under its guard.
     fn refuse_guarded(&self, condemned: &Leftovers) -> bool {
-        let guarded = std::mem::take(&mut self.run_state().guarded);
+        let guarded = self.selection.take_guarded();
         let mut refused = false;
         for resource in condemned.values().filter(|resource| !resource.delete) {
             if let Some(reason) = guarded.get(&resource.urn) {
-                self.refuse(&RegistrationError::on(&resource.urn, reason.clone()));
+                self.reports.refuse(&RegistrationError::on(&resource.urn, reason.clone()));
                 refused = true;
             }
         }
@@ -143,20 +185,18 @@ impl Context {
     /// With continue-on-error: nothing goes that a failed resource depends on.
     fn spare_what_failures_need(&self, condemned: &mut Leftovers) {
         let mut needed: Vec<Urn> = {
-            let run_state = self.run_state();
+            let (failed, planner) = (self.selection.failed(), self.planning.planner());
             // A resource whose update failed still goes by its former URN.
-            let former = run_state.failed.iter().filter_map(|urn| run_state.planner.formerly(urn));
-            former.chain(&run_state.failed).cloned().collect()
+            let former = failed.iter().filter_map(|urn| planner.formerly(urn));
+            former.chain(&*failed).cloned().collect()
         };
         if needed.is_empty() {
             return;
         }
         needed.sort();
         let mut seen: UrnSet = UrnSet::default();
-        let resources: UrnMap<Arc<ResourceState>> = {
-            let run_state = self.run_state();
-            run_state.ledger.resources().map(|(_, resource)| (resource.urn.clone(), Arc::clone(resource))).collect()
-        };
+        let resources: UrnMap<Arc<ResourceState>> =
+            self.journal.resources().into_iter().map(|(_, resource)| (resource.urn.clone(), resource)).collect();
         while let Some(urn) = needed.pop() {
             if seen.insert(urn.clone())
                 && let Some(resource) = resources.get(&urn)
@@ -176,8 +216,8 @@ impl Context {
             return;
         }
         let staying: Vec<Arc<ResourceState>> = {
-            let run_state = self.run_state();
-            let resources = run_state.ledger.resources().filter(|(number, _)| !condemned.contains_key(number));
+            let ledger = self.journal.ledger();
+            let resources = ledger.resources().filter(|(number, _)| !condemned.contains_key(number));
             resources
                 .filter(|(_, resource)| !resource.pending_replacement)
                 .map(|(_, resource)| Arc::clone(resource))
@@ -217,12 +257,12 @@ impl Context {
             let step = deletion_step(number, resource, implied);
             let calls = step.op == Op::Delete || step.op == Op::DeleteReplaced;
             if !(side_by_side && calls) {
-                if !matches!(self.delete_one(step).await, Ok(true)) {
+                if !matches!(self.steps.delete_one(step).await, Ok(true)) {
                     failed.push(number);
                 }
                 continue;
             }
-            running.push(async move { (number, matches!(self.delete_one(step).await, Ok(true))) });
+            running.push(async move { (number, matches!(self.steps.delete_one(step).await, Ok(true))) });
         }
         failed.extend(join_all(running).await.into_iter().filter(|(_, deleted)| !deleted).map(|(number, _)| number));
         failed

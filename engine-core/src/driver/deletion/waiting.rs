@@ -8,7 +8,7 @@ use crate::operation::OperationKind;
 use crate::plan::first_few;
 use crate::resource_state::ResourceState;
 
-use crate::driver::context::Context;
+use crate::driver::deletion::leftovers::Deletion;
 
 /// So many are named in a line.
 const NAMED: usize = 5;
@@ -29,15 +29,14 @@ impl Waiting {
     }
 }
 
-impl Context {
+impl Deletion {
     /// What waits now, by what it is called in messages. An operation that is not to delete anything leaves it alone.
     pub(in crate::driver) fn waiting(&self) -> Waiting {
         if !matches!(self.operation.kind, OperationKind::Update | OperationKind::Destroy) {
             return Waiting::default();
         }
-        let run_state = self.run_state();
         let mut waiting = Waiting::default();
-        for (_, resource) in run_state.ledger.resources() {
+        for (_, resource) in self.journal.ledger().resources() {
             if resource.waits_for_deletion() {
                 waiting.old_objects.push(named(resource));
             } else if resource.waits_for_object() {
@@ -64,7 +63,7 @@ impl Context {
                 format!("{what} for deletion: {}; ", first_few(&waiting.old_objects, NAMED)),
                 next("deletes what waits")
             ];
-            self.diagnose(None, Severity::Warning, text);
+            self.reports.diagnose(None, Severity::Warning, text);
         }
         if !waiting.without_object.is_empty() {
             let what = of_number(
@@ -76,7 +75,7 @@ impl Context {
                 format!("{what}: {}; ", first_few(&waiting.without_object, NAMED)),
                 next("makes what is missing")
             ];
-            self.diagnose(None, Severity::Warning, text);
+            self.reports.diagnose(None, Severity::Warning, text);
         }
     }
 }

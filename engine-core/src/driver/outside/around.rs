@@ -12,7 +12,8 @@ use crate::state::{Change, Session};
 use crate::urn::Urn;
 
 use crate::driver::actions::{Action, Moment, Wait, Work};
-use crate::driver::context::{Context, Given};
+use crate::driver::doors::{Doors, Given};
+use crate::driver::flows::Flows;
 use crate::driver::outside::layers::bounded::BoundedErrors;
 use crate::driver::outside::layers::in_flight::InFlight;
 use crate::driver::outside::layers::plugins::WithPlugins;
@@ -50,7 +51,7 @@ impl Outside {
         let moment = Moment { instant: host.now(), time: environment.clock.now(), elapsed: Duration::ZERO };
         // A machine that has no randomness has refused to encrypt anything before this.
         let new_id = Arc::new(move || environment.new_uuid().unwrap_or_default().to_string());
-        let context = Context::new(Given {
+        let doors = Doors::new(Given {
             operation: Arc::clone(&operation),
             base: Arc::new(session.snapshot().clone()),
             crypter: session.crypter().cloned(),
@@ -74,7 +75,7 @@ impl Outside {
             waits: Mutex::default(),
             started,
         };
-        (Arc::new(outside), Run::new(Arc::new(context)))
+        (Arc::new(outside), Run::new(Arc::new(Flows::new(doors))))
     }
 
     /// The present moment, as the run takes it with each input.

@@ -30,8 +30,8 @@ use crate::urn::Urn;
 
 use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
-use crate::driver::context::logged;
 use crate::driver::notice::Notice;
+use crate::driver::reports::logged;
 use crate::driver::run::Run;
 use crate::driver::stop::panicked;
 
@@ -153,7 +153,7 @@ impl Engine {
     /// The number of the program's requests that are being answered, and of late answers that are being recorded.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.run().context().stop.in_flight()
+        self.run().all().doors.stop.in_flight()
     }
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
@@ -216,7 +216,7 @@ impl Engine {
     /// The state as the run has made it so far, for hosts that keep it in memory.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        self.run().context().snapshot()
+        self.run().all().finish.snapshot()
     }
 
     fn run(&self) -> MutexGuard<'_, Run> {

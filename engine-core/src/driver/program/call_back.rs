@@ -5,9 +5,9 @@ use prost::Message;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::wire::{Callback, why_unreadable};
 
-use crate::driver::context::Context;
+use crate::driver::program::Functions;
 
-impl Context {
+impl Functions {
     /// Calls a function of the program, or of a plugin, with a message and takes its answer. `label` is how errors name it.
     pub(in crate::driver) async fn call_back<M: Message + Default>(
         &self,

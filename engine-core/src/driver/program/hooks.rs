@@ -13,7 +13,7 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
+use crate::driver::program::Functions;
 
 /// How often an operation may fail before its error stands, whatever the error hooks say.
 const MAX_FAILURES: usize = 100;
@@ -69,7 +69,7 @@ pub(in crate::driver) fn moments(op: Op) -> Option<(HookMoment, HookMoment)> {
     }
 }
 
-impl Context {
+impl Functions {
     /// Refuses a resource that is bound to a hook which the program has not registered.
     pub(in crate::driver) fn guard_hooks(&self, hooks: &Hooks) -> Result<(), String> {
         for (moment, names) in hooks {
@@ -110,7 +110,7 @@ impl Context {
             if !hook.ignore_errors || failed.kind == ProviderErrorKind::Cancelled {
                 return Err(failed);
             }
-            self.diagnose(Some(urn), Severity::Warning, failed.message);
+            self.reports.diagnose(Some(urn), Severity::Warning, failed.message);
         }
         Ok(())
     }
@@ -124,8 +124,8 @@ impl Context {
         occasion: Occasion<'_>,
     ) -> Result<(), RpcError> {
         let Err(error) = self.run_hooks(urn, hooks, moment, occasion).await else { return Ok(()) };
-        self.report_failure(urn, &error, !self.operation.continue_on_error);
-        self.go_on()
+        self.reports.report_failure(urn, &error, !self.operation.continue_on_error);
+        self.reports.go_on()
     }
 
     /// Calls the hooks that follow the creation or update of a component, whose outputs are known now.
@@ -183,7 +183,7 @@ impl Context {
                  asks for it: {error}"
             )
         };
-        self.diagnose(Some(urn), Severity::Warning, text);
+        self.reports.diagnose(Some(urn), Severity::Warning, text);
         Ok(failures < MAX_FAILURES)
     }
 }

@@ -3,7 +3,6 @@
 pub(super) mod doubted_deletions;
 pub(super) mod find_existing;
 pub(super) mod pending;
-pub(super) mod unresolved_creates;
 
 #[cfg(test)]
 mod doubted_deletions_tests;

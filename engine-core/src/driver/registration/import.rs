@@ -11,7 +11,7 @@ use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
+use crate::driver::registration::register::RegistrationFlow;
 use crate::driver::registration::registered::Registered;
 
 /// Why an object could not be taken over.
@@ -22,7 +22,7 @@ pub(in crate::driver) enum ImportFailure {
     Call(ProviderError),
 }
 
-impl Context {
+impl RegistrationFlow {
     /// Asks for an object that is to be taken over; `None` when that is not the question.
     pub(in crate::driver) async fn ask_for_import(
         &self,
@@ -39,10 +39,10 @@ impl Context {
             return Some(Err(ImportFailure::Refused(refusal)));
         }
         // When the run has been stopped, the question that follows says so.
-        let _permit = self.call_permit(&registration.urn, resolved).await.ok()?;
+        let _permit = self.call_permits.call_permit(&registration.urn, resolved).await.ok()?;
         let answer = self.providers.call(resolved, &registration.urn, question.method.clone()).await;
         if let Ok(Answer::Read { id, outputs, inputs, .. }) = &answer {
-            outputs.iter().chain(inputs).for_each(|properties| self.learn_secrets_of(properties));
+            outputs.iter().chain(inputs).for_each(|properties| self.reports.learn_secrets_of(properties));
             if *id != registration.goal.import_id
                 && let Err(refusal) = self.claim_imported(registration, id, resolved)
             {
@@ -60,7 +60,7 @@ impl Context {
     ) -> Result<(), RegistrationError> {
         let resource = ResourceState { id: id.to_owned(), ..registration.new_state() };
         let formerly = registration.old.as_ref().map(|(_, old)| &old.urn);
-        self.claim(resource, formerly, resolved)
+        self.claims.claim(resource, formerly, resolved)
     }
 
     /// Tells that an object could not be taken over. A preview goes on, to tell of all of them; so does a run with
@@ -75,15 +75,15 @@ impl Context {
         let step = Step::new(Op::Import, &urn, registration.old.clone(), Some(Arc::new(resource)));
         let goes_on = self.operation.continue_on_error || self.operation.dry_run;
         if !self.operation.dry_run {
-            self.run_state().failed.insert(urn.clone());
+            self.selection.fail(urn.clone());
         }
-        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
         match failure {
-            ImportFailure::Refused(refusal) if goes_on => self.complain(&refusal),
-            ImportFailure::Refused(refusal) => drop(self.refuse(&refusal)),
-            ImportFailure::Call(error) => self.report_failure(&urn, &error, !goes_on),
+            ImportFailure::Refused(refusal) if goes_on => self.reports.complain(&refusal),
+            ImportFailure::Refused(refusal) => drop(self.reports.refuse(&refusal)),
+            ImportFailure::Call(error) => self.reports.report_failure(&urn, &error, !goes_on),
         }
-        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
         match (goes_on, self.operation.dry_run) {
             (false, _) => Err(RpcError::unavailable()),
             (true, true) => Ok((urn, Registered::Unknown)),

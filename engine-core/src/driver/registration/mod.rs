@@ -2,11 +2,12 @@
 
 mod adopted_types;
 pub(super) mod adoptions;
-mod claim;
-mod component_code;
+pub(super) mod claim;
+pub(super) mod component_code;
 pub(super) mod construct;
 pub(super) mod import;
 pub(super) mod migrations;
+mod noticed_classes;
 pub(super) mod numbers;
 pub(super) mod packages;
 pub(super) mod provider_classes;

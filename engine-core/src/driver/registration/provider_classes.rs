@@ -7,16 +7,39 @@ use crate::event::{Op, Severity};
 use crate::message;
 use crate::message::Command;
 use crate::operation::CODE_CHANGES;
+use crate::operation::Operation;
 use crate::plan::{CodeChange, Registration, Step, changed_classes, kept_revision};
 use crate::provider::StoredProvider;
 use crate::urn::Urn;
 
 use crate::driver::calls::component_code::ComponentCode;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
-use crate::driver::context::Context;
-use crate::driver::context::noticed_classes::{Noticed, Unfindable, class_name};
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
+use crate::driver::registration::noticed_classes::{Classes, Noticed, Unfindable, class_name};
+use crate::driver::reports::Reports;
 
-impl Context {
+/// What is noticed of provider classes: whether their code has changed, and whether it can be found again.
+pub(in crate::driver) struct ProviderClasses {
+    operation: Arc<Operation>,
+    exchange: Arc<Exchange>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    classes: Classes,
+}
+
+impl ProviderClasses {
+    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            exchange: Arc::clone(&doors.exchange),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            classes: Classes::default(),
+        }
+    }
+
     /// Compares the provider that serves a registration with the one that made or last changed the resource.
     pub(in crate::driver) fn compare_code(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
         let Some((_, old)) = &registration.old else { return };
@@ -96,7 +119,7 @@ impl Context {
             };
             let changed = changed.join(", ");
             let message = message![format!("provider code changed since the last update: {changed}. "), consequence];
-            self.diagnose(None, Severity::Info, message);
+            self.reports.diagnose(None, Severity::Info, message);
         }
         let mut unfindable = Vec::new();
         for (place, class) in classes {
@@ -106,13 +129,13 @@ impl Context {
                 let resources = resources(count);
                 if from < to {
                     let message = format!("{option} rose from {from} to {to}: {name} ({resources}). They are updated");
-                    self.diagnose(None, Severity::Info, message);
+                    self.reports.diagnose(None, Severity::Info, message);
                 } else {
                     let message = format!(
                         "{option} fell from {from} to {to}: {name} ({resources}). They are not updated. If the code of \
                          version {from} was taken back on purpose, raise {option} above {from}"
                     );
-                    self.diagnose(None, Severity::Warning, message);
+                    self.reports.diagnose(None, Severity::Warning, message);
                 }
             }
             if let Some(found) = class.unfindable {
@@ -150,7 +173,7 @@ impl Context {
                 "once the program no longer makes this provider ({name}), it could not be found again to delete or \
                  refresh what it made{rest}. {advice}"
             );
-            return self.diagnose(Some(first), Severity::Warning, message);
+            return self.reports.diagnose(Some(first), Severity::Warning, message);
         }
         let list = unfindable.iter().map(said).collect::<Vec<_>>().join("\n    ");
         let message = format!(
@@ -158,7 +181,7 @@ impl Context {
              what they made. {advice}\n    {list}",
             unfindable.len()
         );
-        self.diagnose(None, Severity::Warning, message);
+        self.reports.diagnose(None, Severity::Warning, message);
     }
 }
 

@@ -1,8 +1,11 @@
 //! A registration's way through: plan, ask, act, answer.
 
+use std::sync::Arc;
+
 use crate::activity::ActivityKind;
 use crate::digest::sha256;
 use crate::event::{Event, Op, Severity};
+use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::property_path::PathPattern;
@@ -11,13 +14,30 @@ use crate::served_by::ServedBy;
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
+use crate::driver::call_permits::CallPermits;
+use crate::driver::calls::provider_plugins::ProviderPlugins;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::context::waits::{ITS_DELETION, OTHER_PLANS};
+use crate::driver::deletion::deletions_first::EarlierDeletions;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
+use crate::driver::doors::Doors;
+use crate::driver::journal::Journal;
 use crate::driver::permits::Permit;
+use crate::driver::planning::Planning;
+use crate::driver::recovery::find_existing::Recovery;
+use crate::driver::registration::claim::Claims;
+use crate::driver::registration::component_code::ComponentCodes;
 use crate::driver::registration::import::ImportFailure;
+use crate::driver::registration::migrations::StateMigrations;
+use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::registration::registered::Registered;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
+use crate::driver::steps::execute::Steps;
+use crate::driver::steps::planned::PlanKeeping;
+use crate::driver::unresolved::UnresolvedCreates;
+use crate::driver::waits::Waits;
+use crate::driver::waits::{ITS_DELETION, OTHER_PLANS};
 
 /// What is to be done for a registration.
 enum Planned {
@@ -32,16 +52,71 @@ struct Guard {
     alone: Option<Permit>,
 }
 
-impl Context {
+/// Plans a registration and does what is planned.
+pub(in crate::driver) struct RegistrationFlow {
+    pub(super) operation: Arc<Operation>,
+    pub(super) providers: Arc<Providers>,
+    pub(super) reports: Arc<Reports>,
+    pub(super) waits: Arc<Waits>,
+    pub(super) call_permits: Arc<CallPermits>,
+    pub(super) unresolved: Arc<UnresolvedCreates>,
+    pub(super) steps: Arc<Steps>,
+    pub(super) recovery: Arc<Recovery>,
+    pub(super) provider_plugins: Arc<ProviderPlugins>,
+    pub(super) earlier_deletions: Arc<EarlierDeletions>,
+    pub(super) classes: Arc<ProviderClasses>,
+    pub(super) claims: Arc<Claims>,
+    pub(super) component_codes: Arc<ComponentCodes>,
+    pub(super) migrations: Arc<StateMigrations>,
+    pub(super) planning: Arc<Planning>,
+    pub(super) selection: Arc<Selection>,
+    pub(super) journal: Arc<Journal>,
+    pub(super) plan: Arc<PlanKeeping>,
+}
+
+impl RegistrationFlow {
+    pub(in crate::driver) fn new(
+        doors: &Doors,
+        steps: &Arc<Steps>,
+        recovery: &Arc<Recovery>,
+        provider_plugins: &Arc<ProviderPlugins>,
+        earlier_deletions: &Arc<EarlierDeletions>,
+        classes: &Arc<ProviderClasses>,
+        claims: &Arc<Claims>,
+        component_codes: &Arc<ComponentCodes>,
+        migrations: &Arc<StateMigrations>,
+    ) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            waits: Arc::clone(&doors.waits),
+            call_permits: Arc::clone(&doors.call_permits),
+            unresolved: Arc::clone(&doors.unresolved),
+            steps: Arc::clone(steps),
+            recovery: Arc::clone(recovery),
+            provider_plugins: Arc::clone(provider_plugins),
+            earlier_deletions: Arc::clone(earlier_deletions),
+            classes: Arc::clone(classes),
+            claims: Arc::clone(claims),
+            component_codes: Arc::clone(component_codes),
+            migrations: Arc::clone(migrations),
+            planning: Arc::clone(&doors.planning),
+            selection: Arc::clone(&doors.selection),
+            journal: Arc::clone(&doors.journal),
+            plan: Arc::clone(&doors.plan),
+        }
+    }
+
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
     pub(in crate::driver) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
-        let (urn, old) = self.run_state().planner.locate(goal);
+        let (urn, old) = self.planning.planner().locate(goal);
         if let Some(object) = goal.object {
             // A former URN that a resource of its own has by now is served by that one.
             let former =
                 old.as_ref().map(|(_, resource)| &resource.urn).filter(|former| !self.providers.serves(former));
             let key = former.unwrap_or(&urn);
-            self.providers.register(key, object).await.map_err(|error| self.fail_planning(&urn, &error))?;
+            self.providers.register(key, object).await.map_err(|error| self.reports.fail_planning(&urn, &error))?;
         }
         if let Some((_, resource)) = old.as_ref().filter(|_| self.operation.registers_providers && goal.custom) {
             self.providers.configurations.note(resource, &goal.inputs);
@@ -52,7 +127,7 @@ impl Context {
             Box::pin(self.lend_provider(&goal)).await?;
         }
         if self.operation.kind == OperationKind::Import && goal.custom {
-            self.run_state().wanted.insert(urn.clone(), goal.inputs.clone());
+            self.selection.want(urn.clone(), goal.inputs.clone());
         }
         Ok((urn, old.map_or(Registered::Unknown, |(_, resource)| Registered::Done(resource))))
     }
@@ -65,30 +140,30 @@ impl Context {
             Box::pin(self.settle_package(&mut goal)).await?;
         }
         if !goal.state_migrations.is_empty() {
-            Box::pin(self.migrate_state(&goal)).await?;
+            Box::pin(self.migrations.migrate_state(&goal)).await?;
         }
         let mut shared = self.planning.shared().await;
-        self.go_on()?;
-        self.refuse_late(&goal)?;
+        self.reports.go_on()?;
+        self.planning.refuse_late(&goal)?;
         // In a box, as its goal was: it is there for as long as the registration takes.
-        let begun = self.run_state().planner.begin(*goal).map(Box::new);
-        let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
+        let begun = self.planning.planner().begin(*goal).map(Box::new);
+        let mut registration = begun.map_err(|refusal| self.reports.refuse(&refusal))?;
         let urn = registration.urn.clone();
-        while let Some(over) = self.deletion_of(&registration) {
+        while let Some(over) = self.earlier_deletions.deletion_of(&registration) {
             drop(shared);
             // Ends with an error always: nothing is sent.
-            let _ = self.wait_watched(ActivityKind::Dependency, &urn, ITS_DELETION, over).await;
+            let _ = self.waits.wait_watched(ActivityKind::Dependency, &urn, ITS_DELETION, over).await;
             shared = self.planning.shared().await;
-            self.go_on()?;
+            self.reports.go_on()?;
         }
-        if self.is_served_by_failure(&registration.provider) {
+        if self.selection.is_served_by_failure(&registration.provider) {
             // There is nobody who could be asked what the resource would take.
-            self.run_state().failed.insert(urn.clone());
+            self.selection.fail(urn.clone());
             return Ok((urn, Registered::Skipped));
         }
-        self.tell_of_inexact_numbers("inputs", &urn, &registration.goal.inputs);
+        self.reports.tell_of_inexact_numbers("inputs", &urn, &registration.goal.inputs);
         for step in std::mem::take(&mut registration.before) {
-            self.act(step, None).await?;
+            self.steps.act(step, None).await?;
         }
         let resolved = self.find_server(&mut registration, object.filter(|_| custom)).await?;
         let mut guard = Guard { shared: Some(shared), alone: None };
@@ -100,11 +175,11 @@ impl Context {
             && let Some(create) = self.unresolved_create(&registration, &steps)
         {
             // In a box of its own: few creates are unresolved, and requests are many.
-            match Box::pin(self.look_before_create(create, resolved)).await? {
+            match Box::pin(self.recovery.look_before_create(create, resolved)).await? {
                 None => return Ok((urn, Registered::Failed)),
                 Some(None) => {}
                 Some(Some((number, resource))) => {
-                    self.run_state().planner.begin_again(&mut registration, &steps, number, &resource);
+                    self.planning.planner().begin_again(&mut registration, &steps, number, &resource);
                     steps = match Box::pin(self.plan_steps(&mut registration, Some(resolved), &mut guard)).await? {
                         Planned::Steps(steps) => steps,
                         Planned::Ended(ended) => return ended,
@@ -112,25 +187,24 @@ impl Context {
                 }
             }
         }
-        let mut deletions = self.begin_deletions(&urn, &steps);
+        let mut deletions = self.earlier_deletions.begin_deletions(&urn, &steps);
         drop(guard);
         if let Some(resolved) = &resolved {
-            self.note_code_change(&registration, resolved, &steps);
+            self.classes.note_code_change(&registration, resolved, &steps);
         }
         for warning in std::mem::take(&mut registration.warnings) {
-            self.diagnose(Some(&urn), Severity::Warning, warning);
+            self.reports.diagnose(Some(&urn), Severity::Warning, warning);
         }
         for refusal in std::mem::take(&mut registration.complaints) {
-            self.complain(&refusal);
+            self.reports.complain(&refusal);
         }
         // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
-        if self.depends_on_failure(&registration.goal) {
-            let mut run_state = self.run_state();
-            run_state.failed.insert(urn.clone());
-            run_state.planner.take_back(&urn, &steps);
+        if self.selection.depends_on_failure(&registration.goal) {
+            self.selection.fail(urn.clone());
+            self.planning.planner().take_back(&urn, &steps);
             return Ok((urn, Registered::Skipped));
         }
-        if self.run_state().planner.is_left_out(&urn) {
+        if self.planning.planner().is_left_out(&urn) {
             self.leave_out(steps);
             return Ok((urn, Registered::Unknown));
         }
@@ -139,9 +213,9 @@ impl Context {
             && let Some(create) = creates(&steps)
             && let Err(error) = resolved.guard_create()
         {
-            self.tell(Event::StepStarted(create.metadata(create.new.clone())));
-            self.failed(create, &error);
-            self.run_state().planner.take_back(&urn, &steps);
+            self.reports.tell(Event::StepStarted(create.metadata(create.new.clone())));
+            self.reports.failed(create, &error);
+            self.planning.planner().take_back(&urn, &steps);
             return if self.operation.continue_on_error {
                 Ok((urn, Registered::Failed))
             } else {
@@ -151,7 +225,7 @@ impl Context {
         let is_kept = steps.iter().all(|step| step.op == Op::Same);
         let done = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
         if let Some(refusal) = &registration.refused_after {
-            return Err(self.refuse(refusal));
+            return Err(self.reports.refuse(refusal));
         }
         if let (true, Registered::Done(resource)) = (custom, &done) {
             self.providers.configurations.note(resource, &resource.inputs);
@@ -159,7 +233,7 @@ impl Context {
         if let (Some(resolved), Registered::Done(resource)) = (&resolved, &done) {
             // An unchanged provider keeps what it was configured with.
             let old = registration.old.as_ref().filter(|_| is_kept).map(|(_, old)| &old.inputs);
-            self.note_provider(resource, resolved, old.unwrap_or(&resource.inputs));
+            self.provider_plugins.note_provider(resource, resolved, old.unwrap_or(&resource.inputs));
         }
         Ok((urn, done))
     }
@@ -172,7 +246,7 @@ impl Context {
     ) -> Result<Option<ResolvedProvider>, RpcError> {
         let urn = registration.urn.clone();
         let resolved = self.resolve_registered(&urn, registration, object).await;
-        let resolved = resolved.map_err(|error| self.fail_planning(&urn, &error))?;
+        let resolved = resolved.map_err(|error| self.reports.fail_planning(&urn, &error))?;
         if let Some(resolved) = &resolved {
             registration.stored_provider = resolved.stored();
             if let StoredProvider::Reference(reference) = &registration.stored_provider {
@@ -183,7 +257,7 @@ impl Context {
             let capabilities = resolved.capabilities;
             registration.has_check = capabilities.check || capabilities.configure;
             registration.has_diff = capabilities.diff || capabilities.configure;
-            self.compare_code(registration, resolved);
+            self.classes.compare_code(registration, resolved);
         }
         Ok(resolved)
     }
@@ -199,11 +273,15 @@ impl Context {
             return self.providers.register_with(urn, object, &registration.provider).await.map(Some);
         }
         Ok(match registration.goal.served_by() {
-            Some(ServedBy::Plugin) if registration.goal.code.is_some() => Some(self.server_of_code(urn, registration)?),
+            Some(ServedBy::Plugin) if registration.goal.code.is_some() => {
+                Some(self.component_codes.server_of_code(urn, registration)?)
+            }
             Some(ServedBy::Plugin) => {
                 Some(ResolvedProvider::plugin(self.providers.plugins.of(&registration.provider)?))
             }
-            Some(ServedBy::ItsPlugin) => Some(Box::pin(self.start_provider(urn, &registration.goal)).await?),
+            Some(ServedBy::ItsPlugin) => {
+                Some(Box::pin(self.provider_plugins.start_provider(urn, &registration.goal)).await?)
+            }
             Some(ServedBy::Engine | ServedBy::LiveObject) => ResolvedProvider::built_in(&registration.goal.kind),
             None => None,
         })
@@ -219,35 +297,33 @@ impl Context {
     ) -> Result<Registered, RpcError> {
         let mut resource = None;
         // What depends on its object is deleted before it.
-        let mut waiting = steps.first().filter(|step| step.urn != *urn).and_then(|_| self.wait_for_deletions(urn));
+        let mut waiting =
+            steps.first().filter(|step| step.urn != *urn).and_then(|_| self.waits.wait_for_deletions(urn));
         for mut step in steps {
             if step.urn == *urn {
                 drop(waiting.take());
             }
             if matches!(step.op, Op::Update | Op::Replace | Op::CreateReplacement) && step.old.is_none() {
                 // Of what the step before this one has imported.
-                step.old = self
-                    .run_state()
-                    .resource(&step.urn)
-                    .map(|(number, resource)| (number, std::sync::Arc::clone(resource)));
+                step.old = self.journal.resource(&step.urn);
             }
             let creates = matches!(step.op, Op::Create | Op::CreateReplacement | Op::Import | Op::ImportReplacement);
             if let (Op::Import | Op::ImportReplacement, Some(new)) = (step.op, &step.new) {
-                self.tell_settled_by_import(urn, &new.id);
+                self.unresolved.tell_settled_by_import(urn, &new.id);
             }
             let deletion = deletions_first::number(&step);
             if deletion.is_some() {
                 // In a box of its own: few steps delete, and registrations are many.
                 Box::pin(deletions.follow_dependents(&step.urn)).await;
             }
-            let Some(done) = self.act(step, resolved).await? else {
+            let Some(done) = self.steps.act(step, resolved).await? else {
                 // The step that failed may be of another resource, which had to go first.
-                self.run_state().failed.insert(urn.clone());
+                self.selection.fail(urn.clone());
                 return Ok(Registered::Failed);
             };
             deletions.made(deletion);
             if let (true, Some(resolved)) = (creates, resolved) {
-                self.note_unfindable(urn, resolved);
+                self.classes.note_unfindable(urn, resolved);
             }
             resource = Some(done);
         }
@@ -264,12 +340,12 @@ impl Context {
         let mut answer = None;
         loop {
             let importing = registration.is_importing();
-            let next = self.run_state().planner.advance(registration, answer.take());
+            let next = self.planning.planner().advance(registration, answer.take());
             let next = match next {
                 Err(refusal) if importing => {
                     return Ok(Planned::Ended(self.fail_import(registration, ImportFailure::Refused(refusal))));
                 }
-                next => next.map_err(|refusal| self.refuse(&refusal))?,
+                next => next.map_err(|refusal| self.reports.refuse(&refusal))?,
             };
             match next {
                 Next::Act(steps) => return Ok(Planned::Steps(steps)),
@@ -278,8 +354,9 @@ impl Context {
                         guard.shared = None;
                         let alone = self.planning.alone();
                         let urn = &registration.urn;
-                        guard.alone = Some(self.wait_watched(ActivityKind::Dependency, urn, OTHER_PLANS, alone).await);
-                        self.go_on()?;
+                        guard.alone =
+                            Some(self.waits.wait_watched(ActivityKind::Dependency, urn, OTHER_PLANS, alone).await);
+                        self.reports.go_on()?;
                     }
                     answer = Some(match self.ask_for_import(registration, &question, resolved).await {
                         Some(Ok(found)) => found,
@@ -294,19 +371,20 @@ impl Context {
     /// The create among the steps, if an earlier one may have made its object already.
     fn unresolved_create<'s>(&self, registration: &Registration, steps: &'s [Step]) -> Option<&'s Step> {
         let create = creates(steps)?;
-        let known = self.run_state().ledger.unresolved(&create.urn).is_some();
-        let left_out =
-            || self.run_state().planner.is_left_out(&create.urn) || self.depends_on_failure(&registration.goal);
+        let known = self.journal.ledger().unresolved(&create.urn).is_some();
+        let left_out = || {
+            self.planning.planner().is_left_out(&create.urn) || self.selection.depends_on_failure(&registration.goal)
+        };
         (known && registration.goal.custom && !left_out()).then_some(create)
     }
 
     /// Tells of a new resource that is no target; it gets no state.
     fn leave_out(&self, steps: Vec<crate::plan::Step>) {
         for step in steps {
-            self.run_state().planned.insert(step.urn.clone());
-            self.tell(Event::StepStarted(step.metadata(step.new.clone())));
-            self.run_state().count(step.op, &step.urn);
-            self.tell(Event::StepDone(step.metadata(step.new.clone())));
+            self.plan.note(&step.urn);
+            self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+            self.reports.count(step.op, &step.urn);
+            self.reports.tell(Event::StepDone(step.metadata(step.new.clone())));
         }
     }
 
@@ -317,12 +395,12 @@ impl Context {
             options.into_iter().flat_map(|(option, paths)| paths.iter().map(move |path| (option, path)))
         {
             if let Err(error) = path.parse::<PathPattern>() {
-                self.diagnose(Some(&registration.urn), Severity::Warning, not_a_path(option, &error));
+                self.reports.diagnose(Some(&registration.urn), Severity::Warning, not_a_path(option, &error));
             }
         }
         if !registration.not_applicable.is_empty() {
             let paths = registration.not_applicable.join(", ");
-            self.diagnose(
+            self.reports.diagnose(
                 Some(&registration.urn),
                 Severity::Info,
                 format!(
@@ -339,54 +417,33 @@ impl Context {
             for_plugin.seed = self.seed_of(&urn);
         }
         if let (Some(old), Some(resolved)) = (instead_of, resolved) {
-            let answer = self.compare_providers(&old, resolved).await;
-            return answer.map_err(|error| self.fail_planning(&urn, &error));
+            let answer = self.provider_plugins.compare_providers(&old, resolved).await;
+            return answer.map_err(|error| self.reports.fail_planning(&urn, &error));
         }
         let of_the_resource;
         let resolved = match (&about, resolved) {
             (None, Some(resolved)) => resolved,
             (Some(resource), _) => {
                 of_the_resource = self.providers.resolve(resource).await;
-                of_the_resource.as_ref().map_err(|error| self.fail_planning(&urn, error))?
+                of_the_resource.as_ref().map_err(|error| self.reports.fail_planning(&urn, error))?
             }
             (None, None) => {
                 let error = ProviderError::new(ProviderErrorKind::NoProvider, "the resource has no provider");
-                return Err(self.fail_planning(&urn, &error));
+                return Err(self.reports.fail_planning(&urn, &error));
             }
         };
-        let _permit = self.permit(&urn).await?;
+        let _permit = self.call_permits.permit(&urn).await?;
         let answer = self.providers.call_with(resolved, &urn, method, for_plugin).await;
         if let Ok(Answer::Checked { inputs, .. }) = &answer {
-            self.learn_secrets_of(inputs);
+            self.reports.learn_secrets_of(inputs);
         }
-        answer.map_err(|error| self.fail_planning(&urn, &error))
+        answer.map_err(|error| self.reports.fail_planning(&urn, &error))
     }
 
     /// What a plugin makes random names from: the same in a preview and the update that follows it, and another one for each
     /// resource.
     pub(in crate::driver) fn seed_of(&self, urn: &Urn) -> Vec<u8> {
         sha256(&[&self.operation.seed[..], urn.as_str().as_bytes()].concat())
-    }
-
-    /// Did its provider resource fail?
-    fn is_served_by_failure(&self, provider: &str) -> bool {
-        let run_state = self.run_state();
-        let provider = provider.rsplit_once("::").filter(|_| !run_state.failed.is_empty());
-        provider.is_some_and(|(urn, _)| run_state.failed.contains(&Urn::unchecked(urn)))
-    }
-
-    pub(in crate::driver) fn depends_on_failure(&self, goal: &Goal) -> bool {
-        let run_state = self.run_state();
-        if run_state.failed.is_empty() {
-            return false;
-        }
-        goal.dependencies
-            .iter()
-            .chain(goal.property_dependencies.values().flatten())
-            .chain(&goal.parent)
-            .chain(&goal.deleted_with)
-            .chain(&goal.replace_with)
-            .any(|urn| run_state.failed.contains(urn))
     }
 }
 

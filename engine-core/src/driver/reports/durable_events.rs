@@ -19,11 +19,11 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::actions::FlowId;
-use crate::driver::context::event_queue::{Beginning, Books, Message, Reporting};
-use crate::driver::context::{Begun, Context};
 use crate::driver::exchange::Written;
+use crate::driver::reports::Reports;
+use crate::driver::reports::event_queue::{Beginning, Books, Message, Reporting};
 
-impl Context {
+impl Reports {
     /// Tells of a step, after all that was said of steps before.
     pub(in crate::driver) fn tell(&self, event: Event) {
         let mut event = Some(event);
@@ -91,7 +91,12 @@ impl Context {
     }
 
     /// Counts a step and tells of it once it is durable. Where that fails, so does the step, and the run.
-    pub(in crate::driver) fn done_when_written(&self, step: Step, resource: Arc<ResourceState>, written: Written) {
+    pub(in crate::driver) fn done_when_written(
+        self: &Arc<Self>,
+        step: Step,
+        resource: Arc<ResourceState>,
+        written: Written,
+    ) {
         self.reporting_flow();
         self.durable_events.send(|_| Message::Done { step: Box::new(step), resource, written });
     }
@@ -107,14 +112,15 @@ impl Context {
     }
 
     /// The flow that tells of steps; begins with the first one that waits for the disk.
-    pub(in crate::driver) fn reporting_flow(&self) -> FlowId {
+    pub(in crate::driver) fn reporting_flow(self: &Arc<Self>) -> FlowId {
         if let Some((flow, _)) = &self.durable_events.books().reporting {
             return *flow;
         }
         let (queue, messages) = unbounded();
         let flow = self.exchange.new_flow();
         self.durable_events.books().reporting = Some((flow, queue));
-        self.begin(flow, Begun::Reporting(Reporting(messages)));
+        let reports = Arc::clone(self);
+        self.exchange.begin(flow, move || Box::pin(async move { reports.report(Reporting(messages)).await }));
         flow
     }
 
@@ -138,7 +144,7 @@ impl Context {
         fail_points::kill("kill::after-outcome");
         match outcome {
             Ok(()) => {
-                self.run_state().count(step.op, &step.urn);
+                self.count(step.op, &step.urn);
                 self.exchange.tell(Event::StepDone(step.metadata(Some(resource))));
             }
             Err(error) => {

@@ -4,31 +4,19 @@ use crate::error::Error;
 use crate::event::Severity;
 use crate::message;
 use crate::message::{Command, Message};
-use crate::plan::{Goal, RegistrationError};
+use crate::plan::RegistrationError;
 use crate::provider::{HostError, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
+use crate::driver::reports::Reports;
 use crate::driver::stop::Failure;
 
-impl Context {
+impl Reports {
     /// Ends a request when the run was stopped.
     pub(in crate::driver) fn go_on(&self) -> Result<(), RpcError> {
         if self.stop.is_halted() { Err(RpcError::unavailable()) } else { Ok(()) }
-    }
-
-    /// Refuses a registration that comes when the run has begun to delete what the program did not register: what it is
-    /// about may be one of these.
-    pub(in crate::driver) fn refuse_late(&self, goal: &Goal) -> Result<(), RpcError> {
-        let run_state = self.run_state();
-        if !run_state.deletes_leftovers {
-            return Ok(());
-        }
-        let (urn, _) = run_state.planner.locate(goal);
-        drop(run_state);
-        Err(self.refuse(&RegistrationError::after_the_end(&urn)))
     }
 
     /// Ends the run because of a registration that cannot be fulfilled; every message is shown.
@@ -94,9 +82,9 @@ impl Context {
     /// Notes that a resource failed, and reports why.
     pub(in crate::driver) fn note_failure(&self, urn: &Urn, error: &ProviderError) {
         if error.kind == ProviderErrorKind::Raised {
-            self.run_state().maybe_corrupt = true;
+            self.tally.borrow_mut().maybe_corrupt = true;
         }
-        self.run_state().failed.insert(urn.clone());
+        self.selection.fail(urn.clone());
         self.report_failure(urn, error, !self.operation.continue_on_error);
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, RegistrationError};
 use crate::served_by::ServedBy;
@@ -10,10 +11,66 @@ use crate::value::Value;
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
+use crate::driver::calls::providers::Providers;
+use crate::driver::components::Components;
+use crate::driver::doors::Doors;
+use crate::driver::journal::Journal;
+use crate::driver::planning::Planning;
+use crate::driver::program::Functions;
+use crate::driver::program::callbacks::Callbacks;
+use crate::driver::refresh_first::RefreshFirst;
+use crate::driver::registration::component_code::ComponentCodes;
+use crate::driver::registration::construct::Construction;
+use crate::driver::registration::register::RegistrationFlow;
 use crate::driver::registration::registered::Registered;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
+use crate::driver::steps::planned::PlanKeeping;
 
-impl Context {
+/// Answers registrations of resources and of their outputs.
+pub(in crate::driver) struct ResourceRequests {
+    pub(super) operation: Arc<Operation>,
+    pub(super) providers: Arc<Providers>,
+    pub(super) callbacks: Arc<Callbacks>,
+    pub(super) reports: Arc<Reports>,
+    pub(super) functions: Arc<Functions>,
+    pub(super) plan: Arc<PlanKeeping>,
+    pub(super) component_codes: Arc<ComponentCodes>,
+    pub(super) registration: Arc<RegistrationFlow>,
+    pub(super) refresh_first: Arc<RefreshFirst>,
+    pub(super) construction: Arc<Construction>,
+    pub(super) planning: Arc<Planning>,
+    pub(super) journal: Arc<Journal>,
+    pub(super) selection: Arc<Selection>,
+    pub(super) components: Arc<Components>,
+}
+
+impl ResourceRequests {
+    pub(in crate::driver) fn new(
+        doors: &Doors,
+        component_codes: &Arc<ComponentCodes>,
+        registration: &Arc<RegistrationFlow>,
+        refresh_first: &Arc<RefreshFirst>,
+        construction: &Arc<Construction>,
+    ) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            providers: Arc::clone(&doors.providers),
+            callbacks: Arc::clone(&doors.callbacks),
+            reports: Arc::clone(&doors.reports),
+            functions: Arc::clone(&doors.functions),
+            plan: Arc::clone(&doors.plan),
+            component_codes: Arc::clone(component_codes),
+            registration: Arc::clone(registration),
+            refresh_first: Arc::clone(refresh_first),
+            construction: Arc::clone(construction),
+            planning: Arc::clone(&doors.planning),
+            journal: Arc::clone(&doors.journal),
+            selection: Arc::clone(&doors.selection),
+            components: Arc::clone(&doors.components),
+        }
+    }
+
     pub(in crate::driver) async fn register_resource(
         &self,
         request: Box<RegisterResourceRequest>,
@@ -24,44 +81,44 @@ impl Context {
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let partial = request.supports_partial_values;
         // In a box of its own: most programs have no transforms, and requests are many.
-        let request = match self.transforms_of(&request) {
-            Some(transforms) => Box::new(Box::pin(self.transform(*request, transforms)).await?),
+        let request = match self.functions.transforms_of(&request) {
+            Some(transforms) => Box::new(Box::pin(self.functions.transform(*request, transforms)).await?),
             None => request,
         };
         if request.remote && self.operation.kind == OperationKind::Update {
-            return Box::pin(self.construct(*request, accepts)).await;
+            return Box::pin(self.construction.construct(*request, accepts)).await;
         }
         let answers_failure_with_object = request.object.is_some() && self.operation.continue_on_error;
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
         // In a box: a request's future would have to make room for it several times over.
         let goal = Goal::decode(*request, &self.operation.project_root).map(Box::new);
-        let mut goal = goal.map_err(|reason| self.refuse(&refused(reason)))?;
+        let mut goal = goal.map_err(|reason| self.reports.refuse(&refused(reason)))?;
         if self.operation.kind == OperationKind::Update {
-            self.guard_hooks(&goal.hooks).map_err(|reason| self.refuse(&refused(reason)))?;
+            self.functions.guard_hooks(&goal.hooks).map_err(|reason| self.reports.refuse(&refused(reason)))?;
             let completed = self.providers.complete_assets(&mut goal.inputs).await;
-            completed.map_err(|reason| self.refuse(&refused(reason)))?;
+            completed.map_err(|reason| self.reports.refuse(&refused(reason)))?;
         }
-        self.guard_code(&goal).map_err(|reason| self.refuse(&refused(reason)))?;
-        self.learn_secrets_of(&goal.inputs);
-        let mut goal = match self.hold_stack(goal) {
+        self.component_codes.guard_code(&goal).map_err(|reason| self.reports.refuse(&refused(reason)))?;
+        self.reports.learn_secrets_of(&goal.inputs);
+        let mut goal = match self.refresh_first.hold_stack(goal) {
             Ok(goal) => goal,
             Err(urn) => {
                 return Ok(RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() });
             }
         };
-        self.begin_with_refresh().await?;
-        self.refresh_registered(&goal).await?;
+        self.refresh_first.begin_with_refresh().await?;
+        self.refresh_first.refresh_registered(&goal).await?;
         if goal.served_by() == Some(ServedBy::Plugin) {
             // In a box of its own, which programs of live objects alone need not pay for.
-            Box::pin(self.refresh_where_asked(&mut goal)).await?;
+            Box::pin(self.refresh_first.refresh_where_asked(&mut goal)).await?;
         }
-        if self.run_state().ledger.doubts_deletions() {
-            Box::pin(self.read_doubted(&mut goal)).await?;
+        if self.journal.ledger().doubts_deletions() {
+            Box::pin(self.refresh_first.read_doubted(&mut goal)).await?;
         }
         let (urn, registered) = match self.operation.kind {
-            OperationKind::Update => self.plan_and_act(goal).await?,
+            OperationKind::Update => self.registration.plan_and_act(goal).await?,
             OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import | OperationKind::Load => {
-                self.answer_from_state(&goal).await?
+                self.registration.answer_from_state(&goal).await?
             }
         };
         let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
@@ -90,7 +147,7 @@ impl Context {
             return request;
         }
         let parent = (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent));
-        let urn = self.run_state().planner.urn_for(parent.as_ref(), &request.r#type, &request.name);
+        let urn = self.planning.planner().urn_for(parent.as_ref(), &request.r#type, &request.name);
         let functions = self.callbacks.take_for_remote(&urn);
         request.transforms.extend(functions.transforms);
         request.state_migrations.extend(functions.state_migrations);

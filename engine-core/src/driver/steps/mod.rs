@@ -1,11 +1,11 @@
 //! Taking steps: each call is journalled before and after.
 
 pub(super) mod adopt;
-pub(super) mod create_records;
+mod call_pace;
 pub(super) mod delete;
 pub(super) mod execute;
-pub(super) mod journal;
-pub(super) mod late_answers;
+mod late_answers;
+pub(super) mod late_calls;
 pub(super) mod outcomes;
 pub(super) mod planned;
 pub(super) mod resource_states;

@@ -6,15 +6,20 @@ use crate::event::Op;
 use crate::fail_points;
 use crate::message;
 use crate::message::Code;
+use crate::operation::Operation;
 use crate::plan::{Step, copy_secrets, mark_outputs};
 use crate::provider::{Answer, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, ResourceNumber};
 use crate::value::{PropertyMap, Value};
 
-use crate::driver::context::Context;
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
 use crate::driver::exchange::Written;
+use crate::driver::journal::Journal;
+use crate::driver::reports::Reports;
 use crate::driver::steps::resource_states::stamp;
+use crate::driver::unresolved::UnresolvedCreates;
 
 /// The outcome of a create or update.
 pub(in crate::driver) struct Settled {
@@ -25,16 +30,35 @@ pub(in crate::driver) struct Settled {
     pub(in crate::driver) written: Written,
 }
 
-impl Context {
+/// Writes down what calls led to.
+pub(in crate::driver) struct Outcomes {
+    pub(super) operation: Arc<Operation>,
+    pub(super) exchange: Arc<Exchange>,
+    pub(super) reports: Arc<Reports>,
+    pub(super) unresolved: Arc<UnresolvedCreates>,
+    pub(super) journal: Arc<Journal>,
+}
+
+impl Outcomes {
+    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            exchange: Arc::clone(&doors.exchange),
+            reports: Arc::clone(&doors.reports),
+            unresolved: Arc::clone(&doors.unresolved),
+            journal: Arc::clone(&doors.journal),
+        }
+    }
+
     /// Writes down the outcome of a create or update.
-    pub(in crate::driver) async fn settle(
+    pub(super) async fn settle(
         &self,
         step: &Step,
         mut resource: ResourceState,
         answer: Result<Answer, ProviderError>,
         operation: u32,
     ) -> Result<Settled, ProviderError> {
-        self.name_made_unasked(&step.urn);
+        self.unresolved.name_made_unasked(&step.urn);
         let (outputs, error) = match answer {
             Ok(Answer::Created { id, outputs, read_first }) => {
                 if id.is_empty() {
@@ -75,7 +99,7 @@ impl Context {
                     if step.op != Op::Update {
                         resource.id.clone_from(id);
                     }
-                    resource.init_errors = vec![self.redacted(&error.message).into_owned()];
+                    resource.init_errors = vec![self.reports.redacted(&error.message).into_owned()];
                     // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
                     let mut outputs = (*resource.inputs).clone();
                     outputs.extend(std::mem::take(properties));
@@ -89,11 +113,11 @@ impl Context {
                     // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
                     // same.
                     let changes = if step.op == Op::Update {
-                        vec![self.run_state().end(operation)]
+                        vec![self.journal.end(operation)]
                     } else {
-                        self.unknown_outcome(&step.urn, &error, Some(operation))
+                        self.unresolved.unknown_outcome(&step.urn, &error, Some(operation))
                     };
-                    self.record(changes).await?;
+                    self.journal.record(changes).await?;
                     return Err(error);
                 }
                 // The object may exist: the operation stays pending, and the next run names it.
@@ -104,24 +128,24 @@ impl Context {
                 | ProviderErrorKind::Interrupted => return Err(self.leave_open(step, error).await),
             },
         };
-        self.learn_secrets_of(&outputs);
-        finish_resource(step, &mut resource, outputs, error.is_some(), self.now());
+        self.reports.learn_secrets_of(&outputs);
+        finish_resource(step, &mut resource, outputs, error.is_some(), self.exchange.now());
         let resource = Arc::new(resource);
         let changes = self.book_outcome(step, &resource, operation);
         fail_points::kill("kill::before-outcome");
         // The program goes on; only hooks and reports of failures wait for the disk.
         let awaited = error.is_some() || !resource.hooks.is_empty();
-        let waiting = if awaited { None } else { Some(self.reporting_flow()) };
-        let written = self.exchange.append(changes, !awaited, waiting);
+        let waiting = if awaited { None } else { Some(self.reports.reporting_flow()) };
+        let written = self.journal.append(changes, !awaited, waiting);
         Ok(Settled { resource, error, written })
     }
 
     /// Notes of a create that ended without an outcome why it has none. The operation stays pending.
     async fn leave_open(&self, step: &Step, error: ProviderError) -> ProviderError {
         if step.op != Op::Update {
-            let changes = self.unknown_outcome(&step.urn, &error, None);
+            let changes = self.unresolved.unknown_outcome(&step.urn, &error, None);
             if !changes.is_empty()
-                && let Err(unwritten) = self.record(changes).await
+                && let Err(unwritten) = self.journal.record(changes).await
             {
                 return unwritten;
             }
@@ -130,40 +154,35 @@ impl Context {
     }
 
     fn book_outcome(&self, step: &Step, resource: &Arc<ResourceState>, operation: u32) -> Vec<Change> {
-        let mut run_state = self.run_state();
-        let mut changes = vec![run_state.end(operation)];
+        let mut changes = vec![self.journal.end(operation)];
         if step.op == Op::Update {
-            changes.extend(run_state.end_doubt(resource));
+            changes.extend(self.journal.end_doubt(resource));
         } else {
-            changes.extend(run_state.resolve(&resource.urn));
+            changes.extend(self.journal.resolve(&resource.urn));
         }
-        let old = step
-            .old
-            .as_ref()
-            .and_then(|(number, _)| run_state.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
+        let old = step.old.as_ref().and_then(|(number, _)| self.journal.numbered(*number).map(|old| (*number, old)));
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
-                changes.extend(run_state.put_replacement(Arc::clone(resource), number, &old));
+                changes.extend(self.journal.put_replacement(Arc::clone(resource), number, &old));
             }
-            (_, old) => changes.push(run_state.put(Arc::clone(resource), old.map(|(number, _)| number))),
+            (_, old) => changes.push(self.journal.put(Arc::clone(resource), old.map(|(number, _)| number))),
         }
         changes
     }
 
-    pub(in crate::driver) fn book_deletion(
+    pub(super) fn book_deletion(
         &self,
         step: &Step,
         number: ResourceNumber,
         resource: &Arc<ResourceState>,
     ) -> Vec<Change> {
-        let mut run_state = self.run_state();
-        run_state.count_noted(step.op, step.note, &step.urn);
-        let mut changes = run_state.end_doubt(resource);
+        self.reports.count_noted(step.op, step.note, &step.urn);
+        let mut changes = self.journal.end_doubt(resource);
         changes.push(if step.keep_until_replaced {
             let marked = ResourceState { pending_replacement: true, ..(**resource).clone() };
-            run_state.set(number, Arc::new(marked))
+            self.journal.set(number, Arc::new(marked))
         } else {
-            run_state.remove(number)
+            self.journal.remove(number)
         });
         changes
     }

@@ -1,20 +1,58 @@
 //! Keeping a run within its plan (`--plan`).
 
+use std::sync::Arc;
+
+use atomic_refcell::AtomicRefCell;
+
+use crate::operation::Operation;
 use crate::plan::{RegistrationError, Step};
 use crate::urn::Urn;
+use crate::urn::UrnSet;
 use crate::value::PropertyMap;
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
+use crate::driver::planning::Planning;
+use crate::driver::reports::Reports;
+use crate::driver::stop::Stop;
 
-impl Context {
+/// Keeps a run within its plan.
+pub(in crate::driver) struct PlanKeeping {
+    operation: Arc<Operation>,
+    stop: Arc<Stop>,
+    reports: Arc<Reports>,
+    planning: Arc<Planning>,
+    /// Resources that got a step, in a run that keeps to a plan.
+    happened: AtomicRefCell<UrnSet>,
+}
+
+impl PlanKeeping {
+    pub(in crate::driver) fn new(
+        operation: &Arc<Operation>,
+        stop: &Arc<Stop>,
+        reports: &Arc<Reports>,
+        planning: &Arc<Planning>,
+    ) -> Self {
+        Self {
+            operation: Arc::clone(operation),
+            stop: Arc::clone(stop),
+            reports: Arc::clone(reports),
+            planning: Arc::clone(planning),
+            happened: AtomicRefCell::default(),
+        }
+    }
+
+    /// Notes that a resource got a step.
+    pub(in crate::driver) fn note(&self, urn: &Urn) {
+        self.happened.borrow_mut().insert(urn.clone());
+    }
+
     /// Refuses a step that was not planned, before anything of it is done.
     pub(in crate::driver) fn keep_to_plan(&self, step: &Step) -> Result<(), RpcError> {
         let Some(plan) = &self.operation.plan else { return Ok(()) };
         if step.urn.is_default_provider() {
             return Ok(());
         }
-        self.run_state().planned.insert(step.urn.clone());
+        self.note(&step.urn);
         self.refuse_violations(&step.urn, &plan.violations(step))
     }
 
@@ -35,7 +73,7 @@ impl Context {
         if violations.is_empty() {
             return Ok(());
         }
-        Err(self.refuse(&RegistrationError::not_as_planned(urn, violations)))
+        Err(self.reports.refuse(&RegistrationError::not_as_planned(urn, violations)))
     }
 
     /// Fails a run that ended without steps that were planned.
@@ -45,13 +83,13 @@ impl Context {
             return;
         }
         let missing: Vec<(Urn, String)> = {
-            let run_state = self.run_state();
-            let happened = |urn: &Urn| run_state.planned.contains(urn) || urn.is_default_provider();
-            let exists = |urn: &Urn| run_state.planner.old_state(urn).is_some();
+            let (planned, planner) = (self.happened.borrow(), self.planning.planner());
+            let happened = |urn: &Urn| planned.contains(urn) || urn.is_default_provider();
+            let exists = |urn: &Urn| planner.old_state(urn).is_some();
             plan.missing(happened, exists).map(|(urn, steps)| (urn.clone(), steps)).collect()
         };
         for (urn, steps) in missing {
-            self.refuse(&RegistrationError::planned_steps_missing(&urn, &steps));
+            self.reports.refuse(&RegistrationError::planned_steps_missing(&urn, &steps));
         }
     }
 }

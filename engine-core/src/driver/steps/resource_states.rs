@@ -7,14 +7,12 @@ use crate::plan::{Step, copy_secrets, mark_outputs};
 use crate::provider::PluginArguments;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
-use crate::state::ResourceNumber;
 use crate::value::PropertyMap;
 
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::context::run_state::RunState;
+use crate::driver::steps::outcomes::Outcomes;
 
-impl Context {
+impl Outcomes {
     /// Gives a resource the outputs that its provider told: secret is also what was secret in `like`.
     pub(in crate::driver) fn renew_outputs(
         &self,
@@ -27,15 +25,18 @@ impl Context {
             copy_secrets(like, &mut outputs);
         }
         // A provider gives plain values back: only now is known which of them are secret.
-        self.learn_secrets_of(&outputs);
+        self.reports.learn_secrets_of(&outputs);
         resource.outputs = Some(Arc::new(outputs));
         mark_outputs(resource);
     }
 }
 
-/// Is the resource's object deleted already?
-pub(in crate::driver) fn is_pending(run_state: &RunState, number: ResourceNumber) -> bool {
-    run_state.ledger.get(number).is_some_and(|resource| resource.pending_replacement)
+/// Does the resource stand for an object that a provider can be asked about?
+pub(in crate::driver) fn has_object(resource: &ResourceState) -> bool {
+    resource.custom
+        && resource.urn.provider_package().is_none()
+        && !resource.pending_replacement
+        && crate::builtin::has_outside(&resource.kind)
 }
 
 /// The state that a step leads to, with the id that it keeps.

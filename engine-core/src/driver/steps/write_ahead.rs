@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use atomic_refcell::AtomicRefCell;
 use futures::FutureExt;
 
 use crate::provider::PluginArguments;
@@ -13,12 +14,22 @@ use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, UnresolvedCreate};
 
+use crate::driver::call_permits::CallPermits;
 use crate::driver::call_permits::stopped_before_call;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::context::late_calls::{LateAnswer, LateOutcome};
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
+use crate::driver::journal::Journal;
 use crate::driver::permits::Permit;
+use crate::driver::program::Functions;
 use crate::driver::program::hooks::Occasion;
+use crate::driver::reports::Reports;
+use crate::driver::steps::call_pace::WriteAheadPace;
+use crate::driver::steps::late_calls::{LateAnswer, LateCalls, LateOutcome};
+use crate::driver::steps::outcomes::Outcomes;
+use crate::driver::stop::Stop;
+use crate::driver::unresolved::UnresolvedCreates;
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
@@ -35,11 +46,42 @@ pub(in crate::driver) struct Journalled<'a> {
     pub(in crate::driver) late: &'a (dyn Fn(u32) -> LateOutcome + Sync),
 }
 
-impl Context {
+/// Calls that the journal knows of before they are made.
+pub(in crate::driver) struct JournalledCalls {
+    pub(super) exchange: Arc<Exchange>,
+    pub(super) stop: Arc<Stop>,
+    pub(super) providers: Arc<Providers>,
+    pub(super) reports: Arc<Reports>,
+    pub(super) call_permits: Arc<CallPermits>,
+    pub(super) functions: Arc<Functions>,
+    pub(super) unresolved: Arc<UnresolvedCreates>,
+    pub(super) outcomes: Arc<Outcomes>,
+    pub(super) journal: Arc<Journal>,
+    pub(super) pace: WriteAheadPace,
+    pub(super) late: AtomicRefCell<LateCalls>,
+}
+
+impl JournalledCalls {
+    pub(in crate::driver) fn new(doors: &Doors, outcomes: &Arc<Outcomes>) -> Self {
+        Self {
+            exchange: Arc::clone(&doors.exchange),
+            stop: Arc::clone(&doors.stop),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            call_permits: Arc::clone(&doors.call_permits),
+            functions: Arc::clone(&doors.functions),
+            unresolved: Arc::clone(&doors.unresolved),
+            outcomes: Arc::clone(outcomes),
+            journal: Arc::clone(&doors.journal),
+            pace: WriteAheadPace::new(doors.operation.parallel),
+            late: AtomicRefCell::default(),
+        }
+    }
+
     /// Journals that a call is about to be made, and makes it once that is durable and it has its turn. Gives the number of
     /// the journalled operation, which is for the caller to end, with the provider's answer. An error: nothing was called.
-    pub(in crate::driver) async fn call_journalled(
-        &self,
+    pub(super) async fn call_journalled(
+        self: &Arc<Self>,
         call: Journalled<'_>,
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
@@ -47,19 +89,19 @@ impl Context {
         let next = self.wait_until_next(resolved).await;
         let ahead = next.is_some() && self.pace.is_quick();
         let mut call_permit = if ahead {
-            self.call_permit(&resource.urn, resolved).now_or_never().transpose()?
+            self.call_permits.call_permit(&resource.urn, resolved).now_or_never().transpose()?
         } else {
-            Some(self.call_permit(&resource.urn, resolved).await?)
+            Some(self.call_permits.call_permit(&resource.urn, resolved).await?)
         };
         // A call that holds a permit frees its place in the queue.
         let next = next.filter(|_| call_permit.is_none());
-        self.go_on().map_err(stopped_before_call)?;
+        self.reports.go_on().map_err(stopped_before_call)?;
         let (operation, earlier) = self.write_intent(call, &method).await?;
         if call_permit.is_none() {
-            match self.call_permit(&resource.urn, resolved).await {
+            match self.call_permits.call_permit(&resource.urn, resolved).await {
                 Ok(gained) => call_permit = Some(gained),
                 Err(error) => {
-                    self.exchange.append_unawaited(self.take_intent_back(operation, earlier));
+                    self.journal.append_unawaited(self.take_intent_back(operation, earlier));
                     return Err(error);
                 }
             }
@@ -94,16 +136,12 @@ impl Context {
         method: &Method,
     ) -> Result<(u32, Option<Arc<UnresolvedCreate>>), ProviderError> {
         let attempt = match method {
-            Method::Create { key, .. } => self.attempt(key),
+            Method::Create { key, .. } => self.unresolved.attempt(key),
             _ => None,
         };
-        let (operation, change, earlier) = {
-            let mut run_state = self.run_state();
-            let earlier = run_state.ledger.unresolved(&call.resource.urn).cloned();
-            let (operation, change) = run_state.begin(call.kind, Arc::clone(call.resource), attempt);
-            (operation, change, earlier)
-        };
-        match self.record(vec![change]).await {
+        let earlier = self.journal.ledger().unresolved(&call.resource.urn).cloned();
+        let (operation, change) = self.journal.begin(call.kind, Arc::clone(call.resource), attempt);
+        match self.journal.record(vec![change]).await {
             Ok(()) => Ok((operation, earlier)),
             Err(error) => {
                 // What cannot be written is taken back in memory only.
@@ -115,9 +153,8 @@ impl Context {
 
     /// Nothing was called, so nothing more is unresolved than before.
     fn take_intent_back(&self, operation: u32, earlier: Option<Arc<UnresolvedCreate>>) -> Vec<Change> {
-        let mut run_state = self.run_state();
-        let mut changes = vec![run_state.end(operation)];
-        changes.extend(earlier.map(|earlier| run_state.apply(Change::UnresolvedCreate(earlier))));
+        let mut changes = vec![self.journal.end(operation)];
+        changes.extend(earlier.map(|earlier| self.journal.unresolved(earlier)));
         changes
     }
 }

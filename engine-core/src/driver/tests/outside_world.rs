@@ -14,11 +14,12 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::driver::actions::{Action, Moment, Outcome, Ticket, Work};
-use crate::driver::context::{Context, Given};
+use crate::driver::doors::{Doors, Given};
+use crate::driver::flows::Flows;
 
 /// See the module's text.
 pub(crate) struct OutsideWorld {
-    pub(in crate::driver) context: Arc<Context>,
+    pub(in crate::driver) flows: Arc<Flows>,
     /// Calls that wait for their answer.
     pub(in crate::driver) calls: Vec<(Ticket, ProviderCall)>,
     /// What was told, and of which calls.
@@ -28,31 +29,31 @@ pub(crate) struct OutsideWorld {
 
 impl OutsideWorld {
     pub(in crate::driver) fn new(operation: Operation) -> Self {
-        let context = Arc::new(Context::new(Given {
+        let doors = Doors::new(Given {
             operation: Arc::new(operation),
             base: Arc::new(Snapshot::default()),
             crypter: None,
             moment: moment(),
             new_id: Arc::new(|| "random".to_owned()),
-        }));
-        Self { context, calls: Vec::new(), told: Vec::new(), called: Vec::new() }
+        });
+        Self { flows: Arc::new(Flows::new(doors)), calls: Vec::new(), told: Vec::new(), called: Vec::new() }
     }
 
     /// Lets time pass.
     pub(in crate::driver) fn pass(&self, time: Duration) {
-        let now = self.context.exchange.moment();
-        self.context.exchange.set_moment(Moment { instant: now.instant + time, ..now });
+        let now = self.flows.doors.exchange.moment();
+        self.flows.doors.exchange.set_moment(Moment { instant: now.instant + time, ..now });
     }
 
     /// Does what is wanted; says whether anything was.
     pub(in crate::driver) fn act(&mut self) -> bool {
-        let actions = self.context.exchange.take_actions();
+        let actions = self.flows.doors.exchange.take_actions();
         let any = !actions.is_empty();
         for action in actions {
             match action {
                 Action::Do { ticket, work: Work::Call(_, call), .. } => self.calls.push((ticket, call)),
                 Action::Append { awaited: Some((_, ticket)), .. } => {
-                    self.context.exchange.settle(ticket, Outcome::Written(Ok(())));
+                    self.flows.doors.exchange.settle(ticket, Outcome::Written(Ok(())));
                 }
                 Action::Tell(event) => self.told.push(event),
                 Action::TellCall(urn, ago) => self.called.push((urn, ago)),
@@ -66,7 +67,7 @@ impl OutsideWorld {
     pub(in crate::driver) fn answer_creates(&mut self) {
         for (ticket, call) in std::mem::take(&mut self.calls) {
             let answer = Answer::created(call.urn.name(), PropertyMap::new());
-            self.context.exchange.settle(ticket, Outcome::Answered(Ok(answer)));
+            self.flows.doors.exchange.settle(ticket, Outcome::Answered(Ok(answer)));
         }
     }
 

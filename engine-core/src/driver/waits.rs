@@ -1,13 +1,14 @@
 //! Waits within a run, for those who watch activities.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 use futures::poll;
 
 use crate::activity::ActivityKind;
-use crate::driver::context::Context;
-use crate::driver::exchange::WatchedWait;
+use crate::driver::exchange::{Exchange, WatchedWait};
+use crate::operation::Operation;
 use crate::urn::Urn;
 
 /// What a step waits for whose object others depend on: their deletion, or that of a whole group of others.
@@ -17,7 +18,17 @@ pub(in crate::driver) const ITS_DELETION: &str = "the deletion of its object";
 /// What a replacement waits for that leads to others: no other resource may be compared meanwhile.
 pub(in crate::driver) const OTHER_PLANS: &str = "the plans of other resources";
 
-impl Context {
+/// Waits that those who watch activities are told of.
+pub(in crate::driver) struct Waits {
+    operation: Arc<Operation>,
+    exchange: Arc<Exchange>,
+}
+
+impl Waits {
+    pub(in crate::driver) fn new(operation: &Arc<Operation>, exchange: &Arc<Exchange>) -> Self {
+        Self { operation: Arc::clone(operation), exchange: Arc::clone(exchange) }
+    }
+
     /// Waits for something; those who watch activities are told where it is not there at once.
     pub(in crate::driver) async fn wait_watched<T>(
         &self,

@@ -1,0 +1,99 @@
+//! What the flows of a run share, each with its owner. A flow is handed all of it, and keeps what it needs.
+
+use std::sync::Arc;
+
+use crate::operation::Operation;
+use crate::plan::Planner;
+use crate::state::{Crypter, Snapshot};
+
+use crate::driver::actions::Moment;
+use crate::driver::call_permits::CallPermits;
+use crate::driver::calls::providers::Providers;
+use crate::driver::components::Components;
+use crate::driver::exchange::Exchange;
+use crate::driver::journal::Journal;
+use crate::driver::planning::Planning;
+use crate::driver::program::Functions;
+use crate::driver::program::callbacks::Callbacks;
+use crate::driver::reports::Reports;
+use crate::driver::reports::notices::Notices;
+use crate::driver::selection::Selection;
+use crate::driver::steps::planned::PlanKeeping;
+use crate::driver::stop::Stop;
+use crate::driver::unresolved::UnresolvedCreates;
+use crate::driver::waits::Waits;
+
+/// What is handed to a run when it begins.
+pub(in crate::driver) struct Given {
+    pub(in crate::driver) operation: Arc<Operation>,
+    pub(in crate::driver) base: Arc<Snapshot>,
+    pub(in crate::driver) crypter: Option<Crypter>,
+    pub(in crate::driver) moment: Moment,
+    /// Makes random names, never twice the same.
+    pub(in crate::driver) new_id: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+/// See the module's text.
+pub(in crate::driver) struct Doors {
+    pub(in crate::driver) operation: Arc<Operation>,
+    /// The state as the run found it.
+    pub(in crate::driver) base: Arc<Snapshot>,
+    /// What decrypts the secrets of the state; `None` for a state in memory.
+    pub(in crate::driver) crypter: Option<Crypter>,
+    pub(in crate::driver) exchange: Arc<Exchange>,
+    pub(in crate::driver) stop: Arc<Stop>,
+    pub(in crate::driver) selection: Arc<Selection>,
+    pub(in crate::driver) components: Arc<Components>,
+    pub(in crate::driver) callbacks: Arc<Callbacks>,
+    pub(in crate::driver) providers: Arc<Providers>,
+    pub(in crate::driver) reports: Arc<Reports>,
+    pub(in crate::driver) notices: Arc<Notices>,
+    pub(in crate::driver) waits: Arc<Waits>,
+    pub(in crate::driver) journal: Arc<Journal>,
+    pub(in crate::driver) planning: Arc<Planning>,
+    pub(in crate::driver) plan: Arc<PlanKeeping>,
+    pub(in crate::driver) call_permits: Arc<CallPermits>,
+    pub(in crate::driver) functions: Arc<Functions>,
+    pub(in crate::driver) unresolved: Arc<UnresolvedCreates>,
+}
+
+impl Doors {
+    pub(in crate::driver) fn new(given: Given) -> Self {
+        let Given { operation, base, crypter, moment, new_id } = given;
+        let exchange = Arc::new(Exchange::new(moment));
+        let (stop, selection) = (Arc::<Stop>::default(), Arc::<Selection>::default());
+        let callbacks = Arc::<Callbacks>::default();
+        let providers = Arc::new(Providers::new(Arc::clone(&exchange), &operation, crypter.clone(), &base));
+        let reports = Arc::new(Reports::new(&operation, &exchange, &stop, &providers, &selection));
+        let notices = Arc::new(Notices::new(&operation, &base, &reports));
+        let waits = Arc::new(Waits::new(&operation, &exchange));
+        let journal = Arc::new(Journal::new(&base, Arc::clone(&new_id), &exchange, &reports));
+        let planner = Planner::new(Arc::clone(&operation), base.resources.clone(), Box::new(move || new_id()));
+        let planning = Arc::new(Planning::new(planner, &journal, &reports));
+        let plan = Arc::new(PlanKeeping::new(&operation, &stop, &reports, &planning));
+        let parallel = operation.parallel.max(1);
+        let call_permits = Arc::new(CallPermits::new(parallel, &exchange, &stop, &reports, &waits));
+        let functions = Arc::new(Functions::new(&operation, &exchange, &callbacks, &reports, &planning));
+        let unresolved = Arc::new(UnresolvedCreates::new(&operation, &base, &exchange, &notices, &reports, &journal));
+        Self {
+            operation,
+            base,
+            crypter,
+            exchange,
+            stop,
+            selection,
+            components: Arc::default(),
+            callbacks,
+            providers,
+            reports,
+            notices,
+            waits,
+            journal,
+            planning,
+            plan,
+            call_permits,
+            functions,
+            unresolved,
+        }
+    }
+}
