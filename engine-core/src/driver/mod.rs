@@ -19,6 +19,7 @@ mod journal;
 mod notice;
 pub(crate) mod outside;
 mod permits;
+mod plan_keeping;
 mod planning;
 mod program;
 mod recovery;

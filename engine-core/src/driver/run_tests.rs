@@ -16,12 +16,11 @@ use crate::urn::STACK_TYPE;
 use crate::value::{PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, encode_properties};
 
+use super::*;
 use crate::driver::ProgramEnd;
 use crate::driver::actions::{Outcome, Request, Ticket, Work};
 use crate::driver::doors::{Doors, Given};
 use crate::driver::tests::outside_world::moment;
-
-use super::*;
 
 struct Alone(Run);
 

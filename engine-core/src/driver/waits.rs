@@ -7,9 +7,10 @@ use std::task::Poll;
 use futures::poll;
 
 use crate::activity::ActivityKind;
-use crate::driver::exchange::{Exchange, WatchedWait};
 use crate::operation::Operation;
 use crate::urn::Urn;
+
+use crate::driver::exchange::{Exchange, WatchedWait};
 
 /// What a step waits for whose object others depend on: their deletion, or that of a whole group of others.
 pub(in crate::driver) const EARLIER_DELETIONS: &str = "what is deleted before it";

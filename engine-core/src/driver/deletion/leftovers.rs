@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use atomic_refcell::AtomicRefCell;
 use futures::future::join_all;
 
 use crate::event::{Event, IMPLIED, Op};
 use crate::hash::FixedSet;
-use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{Leftovers, RegistrationError, Step};
 use crate::resource_state::ResourceState;
@@ -16,50 +14,11 @@ use crate::schedule::{Level, deletion_levels};
 use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
-use crate::driver::answers::Spared;
-use crate::driver::calls::provider_plugins::ProviderPlugins;
-use crate::driver::doors::Doors;
+use crate::driver::deletion::Deletion;
 use crate::driver::exchange::WatchedWait;
-use crate::driver::journal::Journal;
-use crate::driver::planning::Planning;
-use crate::driver::reports::Reports;
-use crate::driver::selection::Selection;
 use crate::driver::steps::delete::deletion_op;
-use crate::driver::steps::execute::Steps;
-use crate::driver::stop::Stop;
-use crate::driver::waits::Waits;
-
-/// Deletes what is no longer wanted.
-pub(in crate::driver) struct Deletion {
-    pub(super) operation: Arc<Operation>,
-    pub(super) stop: Arc<Stop>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) waits: Arc<Waits>,
-    pub(super) steps: Arc<Steps>,
-    pub(super) provider_plugins: Arc<ProviderPlugins>,
-    pub(super) planning: Arc<Planning>,
-    pub(super) journal: Arc<Journal>,
-    pub(super) selection: Arc<Selection>,
-    /// What stays because it is protected, where the operation leaves that out.
-    pub(super) spared: AtomicRefCell<Spared>,
-}
 
 impl Deletion {
-    pub(in crate::driver) fn new(doors: &Doors, steps: &Arc<Steps>, provider_plugins: &Arc<ProviderPlugins>) -> Self {
-        Self {
-            operation: Arc::clone(&doors.operation),
-            stop: Arc::clone(&doors.stop),
-            reports: Arc::clone(&doors.reports),
-            waits: Arc::clone(&doors.waits),
-            steps: Arc::clone(steps),
-            provider_plugins: Arc::clone(provider_plugins),
-            planning: Arc::clone(&doors.planning),
-            journal: Arc::clone(&doors.journal),
-            selection: Arc::clone(&doors.selection),
-            spared: AtomicRefCell::default(),
-        }
-    }
-
     /// Deletes every resource that the program no longer has, and those that wait for their deletion.
     pub(in crate::driver) async fn delete_leftovers(&self) {
         self.planning.end();

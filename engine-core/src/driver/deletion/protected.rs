@@ -6,7 +6,7 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 
 use crate::driver::answers::Spared;
-use crate::driver::deletion::leftovers::Deletion;
+use crate::driver::deletion::Deletion;
 use crate::driver::deletion::leftovers::keep_what_it_needs;
 
 impl Deletion {

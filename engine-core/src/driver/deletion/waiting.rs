@@ -8,7 +8,7 @@ use crate::operation::OperationKind;
 use crate::plan::first_few;
 use crate::resource_state::ResourceState;
 
-use crate::driver::deletion::leftovers::Deletion;
+use crate::driver::deletion::Deletion;
 
 /// So many are named in a line.
 const NAMED: usize = 5;

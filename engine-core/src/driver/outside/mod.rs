@@ -34,7 +34,6 @@ use crate::driver::notice::Notice;
 use crate::driver::reports::logged;
 use crate::driver::run::Run;
 use crate::driver::stop::panicked;
-
 use around::Outside;
 use drive::Driver;
 use post::Post;

@@ -11,7 +11,7 @@ use crate::plan::first_few;
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind};
 
-use crate::driver::recovery::find_existing::Recovery;
+use crate::driver::recovery::Recovery;
 use crate::driver::steps::resource_states::has_object;
 
 /// So many are named in a line.

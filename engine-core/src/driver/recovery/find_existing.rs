@@ -5,31 +5,18 @@ use std::sync::Arc;
 use crate::event::{Event, Op, Severity};
 use crate::message;
 use crate::message::Command;
-use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{Step, copy_secrets};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
-use crate::state::Snapshot;
 use crate::state::{Ledger, ResourceNumber, UnknownOutcome, UnresolvedCreate};
 use crate::urn::{Urn, UrnSet};
 use crate::value::PropertyMap;
 
 use crate::driver::answers::RpcError;
-use crate::driver::call_permits::CallPermits;
-use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::doors::Doors;
-use crate::driver::exchange::Exchange;
-use crate::driver::journal::Journal;
-use crate::driver::planning::Planning;
-use crate::driver::reports::Reports;
-use crate::driver::selection::Selection;
-use crate::driver::steps::execute::Steps;
-use crate::driver::steps::outcomes::Outcomes;
+use crate::driver::recovery::Recovery;
 use crate::driver::steps::resource_states::stamp;
-use crate::driver::stop::Stop;
-use crate::driver::unresolved::UnresolvedCreates;
 
 /// An object as its provider tells of it.
 #[derive(Default)]
@@ -51,42 +38,7 @@ pub(in crate::driver) enum Probed {
     NotAsked,
 }
 
-/// Finds out what calls of earlier runs did whose outcome is unknown.
-pub(in crate::driver) struct Recovery {
-    pub(super) operation: Arc<Operation>,
-    pub(super) base: Arc<Snapshot>,
-    pub(super) exchange: Arc<Exchange>,
-    pub(super) stop: Arc<Stop>,
-    pub(super) providers: Arc<Providers>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) call_permits: Arc<CallPermits>,
-    pub(super) unresolved: Arc<UnresolvedCreates>,
-    pub(super) outcomes: Arc<Outcomes>,
-    pub(super) steps: Arc<Steps>,
-    pub(super) planning: Arc<Planning>,
-    pub(super) selection: Arc<Selection>,
-    pub(super) journal: Arc<Journal>,
-}
-
 impl Recovery {
-    pub(in crate::driver) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, steps: &Arc<Steps>) -> Self {
-        Self {
-            operation: Arc::clone(&doors.operation),
-            base: Arc::clone(&doors.base),
-            exchange: Arc::clone(&doors.exchange),
-            stop: Arc::clone(&doors.stop),
-            providers: Arc::clone(&doors.providers),
-            reports: Arc::clone(&doors.reports),
-            call_permits: Arc::clone(&doors.call_permits),
-            unresolved: Arc::clone(&doors.unresolved),
-            outcomes: Arc::clone(outcomes),
-            steps: Arc::clone(steps),
-            planning: Arc::clone(&doors.planning),
-            selection: Arc::clone(&doors.selection),
-            journal: Arc::clone(&doors.journal),
-        }
-    }
-
     /// Asks a provider for the object of an unresolved create: with `read` where its id is known, else with `find`.
     pub(in crate::driver) async fn probe(
         &self,

@@ -8,7 +8,7 @@ use crate::provider::{Answer, Method, ProviderError};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
-use crate::driver::recovery::find_existing::Recovery;
+use crate::driver::recovery::Recovery;
 use crate::driver::steps::resource_states::stamp;
 
 impl Recovery {

@@ -23,10 +23,10 @@ use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
 use crate::driver::journal::Journal;
 use crate::driver::planning::Planning;
-use crate::driver::recovery::find_existing::Recovery;
+use crate::driver::recovery::Recovery;
 use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
-use crate::driver::steps::outcomes::Outcomes;
+use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::{has_object, plugin_arguments};
 use crate::driver::stop::Stop;
 

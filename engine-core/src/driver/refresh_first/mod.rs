@@ -28,10 +28,10 @@ use crate::driver::doors::Doors;
 use crate::driver::journal::Journal;
 use crate::driver::permits::Once;
 use crate::driver::planning::Planning;
-use crate::driver::recovery::find_existing::Recovery;
+use crate::driver::recovery::Recovery;
 use crate::driver::refresh::read_objects::NumberedResources;
 use crate::driver::refresh::read_objects::Refresh;
-use crate::driver::registration::register::RegistrationFlow;
+use crate::driver::registration::RegistrationFlow;
 use crate::driver::reports::Reports;
 use crate::driver::steps::resource_states::has_object;
 

@@ -11,7 +11,7 @@ use crate::provider::ProviderReference;
 use crate::urn::{Urn, UrnSet};
 
 use crate::driver::calls::resolved_provider::ProviderKind;
-use crate::driver::registration::adoptions::Adoptions;
+use crate::driver::registration::Adoptions;
 
 impl Adoptions {
     /// The list with the type of each object; what has none that is certain is refused and left out.

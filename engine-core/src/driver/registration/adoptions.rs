@@ -9,7 +9,6 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
-use crate::operation::Operation;
 use crate::operation::{Adoption, ProviderChoice};
 use crate::plan::{RegistrationError, Step, copy_secrets};
 use crate::provider::{Answer, Method, PluginArguments, ProviderError, ProviderErrorKind};
@@ -20,21 +19,9 @@ use crate::urn::{STACK_TYPE, Urn, UrnSet, package_of};
 use crate::value::{PropertyMap, Value};
 
 use crate::driver::answers::RpcError;
-use crate::driver::call_permits::CallPermits;
 use crate::driver::calls::provider_plugins::package;
-use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::doors::Doors;
-use crate::driver::journal::Journal;
-use crate::driver::planning::Planning;
-use crate::driver::registration::claim::Claims;
-use crate::driver::registration::register::RegistrationFlow;
-use crate::driver::reports::Reports;
-use crate::driver::selection::Selection;
-use crate::driver::steps::execute::Steps;
-use crate::driver::steps::outcomes::Outcomes;
-use crate::driver::stop::Stop;
-use crate::driver::unresolved::UnresolvedCreates;
+use crate::driver::registration::Adoptions;
 
 /// Why an object was not taken over.
 enum Trouble {
@@ -65,48 +52,7 @@ impl From<RpcError> for Trouble {
     }
 }
 
-/// Takes over the objects that an import names.
-pub(in crate::driver) struct Adoptions {
-    pub(super) operation: Arc<Operation>,
-    pub(super) stop: Arc<Stop>,
-    pub(super) providers: Arc<Providers>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) call_permits: Arc<CallPermits>,
-    pub(super) unresolved: Arc<UnresolvedCreates>,
-    pub(super) outcomes: Arc<Outcomes>,
-    pub(super) steps: Arc<Steps>,
-    pub(super) claims: Arc<Claims>,
-    pub(super) registration: Arc<RegistrationFlow>,
-    pub(super) planning: Arc<Planning>,
-    pub(super) selection: Arc<Selection>,
-    pub(super) journal: Arc<Journal>,
-}
-
 impl Adoptions {
-    pub(in crate::driver) fn new(
-        doors: &Doors,
-        outcomes: &Arc<Outcomes>,
-        steps: &Arc<Steps>,
-        claims: &Arc<Claims>,
-        registration: &Arc<RegistrationFlow>,
-    ) -> Self {
-        Self {
-            operation: Arc::clone(&doors.operation),
-            stop: Arc::clone(&doors.stop),
-            providers: Arc::clone(&doors.providers),
-            reports: Arc::clone(&doors.reports),
-            call_permits: Arc::clone(&doors.call_permits),
-            unresolved: Arc::clone(&doors.unresolved),
-            outcomes: Arc::clone(outcomes),
-            steps: Arc::clone(steps),
-            claims: Arc::clone(claims),
-            registration: Arc::clone(registration),
-            planning: Arc::clone(&doors.planning),
-            selection: Arc::clone(&doors.selection),
-            journal: Arc::clone(&doors.journal),
-        }
-    }
-
     /// Takes over everything on the list: parents before their children, all others side by side.
     pub(in crate::driver) async fn adopt_all(&self) {
         if self.make_root().await.is_err() {

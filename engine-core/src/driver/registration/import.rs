@@ -11,7 +11,7 @@ use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::registration::register::RegistrationFlow;
+use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::registered::Registered;
 
 /// Why an object could not be taken over.

@@ -4,7 +4,6 @@ mod adopted_types;
 pub(super) mod adoptions;
 pub(super) mod claim;
 pub(super) mod component_code;
-pub(super) mod construct;
 pub(super) mod import;
 pub(super) mod migrations;
 mod noticed_classes;
@@ -14,6 +13,131 @@ pub(super) mod provider_classes;
 pub(super) mod read;
 pub(super) mod register;
 pub(super) mod registered;
+
+use std::sync::Arc;
+
+use crate::operation::Operation;
+
+use crate::driver::call_permits::CallPermits;
+use crate::driver::calls::provider_plugins::ProviderPlugins;
+use crate::driver::calls::providers::Providers;
+use crate::driver::deletion::deletions_first::EarlierDeletions;
+use crate::driver::doors::Doors;
+use crate::driver::journal::Journal;
+use crate::driver::plan_keeping::PlanKeeping;
+use crate::driver::planning::Planning;
+use crate::driver::recovery::Recovery;
+use crate::driver::registration::claim::Claims;
+use crate::driver::registration::component_code::ComponentCodes;
+use crate::driver::registration::migrations::StateMigrations;
+use crate::driver::registration::provider_classes::ProviderClasses;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
+use crate::driver::steps::Outcomes;
+use crate::driver::steps::Steps;
+use crate::driver::stop::Stop;
+use crate::driver::unresolved::UnresolvedCreates;
+use crate::driver::waits::Waits;
+
+/// Takes over the objects that an import names.
+pub(in crate::driver) struct Adoptions {
+    operation: Arc<Operation>,
+    stop: Arc<Stop>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    call_permits: Arc<CallPermits>,
+    unresolved: Arc<UnresolvedCreates>,
+    outcomes: Arc<Outcomes>,
+    steps: Arc<Steps>,
+    claims: Arc<Claims>,
+    registration: Arc<RegistrationFlow>,
+    planning: Arc<Planning>,
+    selection: Arc<Selection>,
+    journal: Arc<Journal>,
+}
+
+impl Adoptions {
+    pub(in crate::driver) fn new(
+        doors: &Doors,
+        outcomes: &Arc<Outcomes>,
+        steps: &Arc<Steps>,
+        claims: &Arc<Claims>,
+        registration: &Arc<RegistrationFlow>,
+    ) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            stop: Arc::clone(&doors.stop),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            call_permits: Arc::clone(&doors.call_permits),
+            unresolved: Arc::clone(&doors.unresolved),
+            outcomes: Arc::clone(outcomes),
+            steps: Arc::clone(steps),
+            claims: Arc::clone(claims),
+            registration: Arc::clone(registration),
+            planning: Arc::clone(&doors.planning),
+            selection: Arc::clone(&doors.selection),
+            journal: Arc::clone(&doors.journal),
+        }
+    }
+}
+
+/// Plans a registration and does what is planned.
+pub(in crate::driver) struct RegistrationFlow {
+    operation: Arc<Operation>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    waits: Arc<Waits>,
+    call_permits: Arc<CallPermits>,
+    unresolved: Arc<UnresolvedCreates>,
+    steps: Arc<Steps>,
+    recovery: Arc<Recovery>,
+    provider_plugins: Arc<ProviderPlugins>,
+    earlier_deletions: Arc<EarlierDeletions>,
+    classes: Arc<ProviderClasses>,
+    claims: Arc<Claims>,
+    component_codes: Arc<ComponentCodes>,
+    migrations: Arc<StateMigrations>,
+    planning: Arc<Planning>,
+    selection: Arc<Selection>,
+    journal: Arc<Journal>,
+    plan: Arc<PlanKeeping>,
+}
+
+impl RegistrationFlow {
+    pub(in crate::driver) fn new(
+        doors: &Doors,
+        steps: &Arc<Steps>,
+        recovery: &Arc<Recovery>,
+        provider_plugins: &Arc<ProviderPlugins>,
+        earlier_deletions: &Arc<EarlierDeletions>,
+        classes: &Arc<ProviderClasses>,
+        claims: &Arc<Claims>,
+        component_codes: &Arc<ComponentCodes>,
+        migrations: &Arc<StateMigrations>,
+    ) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            waits: Arc::clone(&doors.waits),
+            call_permits: Arc::clone(&doors.call_permits),
+            unresolved: Arc::clone(&doors.unresolved),
+            steps: Arc::clone(steps),
+            recovery: Arc::clone(recovery),
+            provider_plugins: Arc::clone(provider_plugins),
+            earlier_deletions: Arc::clone(earlier_deletions),
+            classes: Arc::clone(classes),
+            claims: Arc::clone(claims),
+            component_codes: Arc::clone(component_codes),
+            migrations: Arc::clone(migrations),
+            planning: Arc::clone(&doors.planning),
+            selection: Arc::clone(&doors.selection),
+            journal: Arc::clone(&doors.journal),
+            plan: Arc::clone(&doors.plan),
+        }
+    }
+}
 
 #[cfg(test)]
 mod adoptions_tests;

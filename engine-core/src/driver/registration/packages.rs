@@ -15,7 +15,7 @@ use crate::value::{PropertyMap, UNKNOWN_TEXT, Value};
 use crate::driver::answers::RpcError;
 use crate::driver::calls::plugins::INTERNAL;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::registration::register::RegistrationFlow;
+use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::registered::Registered;
 
 /// The configuration that lists the packages without a default provider.

@@ -1,11 +1,8 @@
 //! A registration's way through: plan, ask, act, answer.
 
-use std::sync::Arc;
-
 use crate::activity::ActivityKind;
 use crate::digest::sha256;
 use crate::event::{Event, Op, Severity};
-use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::property_path::PathPattern;
@@ -14,29 +11,12 @@ use crate::served_by::ServedBy;
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
-use crate::driver::call_permits::CallPermits;
-use crate::driver::calls::provider_plugins::ProviderPlugins;
-use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::deletion::deletions_first::EarlierDeletions;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
-use crate::driver::doors::Doors;
-use crate::driver::journal::Journal;
 use crate::driver::permits::Permit;
-use crate::driver::planning::Planning;
-use crate::driver::recovery::find_existing::Recovery;
-use crate::driver::registration::claim::Claims;
-use crate::driver::registration::component_code::ComponentCodes;
+use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::import::ImportFailure;
-use crate::driver::registration::migrations::StateMigrations;
-use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::registration::registered::Registered;
-use crate::driver::reports::Reports;
-use crate::driver::selection::Selection;
-use crate::driver::steps::execute::Steps;
-use crate::driver::steps::planned::PlanKeeping;
-use crate::driver::unresolved::UnresolvedCreates;
-use crate::driver::waits::Waits;
 use crate::driver::waits::{ITS_DELETION, OTHER_PLANS};
 
 /// What is to be done for a registration.
@@ -52,62 +32,7 @@ struct Guard {
     alone: Option<Permit>,
 }
 
-/// Plans a registration and does what is planned.
-pub(in crate::driver) struct RegistrationFlow {
-    pub(super) operation: Arc<Operation>,
-    pub(super) providers: Arc<Providers>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) waits: Arc<Waits>,
-    pub(super) call_permits: Arc<CallPermits>,
-    pub(super) unresolved: Arc<UnresolvedCreates>,
-    pub(super) steps: Arc<Steps>,
-    pub(super) recovery: Arc<Recovery>,
-    pub(super) provider_plugins: Arc<ProviderPlugins>,
-    pub(super) earlier_deletions: Arc<EarlierDeletions>,
-    pub(super) classes: Arc<ProviderClasses>,
-    pub(super) claims: Arc<Claims>,
-    pub(super) component_codes: Arc<ComponentCodes>,
-    pub(super) migrations: Arc<StateMigrations>,
-    pub(super) planning: Arc<Planning>,
-    pub(super) selection: Arc<Selection>,
-    pub(super) journal: Arc<Journal>,
-    pub(super) plan: Arc<PlanKeeping>,
-}
-
 impl RegistrationFlow {
-    pub(in crate::driver) fn new(
-        doors: &Doors,
-        steps: &Arc<Steps>,
-        recovery: &Arc<Recovery>,
-        provider_plugins: &Arc<ProviderPlugins>,
-        earlier_deletions: &Arc<EarlierDeletions>,
-        classes: &Arc<ProviderClasses>,
-        claims: &Arc<Claims>,
-        component_codes: &Arc<ComponentCodes>,
-        migrations: &Arc<StateMigrations>,
-    ) -> Self {
-        Self {
-            operation: Arc::clone(&doors.operation),
-            providers: Arc::clone(&doors.providers),
-            reports: Arc::clone(&doors.reports),
-            waits: Arc::clone(&doors.waits),
-            call_permits: Arc::clone(&doors.call_permits),
-            unresolved: Arc::clone(&doors.unresolved),
-            steps: Arc::clone(steps),
-            recovery: Arc::clone(recovery),
-            provider_plugins: Arc::clone(provider_plugins),
-            earlier_deletions: Arc::clone(earlier_deletions),
-            classes: Arc::clone(classes),
-            claims: Arc::clone(claims),
-            component_codes: Arc::clone(component_codes),
-            migrations: Arc::clone(migrations),
-            planning: Arc::clone(&doors.planning),
-            selection: Arc::clone(&doors.selection),
-            journal: Arc::clone(&doors.journal),
-            plan: Arc::clone(&doors.plan),
-        }
-    }
-
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
     pub(in crate::driver) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
         let (urn, old) = self.planning.planner().locate(goal);

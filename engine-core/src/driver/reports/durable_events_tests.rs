@@ -1,12 +1,12 @@
 use futures::FutureExt;
 use futures::channel::mpsc::UnboundedReceiver;
 
-use crate::driver::actions::Action;
-use crate::driver::tests::outside_world::OutsideWorld;
 use crate::event::{Op, Severity};
 use crate::operation::{Operation, OperationKind};
 
 use super::*;
+use crate::driver::actions::Action;
+use crate::driver::tests::outside_world::OutsideWorld;
 
 /// A run whose telling is kept back.
 struct Held {

@@ -1,10 +1,7 @@
 //! Methods of resources, which the plugins of their packages serve.
 
-use std::sync::Arc;
-
 use crate::builtin;
 use crate::message;
-use crate::operation::Operation;
 use crate::plan::{RegistrationError, function_not_hosted, hex_checksums};
 use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::{ProviderError, ProviderErrorKind};
@@ -16,52 +13,13 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
-use crate::driver::calls::provider_plugins::ProviderPlugins;
 use crate::driver::calls::provider_resources::wrong_answer;
-use crate::driver::calls::providers::Providers;
-use crate::driver::doors::Doors;
-use crate::driver::exchange::Exchange;
-use crate::driver::journal::Journal;
-use crate::driver::planning::Planning;
-use crate::driver::registration::register::RegistrationFlow;
-use crate::driver::reports::Reports;
-use crate::driver::stop::Stop;
+use crate::driver::requests::FunctionCalls;
 
 /// What begins the tokens of methods of provider resources.
 const PROVIDERS: &str = "pulumi:providers:";
 
-/// Answers calls of functions and methods.
-pub(in crate::driver) struct FunctionCalls {
-    pub(super) operation: Arc<Operation>,
-    pub(super) exchange: Arc<Exchange>,
-    pub(super) stop: Arc<Stop>,
-    pub(super) providers: Arc<Providers>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) provider_plugins: Arc<ProviderPlugins>,
-    pub(super) registration: Arc<RegistrationFlow>,
-    pub(super) planning: Arc<Planning>,
-    pub(super) journal: Arc<Journal>,
-}
-
 impl FunctionCalls {
-    pub(in crate::driver) fn new(
-        doors: &Doors,
-        provider_plugins: &Arc<ProviderPlugins>,
-        registration: &Arc<RegistrationFlow>,
-    ) -> Self {
-        Self {
-            operation: Arc::clone(&doors.operation),
-            exchange: Arc::clone(&doors.exchange),
-            stop: Arc::clone(&doors.stop),
-            providers: Arc::clone(&doors.providers),
-            reports: Arc::clone(&doors.reports),
-            provider_plugins: Arc::clone(provider_plugins),
-            registration: Arc::clone(registration),
-            planning: Arc::clone(&doors.planning),
-            journal: Arc::clone(&doors.journal),
-        }
-    }
-
     /// Calls a method of a resource, in previews as well. What goes wrong ends the run; what is wrong with the arguments is
     /// the program's to deal with.
     pub(in crate::driver) async fn call_method(

@@ -12,7 +12,7 @@ use crate::wire::{Accepts, InvokeFailure, InvokeResponse, ResourceInvokeRequest,
 
 use crate::driver::answers::RpcError;
 use crate::driver::journal::Journal;
-use crate::driver::requests::call::FunctionCalls;
+use crate::driver::requests::FunctionCalls;
 
 impl FunctionCalls {
     /// Answers the call of a function. Its result is unknown while something that it depends on is not there.

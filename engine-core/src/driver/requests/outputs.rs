@@ -11,7 +11,7 @@ use crate::value::PropertyMap;
 use crate::wire::RegisterResourceOutputsRequest;
 
 use crate::driver::answers::RpcError;
-use crate::driver::requests::register::ResourceRequests;
+use crate::driver::requests::ResourceRequests;
 
 impl ResourceRequests {
     /// Outputs of a component, or of the stack (those are kept until the end of the run).

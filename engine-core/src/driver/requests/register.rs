@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, RegistrationError};
 use crate::served_by::ServedBy;
@@ -11,66 +10,10 @@ use crate::value::Value;
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
 use crate::driver::answers::RpcError;
-use crate::driver::calls::providers::Providers;
-use crate::driver::components::Components;
-use crate::driver::doors::Doors;
-use crate::driver::journal::Journal;
-use crate::driver::planning::Planning;
-use crate::driver::program::Functions;
-use crate::driver::program::callbacks::Callbacks;
-use crate::driver::refresh_first::RefreshFirst;
-use crate::driver::registration::component_code::ComponentCodes;
-use crate::driver::registration::construct::Construction;
-use crate::driver::registration::register::RegistrationFlow;
 use crate::driver::registration::registered::Registered;
-use crate::driver::reports::Reports;
-use crate::driver::selection::Selection;
-use crate::driver::steps::planned::PlanKeeping;
-
-/// Answers registrations of resources and of their outputs.
-pub(in crate::driver) struct ResourceRequests {
-    pub(super) operation: Arc<Operation>,
-    pub(super) providers: Arc<Providers>,
-    pub(super) callbacks: Arc<Callbacks>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) functions: Arc<Functions>,
-    pub(super) plan: Arc<PlanKeeping>,
-    pub(super) component_codes: Arc<ComponentCodes>,
-    pub(super) registration: Arc<RegistrationFlow>,
-    pub(super) refresh_first: Arc<RefreshFirst>,
-    pub(super) construction: Arc<Construction>,
-    pub(super) planning: Arc<Planning>,
-    pub(super) journal: Arc<Journal>,
-    pub(super) selection: Arc<Selection>,
-    pub(super) components: Arc<Components>,
-}
+use crate::driver::requests::ResourceRequests;
 
 impl ResourceRequests {
-    pub(in crate::driver) fn new(
-        doors: &Doors,
-        component_codes: &Arc<ComponentCodes>,
-        registration: &Arc<RegistrationFlow>,
-        refresh_first: &Arc<RefreshFirst>,
-        construction: &Arc<Construction>,
-    ) -> Self {
-        Self {
-            operation: Arc::clone(&doors.operation),
-            providers: Arc::clone(&doors.providers),
-            callbacks: Arc::clone(&doors.callbacks),
-            reports: Arc::clone(&doors.reports),
-            functions: Arc::clone(&doors.functions),
-            plan: Arc::clone(&doors.plan),
-            component_codes: Arc::clone(component_codes),
-            registration: Arc::clone(registration),
-            refresh_first: Arc::clone(refresh_first),
-            construction: Arc::clone(construction),
-            planning: Arc::clone(&doors.planning),
-            journal: Arc::clone(&doors.journal),
-            selection: Arc::clone(&doors.selection),
-            components: Arc::clone(&doors.components),
-        }
-    }
-
     pub(in crate::driver) async fn register_resource(
         &self,
         request: Box<RegisterResourceRequest>,

@@ -8,7 +8,7 @@ use crate::provider::ProviderError;
 use crate::resource_state::ResourceState;
 use crate::state::Change;
 
-use crate::driver::steps::outcomes::Outcomes;
+use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::{finished, stamp};
 
 impl Outcomes {

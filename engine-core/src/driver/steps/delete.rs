@@ -10,7 +10,7 @@ use crate::state::{Change, PendingKind, ResourceNumber};
 
 use crate::driver::answers::RpcError;
 use crate::driver::program::hooks::{Occasion, moments};
-use crate::driver::steps::execute::Steps;
+use crate::driver::steps::Steps;
 use crate::driver::steps::late_calls::LateOutcome;
 use crate::driver::steps::resource_states::plugin_arguments;
 use crate::driver::steps::write_ahead::Journalled;

@@ -3,37 +3,24 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
-use crate::operation::Operation;
 use crate::plan::{Step, mark_outputs, needs_marks};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
-use crate::state::Snapshot;
 use crate::state::{PendingKind, ResourceNumber};
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 use crate::driver::answers::RpcError;
-use crate::driver::call_permits::CallPermits;
 use crate::driver::calls::plugins::without_internal;
-use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::components::Components;
-use crate::driver::doors::Doors;
-use crate::driver::exchange::Exchange;
 use crate::driver::exchange::Written;
 use crate::driver::journal::{Journal, old_object};
-use crate::driver::program::Functions;
 use crate::driver::program::hooks::{Occasion, moments};
-use crate::driver::reports::Reports;
-use crate::driver::selection::Selection;
+use crate::driver::steps::Steps;
 use crate::driver::steps::late_calls::LateOutcome;
-use crate::driver::steps::outcomes::Outcomes;
 use crate::driver::steps::outcomes::Settled;
-use crate::driver::steps::planned::PlanKeeping;
 use crate::driver::steps::resource_states::{finished, plugin_arguments, stamp};
 use crate::driver::steps::write_ahead::Journalled;
-use crate::driver::steps::write_ahead::JournalledCalls;
-use crate::driver::stop::Stop;
 
 /// What a step led to.
 struct Taken {
@@ -42,44 +29,7 @@ struct Taken {
     written: Option<Written>,
 }
 
-/// Takes steps: records the intent, calls the provider, records the outcome.
-pub(in crate::driver) struct Steps {
-    pub(super) operation: Arc<Operation>,
-    pub(super) base: Arc<Snapshot>,
-    pub(super) exchange: Arc<Exchange>,
-    pub(super) stop: Arc<Stop>,
-    pub(super) providers: Arc<Providers>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) call_permits: Arc<CallPermits>,
-    pub(super) functions: Arc<Functions>,
-    pub(super) plan: Arc<PlanKeeping>,
-    pub(super) outcomes: Arc<Outcomes>,
-    pub(super) calls: Arc<JournalledCalls>,
-    pub(super) selection: Arc<Selection>,
-    pub(super) journal: Arc<Journal>,
-    pub(super) components: Arc<Components>,
-}
-
 impl Steps {
-    pub(in crate::driver) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, calls: &Arc<JournalledCalls>) -> Self {
-        Self {
-            operation: Arc::clone(&doors.operation),
-            base: Arc::clone(&doors.base),
-            exchange: Arc::clone(&doors.exchange),
-            stop: Arc::clone(&doors.stop),
-            providers: Arc::clone(&doors.providers),
-            reports: Arc::clone(&doors.reports),
-            call_permits: Arc::clone(&doors.call_permits),
-            functions: Arc::clone(&doors.functions),
-            plan: Arc::clone(&doors.plan),
-            outcomes: Arc::clone(outcomes),
-            calls: Arc::clone(calls),
-            selection: Arc::clone(&doors.selection),
-            journal: Arc::clone(&doors.journal),
-            components: Arc::clone(&doors.components),
-        }
-    }
-
     /// Takes one step of a registration. Gives the state that it led to, or `None` when it failed and the run goes on
     /// without it. `resolved` is the live object of custom resources.
     pub(in crate::driver) async fn act(

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::event::Severity;
 use crate::provider::{Answer, ProviderError};
 
+use crate::driver::steps::JournalledCalls;
 use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
 use crate::driver::steps::outcomes::Settled;
-use crate::driver::steps::write_ahead::JournalledCalls;
 
 impl JournalledCalls {
     /// Notes that a call was given up and may still be answered.

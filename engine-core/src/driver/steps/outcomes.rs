@@ -6,20 +6,15 @@ use crate::event::Op;
 use crate::fail_points;
 use crate::message;
 use crate::message::Code;
-use crate::operation::Operation;
 use crate::plan::{Step, copy_secrets, mark_outputs};
 use crate::provider::{Answer, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, ResourceNumber};
 use crate::value::{PropertyMap, Value};
 
-use crate::driver::doors::Doors;
-use crate::driver::exchange::Exchange;
 use crate::driver::exchange::Written;
-use crate::driver::journal::Journal;
-use crate::driver::reports::Reports;
+use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::stamp;
-use crate::driver::unresolved::UnresolvedCreates;
 
 /// The outcome of a create or update.
 pub(in crate::driver) struct Settled {
@@ -30,26 +25,7 @@ pub(in crate::driver) struct Settled {
     pub(in crate::driver) written: Written,
 }
 
-/// Writes down what calls led to.
-pub(in crate::driver) struct Outcomes {
-    pub(super) operation: Arc<Operation>,
-    pub(super) exchange: Arc<Exchange>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) unresolved: Arc<UnresolvedCreates>,
-    pub(super) journal: Arc<Journal>,
-}
-
 impl Outcomes {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
-        Self {
-            operation: Arc::clone(&doors.operation),
-            exchange: Arc::clone(&doors.exchange),
-            reports: Arc::clone(&doors.reports),
-            unresolved: Arc::clone(&doors.unresolved),
-            journal: Arc::clone(&doors.journal),
-        }
-    }
-
     /// Writes down the outcome of a create or update.
     pub(super) async fn settle(
         &self,

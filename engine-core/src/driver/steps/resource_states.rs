@@ -10,7 +10,7 @@ use crate::resource_state::ResourceState;
 use crate::value::PropertyMap;
 
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::steps::outcomes::Outcomes;
+use crate::driver::steps::Outcomes;
 
 impl Outcomes {
     /// Gives a resource the outputs that its provider told: secret is also what was secret in `like`.

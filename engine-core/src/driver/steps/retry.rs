@@ -6,8 +6,8 @@ use crate::message;
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::HookMoment;
 
+use crate::driver::steps::JournalledCalls;
 use crate::driver::steps::write_ahead::Journalled;
-use crate::driver::steps::write_ahead::JournalledCalls;
 
 impl JournalledCalls {
     /// Makes a journalled call, again for as long as the method raises and an error hook asks for it. Of other failures

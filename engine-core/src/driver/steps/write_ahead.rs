@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use atomic_refcell::AtomicRefCell;
 use futures::FutureExt;
 
 use crate::provider::PluginArguments;
@@ -14,22 +13,12 @@ use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, UnresolvedCreate};
 
-use crate::driver::call_permits::CallPermits;
 use crate::driver::call_permits::stopped_before_call;
-use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::doors::Doors;
-use crate::driver::exchange::Exchange;
-use crate::driver::journal::Journal;
 use crate::driver::permits::Permit;
-use crate::driver::program::Functions;
 use crate::driver::program::hooks::Occasion;
-use crate::driver::reports::Reports;
-use crate::driver::steps::call_pace::WriteAheadPace;
-use crate::driver::steps::late_calls::{LateAnswer, LateCalls, LateOutcome};
-use crate::driver::steps::outcomes::Outcomes;
-use crate::driver::stop::Stop;
-use crate::driver::unresolved::UnresolvedCreates;
+use crate::driver::steps::JournalledCalls;
+use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
@@ -46,38 +35,7 @@ pub(in crate::driver) struct Journalled<'a> {
     pub(in crate::driver) late: &'a (dyn Fn(u32) -> LateOutcome + Sync),
 }
 
-/// Calls that the journal knows of before they are made.
-pub(in crate::driver) struct JournalledCalls {
-    pub(super) exchange: Arc<Exchange>,
-    pub(super) stop: Arc<Stop>,
-    pub(super) providers: Arc<Providers>,
-    pub(super) reports: Arc<Reports>,
-    pub(super) call_permits: Arc<CallPermits>,
-    pub(super) functions: Arc<Functions>,
-    pub(super) unresolved: Arc<UnresolvedCreates>,
-    pub(super) outcomes: Arc<Outcomes>,
-    pub(super) journal: Arc<Journal>,
-    pub(super) pace: WriteAheadPace,
-    pub(super) late: AtomicRefCell<LateCalls>,
-}
-
 impl JournalledCalls {
-    pub(in crate::driver) fn new(doors: &Doors, outcomes: &Arc<Outcomes>) -> Self {
-        Self {
-            exchange: Arc::clone(&doors.exchange),
-            stop: Arc::clone(&doors.stop),
-            providers: Arc::clone(&doors.providers),
-            reports: Arc::clone(&doors.reports),
-            call_permits: Arc::clone(&doors.call_permits),
-            functions: Arc::clone(&doors.functions),
-            unresolved: Arc::clone(&doors.unresolved),
-            outcomes: Arc::clone(outcomes),
-            journal: Arc::clone(&doors.journal),
-            pace: WriteAheadPace::new(doors.operation.parallel),
-            late: AtomicRefCell::default(),
-        }
-    }
-
     /// Journals that a call is about to be made, and makes it once that is durable and it has its turn. Gives the number of
     /// the journalled operation, which is for the caller to end, with the provider's answer. An error: nothing was called.
     pub(super) async fn call_journalled(

@@ -5,13 +5,6 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt, join_all};
 
-use crate::driver::actions::{Action, Outcome};
-use crate::driver::call_permits::CallPermit;
-use crate::driver::calls::configurations::ObjectConfiguration;
-use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::flows::Flows;
-use crate::driver::steps::call_pace::AHEAD;
-use crate::driver::tests::outside_world::OutsideWorld;
 use crate::event::Op;
 use crate::operation::{Operation, OperationKind};
 use crate::plan::Step;
@@ -24,6 +17,13 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use super::*;
+use crate::driver::actions::{Action, Outcome};
+use crate::driver::call_permits::CallPermit;
+use crate::driver::calls::configurations::ObjectConfiguration;
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::flows::Flows;
+use crate::driver::steps::call_pace::AHEAD;
+use crate::driver::tests::outside_world::OutsideWorld;
 
 const PARALLEL: usize = 2;
 

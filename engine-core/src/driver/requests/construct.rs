@@ -27,7 +27,7 @@ use crate::driver::program::Functions;
 use crate::driver::program::callbacks::Callbacks;
 use crate::driver::program::callbacks::RemoteFunctions;
 use crate::driver::refresh_first::RefreshFirst;
-use crate::driver::registration::register::RegistrationFlow;
+use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::registered::Registered;
 use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
