@@ -13,9 +13,11 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::class_permits::ClassPermits;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::Sleep;
 use crate::driver::permits::Permit;
 use crate::driver::permits::Permits;
 use crate::driver::reports::Reports;
+use crate::driver::standing::{Standings, StepState};
 use crate::driver::stop::Stop;
 use crate::driver::waits::Waits;
 
@@ -33,6 +35,7 @@ pub(in crate::driver) struct CallPermits {
     stop: Arc<Stop>,
     reports: Arc<Reports>,
     waits: Arc<Waits>,
+    standings: Arc<Standings>,
 }
 
 impl CallPermits {
@@ -43,6 +46,7 @@ impl CallPermits {
         stop: &Arc<Stop>,
         reports: &Arc<Reports>,
         waits: &Arc<Waits>,
+        standings: &Arc<Standings>,
     ) -> Self {
         Self {
             permits: Permits::new(parallel),
@@ -50,13 +54,16 @@ impl CallPermits {
             stop: Arc::clone(stop),
             reports: Arc::clone(reports),
             waits: Arc::clone(waits),
+            standings: Arc::clone(standings),
         }
     }
 
     /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
     /// and `diff`) is asked of every resource in every run, whether it changes or not.
     pub(in crate::driver) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
-        let permit = self.waits.wait_watched(ActivityKind::Permit, urn, "--parallel", self.permits.acquire(1)).await;
+        self.standings.step_at(urn, StepState::AwaitingPermit);
+        let name = StepState::AwaitingPermit.waits_for();
+        let permit = self.waits.wait_watched(ActivityKind::Permit, urn, name, self.permits.acquire(1)).await;
         self.reports.go_on()?;
         self.reports.tell_call(urn);
         Ok(permit)
@@ -76,8 +83,11 @@ impl CallPermits {
         let Some(class) = resolved.class_permits.as_deref() else {
             return Ok(CallPermit { _class: None, _run: self.permit(urn).await? });
         };
-        let (slot, next) =
-            self.waits.wait_watched(ActivityKind::Permit, urn, "its provider class", self.turn_of_class(class)).await?;
+        self.standings.step_at(urn, StepState::AwaitingClass);
+        let (slot, next) = self
+            .waits
+            .wait_watched(ActivityKind::Permit, urn, StepState::AwaitingClass.waits_for(), self.turn_of_class(class))
+            .await?;
         let permit = self.permit(urn).await?;
         class.begin(self.exchange.moment().instant);
         drop(next);
@@ -93,7 +103,7 @@ impl CallPermits {
         let next = class.next.acquire(1).await;
         self.reports.go_on()?;
         if let Some(wait) = class.wait(self.exchange.moment().instant)
-            && let Either::Right(_) = select(pin!(self.exchange.wait(wait)), pin!(self.stop.wait())).await
+            && let Either::Right(_) = select(pin!(self.exchange.ask(Sleep(wait))), pin!(self.stop.wait())).await
         {
             return Err(RpcError::unavailable());
         }

@@ -12,6 +12,7 @@ use crate::operation::Operation;
 use crate::driver::calls::providers::Providers;
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::{Close, Sleep, StopPlugins};
 use crate::driver::reports::Reports;
 
 /// So long a `close` may take; less where the configuration's `maloko:callLimit` is shorter.
@@ -39,7 +40,7 @@ impl Closing {
     async fn await_plugins(&self) {
         for provider in self.providers.plugins.all() {
             let coming = pin!(self.providers.plugins.ready(&provider));
-            let limit = pin!(self.exchange.wait(CLOSING));
+            let limit = pin!(self.exchange.ask(Sleep(CLOSING)));
             // Whatever comes of it was told to those who needed it.
             drop(select(coming, limit).await);
         }
@@ -50,14 +51,14 @@ impl Closing {
     pub(in crate::driver) async fn close_providers(&self) {
         if self.providers.plugins.were_needed() {
             self.await_plugins().await;
-            self.exchange.stop_plugins().await;
+            self.exchange.ask(StopPlugins).await;
         }
         let closable = self.providers.take_closable();
         if closable.is_empty() {
             return;
         }
         let limit = self.operation.call_limit().ok().flatten().map_or(CLOSING, |limit| limit.min(CLOSING));
-        for trouble in self.exchange.close(closable, limit).await {
+        for trouble in self.exchange.ask(Close(closable, limit)).await {
             self.reports.diagnose(None, Severity::Warning, trouble);
         }
     }

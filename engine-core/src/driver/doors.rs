@@ -19,6 +19,7 @@ use crate::driver::program::callbacks::Callbacks;
 use crate::driver::reports::Reports;
 use crate::driver::reports::notices::Notices;
 use crate::driver::selection::Selection;
+use crate::driver::standing::Standings;
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
 use crate::driver::waits::Waits;
@@ -49,6 +50,7 @@ pub(in crate::driver) struct Doors {
     pub(in crate::driver) reports: Arc<Reports>,
     pub(in crate::driver) notices: Arc<Notices>,
     pub(in crate::driver) waits: Arc<Waits>,
+    pub(in crate::driver) standings: Arc<Standings>,
     pub(in crate::driver) journal: Arc<Journal>,
     pub(in crate::driver) planning: Arc<Planning>,
     pub(in crate::driver) plan: Arc<PlanKeeping>,
@@ -67,13 +69,14 @@ impl Doors {
         let reports = Arc::new(Reports::new(&operation, &exchange, &stop, &providers, &selection));
         let notices = Arc::new(Notices::new(&operation, &base, &reports));
         let waits = Arc::new(Waits::new(&operation, &exchange));
+        let standings = Arc::new(Standings::new(&exchange));
         let journal = Arc::new(Journal::new(&base, Arc::clone(&new_id), &exchange, &reports));
         let planner = Planner::new(Arc::clone(&operation), base.resources.clone(), Box::new(move || new_id()));
         let planning = Arc::new(Planning::new(planner, &journal, &reports));
         let plan = Arc::new(PlanKeeping::new(&operation, &stop, &reports, &planning));
         let parallel = operation.parallel.max(1);
-        let call_permits = Arc::new(CallPermits::new(parallel, &exchange, &stop, &reports, &waits));
-        let functions = Arc::new(Functions::new(&operation, &exchange, &callbacks, &reports, &planning));
+        let call_permits = Arc::new(CallPermits::new(parallel, &exchange, &stop, &reports, &waits, &standings));
+        let functions = Arc::new(Functions::new(&operation, &exchange, &callbacks, &reports, &planning, &standings));
         let unresolved = Arc::new(UnresolvedCreates::new(&operation, &base, &exchange, &notices, &reports, &journal));
         Self {
             operation,
@@ -88,6 +91,7 @@ impl Doors {
             reports,
             notices,
             waits,
+            standings,
             journal,
             planning,
             plan,

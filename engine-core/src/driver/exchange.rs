@@ -1,7 +1,6 @@
 //! How the flows of a run reach what is outside: they leave actions, and wait for their outcomes.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use atomic_refcell::AtomicRefCell;
@@ -9,27 +8,20 @@ use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
 use crate::activity::ActivityKind;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::Event;
-use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
-use crate::provider::{
-    Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
-    SerializedProvider,
-};
-use crate::resource_state::ResourceState;
-use crate::state::{Change, Snapshot};
+use crate::state::Change;
 use crate::urn::Urn;
-use crate::value::PropertyMap;
-use crate::wire::Callback;
 
-use crate::driver::actions::{Action, Closable, FlowId, Moment, Outcome, Ticket, Wait, Work};
+use crate::driver::actions::{Action, FlowId, Moment, Ticket, Wait};
+use crate::driver::host_calls::{Durable, Listed, Lost, Reply, Work};
 
 /// What flows leave, and what they wait for.
 pub(in crate::driver) struct Exchange(AtomicRefCell<Books>);
 
 struct Books {
     actions: Vec<Action>,
-    waiting: HashMap<Ticket, oneshot::Sender<Outcome>, foldhash::fast::FixedState>,
+    waiting: HashMap<Ticket, oneshot::Sender<Reply>, foldhash::fast::FixedState>,
     next_ticket: Ticket,
     next_wait: u64,
     next_flow: FlowId,
@@ -44,14 +36,11 @@ struct Books {
 pub(in crate::driver) type OwnFlow = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Resolves when what was appended to the journal is durable.
-pub(in crate::driver) struct Written(oneshot::Receiver<Outcome>);
+pub(in crate::driver) struct Written(oneshot::Receiver<Reply>);
 
 impl Written {
     pub(in crate::driver) async fn wait(self) -> Result<()> {
-        match self.0.await {
-            Ok(Outcome::Written(result)) => result,
-            _ => Err(Error::BadState(FAULT.to_owned().into())),
-        }
+        self.0.await.ok().and_then(Durable::outcome_of).unwrap_or_else(Lost::lost)
     }
 }
 
@@ -65,12 +54,6 @@ impl Drop for WatchedWait<'_> {
     fn drop(&mut self) {
         self.exchange.leave(Action::TellWait(Wait::Ended(self.number)));
     }
-}
-
-const FAULT: &str = "its outcome is unknown; this is a bug in maloko";
-
-fn fault() -> ProviderError {
-    ProviderError::new(ProviderErrorKind::BadReturn, FAULT)
 }
 
 impl Exchange {
@@ -106,7 +89,7 @@ impl Exchange {
     }
 
     /// Notes what came of something; wakes the flow that waits for it.
-    pub(in crate::driver) fn settle(&self, ticket: Ticket, outcome: Outcome) {
+    pub(in crate::driver) fn settle(&self, ticket: Ticket, outcome: Reply) {
         let waiting = self.0.borrow_mut().waiting.remove(&ticket);
         if let Some(waiting) = waiting {
             // The flow may have stopped waiting.
@@ -174,7 +157,13 @@ impl Exchange {
         self.0.borrow_mut().current = flow;
     }
 
-    fn ask(&self, work: Work) -> oneshot::Receiver<Outcome> {
+    /// Has something done outside, and waits for its outcome.
+    pub(in crate::driver) async fn ask<C: Listed>(&self, call: C) -> C::Outcome {
+        let done = self.leave_work(call.into()).await;
+        done.ok().and_then(C::outcome_of).unwrap_or_else(Lost::lost)
+    }
+
+    fn leave_work(&self, work: Work) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
         let mut books = self.0.borrow_mut();
         books.next_ticket += 1;
@@ -199,143 +188,4 @@ impl Exchange {
         books.actions.push(Action::Append { changes, with_next, awaited: Some((flow, ticket)) });
         Written(receiver)
     }
-
-    pub(in crate::driver) async fn describe(&self, object: ObjectId) -> Called<ProviderDescription> {
-        match self.ask(Work::Describe(object)).await {
-            Ok(Outcome::Described(described)) => described,
-            _ => Err(fault()),
-        }
-    }
-
-    pub(in crate::driver) async fn call(&self, object: ObjectId, call: ProviderCall) -> Called<Answer> {
-        match self.ask(Work::Call(object, call)).await {
-            Ok(Outcome::Answered(answer)) => answer,
-            _ => Err(fault()),
-        }
-    }
-
-    pub(in crate::driver) async fn call_back(
-        &self,
-        label: &str,
-        function: &Callback,
-        request: Vec<u8>,
-    ) -> Called<Vec<u8>> {
-        let (label, function) = (label.to_owned(), function.clone());
-        match self.ask(Work::CallBack { label, function, request }).await {
-            Ok(Outcome::CalledBack(answer)) => answer,
-            _ => Err(fault()),
-        }
-    }
-
-    async fn object(&self, work: Work) -> Called<Option<ObjectId>> {
-        match self.ask(work).await {
-            Ok(Outcome::Object(object)) => object,
-            _ => Err(fault()),
-        }
-    }
-
-    pub(in crate::driver) async fn start_plugin(&self, package: PackageRequest, provider: Urn) -> Called<ObjectId> {
-        match self.object(Work::StartPlugin(Box::new(package), provider)).await? {
-            Some(plugin) => Ok(plugin),
-            None => Err(fault()),
-        }
-    }
-
-    pub(in crate::driver) async fn ask_plugin(
-        &self,
-        plugin: ObjectId,
-        question: PluginQuestion,
-    ) -> Called<PluginAnswer> {
-        match self.ask(Work::AskPlugin(plugin, Box::new(question))).await {
-            Ok(Outcome::PluginAnswered(answer)) => answer,
-            _ => Err(fault()),
-        }
-    }
-
-    pub(in crate::driver) async fn stop_plugin(&self, plugin: ObjectId) {
-        // Whatever comes of it: it is asked nothing more.
-        drop(self.ask(Work::StopPlugin(plugin)).await);
-    }
-
-    pub(in crate::driver) async fn stop_plugins(&self) {
-        drop(self.ask(Work::StopPlugins).await);
-    }
-
-    pub(in crate::driver) async fn find(&self, reference: &Arc<ProviderReference>) -> Called<Option<ObjectId>> {
-        self.object(Work::Find(Arc::clone(reference))).await
-    }
-
-    pub(in crate::driver) async fn rebuild(&self, reference: &Arc<ProviderReference>) -> Called<Option<ObjectId>> {
-        self.object(Work::Rebuild(Arc::clone(reference))).await
-    }
-
-    pub(in crate::driver) async fn named(&self, reference: &Arc<ProviderReference>) -> Called<Option<ObjectId>> {
-        self.object(Work::Named(Arc::clone(reference))).await
-    }
-
-    /// Was an object registered by hand? What cannot be asked was not.
-    pub(in crate::driver) async fn is_by_hand(&self, reference: &Arc<ProviderReference>) -> bool {
-        matches!(self.ask(Work::IsByHand(Arc::clone(reference))).await, Ok(Outcome::ByHand(true)))
-    }
-
-    pub(in crate::driver) async fn serialize(&self, object: ObjectId) -> Called<SerializedProvider> {
-        match self.ask(Work::Serialize(object)).await {
-            Ok(Outcome::Serialized(serialized)) => serialized,
-            _ => Err(fault()),
-        }
-    }
-
-    pub(in crate::driver) async fn built_in(&self, kind: &Arc<str>, method: Method) -> Called<Answer> {
-        match self.ask(Work::BuiltIn(Arc::clone(kind), method)).await {
-            Ok(Outcome::Answered(answer)) => answer,
-            _ => Err(fault()),
-        }
-    }
-
-    /// `None`: there is no such function.
-    pub(in crate::driver) async fn function(
-        &self,
-        token: String,
-        arguments: PropertyMap,
-        found: Option<Arc<ResourceState>>,
-    ) -> Option<std::result::Result<PropertyMap, String>> {
-        match self.ask(Work::Function { token, arguments, found }).await {
-            Ok(Outcome::Returned(returned)) => returned,
-            _ => Some(Err(FAULT.to_owned())),
-        }
-    }
-
-    pub(in crate::driver) async fn read_assets(
-        &self,
-        properties: PropertyMap,
-    ) -> std::result::Result<PropertyMap, String> {
-        match self.ask(Work::ReadAssets(properties)).await {
-            Ok(Outcome::AssetsRead(read)) => read,
-            _ => Err(FAULT.to_owned()),
-        }
-    }
-
-    /// Resolves after a time.
-    pub(in crate::driver) async fn wait(&self, time: Duration) {
-        // Whatever comes of it, the time is over.
-        drop(self.ask(Work::Wait(time)).await);
-    }
-
-    pub(in crate::driver) async fn fold(&self, snapshot: Snapshot) -> Result<bool> {
-        match self.ask(Work::Fold(snapshot)).await {
-            Ok(Outcome::Folded(folded)) => folded,
-            _ => Err(Error::BadState(FAULT.to_owned().into())),
-        }
-    }
-
-    /// Closes providers; gives what went wrong.
-    pub(in crate::driver) async fn close(&self, closable: Vec<Closable>, limit: Duration) -> Vec<String> {
-        match self.ask(Work::Close(closable, limit)).await {
-            Ok(Outcome::Closed(troubles)) => troubles,
-            _ => Vec::new(),
-        }
-    }
 }
-
-/// The host's answer.
-type Called<T> = std::result::Result<T, ProviderError>;

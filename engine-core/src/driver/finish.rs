@@ -17,6 +17,7 @@ use crate::driver::components::Components;
 use crate::driver::deletion::Deletion;
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::Fold;
 use crate::driver::journal::Journal;
 use crate::driver::permits::Once;
 use crate::driver::plan_keeping::PlanKeeping;
@@ -169,7 +170,7 @@ impl Finish {
         self.notices.tell_of_notices();
         self.apply_stack_outputs();
         let compacted =
-            if self.operation.dry_run { Ok(false) } else { self.exchange.fold(self.final_snapshot()).await };
+            if self.operation.dry_run { Ok(false) } else { self.exchange.ask(Fold(self.final_snapshot())).await };
         if let Err(error) = &compacted {
             self.reports.diagnose(None, Severity::Error, error.to_string());
             self.stop.fail(Failure::new(error), true);

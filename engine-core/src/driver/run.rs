@@ -5,6 +5,7 @@
 //! [`Doors`](crate::driver::doors::Doors). The run alone polls its flows, one after the other, and only when something came in.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +16,7 @@ use futures::future::BoxFuture;
 
 use crate::driver::actions::{Action, FlowId, Input, Moment, Response};
 use crate::driver::flows::Flows;
+use crate::driver::standing::Standing;
 use crate::driver::stop::{Failure, panicked};
 
 /// See the module's text.
@@ -56,6 +58,13 @@ impl Wake for Woken {
     }
 }
 
+impl fmt::Debug for Run {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flows = self.flows.len();
+        formatter.debug_struct("Run").field("flows", &flows).field("standing", &self.all.doors.standings).finish()
+    }
+}
+
 impl Run {
     pub(super) fn new(all: Arc<Flows>) -> Self {
         Self { all, flows: HashMap::default(), ready: Ready::default(), told_halt: false }
@@ -64,6 +73,12 @@ impl Run {
     /// The flows that the run may begin.
     pub(super) fn all(&self) -> &Arc<Flows> {
         &self.all
+    }
+
+    /// What is under way: each registration and each step, and what it waits for.
+    #[must_use]
+    pub fn standing(&self) -> Vec<Standing> {
+        self.all.doors.standings.all()
     }
 
     /// A number for a flow that is about to be asked for.

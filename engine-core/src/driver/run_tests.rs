@@ -18,8 +18,9 @@ use crate::wire::{Accepts, RegisterResourceRequest, encode_properties};
 
 use super::*;
 use crate::driver::ProgramEnd;
-use crate::driver::actions::{Outcome, Request, Ticket, Work};
+use crate::driver::actions::{Request, Ticket};
 use crate::driver::doors::{Doors, Given};
+use crate::driver::host_calls::{Call, Describe, Reply, Work};
 use crate::driver::tests::outside_world::moment;
 
 struct Alone(Run);
@@ -64,7 +65,7 @@ impl Alone {
         while let Some(action) = actions.pop() {
             match action {
                 Action::Append { awaited: Some((_, ticket)), .. } => {
-                    actions.extend(self.take(Input::Done(ticket, Outcome::Written(Ok(())))));
+                    actions.extend(self.take(Input::Done(ticket, Reply::Durable(Ok(())))));
                 }
                 other => others.push(other),
             }
@@ -76,8 +77,8 @@ impl Alone {
     fn begin_create(&mut self) -> (FlowId, Ticket) {
         let (flow, actions) = self.ask(resource());
         let (ticket, work) = only_work(actions);
-        assert!(matches!(work, Work::Describe(1)));
-        (flow, only_append(&self.take(Input::Done(ticket, Outcome::Described(Ok(description()))))))
+        assert!(matches!(work, Work::Describe(Describe(1))));
+        (flow, only_append(&self.take(Input::Done(ticket, Reply::Describe(Ok(description()))))))
     }
 }
 
@@ -132,7 +133,7 @@ fn only_append(actions: &[Action]) -> Ticket {
                 assert!(changes.iter().any(|change| matches!(change, Change::Begin { .. })));
                 tickets.push(*ticket);
             }
-            Action::Do { work: Work::Call(..), .. } => panic!("a provider is called before its record is durable"),
+            Action::Do { work: Work::Call(_), .. } => panic!("a provider is called before its record is durable"),
             _ => {}
         }
     }
@@ -140,8 +141,8 @@ fn only_append(actions: &[Action]) -> Ticket {
     tickets[0]
 }
 
-fn created() -> Outcome {
-    Outcome::Answered(Ok(Answer::created("i-1", PropertyMap::new())))
+fn created() -> Reply {
+    Reply::Call(Ok(Answer::created("i-1", PropertyMap::new())))
 }
 
 fn is_told(actions: &[Action], told: impl Fn(&Event) -> bool) -> bool {
@@ -152,8 +153,8 @@ fn is_told(actions: &[Action], told: impl Fn(&Event) -> bool) -> bool {
 fn a_provider_is_called_when_the_record_of_it_is_durable_and_the_step_is_done_when_that_of_its_outcome_is() {
     let mut run = Alone::new();
     let (flow, intent) = run.begin_create();
-    let (call, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
-    assert!(matches!(work, Work::Call(1, call) if matches!(call.method, Method::Create { .. })));
+    let (call, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    assert!(matches!(work, Work::Call(Call(1, call)) if matches!(call.method, Method::Create { .. })));
     let actions = run.take(Input::Done(call, created()));
     // The program goes on at once; who watches is told when it is on the disk.
     assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
@@ -164,7 +165,7 @@ fn a_provider_is_called_when_the_record_of_it_is_durable_and_the_step_is_done_wh
     });
     let Some((reporting, ticket)) = outcome else { panic!("the outcome is recorded") };
     assert!(actions.iter().any(|action| matches!(action, Action::Drive(flow) if *flow == reporting)));
-    let actions = run.take(Input::Done(ticket, Outcome::Written(Ok(()))));
+    let actions = run.take(Input::Done(ticket, Reply::Durable(Ok(()))));
     assert!(is_told(&actions, |event| matches!(event, Event::StepDone(step) if step.urn.name() == "thing")));
 }
 
@@ -173,7 +174,7 @@ fn nothing_is_called_where_the_record_cannot_be_written_and_the_run_halts() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
     let full = crate::error::Error::BadState("the disk is full".to_owned().into());
-    let actions = run.take(Input::Done(intent, Outcome::Written(Err(full))));
+    let actions = run.take(Input::Done(intent, Reply::Durable(Err(full))));
     assert!(actions.iter().any(|action| matches!(action, Action::Halt)));
     assert!(!actions.iter().any(|action| matches!(action, Action::Do { .. })));
     assert!(is_told(&actions, |event| matches!(event, Event::StepFailed(_))));
@@ -184,12 +185,12 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
     for late_first in [true, false] {
         let mut run = Alone::new();
         let (_, intent) = run.begin_create();
-        let (ticket, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
-        let Work::Call(_, call) = work else { panic!("the provider is called") };
+        let (ticket, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+        let Work::Call(Call(_, call)) = work else { panic!("the provider is called") };
         let late = || Input::Late(call.number, Ok(Answer::created("i-1", PropertyMap::new())));
         let given_up = || {
             let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
-            Input::Done(ticket, Outcome::Answered(Err(error)))
+            Input::Done(ticket, Reply::Call(Err(error)))
         };
         let inputs = if late_first { [late(), given_up()] } else { [given_up(), late()] };
         let mut actions = Vec::new();
@@ -211,10 +212,10 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
 fn the_end_of_a_run_waits_until_an_answer_that_came_late_is_recorded() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
-    let (ticket, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
-    let Work::Call(_, call) = work else { panic!("the provider is called") };
+    let (ticket, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    let Work::Call(Call(_, call)) = work else { panic!("the provider is called") };
     let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
-    let given_up = run.take(Input::Done(ticket, Outcome::Answered(Err(error))));
+    let given_up = run.take(Input::Done(ticket, Reply::Call(Err(error))));
     run.make_durable(given_up);
     let answer = Answer::created("i-1", PropertyMap::new());
     let late = run.take(Input::Late(call.number, Ok(answer)));
@@ -255,7 +256,7 @@ fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
     let (flow, mut actions) = run.ask(resource());
     // Up to where an id is needed.
     while let Some(Action::Do { ticket, work: Work::Describe(_), .. }) = actions.pop() {
-        actions = run.take(Input::Done(ticket, Outcome::Described(Ok(description()))));
+        actions = run.take(Input::Done(ticket, Reply::Describe(Ok(description()))));
     }
     let answered = |action: &Action| matches!(action, Action::Answer(id, Response::Panicked) if *id == flow);
     actions.extend(run.take(Input::Forget(0)));
@@ -268,14 +269,14 @@ fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
 fn what_was_dropped_before_it_was_done_fails_its_step_and_nothing_waits_for_it() {
     let mut run = Alone::new();
     let (flow, intent) = run.begin_create();
-    let (call, _) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
+    let (call, _) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
     let mut actions = run.take(Input::Lost(call));
     // What is known of it is recorded first.
     let recorded = actions.iter().find_map(|action| match action {
         Action::Append { awaited: Some((_, ticket)), .. } => Some(*ticket),
         _ => None,
     });
-    actions.extend(recorded.into_iter().flat_map(|ticket| run.take(Input::Done(ticket, Outcome::Written(Ok(()))))));
+    actions.extend(recorded.into_iter().flat_map(|ticket| run.take(Input::Done(ticket, Reply::Durable(Ok(()))))));
     assert!(is_told(&actions, |event| matches!(event, Event::StepFailed(_))));
     assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
     // Its object may exist.
@@ -286,7 +287,7 @@ fn what_was_dropped_before_it_was_done_fails_its_step_and_nothing_waits_for_it()
 fn a_run_whose_own_flow_is_given_up_does_not_say_that_all_is_well() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
-    let (call, _) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
+    let (call, _) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
     let actions = run.take(Input::Done(call, created()));
     let own = actions.iter().find_map(|action| match action {
         Action::Drive(flow) => Some(*flow),
@@ -301,8 +302,8 @@ fn the_same_inputs_give_the_same_actions() {
     let told = || {
         let mut run = Alone::new();
         let (_, intent) = run.begin_create();
-        let (call, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
-        let Work::Call(_, asked) = work else { panic!("the provider is called") };
+        let (call, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+        let Work::Call(Call(_, asked)) = work else { panic!("the provider is called") };
         let mut all: Vec<String> = vec![format!("{asked:?}")];
         all.extend(run.take(Input::Done(call, created())).iter().map(shown));
         all

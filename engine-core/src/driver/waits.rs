@@ -14,10 +14,6 @@ use crate::driver::exchange::{Exchange, WatchedWait};
 
 /// What a step waits for whose object others depend on: their deletion, or that of a whole group of others.
 pub(in crate::driver) const EARLIER_DELETIONS: &str = "what is deleted before it";
-/// What a registration waits for: the replacement of another resource deletes its object first.
-pub(in crate::driver) const ITS_DELETION: &str = "the deletion of its object";
-/// What a replacement waits for that leads to others: no other resource may be compared meanwhile.
-pub(in crate::driver) const OTHER_PLANS: &str = "the plans of other resources";
 
 /// Waits that those who watch activities are told of.
 pub(in crate::driver) struct Waits {

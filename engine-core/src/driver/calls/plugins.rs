@@ -21,6 +21,7 @@ use crate::value::{PropertyMap, UNKNOWN_TEXTS, Value};
 
 use crate::driver::answers::RpcError;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::{AskPlugin, StartPlugin};
 use crate::driver::permits::Once;
 
 /// A provider resource's plugin, once it is needed.
@@ -132,7 +133,7 @@ impl PluginProviders {
         urn: &Urn,
     ) -> Result<ObjectId, ProviderError> {
         self.was_started.store(true, Ordering::Relaxed);
-        self.exchange.start_plugin(package.clone(), urn.clone()).await
+        self.exchange.ask(StartPlugin(Box::new(package.clone()), urn.clone())).await
     }
 
     /// Takes note of a provider resource that was registered, with its plugin and what that is configured with.
@@ -295,7 +296,7 @@ impl PluginProviders {
         let Configuration::Known { package, id, inputs } = &provider.configuration else { return Ok(None) };
         provider.was_needed.store(true, Ordering::Relaxed);
         let started = provider.started.get_or_do(async || {
-            let started = self.exchange.start_plugin((**package).clone(), provider.urn.clone()).await;
+            let started = self.exchange.ask(StartPlugin(Box::new((**package).clone()), provider.urn.clone())).await;
             started.map_err(|mut error| {
                 error.message = format!("its provider cannot be loaded: {}", error.message).into();
                 error
@@ -304,7 +305,10 @@ impl PluginProviders {
         let plugin = started.await?;
         let configured = provider.configured.get_or_do(async || {
             let (urn, id, inputs) = (provider.urn.clone(), id.clone(), (**inputs).clone());
-            self.exchange.ask_plugin(plugin, PluginQuestion::Configure { urn, id, inputs }).await.map(|_| ())
+            self.exchange
+                .ask(AskPlugin(plugin, Box::new(PluginQuestion::Configure { urn, id, inputs })))
+                .await
+                .map(|_| ())
         });
         configured.await?;
         Ok(Some(plugin))

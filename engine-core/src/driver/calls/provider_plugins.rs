@@ -17,6 +17,7 @@ use crate::driver::calls::provider_resources::{ProviderResource, diff_of};
 use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::AskPlugin;
 
 /// See the module's text.
 pub(in crate::driver) struct ProviderPlugins {
@@ -106,7 +107,7 @@ impl ProviderPlugins {
             news: (*news).clone(),
             ignore_changes: Vec::new(),
         };
-        diff_of(plugins.exchange.ask_plugin(plugin, question).await?)
+        diff_of(self.exchange.ask(AskPlugin(plugin, Box::new(question))).await?)
     }
 }
 

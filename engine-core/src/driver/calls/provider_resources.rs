@@ -10,6 +10,7 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::driver::calls::plugins::{INTERNAL, PluginProviders, without_internal};
+use crate::driver::host_calls::{AskPlugin, StopPlugin};
 
 /// A provider resource that is registered, with the plugin that was started for it.
 pub(in crate::driver) struct ProviderResource {
@@ -53,14 +54,14 @@ impl ProviderResource {
             Method::Check { olds, news } => {
                 if std::mem::take(&mut *self.was_compared.borrow_mut()) {
                     // It is replaced: the new one has a plugin of its own.
-                    plugins.exchange.stop_plugin(self.plugin()).await;
+                    plugins.exchange.ask(StopPlugin(self.plugin())).await;
                     let plugin = plugins.start(&self.package, &self.urn).await?;
                     *self.plugin.borrow_mut() = plugin;
                 }
                 let internal = news.get(INTERNAL).cloned();
                 let question =
                     PluginQuestion::CheckConfig { urn, olds: without_internal(&olds), news: without_internal(&news) };
-                match plugins.exchange.ask_plugin(self.plugin(), question).await? {
+                match plugins.exchange.ask(AskPlugin(self.plugin(), Box::new(question))).await? {
                     PluginAnswer::Checked { mut inputs, failures } => {
                         inputs.extend(internal.map(|internal| (INTERNAL.to_owned(), internal)));
                         Ok(Answer::Checked { inputs, failures })
@@ -77,7 +78,7 @@ impl ProviderResource {
                     news: without_internal(&news),
                     ignore_changes,
                 };
-                diff_of(plugins.exchange.ask_plugin(self.plugin(), question).await?)
+                diff_of(plugins.exchange.ask(AskPlugin(self.plugin(), Box::new(question))).await?)
             }
             Method::Close => Ok(Answer::Closed),
             other => {

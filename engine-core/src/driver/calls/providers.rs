@@ -22,7 +22,6 @@ use crate::state::{Crypter, Snapshot, unseal};
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
-use crate::driver::actions::Closable;
 use crate::driver::calls::class_permits::PermitsByClass;
 use crate::driver::calls::component_code::{ComponentCode, take_out};
 use crate::driver::calls::configurations::{Configurations, ObjectConfiguration};
@@ -31,6 +30,7 @@ use crate::driver::calls::plugins::{PluginProviders, unconfigured_answer};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::{AskPlugin, BuiltIn, Call, Closable, Describe, Find, IsByHand, ReadAssets, Rebuild};
 
 mod for_imports;
 
@@ -97,7 +97,7 @@ impl Providers {
         if let Some(description) = self.known().described.get(&object) {
             return Ok(description.clone());
         }
-        let mut description = self.exchange.describe(object).await?;
+        let mut description = self.exchange.ask(Describe(object)).await?;
         if !description.capabilities.delete {
             Arc::make_mut(&mut description.reference).lacks_delete = true;
         }
@@ -177,7 +177,12 @@ impl Providers {
         let object = match same {
             Some(object) => object,
             None => {
-                match self.exchange.rebuild(&reference).await.map_err(|error| explained(resource, &reference, error))? {
+                match self
+                    .exchange
+                    .ask(Rebuild(Arc::clone(&reference)))
+                    .await
+                    .map_err(|error| explained(resource, &reference, error))?
+                {
                     Some(object) => {
                         if reference.is_complete() {
                             self.known().by_reference.insert(identity, object);
@@ -226,7 +231,7 @@ impl Providers {
             }
             _ => self.stored_reference(resource)?,
         };
-        if self.exchange.is_by_hand(&reference).await {
+        if self.exchange.ask(IsByHand(Arc::clone(&reference))).await {
             return Ok(());
         }
         match self.resolve_for_deletion(resource).await {
@@ -262,7 +267,7 @@ impl Providers {
         if self.known().by_reference.contains_key(&reference) {
             return true;
         }
-        match self.exchange.find(&reference).await {
+        match self.exchange.ask(Find(Arc::clone(&reference))).await {
             Ok(Some(object)) => {
                 self.known().by_reference.entry(reference).or_insert(object);
                 true
@@ -350,7 +355,7 @@ impl Providers {
     ) -> Result<Answer, ProviderError> {
         let (object, configuration) = match &resolved.server {
             ProviderKind::Live { object, configuration, .. } => (*object, configuration),
-            ProviderKind::BuiltIn { kind } => return self.exchange.built_in(kind, method).await,
+            ProviderKind::BuiltIn { kind } => return self.exchange.ask(BuiltIn(Arc::clone(kind), method)).await,
             ProviderKind::Plugin(provider) => {
                 let (mut method, mut for_plugin) = (method, for_plugin);
                 let is_known = resolved.code.as_ref().is_none_or(|code| code.hand_over(&mut method, &mut for_plugin));
@@ -392,7 +397,7 @@ impl Providers {
     ) -> Result<Option<PluginAnswer>, ProviderError> {
         let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(None) };
         let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(None) };
-        self.exchange.ask_plugin(plugin, question).await.map(Some)
+        self.exchange.ask(AskPlugin(plugin, Box::new(question))).await.map(Some)
     }
 
     /// Asks a plugin for something during which it registers resources. When one of them fails, the SDK in the plugin may
@@ -414,13 +419,13 @@ impl Providers {
         if !assets::any_in(properties) {
             return Ok(());
         }
-        *properties = self.exchange.read_assets(std::mem::take(properties)).await?;
+        *properties = self.exchange.ask(ReadAssets(std::mem::take(properties))).await?;
         Ok(())
     }
 
     async fn ask_host(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let (urn, method) = (call.urn.clone(), call.method.name());
-        let answer = self.exchange.call(object, call).await;
+        let answer = self.exchange.ask(Call(object, call)).await;
         if answer.is_err() {
             self.failed.borrow_mut().insert(urn, method);
         }

@@ -11,9 +11,10 @@ use crate::provider::ProviderHost;
 use crate::state::{Change, Session};
 use crate::urn::Urn;
 
-use crate::driver::actions::{Action, Moment, Wait, Work};
+use crate::driver::actions::{Action, Moment, Wait};
 use crate::driver::doors::{Doors, Given};
 use crate::driver::flows::Flows;
+use crate::driver::host_calls::Durable;
 use crate::driver::outside::layers::bounded::BoundedErrors;
 use crate::driver::outside::layers::in_flight::InFlight;
 use crate::driver::outside::layers::plugins::WithPlugins;
@@ -97,7 +98,7 @@ impl Outside {
                 let durability =
                     if with_next { self.session.append_with_next(changes) } else { self.session.append(changes) };
                 let (flow, ticket) = awaited?;
-                return Some(Action::Do { flow, ticket, work: Work::Durable { durability, ongoing } });
+                return Some(Action::Do { flow, ticket, work: Durable { durability, ongoing }.into() });
             }
             Action::Tell(event) => self.events.emit(event),
             Action::TellWait(Wait::Began { number, kind, urn, name }) => {

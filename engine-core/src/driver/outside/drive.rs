@@ -10,7 +10,8 @@ use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::driver::Engine;
-use crate::driver::actions::{FlowId, Input, Outcome, Response, Ticket, Work};
+use crate::driver::actions::{FlowId, Input, Response, Ticket};
+use crate::driver::host_calls::{Reply, Work};
 use crate::driver::outside::post::{Letter, Post};
 
 /// Resolves with the flow's answer; `None` when the run is gone. When it is dropped, the flow is given up.
@@ -19,10 +20,10 @@ pub(in crate::driver) struct Driver {
     post: Arc<Post>,
     flow: FlowId,
     /// What is done in this task, mostly one thing at a time.
-    first: Option<(Ticket, BoxFuture<'static, Outcome>)>,
-    others: Option<FuturesUnordered<BoxFuture<'static, (Ticket, Outcome)>>>,
+    first: Option<(Ticket, BoxFuture<'static, Reply>)>,
+    others: Option<FuturesUnordered<BoxFuture<'static, (Ticket, Reply)>>>,
     /// The records that it waits for. They become durable in this order, many at once.
-    records: VecDeque<(Ticket, BoxFuture<'static, Outcome>)>,
+    records: VecDeque<(Ticket, BoxFuture<'static, Reply>)>,
     /// How much of it is done in tasks of their own.
     elsewhere: Arc<AtomicUsize>,
     over: bool,
@@ -49,7 +50,7 @@ impl Driver {
         written
     }
 
-    fn next_done(&mut self, task: &mut Context<'_>) -> Option<(Ticket, Outcome)> {
+    fn next_done(&mut self, task: &mut Context<'_>) -> Option<(Ticket, Reply)> {
         if let Some((ticket, work)) = &mut self.first
             && let Poll::Ready(outcome) = work.as_mut().poll(task)
         {
@@ -83,7 +84,7 @@ impl Future for Driver {
                 && self.others.as_ref().is_none_or(FuturesUnordered::is_empty);
             let alone = works.len() == 1 && idle && self.elsewhere.load(Ordering::Acquire) == 0;
             for (ticket, work) in works {
-                if matches!(work, Work::Durable { .. }) {
+                if matches!(work, Work::Durable(_)) {
                     self.records.push_back((ticket, engine.outside.perform(work)));
                     continue;
                 }
@@ -125,7 +126,7 @@ struct Elsewhere {
     engine: Weak<Engine>,
     count: Arc<AtomicUsize>,
     ticket: Ticket,
-    outcome: Option<Outcome>,
+    outcome: Option<Reply>,
 }
 
 impl Elsewhere {
@@ -134,7 +135,7 @@ impl Elsewhere {
         Self { engine, count, ticket, outcome: None }
     }
 
-    fn done(mut self, outcome: Outcome) {
+    fn done(mut self, outcome: Reply) {
         self.outcome = Some(outcome);
     }
 }

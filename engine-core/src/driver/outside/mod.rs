@@ -28,8 +28,9 @@ use crate::provider::ProviderHost;
 use crate::state::{Session, Snapshot};
 use crate::urn::Urn;
 
-use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
+use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
+use crate::driver::host_calls::Work;
 use crate::driver::notice::Notice;
 use crate::driver::reports::logged;
 use crate::driver::run::Run;
@@ -283,7 +284,7 @@ impl Engine {
     fn act(&self, action: Action) {
         match self.outside.act(action) {
             Some(Action::Do { flow, ticket, work }) => {
-                let calls = matches!(work, Work::Call(..));
+                let calls = matches!(work, Work::Call(_));
                 self.post.leave(flow, ticket, work);
                 if calls {
                     self.watch_calls();

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use crate::driver::actions::{FlowId, Response, Ticket, Work};
+use crate::driver::actions::{FlowId, Response, Ticket};
+use crate::driver::host_calls::Work;
 
 /// See the module's text.
 #[derive(Default)]
@@ -56,7 +57,7 @@ impl Post {
 
     pub(in crate::driver) fn leave(&self, flow: FlowId, ticket: Ticket, work: Work) {
         self.put(flow, |letters| {
-            let wakes = !(letters.waits_for_record && matches!(work, Work::Durable { .. }));
+            let wakes = !(letters.waits_for_record && matches!(work, Work::Durable(_)));
             letters.works.push((ticket, work));
             wakes
         });
@@ -86,8 +87,7 @@ impl Post {
             none => *none = Some(waker.clone()),
         }
         let works = std::mem::take(&mut letters.works);
-        letters.waits_for_record =
-            waits_for_record || works.iter().any(|(_, work)| matches!(work, Work::Durable { .. }));
+        letters.waits_for_record = waits_for_record || works.iter().any(|(_, work)| matches!(work, Work::Durable(_)));
         Letter::Works(works)
     }
 

@@ -5,6 +5,7 @@ use prost::Message;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::wire::{Callback, why_unreadable};
 
+use crate::driver::host_calls::CallBack;
 use crate::driver::program::Functions;
 
 impl Functions {
@@ -16,7 +17,10 @@ impl Functions {
         request: &impl Message,
     ) -> Result<M, ProviderError> {
         let named = |message: &str| format!("{label} failed: {message}");
-        let answer = self.exchange.call_back(label, function, request.encode_to_vec()).await;
+        let answer = self
+            .exchange
+            .ask(CallBack { label: label.to_owned(), function: function.clone(), request: request.encode_to_vec() })
+            .await;
         let bytes = answer.map_err(|error| ProviderError {
             kind: match error.kind {
                 ProviderErrorKind::Cancelled => ProviderErrorKind::Cancelled,

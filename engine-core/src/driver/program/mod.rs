@@ -12,6 +12,7 @@ use crate::operation::Operation;
 use crate::driver::exchange::Exchange;
 use crate::driver::planning::Planning;
 use crate::driver::reports::Reports;
+use crate::driver::standing::Standings;
 use callbacks::Callbacks;
 
 /// Calls the functions of the program.
@@ -21,6 +22,7 @@ pub(in crate::driver) struct Functions {
     callbacks: Arc<Callbacks>,
     reports: Arc<Reports>,
     planning: Arc<Planning>,
+    standings: Arc<Standings>,
 }
 
 impl Functions {
@@ -30,6 +32,7 @@ impl Functions {
         callbacks: &Arc<Callbacks>,
         reports: &Arc<Reports>,
         planning: &Arc<Planning>,
+        standings: &Arc<Standings>,
     ) -> Self {
         Self {
             operation: Arc::clone(operation),
@@ -37,6 +40,7 @@ impl Functions {
             callbacks: Arc::clone(callbacks),
             reports: Arc::clone(reports),
             planning: Arc::clone(planning),
+            standings: Arc::clone(standings),
         }
     }
 }

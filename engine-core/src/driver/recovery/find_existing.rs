@@ -28,6 +28,16 @@ pub(in crate::driver) struct FoundObject {
     pub(in crate::driver) init_errors: Vec<String>,
 }
 
+/// What became of an earlier create, as far as that could be told.
+pub(in crate::driver) enum EarlierCreate {
+    /// It made no object that its provider knows of, or nobody can be asked.
+    NotFound,
+    /// Its object is managed from now on, by this state.
+    TakenOver(ResourceNumber, Arc<ResourceState>),
+    /// Its provider failed to tell; the run goes on without the resource.
+    Untold,
+}
+
 /// The outcome of looking for an object.
 pub(in crate::driver) enum Probed {
     /// There it is.
@@ -170,14 +180,15 @@ impl Recovery {
         Ok(())
     }
 
-    /// Looks for the object that a create is about to make once more. Gives its state if it is there; `None` when that
-    /// could not be told, and the run goes on without the resource.
+    /// Looks for the object that a create is about to make once more.
     pub(in crate::driver) async fn look_before_create(
         &self,
         create: &Step,
         resolved: &ResolvedProvider,
-    ) -> Result<Option<Option<(ResourceNumber, Arc<ResourceState>)>>, RpcError> {
-        let Some(unresolved) = self.journal.ledger().unresolved(&create.urn).cloned() else { return Ok(Some(None)) };
+    ) -> Result<EarlierCreate, RpcError> {
+        let Some(unresolved) = self.journal.ledger().unresolved(&create.urn).cloned() else {
+            return Ok(EarlierCreate::NotFound);
+        };
         let looked = match self.probe(&unresolved, resolved).await {
             Ok(Probed::Found(found)) => self.take_over(&unresolved, resolved, found).await.map(Some),
             Ok(Probed::NotThere) => {
@@ -192,11 +203,12 @@ impl Recovery {
             Err(error) => Err(error),
         };
         match looked {
-            Ok(found) => Ok(Some(found)),
+            Ok(Some((number, resource))) => Ok(EarlierCreate::TakenOver(number, resource)),
+            Ok(None) => Ok(EarlierCreate::NotFound),
             Err(error) => {
                 self.reports.tell(Event::StepStarted(create.metadata(create.new.clone())));
                 self.reports.failed(create, &error);
-                if self.operation.continue_on_error { Ok(None) } else { Err(RpcError::unavailable()) }
+                if self.operation.continue_on_error { Ok(EarlierCreate::Untold) } else { Err(RpcError::unavailable()) }
             }
         }
     }

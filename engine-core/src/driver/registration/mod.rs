@@ -33,6 +33,7 @@ use crate::driver::registration::migrations::StateMigrations;
 use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
+use crate::driver::standing::Standings;
 use crate::driver::steps::Outcomes;
 use crate::driver::steps::Steps;
 use crate::driver::stop::Stop;
@@ -102,6 +103,7 @@ pub(in crate::driver) struct RegistrationFlow {
     selection: Arc<Selection>,
     journal: Arc<Journal>,
     plan: Arc<PlanKeeping>,
+    standings: Arc<Standings>,
 }
 
 impl RegistrationFlow {
@@ -135,6 +137,7 @@ impl RegistrationFlow {
             selection: Arc::clone(&doors.selection),
             journal: Arc::clone(&doors.journal),
             plan: Arc::clone(&doors.plan),
+            standings: Arc::clone(&doors.standings),
         }
     }
 }

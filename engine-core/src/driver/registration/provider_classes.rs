@@ -17,6 +17,7 @@ use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::IsByHand;
 use crate::driver::registration::noticed_classes::{Classes, Noticed, Unfindable, class_name};
 use crate::driver::reports::Reports;
 
@@ -140,7 +141,7 @@ impl ProviderClasses {
             }
             if let Some(found) = class.unfindable {
                 // If the host does not answer, warn: a needless warning is better than a resource that nobody can delete.
-                if !self.exchange.is_by_hand(&found.reference).await {
+                if !self.exchange.ask(IsByHand(Arc::clone(&found.reference))).await {
                     unfindable.push((place, name.to_owned(), found));
                 }
             }

@@ -7,12 +7,13 @@ use crate::message;
 use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{
-    Goal, RegistrationError, Step, hex_checksums, make_set, optional_urn, position_text, registered_outputs,
-    stack_texts, take_provider, urns,
+    Goal, Registration, RegistrationError, Step, hex_checksums, make_set, optional_urn, position_text,
+    registered_outputs, stack_texts, take_provider, urns,
 };
-use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, Method, ObjectId, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
 use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
 
@@ -87,15 +88,7 @@ impl ReadRequests {
         let (mut goal, id) = self.read_goal(request).map_err(|reason| self.reports.refuse(&refused(reason)))?;
         self.component_codes.guard_code(&goal).map_err(|reason| self.reports.refuse(&refused(reason)))?;
         if self.operation.kind != OperationKind::Update {
-            let (urn, old) = self.planning.planner().locate(&goal);
-            if let Some(object) = goal.object {
-                self.providers
-                    .register(&urn, object)
-                    .await
-                    .map_err(|error| self.reports.fail_planning(&urn, &error))?;
-            }
-            let outputs = old.map(|(_, resource)| resource.outputs_or_empty()).unwrap_or_default();
-            return Ok(answer(&urn, &outputs, accepts));
+            return self.answer_from_state(&goal, accepts).await;
         }
         let unknown = id.is_none();
         let served_by = goal.served_by();
@@ -114,48 +107,15 @@ impl ReadRequests {
         for step in std::mem::take(&mut registration.before) {
             self.steps.act(step, None).await?;
         }
-        let resolved = match object {
-            Some(object) => {
-                let found = self.providers.register_with(&urn, object, &registration.provider).await;
-                found.map_err(|error| self.reports.fail_planning(&urn, &error))?
-            }
-            None if registration.goal.code.is_some() => {
-                let found = self.component_codes.server_of_code(&urn, &registration);
-                found.map_err(|error| self.reports.fail_planning(&urn, &error))?
-            }
-            None if served_by == Some(ServedBy::Plugin) => {
-                let found = self.providers.plugins.of(&registration.provider);
-                found.map(ResolvedProvider::plugin).map_err(|error| self.reports.fail_planning(&urn, &error))?
-            }
-            None => ResolvedProvider::built_in(&registration.goal.kind)
-                .ok_or_else(|| self.reports.refuse(&RegistrationError::look_up_without_provider(&urn)))?,
-        };
+        let resolved = self.find_server(&registration, object).await?;
         let id = id.unwrap_or_default();
         if id.is_empty() && !unknown {
             return Err(self.reports.refuse(&RegistrationError::look_up_without_id(&urn)));
         }
-        let goal = registration.goal;
-        let resource = ResourceState {
-            urn: urn.clone(),
-            custom: true,
-            id: id.clone(),
-            kind: goal.kind,
-            inputs: Arc::new(goal.inputs),
-            external: true,
-            parent: goal.parent,
-            dependencies: goal.dependencies,
-            provider: registration.provider,
-            additional_secret_outputs: goal.additional_secret_outputs,
-            stored_provider: resolved.stored(),
-            created: registration.old.as_ref().map(|(_, resource)| resource.created.clone()).unwrap_or_default(),
-            modified: registration.old.as_ref().map(|(_, resource)| resource.modified.clone()).unwrap_or_default(),
-            source_position: goal.source_position,
-            stack_trace: goal.stack_trace,
-            ..ResourceState::default()
-        };
         let takes_over = registration.old.as_ref().is_some_and(|(_, old)| !old.external && old.id != id);
+        let (old, resource) = read_state(registration, &resolved, &id);
         let op = if takes_over { Op::ReadReplacement } else { Op::Read };
-        let step = Step::new(op, &urn, registration.old, Some(Arc::new(resource.clone())));
+        let step = Step::new(op, &urn, old, Some(Arc::new(resource.clone())));
         self.plan.keep_to_plan(&step)?;
         self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if unknown { Ok(resource) } else { self.look_up(resource, &resolved, id).await };
@@ -176,6 +136,38 @@ impl ReadRequests {
                 Err(RpcError::unavailable())
             }
         }
+    }
+
+    /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
+    async fn answer_from_state(&self, goal: &Goal, accepts: Accepts) -> Result<ReadResourceResponse, RpcError> {
+        let (urn, old) = self.planning.planner().locate(goal);
+        if let Some(object) = goal.object {
+            let registered = self.providers.register(&urn, object).await;
+            registered.map_err(|error| self.reports.fail_planning(&urn, &error))?;
+        }
+        let outputs = old.map(|(_, resource)| resource.outputs_or_empty()).unwrap_or_default();
+        Ok(answer(&urn, &outputs, accepts))
+    }
+
+    /// Finds who is asked for the object, `object` if the program passed one.
+    async fn find_server(
+        &self,
+        registration: &Registration,
+        object: Option<ObjectId>,
+    ) -> Result<ResolvedProvider, RpcError> {
+        let urn = &registration.urn;
+        let found = match object {
+            Some(object) => self.providers.register_with(urn, object, &registration.provider).await,
+            None if registration.goal.code.is_some() => self.component_codes.server_of_code(urn, registration),
+            None if registration.goal.served_by() == Some(ServedBy::Plugin) => {
+                self.providers.plugins.of(&registration.provider).map(ResolvedProvider::plugin)
+            }
+            None => {
+                return ResolvedProvider::built_in(&registration.goal.kind)
+                    .ok_or_else(|| self.reports.refuse(&RegistrationError::look_up_without_provider(urn)));
+            }
+        };
+        found.map_err(|error| self.reports.fail_planning(urn, &error))
     }
 
     fn read_goal(&self, request: ReadResourceRequest) -> Result<(Goal, Option<String>), String> {
@@ -271,6 +263,35 @@ impl ReadRequests {
         self.reports.tell(Event::StepDone(step.metadata(Some(Arc::clone(&resource)))));
         resource
     }
+}
+
+/// The state of an object that is looked up, before that is done, and the resource that it takes the place of.
+fn read_state(
+    registration: Registration,
+    resolved: &ResolvedProvider,
+    id: &str,
+) -> (Option<(ResourceNumber, Arc<ResourceState>)>, ResourceState) {
+    let Registration { urn, goal, provider, old, .. } = registration;
+    let earlier = old.as_ref().map(|(_, resource)| &**resource);
+    let resource = ResourceState {
+        urn,
+        custom: true,
+        id: id.to_owned(),
+        kind: goal.kind,
+        inputs: Arc::new(goal.inputs),
+        external: true,
+        parent: goal.parent,
+        dependencies: goal.dependencies,
+        provider,
+        additional_secret_outputs: goal.additional_secret_outputs,
+        stored_provider: resolved.stored(),
+        created: earlier.map(|resource| resource.created.clone()).unwrap_or_default(),
+        modified: earlier.map(|resource| resource.modified.clone()).unwrap_or_default(),
+        source_position: goal.source_position,
+        stack_trace: goal.stack_trace,
+        ..ResourceState::default()
+    };
+    (old, resource)
 }
 
 fn answer(urn: &Urn, outputs: &crate::PropertyMap, accepts: Accepts) -> ReadResourceResponse {

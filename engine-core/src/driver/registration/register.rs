@@ -1,5 +1,7 @@
 //! A registration's way through: plan, ask, act, answer.
 
+use std::sync::Arc;
+
 use crate::activity::ActivityKind;
 use crate::digest::sha256;
 use crate::event::{Event, Op, Severity};
@@ -7,6 +9,7 @@ use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::property_path::PathPattern;
 use crate::provider::{Answer, Method, ObjectId, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::urn::Urn;
 
@@ -14,10 +17,11 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
 use crate::driver::permits::Permit;
+use crate::driver::recovery::find_existing::EarlierCreate;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::import::ImportFailure;
 use crate::driver::registration::registered::Registered;
-use crate::driver::waits::{ITS_DELETION, OTHER_PLANS};
+use crate::driver::standing::{Registering, RegistrationState};
 
 /// What is to be done for a registration.
 enum Planned {
@@ -27,9 +31,10 @@ enum Planned {
 }
 
 /// Held while a registration is planned: beside others, or alone.
-struct Guard {
+struct Guard<'a> {
     shared: Option<Permit>,
     alone: Option<Permit>,
+    standing: &'a Registering<'a>,
 }
 
 impl RegistrationFlow {
@@ -57,9 +62,11 @@ impl RegistrationFlow {
         Ok((urn, old.map_or(Registered::Unknown, |(_, resource)| Registered::Done(resource))))
     }
 
+    /// Plans a registration, and does what is planned.
     pub(in crate::driver) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, Registered), RpcError> {
-        let custom = goal.custom;
-        let object = goal.object;
+        let object = goal.object.filter(|_| goal.custom);
+        let urn = self.planning.planner().urn_of(&goal);
+        let standing = self.standings.register(&urn);
         if goal.served_by().is_some_and(ServedBy::is_plugin) {
             // In a box of its own, which programs of live objects alone need not pay for.
             Box::pin(self.settle_package(&mut goal)).await?;
@@ -67,20 +74,7 @@ impl RegistrationFlow {
         if !goal.state_migrations.is_empty() {
             Box::pin(self.migrations.migrate_state(&goal)).await?;
         }
-        let mut shared = self.planning.shared().await;
-        self.reports.go_on()?;
-        self.planning.refuse_late(&goal)?;
-        // In a box, as its goal was: it is there for as long as the registration takes.
-        let begun = self.planning.planner().begin(*goal).map(Box::new);
-        let mut registration = begun.map_err(|refusal| self.reports.refuse(&refusal))?;
-        let urn = registration.urn.clone();
-        while let Some(over) = self.earlier_deletions.deletion_of(&registration) {
-            drop(shared);
-            // Ends with an error always: nothing is sent.
-            let _ = self.waits.wait_watched(ActivityKind::Dependency, &urn, ITS_DELETION, over).await;
-            shared = self.planning.shared().await;
-            self.reports.go_on()?;
-        }
+        let (mut registration, shared) = self.begin(goal, &standing).await?;
         if self.selection.is_served_by_failure(&registration.provider) {
             // There is nobody who could be asked what the resource would take.
             self.selection.fail(urn.clone());
@@ -90,77 +84,147 @@ impl RegistrationFlow {
         for step in std::mem::take(&mut registration.before) {
             self.steps.act(step, None).await?;
         }
-        let resolved = self.find_server(&mut registration, object.filter(|_| custom)).await?;
-        let mut guard = Guard { shared: Some(shared), alone: None };
-        let mut steps = match self.plan_steps(&mut registration, resolved.as_ref(), &mut guard).await? {
+        standing.at(RegistrationState::FindingProvider);
+        let resolved = self.find_server(&mut registration, object).await?;
+        let mut guard = Guard { shared: Some(shared), alone: None, standing: &standing };
+        let steps = match self.plan_with_earlier_create(&mut registration, resolved.as_ref(), &mut guard).await? {
             Planned::Steps(steps) => steps,
             Planned::Ended(ended) => return ended,
         };
-        if let Some(resolved) = &resolved
-            && let Some(create) = self.unresolved_create(&registration, &steps)
-        {
-            // In a box of its own: few creates are unresolved, and requests are many.
-            match Box::pin(self.recovery.look_before_create(create, resolved)).await? {
-                None => return Ok((urn, Registered::Failed)),
-                Some(None) => {}
-                Some(Some((number, resource))) => {
-                    self.planning.planner().begin_again(&mut registration, &steps, number, &resource);
-                    steps = match Box::pin(self.plan_steps(&mut registration, Some(resolved), &mut guard)).await? {
-                        Planned::Steps(steps) => steps,
-                        Planned::Ended(ended) => return ended,
-                    };
-                }
-            }
-        }
         let mut deletions = self.earlier_deletions.begin_deletions(&urn, &steps);
         drop(guard);
-        if let Some(resolved) = &resolved {
-            self.classes.note_code_change(&registration, resolved, &steps);
+        self.tell_of_plan(&mut registration, resolved.as_ref(), &steps);
+        let steps = match self.leave_undone(&registration, resolved.as_ref(), steps)? {
+            Planned::Steps(steps) => steps,
+            Planned::Ended(ended) => return ended,
+        };
+        standing.at(RegistrationState::TakingSteps);
+        let is_kept = steps.iter().all(|step| step.op == Op::Same);
+        let done = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
+        if let Some(refusal) = &registration.refused_after {
+            return Err(self.reports.refuse(refusal));
+        }
+        if let Registered::Done(resource) = &done {
+            self.note_done(&registration, resolved.as_ref(), resource, is_kept);
+        }
+        Ok((urn, done))
+    }
+
+    /// Begins to plan a registration when it may: beside others, once no replacement deletes the object that it goes on from.
+    async fn begin(
+        &self,
+        goal: Box<Goal>,
+        standing: &Registering<'_>,
+    ) -> Result<(Box<Registration>, Permit), RpcError> {
+        standing.at(RegistrationState::AwaitingTurn);
+        let mut shared = self.planning.shared().await;
+        self.reports.go_on()?;
+        self.planning.refuse_late(&goal)?;
+        // In a box, as its goal was: it is there for as long as the registration takes.
+        let begun = self.planning.planner().begin(*goal).map(Box::new);
+        let registration = begun.map_err(|refusal| self.reports.refuse(&refusal))?;
+        while let Some(over) = self.earlier_deletions.deletion_of(&registration) {
+            drop(shared);
+            standing.at(RegistrationState::AwaitingDeletion);
+            let name = RegistrationState::AwaitingDeletion.waits_for();
+            // Ends with an error always: nothing is sent.
+            let _ = self.waits.wait_watched(ActivityKind::Dependency, &registration.urn, name, over).await;
+            standing.at(RegistrationState::AwaitingTurn);
+            shared = self.planning.shared().await;
+            self.reports.go_on()?;
+        }
+        Ok((registration, shared))
+    }
+
+    /// Plans the steps; where an earlier create may have made the object, that is looked for, and the steps are planned anew
+    /// with what was found.
+    async fn plan_with_earlier_create(
+        &self,
+        registration: &mut Registration,
+        resolved: Option<&ResolvedProvider>,
+        guard: &mut Guard<'_>,
+    ) -> Result<Planned, RpcError> {
+        let planned = self.plan_steps(registration, resolved, guard).await?;
+        let (Planned::Steps(steps), Some(resolved)) = (&planned, resolved) else { return Ok(planned) };
+        let Some(create) = self.unresolved_create(registration, steps) else { return Ok(planned) };
+        guard.standing.at(RegistrationState::LookingForObject);
+        // In a box of its own: few creates are unresolved, and requests are many.
+        match Box::pin(self.recovery.look_before_create(create, resolved)).await? {
+            EarlierCreate::NotFound => Ok(planned),
+            EarlierCreate::Untold => Ok(Planned::Ended(Ok((registration.urn.clone(), Registered::Failed)))),
+            EarlierCreate::TakenOver(number, resource) => {
+                self.planning.planner().begin_again(registration, steps, number, &resource);
+                Box::pin(self.plan_steps(registration, Some(resolved), guard)).await
+            }
+        }
+    }
+
+    /// Tells of what was noticed while the steps were planned.
+    fn tell_of_plan(&self, registration: &mut Registration, resolved: Option<&ResolvedProvider>, steps: &[Step]) {
+        if let Some(resolved) = resolved {
+            self.classes.note_code_change(registration, resolved, steps);
         }
         for warning in std::mem::take(&mut registration.warnings) {
-            self.reports.diagnose(Some(&urn), Severity::Warning, warning);
+            self.reports.diagnose(Some(&registration.urn), Severity::Warning, warning);
         }
         for refusal in std::mem::take(&mut registration.complaints) {
             self.reports.complain(&refusal);
         }
+    }
+
+    /// Gives the steps back, unless they are not to be taken: what the resource depends on failed, it is no target, or its
+    /// provider refuses to create.
+    fn leave_undone(
+        &self,
+        registration: &Registration,
+        resolved: Option<&ResolvedProvider>,
+        steps: Vec<Step>,
+    ) -> Result<Planned, RpcError> {
+        let urn = registration.urn.clone();
         // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
         if self.selection.depends_on_failure(&registration.goal) {
             self.selection.fail(urn.clone());
             self.planning.planner().take_back(&urn, &steps);
-            return Ok((urn, Registered::Skipped));
+            return Ok(Planned::Ended(Ok((urn, Registered::Skipped))));
         }
         if self.planning.planner().is_left_out(&urn) {
             self.leave_out(steps);
-            return Ok((urn, Registered::Unknown));
+            return Ok(Planned::Ended(Ok((urn, Registered::Unknown))));
         }
-        self.tell_not_applicable(&registration);
-        if let Some(resolved) = &resolved
+        self.tell_not_applicable(registration);
+        if let Some(resolved) = resolved
             && let Some(create) = creates(&steps)
             && let Err(error) = resolved.guard_create()
         {
             self.reports.tell(Event::StepStarted(create.metadata(create.new.clone())));
             self.reports.failed(create, &error);
             self.planning.planner().take_back(&urn, &steps);
+            let failed = Ok((urn, Registered::Failed));
             return if self.operation.continue_on_error {
-                Ok((urn, Registered::Failed))
+                Ok(Planned::Ended(failed))
             } else {
                 Err(RpcError::unavailable())
             };
         }
-        let is_kept = steps.iter().all(|step| step.op == Op::Same);
-        let done = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
-        if let Some(refusal) = &registration.refused_after {
-            return Err(self.reports.refuse(refusal));
-        }
-        if let (true, Registered::Done(resource)) = (custom, &done) {
+        Ok(Planned::Steps(steps))
+    }
+
+    /// Takes note of a provider resource that is done. `is_kept`: nothing of it was changed.
+    fn note_done(
+        &self,
+        registration: &Registration,
+        resolved: Option<&ResolvedProvider>,
+        resource: &Arc<ResourceState>,
+        is_kept: bool,
+    ) {
+        if registration.goal.custom {
             self.providers.configurations.note(resource, &resource.inputs);
         }
-        if let (Some(resolved), Registered::Done(resource)) = (&resolved, &done) {
+        if let Some(resolved) = resolved {
             // An unchanged provider keeps what it was configured with.
             let old = registration.old.as_ref().filter(|_| is_kept).map(|(_, old)| &old.inputs);
             self.provider_plugins.note_provider(resource, resolved, old.unwrap_or(&resource.inputs));
         }
-        Ok((urn, done))
     }
 
     /// Finds who serves a resource, and notes in its registration what that says of it.
@@ -260,8 +324,9 @@ impl RegistrationFlow {
         &self,
         registration: &mut Registration,
         resolved: Option<&ResolvedProvider>,
-        guard: &mut Guard,
+        guard: &mut Guard<'_>,
     ) -> Result<Planned, RpcError> {
+        guard.standing.at(RegistrationState::Planning);
         let mut answer = None;
         loop {
             let importing = registration.is_importing();
@@ -279,8 +344,10 @@ impl RegistrationFlow {
                         guard.shared = None;
                         let alone = self.planning.alone();
                         let urn = &registration.urn;
-                        guard.alone =
-                            Some(self.waits.wait_watched(ActivityKind::Dependency, urn, OTHER_PLANS, alone).await);
+                        guard.standing.at(RegistrationState::AwaitingOtherPlans);
+                        let name = RegistrationState::AwaitingOtherPlans.waits_for();
+                        guard.alone = Some(self.waits.wait_watched(ActivityKind::Dependency, urn, name, alone).await);
+                        guard.standing.at(RegistrationState::Planning);
                         self.reports.go_on()?;
                     }
                     answer = Some(match self.ask_for_import(registration, &question, resolved).await {

@@ -11,6 +11,7 @@ use crate::value::PropertyMap;
 use crate::wire::{Accepts, InvokeFailure, InvokeResponse, ResourceInvokeRequest, encode_properties};
 
 use crate::driver::answers::RpcError;
+use crate::driver::host_calls::Function;
 use crate::driver::journal::Journal;
 use crate::driver::requests::FunctionCalls;
 
@@ -29,7 +30,7 @@ impl FunctionCalls {
         if served_by(&request.tok) == ServedBy::Plugin {
             return self.invoke_plugin(&request, arguments).await;
         }
-        let Some(called) = self.exchange.function(request.tok.clone(), arguments, found).await else {
+        let Some(called) = self.exchange.ask(Function { token: request.tok.clone(), arguments, found }).await else {
             let message = function_not_hosted(&request.tok, &request.version);
             return Err(RpcError { code: 12, message });
         };

@@ -64,24 +64,7 @@ impl ResourceRequests {
                 self.registration.answer_from_state(&goal).await?
             }
         };
-        let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
-        match registered {
-            Registered::Done(resource) => {
-                response.id.clone_from(&resource.id);
-                let mut outputs = if has_outputs { resource.outputs_or_empty() } else { Arc::default() };
-                if !partial && outputs.values().any(Value::contains_unknown) {
-                    Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
-                }
-                response.object = Some(encode_properties(&outputs, accepts));
-            }
-            Registered::Unknown => response.unknown = true,
-            Registered::Failed => {
-                response.result = RegistrationResult::Fail as i32;
-                response.object = answers_failure_with_object.then(crate::wire::Struct::default);
-            }
-            Registered::Skipped => response.result = RegistrationResult::Skip as i32,
-        }
-        Ok(response)
+        Ok(response(&urn, registered, &Wanted { accepts, has_outputs, partial, answers_failure_with_object }))
     }
 
     /// A component that a plugin registers, with the functions that the program gave for it.
@@ -96,4 +79,34 @@ impl ResourceRequests {
         request.state_migrations.extend(functions.state_migrations);
         request
     }
+}
+
+/// What a registration wants to be answered with.
+struct Wanted {
+    accepts: Accepts,
+    has_outputs: bool,
+    /// Does the SDK read values that are known in part?
+    partial: bool,
+    answers_failure_with_object: bool,
+}
+
+fn response(urn: &Urn, registered: Registered, wanted: &Wanted) -> RegisterResourceResponse {
+    let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
+    match registered {
+        Registered::Done(resource) => {
+            response.id.clone_from(&resource.id);
+            let mut outputs = if wanted.has_outputs { resource.outputs_or_empty() } else { Arc::default() };
+            if !wanted.partial && outputs.values().any(Value::contains_unknown) {
+                Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
+            }
+            response.object = Some(encode_properties(&outputs, wanted.accepts));
+        }
+        Registered::Unknown => response.unknown = true,
+        Registered::Failed => {
+            response.result = RegistrationResult::Fail as i32;
+            response.object = wanted.answers_failure_with_object.then(crate::wire::Struct::default);
+        }
+        Registered::Skipped => response.result = RegistrationResult::Skip as i32,
+    }
+    response
 }

@@ -17,6 +17,7 @@ use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ProviderKind;
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::Serialize;
 use crate::driver::stop::Stop;
 
 /// Puts the SDK's own form in the place of references to provider objects.
@@ -74,7 +75,7 @@ impl Serialization {
         if let Some(known) = known.get(&object) {
             return known.clone().map(Some);
         }
-        let serialized = self.exchange.serialize(object).await;
+        let serialized = self.exchange.ask(Serialize(object)).await;
         known.insert(object, serialized.clone());
         serialized.map(Some)
     }

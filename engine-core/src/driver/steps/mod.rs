@@ -28,6 +28,7 @@ use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::program::Functions;
 use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
+use crate::driver::standing::Standings;
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
 use call_pace::WriteAheadPace;
@@ -67,6 +68,7 @@ pub(in crate::driver) struct JournalledCalls {
     journal: Arc<Journal>,
     pace: WriteAheadPace,
     late: AtomicRefCell<LateCalls>,
+    standings: Arc<Standings>,
 }
 
 impl JournalledCalls {
@@ -83,6 +85,7 @@ impl JournalledCalls {
             journal: Arc::clone(&doors.journal),
             pace: WriteAheadPace::new(doors.operation.parallel),
             late: AtomicRefCell::default(),
+            standings: Arc::clone(&doors.standings),
         }
     }
 }
@@ -103,6 +106,7 @@ pub(in crate::driver) struct Steps {
     selection: Arc<Selection>,
     journal: Arc<Journal>,
     components: Arc<Components>,
+    standings: Arc<Standings>,
 }
 
 impl Steps {
@@ -122,6 +126,7 @@ impl Steps {
             selection: Arc::clone(&doors.selection),
             journal: Arc::clone(&doors.journal),
             components: Arc::clone(&doors.components),
+            standings: Arc::clone(&doors.standings),
         }
     }
 }

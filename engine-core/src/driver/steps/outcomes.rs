@@ -36,73 +36,14 @@ impl Outcomes {
     ) -> Result<Settled, ProviderError> {
         self.unresolved.name_made_unasked(&step.urn);
         let (outputs, error) = match answer {
-            Ok(Answer::Created { id, outputs, read_first }) => {
-                if id.is_empty() {
-                    let returned = crate::update_plan::shown_value(&Value::Object(outputs));
-                    let error = ProviderError::new(
-                        ProviderErrorKind::Unreadable { returned, id },
-                        message![
-                            "create returned no id; return ",
-                            Code::CreateResult,
-                            ", which is a text that names the new object"
-                        ],
-                    );
-                    return Err(self.leave_open(step, error).await);
-                }
-                resource.id = id;
-                resource.refresh_before_update = read_first;
-                (outputs, None)
-            }
-            Ok(Answer::Updated { outputs, read_first }) => {
-                resource.refresh_before_update = read_first;
-                (outputs, None)
-            }
-            Ok(_) => {
-                let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
-                return Err(self.leave_open(step, error).await);
-            }
-            Err(mut error) => match &mut error.kind {
-                ProviderErrorKind::NotInitialized { id, properties, reasons, read_first, .. } => {
-                    if !id.is_empty() && step.op != Op::Update {
-                        resource.id.clone_from(id);
-                    }
-                    resource.init_errors.clone_from(reasons);
-                    resource.refresh_before_update = *read_first;
-                    (std::mem::take(properties), Some(error))
-                }
-                // The object is known, so the next run updates it in place of making another one.
-                ProviderErrorKind::UnusableOutputs { id, properties } => {
-                    if step.op != Op::Update {
-                        resource.id.clone_from(id);
-                    }
-                    resource.init_errors = vec![self.reports.redacted(&error.message).into_owned()];
-                    // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
-                    let mut outputs = (*resource.inputs).clone();
-                    outputs.extend(std::mem::take(properties));
-                    (outputs, Some(error))
-                }
-                ProviderErrorKind::Raised
-                | ProviderErrorKind::Cancelled
-                | ProviderErrorKind::NoProvider
-                | ProviderErrorKind::NoMethod
-                | ProviderErrorKind::Hook => {
-                    // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
-                    // same.
-                    let changes = if step.op == Op::Update {
-                        vec![self.journal.end(operation)]
-                    } else {
-                        self.unresolved.unknown_outcome(&step.urn, &error, Some(operation))
-                    };
-                    self.journal.record(changes).await?;
-                    return Err(error);
-                }
-                // The object may exist: the operation stays pending, and the next run names it.
-                ProviderErrorKind::BadReturn
-                | ProviderErrorKind::Unreadable { .. }
-                | ProviderErrorKind::TimedOut
-                | ProviderErrorKind::Died
-                | ProviderErrorKind::Interrupted => return Err(self.leave_open(step, error).await),
+            Ok(answer) => match returned(&mut resource, answer) {
+                Ok(outputs) => (outputs, None),
+                Err(error) => return Err(self.leave_open(step, error).await),
             },
+            Err(error) => {
+                let (outputs, error) = self.partly_done(step, &mut resource, error, operation).await?;
+                (outputs, Some(error))
+            }
         };
         self.reports.learn_secrets_of(&outputs);
         finish_resource(step, &mut resource, outputs, error.is_some(), self.exchange.now());
@@ -114,6 +55,58 @@ impl Outcomes {
         let waiting = if awaited { None } else { Some(self.reports.reporting_flow()) };
         let written = self.journal.append(changes, !awaited, waiting);
         Ok(Settled { resource, error, written })
+    }
+
+    /// What there is of an object although its provider failed: its outputs, and why it failed. An error: nothing is known of it.
+    async fn partly_done(
+        &self,
+        step: &Step,
+        resource: &mut ResourceState,
+        mut error: ProviderError,
+        operation: u32,
+    ) -> Result<(PropertyMap, ProviderError), ProviderError> {
+        match &mut error.kind {
+            ProviderErrorKind::NotInitialized { id, properties, reasons, read_first, .. } => {
+                if !id.is_empty() && step.op != Op::Update {
+                    resource.id.clone_from(id);
+                }
+                resource.init_errors.clone_from(reasons);
+                resource.refresh_before_update = *read_first;
+                Ok((std::mem::take(properties), error))
+            }
+            // The object is known, so the next run updates it in place of making another one.
+            ProviderErrorKind::UnusableOutputs { id, properties } => {
+                if step.op != Op::Update {
+                    resource.id.clone_from(id);
+                }
+                resource.init_errors = vec![self.reports.redacted(&error.message).into_owned()];
+                // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
+                let mut outputs = (*resource.inputs).clone();
+                outputs.extend(std::mem::take(properties));
+                Ok((outputs, error))
+            }
+            ProviderErrorKind::Raised
+            | ProviderErrorKind::Cancelled
+            | ProviderErrorKind::NoProvider
+            | ProviderErrorKind::NoMethod
+            | ProviderErrorKind::Hook => {
+                // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
+                // same.
+                let changes = if step.op == Op::Update {
+                    vec![self.journal.end(operation)]
+                } else {
+                    self.unresolved.unknown_outcome(&step.urn, &error, Some(operation))
+                };
+                self.journal.record(changes).await?;
+                Err(error)
+            }
+            // The object may exist: the operation stays pending, and the next run names it.
+            ProviderErrorKind::BadReturn
+            | ProviderErrorKind::Unreadable { .. }
+            | ProviderErrorKind::TimedOut
+            | ProviderErrorKind::Died
+            | ProviderErrorKind::Interrupted => Err(self.leave_open(step, error).await),
+        }
     }
 
     /// Notes of a create that ended without an outcome why it has none. The operation stays pending.
@@ -161,6 +154,33 @@ impl Outcomes {
             self.journal.remove(number)
         });
         changes
+    }
+}
+
+/// The outputs that a create or update returned. An error: the answer cannot be used.
+fn returned(resource: &mut ResourceState, answer: Answer) -> Result<PropertyMap, ProviderError> {
+    match answer {
+        Answer::Created { id, outputs, .. } if id.is_empty() => {
+            let returned = crate::update_plan::shown_value(&Value::Object(outputs));
+            Err(ProviderError::new(
+                ProviderErrorKind::Unreadable { returned, id },
+                message![
+                    "create returned no id; return ",
+                    Code::CreateResult,
+                    ", which is a text that names the new object"
+                ],
+            ))
+        }
+        Answer::Created { id, outputs, read_first } => {
+            resource.id = id;
+            resource.refresh_before_update = read_first;
+            Ok(outputs)
+        }
+        Answer::Updated { outputs, read_first } => {
+            resource.refresh_before_update = read_first;
+            Ok(outputs)
+        }
+        _ => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
     }
 }
 

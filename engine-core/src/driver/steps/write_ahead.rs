@@ -17,6 +17,7 @@ use crate::driver::call_permits::stopped_before_call;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::permits::Permit;
 use crate::driver::program::hooks::Occasion;
+use crate::driver::standing::StepState;
 use crate::driver::steps::JournalledCalls;
 use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
 
@@ -65,6 +66,7 @@ impl JournalledCalls {
             }
         }
         drop(next);
+        self.standings.step_at(&resource.urn, StepState::Calling);
         let begun = self.exchange.moment().instant;
         let (number, late) = (self.providers.next_number(), LateAnswer::of(&method, late(operation)));
         let answer = self
@@ -99,6 +101,7 @@ impl JournalledCalls {
         };
         let earlier = self.journal.ledger().unresolved(&call.resource.urn).cloned();
         let (operation, change) = self.journal.begin(call.kind, Arc::clone(call.resource), attempt);
+        self.standings.step_at(&call.resource.urn, StepState::Journalling);
         match self.journal.record(vec![change]).await {
             Ok(()) => Ok((operation, earlier)),
             Err(error) => {

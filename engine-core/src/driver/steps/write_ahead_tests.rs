@@ -17,11 +17,12 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use super::*;
-use crate::driver::actions::{Action, Outcome};
+use crate::driver::actions::Action;
 use crate::driver::call_permits::CallPermit;
 use crate::driver::calls::configurations::ObjectConfiguration;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::flows::Flows;
+use crate::driver::host_calls::Reply;
 use crate::driver::steps::call_pace::AHEAD;
 use crate::driver::tests::outside_world::OutsideWorld;
 
@@ -153,7 +154,7 @@ fn no_object_is_made_changed_or_deleted_before_the_intent_is_durable() {
             panic!("{kind:?}: the intent is recorded")
         };
         assert_eq!(pending.kind, kind);
-        flows.doors.exchange.settle(ticket, Outcome::Written(Ok(())));
+        flows.doors.exchange.settle(ticket, Reply::Durable(Ok(())));
         assert!(world.go_on(&mut call).is_none());
         assert_eq!(world.calls.len(), 1, "{kind:?}");
     }

@@ -13,9 +13,10 @@ use crate::state::Snapshot;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use crate::driver::actions::{Action, Moment, Outcome, Ticket, Work};
+use crate::driver::actions::{Action, Moment, Ticket};
 use crate::driver::doors::{Doors, Given};
 use crate::driver::flows::Flows;
+use crate::driver::host_calls::{Call, Reply, Work};
 
 /// See the module's text.
 pub(crate) struct OutsideWorld {
@@ -51,9 +52,9 @@ impl OutsideWorld {
         let any = !actions.is_empty();
         for action in actions {
             match action {
-                Action::Do { ticket, work: Work::Call(_, call), .. } => self.calls.push((ticket, call)),
+                Action::Do { ticket, work: Work::Call(Call(_, call)), .. } => self.calls.push((ticket, call)),
                 Action::Append { awaited: Some((_, ticket)), .. } => {
-                    self.flows.doors.exchange.settle(ticket, Outcome::Written(Ok(())));
+                    self.flows.doors.exchange.settle(ticket, Reply::Durable(Ok(())));
                 }
                 Action::Tell(event) => self.told.push(event),
                 Action::TellCall(urn, ago) => self.called.push((urn, ago)),
@@ -67,7 +68,7 @@ impl OutsideWorld {
     pub(in crate::driver) fn answer_creates(&mut self) {
         for (ticket, call) in std::mem::take(&mut self.calls) {
             let answer = Answer::created(call.urn.name(), PropertyMap::new());
-            self.flows.doors.exchange.settle(ticket, Outcome::Answered(Ok(answer)));
+            self.flows.doors.exchange.settle(ticket, Reply::Call(Ok(answer)));
         }
     }
 

@@ -181,6 +181,24 @@ impl UnresolvedCreates {
     /// in it. What each create failed with was said when it failed; `maloko stack` keeps it.
     pub(in crate::driver) fn tell_of_unresolved_creates(&self) {
         self.tell_made_unasked();
+        self.tell_made_again();
+        self.tell_not_found();
+        if self.operation.dry_run || self.operation.kind == OperationKind::Load {
+            return;
+        }
+        if self.operation.kind == OperationKind::Update {
+            self.tell_of_interrupted_creates();
+        }
+        let before = self.base.all_unresolved_creates();
+        let now: Vec<Arc<UnresolvedCreate>> = self.journal.ledger().unresolved_creates().cloned().collect();
+        let new = now.into_iter().filter(|unresolved| !before.contains(unresolved));
+        let (raised, unclear): (Vec<_>, Vec<_>) =
+            new.partition(|unresolved| unresolved.unknown_outcome == UnknownOutcome::Raised);
+        self.tell_unclear(&unclear);
+        self.tell_raised(&raised);
+    }
+
+    fn tell_made_again(&self) {
         let again = std::mem::take(&mut self.known().made_again);
         if !again.is_empty() && !self.operation.previewed {
             let (made, more) = match (self.operation.dry_run, again.len()) {
@@ -199,6 +217,9 @@ impl UnresolvedCreates {
             ];
             self.reports.diagnose(None, Severity::Info, text);
         }
+    }
+
+    fn tell_not_found(&self) {
         let missing = std::mem::take(&mut self.known().not_found);
         if !missing.is_empty() {
             let text = message![
@@ -213,19 +234,11 @@ impl UnresolvedCreates {
             ];
             self.reports.diagnose(None, Severity::Info, text);
         }
-        if self.operation.dry_run || self.operation.kind == OperationKind::Load {
-            return;
-        }
-        if self.operation.kind == OperationKind::Update {
-            self.tell_of_interrupted_creates();
-        }
-        let before = self.base.all_unresolved_creates();
-        let now: Vec<Arc<UnresolvedCreate>> = self.journal.ledger().unresolved_creates().cloned().collect();
-        let new = now.into_iter().filter(|unresolved| !before.contains(unresolved));
-        let (raised, unclear): (Vec<_>, Vec<_>) =
-            new.partition(|unresolved| unresolved.unknown_outcome == UnknownOutcome::Raised);
+    }
+
+    fn tell_unclear(&self, unclear: &[Arc<UnresolvedCreate>]) {
         if !unclear.is_empty() {
-            let next = match by_plugins(&unclear) {
+            let next = match by_plugins(unclear) {
                 Some(true) => {
                     "plugins cannot look for them, and the next run creates them again: look yourself before; "
                 }
@@ -241,14 +254,17 @@ impl UnresolvedCreates {
                 "these creates failed with an unknown outcome. Their objects may exist: ",
                 next,
                 Command::new("stack"),
-                format!(" lists them{}", listed(&unclear))
+                format!(" lists them{}", listed(unclear))
             ];
             self.reports.diagnose(None, Severity::Warning, text);
         }
+    }
+
+    fn tell_raised(&self, raised: &[Arc<UnresolvedCreate>]) {
         if raised.is_empty() {
             return;
         }
-        let (raised_by, rules) = match by_plugins(&raised) {
+        let (raised_by, rules) = match by_plugins(raised) {
             Some(false) => ("raised", "by the SDK's rules"),
             Some(true) | None => ("failed", "by Pulumi's rules"),
         };
