@@ -9,7 +9,7 @@ use crate::driver::stop::Failure;
 
 impl Flows {
     /// Does what comes before the program's first request.
-    pub(in crate::driver) fn begin_operation(&self) {
+    pub(crate) fn begin_operation(&self) {
         let doors = &self.doors;
         let operation = &doors.operation;
         learn_secrets(operation, &doors.base);

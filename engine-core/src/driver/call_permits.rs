@@ -22,13 +22,13 @@ use crate::driver::stop::Stop;
 use crate::driver::waits::Waits;
 
 /// Held while a call goes on.
-pub(in crate::driver) struct CallPermit {
+pub(crate) struct CallPermit {
     _class: Option<Permit>,
     _run: Permit,
 }
 
 /// Who may call a provider now: `--parallel`, and the limits of provider classes.
-pub(in crate::driver) struct CallPermits {
+pub(crate) struct CallPermits {
     /// One for each call that may be made at a time.
     permits: Permits,
     exchange: Arc<Exchange>,
@@ -40,7 +40,7 @@ pub(in crate::driver) struct CallPermits {
 
 impl CallPermits {
     /// At most `parallel` calls go on at a time.
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         parallel: usize,
         exchange: &Arc<Exchange>,
         stop: &Arc<Stop>,
@@ -60,7 +60,7 @@ impl CallPermits {
 
     /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
     /// and `diff`) is asked of every resource in every run, whether it changes or not.
-    pub(in crate::driver) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
+    pub(crate) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
         self.standings.step_at(urn, StepState::AwaitingPermit);
         let name = StepState::AwaitingPermit.waits_for();
         let permit = self.waits.wait_watched(ActivityKind::Permit, urn, name, self.permits.acquire(1)).await;
@@ -71,7 +71,7 @@ impl CallPermits {
 
     /// Waits until a provider may be called to create, read, update or delete. While a call waits for its class, it uses none of
     /// the permits of `--parallel`. An error of the kind `Cancelled` if the run stops first.
-    pub(in crate::driver) async fn call_permit(
+    pub(crate) async fn call_permit(
         &self,
         urn: &Urn,
         resolved: &ResolvedProvider,
@@ -112,6 +112,6 @@ impl CallPermits {
 }
 
 /// The run ended, for whatever reason, while a call waited for its turn.
-pub(in crate::driver) fn stopped_before_call<E>(_: E) -> ProviderError {
+pub(crate) fn stopped_before_call<E>(_: E) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")
 }

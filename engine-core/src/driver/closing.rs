@@ -19,7 +19,7 @@ use crate::driver::reports::Reports;
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// Ends the configured providers.
-pub(in crate::driver) struct Closing {
+pub(crate) struct Closing {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     providers: Arc<Providers>,
@@ -27,7 +27,7 @@ pub(in crate::driver) struct Closing {
 }
 
 impl Closing {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             exchange: Arc::clone(&doors.exchange),
@@ -48,7 +48,7 @@ impl Closing {
 
     /// Closes each provider that was configured, all at once. It comes after the last other call of the run, also where
     /// that has failed or was cancelled; what goes wrong is told, and is no failure of the run.
-    pub(in crate::driver) async fn close_providers(&self) {
+    pub(crate) async fn close_providers(&self) {
         if self.providers.plugins.were_needed() {
             self.await_plugins().await;
             self.exchange.ask(StopPlugins).await;

@@ -8,7 +8,7 @@ use crate::value::PropertyMap;
 
 /// See the module's text.
 #[derive(Default)]
-pub(in crate::driver) struct Components(AtomicRefCell<State>);
+pub(crate) struct Components(AtomicRefCell<State>);
 
 #[derive(Default)]
 struct State {
@@ -23,7 +23,7 @@ struct State {
 
 impl Components {
     /// Notes a component, or the stack, whose outputs are to come.
-    pub(in crate::driver) fn open(&self, step: StepMetadata) {
+    pub(crate) fn open(&self, step: StepMetadata) {
         let mut state = self.0.borrow_mut();
         if step.urn.is_root_stack() {
             state.root = Some(step.urn.clone());
@@ -32,17 +32,17 @@ impl Components {
     }
 
     /// The step of a component whose outputs are to come.
-    pub(in crate::driver) fn find(&self, urn: &Urn) -> Option<StepMetadata> {
+    pub(crate) fn find(&self, urn: &Urn) -> Option<StepMetadata> {
         self.0.borrow().open.get(urn).cloned()
     }
 
     /// Ends the step of a component: nothing more is to come.
-    pub(in crate::driver) fn close(&self, urn: &Urn) -> Option<StepMetadata> {
+    pub(crate) fn close(&self, urn: &Urn) -> Option<StepMetadata> {
         self.0.borrow_mut().open.remove(urn)
     }
 
     /// Ends the steps of all components, but for the stack's.
-    pub(in crate::driver) fn close_all(&self) -> UrnMap<StepMetadata> {
+    pub(crate) fn close_all(&self) -> UrnMap<StepMetadata> {
         let mut state = self.0.borrow_mut();
         let root = state.root.clone();
         let stack = root.and_then(|root| state.open.remove_entry(&root));
@@ -52,27 +52,27 @@ impl Components {
     }
 
     /// Notes that the outputs of a component are registered; `false` when they were before.
-    pub(in crate::driver) fn register_outputs(&self, urn: &Urn) -> bool {
+    pub(crate) fn register_outputs(&self, urn: &Urn) -> bool {
         self.0.borrow_mut().with_outputs.insert(urn.clone())
     }
 
     /// The stack, once it is registered.
-    pub(in crate::driver) fn root(&self) -> Option<Urn> {
+    pub(crate) fn root(&self) -> Option<Urn> {
         self.0.borrow().root.clone()
     }
 
     /// Notes which resource is the stack, before it is planned.
-    pub(in crate::driver) fn set_root(&self, urn: Urn) {
+    pub(crate) fn set_root(&self, urn: Urn) {
         self.0.borrow_mut().root = Some(urn);
     }
 
     /// Keeps the stack's outputs until the end of the run.
-    pub(in crate::driver) fn keep_stack_outputs(&self, outputs: PropertyMap) {
+    pub(crate) fn keep_stack_outputs(&self, outputs: PropertyMap) {
         self.0.borrow_mut().stack_outputs = Some(outputs);
     }
 
     /// The stack's outputs, if the program gave any.
-    pub(in crate::driver) fn take_stack_outputs(&self) -> Option<PropertyMap> {
+    pub(crate) fn take_stack_outputs(&self) -> Option<PropertyMap> {
         self.0.borrow_mut().stack_outputs.take()
     }
 }

@@ -25,42 +25,42 @@ use crate::driver::unresolved::UnresolvedCreates;
 use crate::driver::waits::Waits;
 
 /// What is handed to a run when it begins.
-pub(in crate::driver) struct Given {
-    pub(in crate::driver) operation: Arc<Operation>,
-    pub(in crate::driver) base: Arc<Snapshot>,
-    pub(in crate::driver) crypter: Option<Crypter>,
-    pub(in crate::driver) moment: Moment,
+pub(crate) struct Given {
+    pub(crate) operation: Arc<Operation>,
+    pub(crate) base: Arc<Snapshot>,
+    pub(crate) crypter: Option<Crypter>,
+    pub(crate) moment: Moment,
     /// Makes random names, never twice the same.
-    pub(in crate::driver) new_id: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(crate) new_id: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
 /// See the module's text.
-pub(in crate::driver) struct Doors {
-    pub(in crate::driver) operation: Arc<Operation>,
+pub(crate) struct Doors {
+    pub(crate) operation: Arc<Operation>,
     /// The state as the run found it.
-    pub(in crate::driver) base: Arc<Snapshot>,
+    pub(crate) base: Arc<Snapshot>,
     /// What decrypts the secrets of the state; `None` for a state in memory.
-    pub(in crate::driver) crypter: Option<Crypter>,
-    pub(in crate::driver) exchange: Arc<Exchange>,
-    pub(in crate::driver) stop: Arc<Stop>,
-    pub(in crate::driver) selection: Arc<Selection>,
-    pub(in crate::driver) components: Arc<Components>,
-    pub(in crate::driver) callbacks: Arc<Callbacks>,
-    pub(in crate::driver) providers: Arc<Providers>,
-    pub(in crate::driver) reports: Arc<Reports>,
-    pub(in crate::driver) notices: Arc<Notices>,
-    pub(in crate::driver) waits: Arc<Waits>,
-    pub(in crate::driver) standings: Arc<Standings>,
-    pub(in crate::driver) journal: Arc<Journal>,
-    pub(in crate::driver) planning: Arc<Planning>,
-    pub(in crate::driver) plan: Arc<PlanKeeping>,
-    pub(in crate::driver) call_permits: Arc<CallPermits>,
-    pub(in crate::driver) functions: Arc<Functions>,
-    pub(in crate::driver) unresolved: Arc<UnresolvedCreates>,
+    pub(crate) crypter: Option<Crypter>,
+    pub(crate) exchange: Arc<Exchange>,
+    pub(crate) stop: Arc<Stop>,
+    pub(crate) selection: Arc<Selection>,
+    pub(crate) components: Arc<Components>,
+    pub(crate) callbacks: Arc<Callbacks>,
+    pub(crate) providers: Arc<Providers>,
+    pub(crate) reports: Arc<Reports>,
+    pub(crate) notices: Arc<Notices>,
+    pub(crate) waits: Arc<Waits>,
+    pub(crate) standings: Arc<Standings>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) planning: Arc<Planning>,
+    pub(crate) plan: Arc<PlanKeeping>,
+    pub(crate) call_permits: Arc<CallPermits>,
+    pub(crate) functions: Arc<Functions>,
+    pub(crate) unresolved: Arc<UnresolvedCreates>,
 }
 
 impl Doors {
-    pub(in crate::driver) fn new(given: Given) -> Self {
+    pub(crate) fn new(given: Given) -> Self {
         let Given { operation, base, crypter, moment, new_id } = given;
         let exchange = Arc::new(Exchange::new(moment));
         let (stop, selection) = (Arc::<Stop>::default(), Arc::<Selection>::default());

@@ -17,7 +17,7 @@ use crate::driver::actions::{Action, FlowId, Moment, Ticket, Wait};
 use crate::driver::host_calls::{Durable, Listed, Lost, Reply, Work};
 
 /// What flows leave, and what they wait for.
-pub(in crate::driver) struct Exchange(AtomicRefCell<Books>);
+pub(crate) struct Exchange(AtomicRefCell<Books>);
 
 struct Books {
     actions: Vec<Action>,
@@ -33,19 +33,19 @@ struct Books {
 }
 
 /// Something that the run does of itself.
-pub(in crate::driver) type OwnFlow = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
+pub(crate) type OwnFlow = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Resolves when what was appended to the journal is durable.
-pub(in crate::driver) struct Written(oneshot::Receiver<Reply>);
+pub(crate) struct Written(oneshot::Receiver<Reply>);
 
 impl Written {
-    pub(in crate::driver) async fn wait(self) -> Result<()> {
+    pub(crate) async fn wait(self) -> Result<()> {
         self.0.await.ok().and_then(Durable::outcome_of).unwrap_or_else(Lost::lost)
     }
 }
 
 /// A wait that is watched.
-pub(in crate::driver) struct WatchedWait<'a> {
+pub(crate) struct WatchedWait<'a> {
     exchange: &'a Exchange,
     number: u64,
 }
@@ -57,7 +57,7 @@ impl Drop for WatchedWait<'_> {
 }
 
 impl Exchange {
-    pub(in crate::driver) fn new(moment: Moment) -> Self {
+    pub(crate) fn new(moment: Moment) -> Self {
         Self(AtomicRefCell::new(Books {
             actions: Vec::new(),
             waiting: HashMap::default(),
@@ -71,25 +71,25 @@ impl Exchange {
     }
 
     /// Leaves something to be done outside.
-    pub(in crate::driver) fn leave(&self, action: Action) {
+    pub(crate) fn leave(&self, action: Action) {
         self.0.borrow_mut().actions.push(action);
     }
 
-    pub(in crate::driver) fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: Event) {
         self.leave(Action::Tell(event));
     }
 
-    pub(in crate::driver) fn tell_call(&self, urn: Urn, ago: Duration) {
+    pub(crate) fn tell_call(&self, urn: Urn, ago: Duration) {
         self.leave(Action::TellCall(urn, ago));
     }
 
     /// What was left since this was last asked.
-    pub(in crate::driver) fn take_actions(&self) -> Vec<Action> {
+    pub(crate) fn take_actions(&self) -> Vec<Action> {
         std::mem::take(&mut self.0.borrow_mut().actions)
     }
 
     /// Notes what came of something; wakes the flow that waits for it.
-    pub(in crate::driver) fn settle(&self, ticket: Ticket, outcome: Reply) {
+    pub(crate) fn settle(&self, ticket: Ticket, outcome: Reply) {
         let waiting = self.0.borrow_mut().waiting.remove(&ticket);
         if let Some(waiting) = waiting {
             // The flow may have stopped waiting.
@@ -98,47 +98,43 @@ impl Exchange {
     }
 
     /// Wakes the flow that waits for something which ended without an outcome.
-    pub(in crate::driver) fn lose(&self, ticket: Ticket) {
+    pub(crate) fn lose(&self, ticket: Ticket) {
         // Dropped outside of the borrow: that wakes.
         let waiting = self.0.borrow_mut().waiting.remove(&ticket);
         drop(waiting);
     }
 
-    pub(in crate::driver) fn set_moment(&self, moment: Moment) {
+    pub(crate) fn set_moment(&self, moment: Moment) {
         self.0.borrow_mut().moment = moment;
     }
 
     /// When what is dealt with came in.
-    pub(in crate::driver) fn moment(&self) -> Moment {
+    pub(crate) fn moment(&self) -> Moment {
         self.0.borrow().moment
     }
 
     /// The present time as resources keep it.
-    pub(in crate::driver) fn now(&self) -> String {
+    pub(crate) fn now(&self) -> String {
         self.moment().time.to_string()
     }
 
     /// How long the operation has taken so far.
-    pub(in crate::driver) fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.moment().elapsed
     }
 
     /// Has the run begin a flow of its own.
-    pub(in crate::driver) fn begin(
-        &self,
-        flow: FlowId,
-        work: impl FnOnce() -> BoxFuture<'static, ()> + Send + Sync + 'static,
-    ) {
+    pub(crate) fn begin(&self, flow: FlowId, work: impl FnOnce() -> BoxFuture<'static, ()> + Send + Sync + 'static) {
         self.0.borrow_mut().beginning.push((flow, Box::new(work)));
     }
 
     /// The flows of its own that the run is to begin.
-    pub(in crate::driver) fn take_beginning(&self) -> Vec<(FlowId, OwnFlow)> {
+    pub(crate) fn take_beginning(&self) -> Vec<(FlowId, OwnFlow)> {
         std::mem::take(&mut self.0.borrow_mut().beginning)
     }
 
     /// Leaves word that a resource has to wait; the wait is over when what this gives is dropped.
-    pub(in crate::driver) fn begin_wait(&self, kind: ActivityKind, urn: &Urn, name: &'static str) -> WatchedWait<'_> {
+    pub(crate) fn begin_wait(&self, kind: ActivityKind, urn: &Urn, name: &'static str) -> WatchedWait<'_> {
         let mut books = self.0.borrow_mut();
         books.next_wait += 1;
         let number = books.next_wait;
@@ -146,19 +142,19 @@ impl Exchange {
         WatchedWait { exchange: self, number }
     }
 
-    pub(in crate::driver) fn new_flow(&self) -> FlowId {
+    pub(crate) fn new_flow(&self) -> FlowId {
         let mut books = self.0.borrow_mut();
         books.next_flow += 1;
         books.next_flow
     }
 
     /// Says which flow goes on from here.
-    pub(in crate::driver) fn go_on_with(&self, flow: FlowId) {
+    pub(crate) fn go_on_with(&self, flow: FlowId) {
         self.0.borrow_mut().current = flow;
     }
 
     /// Has something done outside, and waits for its outcome.
-    pub(in crate::driver) async fn ask<C: Listed>(&self, call: C) -> C::Outcome {
+    pub(crate) async fn ask<C: Listed>(&self, call: C) -> C::Outcome {
         let done = self.leave_work(call.into()).await;
         done.ok().and_then(C::outcome_of).unwrap_or_else(Lost::lost)
     }
@@ -174,12 +170,12 @@ impl Exchange {
     }
 
     /// Appends to the journal what nobody waits for: it may wait a moment for the next record.
-    pub(in crate::driver) fn append_unawaited(&self, changes: Vec<Change>) {
+    pub(crate) fn append_unawaited(&self, changes: Vec<Change>) {
         self.leave(Action::Append { changes, with_next: true, awaited: None });
     }
 
     /// Appends to the journal. `waiting` is the flow that waits until that is durable; without it, the present one.
-    pub(in crate::driver) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
+    pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
         let (sender, receiver) = oneshot::channel();
         let mut books = self.0.borrow_mut();
         books.next_ticket += 1;

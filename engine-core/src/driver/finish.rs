@@ -37,7 +37,7 @@ use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
 
 /// Ends a run.
-pub(in crate::driver) struct Finish {
+pub(crate) struct Finish {
     operation: Arc<Operation>,
     base: Arc<Snapshot>,
     exchange: Arc<Exchange>,
@@ -62,7 +62,7 @@ pub(in crate::driver) struct Finish {
 }
 
 impl Finish {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         doors: &Doors,
         recovery: &Arc<Recovery>,
         refresh: &Arc<Refresh>,
@@ -138,7 +138,7 @@ impl Finish {
 
     /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
     /// has (unless it failed), folds the journal into the checkpoint and reports.
-    pub(in crate::driver) async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
+    pub(crate) async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         self.stop.idle().await;
         self.reports.all_told().await;
         let error = program.error.filter(|_| !self.stop.is_halted());
@@ -263,7 +263,7 @@ impl Finish {
     }
 
     /// The state as the run has made it so far, for hosts that keep it in memory.
-    pub(in crate::driver) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         let snapshot = self.final_snapshot();
         Snapshot { resources: canonical(&snapshot.resources), ..snapshot }
     }

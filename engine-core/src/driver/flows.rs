@@ -32,17 +32,17 @@ use crate::driver::steps::Outcomes;
 use crate::driver::steps::Steps;
 
 /// See the module's text.
-pub(in crate::driver) struct Flows {
-    pub(in crate::driver) doors: Doors,
-    pub(in crate::driver) calls: Arc<JournalledCalls>,
-    pub(in crate::driver) selected: Arc<SelectedTexts>,
-    pub(in crate::driver) finish: Arc<Finish>,
+pub(crate) struct Flows {
+    pub(crate) doors: Doors,
+    pub(crate) calls: Arc<JournalledCalls>,
+    pub(crate) selected: Arc<SelectedTexts>,
+    pub(crate) finish: Arc<Finish>,
     requests: Requests,
     serialization: Serialization,
 }
 
 impl Flows {
-    pub(in crate::driver) fn new(doors: Doors) -> Self {
+    pub(crate) fn new(doors: Doors) -> Self {
         let d = &doors;
         let provider_plugins = Arc::new(ProviderPlugins::new(&d.exchange, &d.providers));
         let outcomes = Arc::new(Outcomes::new(d));
@@ -93,7 +93,7 @@ impl Flows {
     }
 
     /// Answers a request of the host.
-    pub(in crate::driver) fn answer(self: Arc<Self>, request: Request) -> BoxFuture<'static, Option<Response>> {
+    pub(crate) fn answer(self: Arc<Self>, request: Request) -> BoxFuture<'static, Option<Response>> {
         match request {
             Request::Rpc { method, request } => {
                 Box::pin(async move { Some(Response::Rpc(self.requests.rpc(&method, &request).await)) })

@@ -16,7 +16,7 @@ use crate::driver::reports::Reports;
 use crate::driver::stop::Stop;
 
 /// Keeps a run within its plan.
-pub(in crate::driver) struct PlanKeeping {
+pub(crate) struct PlanKeeping {
     operation: Arc<Operation>,
     stop: Arc<Stop>,
     reports: Arc<Reports>,
@@ -26,7 +26,7 @@ pub(in crate::driver) struct PlanKeeping {
 }
 
 impl PlanKeeping {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         operation: &Arc<Operation>,
         stop: &Arc<Stop>,
         reports: &Arc<Reports>,
@@ -42,12 +42,12 @@ impl PlanKeeping {
     }
 
     /// Notes that a resource got a step.
-    pub(in crate::driver) fn note(&self, urn: &Urn) {
+    pub(crate) fn note(&self, urn: &Urn) {
         self.happened.borrow_mut().insert(urn.clone());
     }
 
     /// Refuses a step that was not planned, before anything of it is done.
-    pub(in crate::driver) fn keep_to_plan(&self, step: &Step) -> Result<(), RpcError> {
+    pub(crate) fn keep_to_plan(&self, step: &Step) -> Result<(), RpcError> {
         let Some(plan) = &self.operation.plan else { return Ok(()) };
         if step.urn.is_default_provider() {
             return Ok(());
@@ -57,12 +57,7 @@ impl PlanKeeping {
     }
 
     /// Refuses outputs of a component or of the stack that were not planned.
-    pub(in crate::driver) fn keep_outputs_to_plan(
-        &self,
-        urn: &Urn,
-        old: &PropertyMap,
-        new: &PropertyMap,
-    ) -> Result<(), RpcError> {
+    pub(crate) fn keep_outputs_to_plan(&self, urn: &Urn, old: &PropertyMap, new: &PropertyMap) -> Result<(), RpcError> {
         match &self.operation.plan {
             Some(plan) => self.refuse_violations(urn, &plan.output_violations(urn, old, new)),
             None => Ok(()),
@@ -77,7 +72,7 @@ impl PlanKeeping {
     }
 
     /// Fails a run that ended without steps that were planned.
-    pub(in crate::driver) fn miss_planned_steps(&self) {
+    pub(crate) fn miss_planned_steps(&self) {
         let Some(plan) = &self.operation.plan else { return };
         if self.stop.is_halted() || self.stop.failure().is_some() {
             return;

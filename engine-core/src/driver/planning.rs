@@ -14,7 +14,7 @@ use crate::driver::permits::{Permit, SharedOrAlone};
 use crate::driver::reports::Reports;
 
 /// See the module's text.
-pub(in crate::driver) struct Planning {
+pub(crate) struct Planning {
     planner: AtomicRefCell<Planner>,
     /// Shared while a registration is planned, alone while one decides on deletions of others.
     turn: SharedOrAlone,
@@ -25,7 +25,7 @@ pub(in crate::driver) struct Planning {
 }
 
 impl Planning {
-    pub(in crate::driver) fn new(planner: Planner, journal: &Arc<Journal>, reports: &Arc<Reports>) -> Self {
+    pub(crate) fn new(planner: Planner, journal: &Arc<Journal>, reports: &Arc<Reports>) -> Self {
         Self {
             planner: AtomicRefCell::new(planner),
             turn: SharedOrAlone::new(),
@@ -35,28 +35,28 @@ impl Planning {
         }
     }
 
-    pub(in crate::driver) fn planner(&self) -> AtomicRefMut<'_, Planner> {
+    pub(crate) fn planner(&self) -> AtomicRefMut<'_, Planner> {
         self.planner.borrow_mut()
     }
 
     /// Waits until no registration is planned alone.
-    pub(in crate::driver) async fn shared(&self) -> Permit {
+    pub(crate) async fn shared(&self) -> Permit {
         self.turn.shared().await
     }
 
     /// Waits until no other registration is planned.
-    pub(in crate::driver) async fn alone(&self) -> Permit {
+    pub(crate) async fn alone(&self) -> Permit {
         self.turn.alone().await
     }
 
     /// No registration is planned from now on: the run deletes what was not registered.
-    pub(in crate::driver) fn end(&self) {
+    pub(crate) fn end(&self) {
         *self.is_over.borrow_mut() = true;
     }
 
     /// Refuses a registration that comes when the run has begun to delete what the program did not register: what it is
     /// about may be one of these.
-    pub(in crate::driver) fn refuse_late(&self, goal: &Goal) -> Result<(), RpcError> {
+    pub(crate) fn refuse_late(&self, goal: &Goal) -> Result<(), RpcError> {
         if !*self.is_over.borrow() {
             return Ok(());
         }
@@ -65,20 +65,20 @@ impl Planning {
     }
 
     /// Takes what a refresh found for the resource that this run goes on from.
-    pub(in crate::driver) fn renew(&self, number: ResourceNumber, resource: Arc<ResourceState>) -> Change {
+    pub(crate) fn renew(&self, number: ResourceNumber, resource: Arc<ResourceState>) -> Change {
         self.planner().renew(number, Arc::clone(&resource));
         self.journal.set(number, resource)
     }
 
     /// Forgets a resource whose object is gone.
-    pub(in crate::driver) fn vanish(&self, number: ResourceNumber) -> Change {
+    pub(crate) fn vanish(&self, number: ResourceNumber) -> Change {
         self.planner().forget(number);
         self.journal.remove(number)
     }
 
     /// Puts down a resource for an object that an unfinished create made. Where that was the new object of a
     /// replacement, the old object waits for its deletion. Gives the resource's number, and the changes to journal.
-    pub(in crate::driver) fn take_over(&self, resource: &Arc<ResourceState>) -> (ResourceNumber, Vec<Change>) {
+    pub(crate) fn take_over(&self, resource: &Arc<ResourceState>) -> (ResourceNumber, Vec<Change>) {
         let mut changes = self.journal.resolve(&resource.urn);
         let old = self.planner().old_state(&resource.urn);
         let old = old.filter(|(number, _)| self.journal.numbered(*number).is_some());

@@ -10,14 +10,14 @@ use crate::driver::planning::Planning;
 use crate::driver::reports::Reports;
 
 /// Refuses a selection that names several resources, or none.
-pub(in crate::driver) struct SelectedTexts {
+pub(crate) struct SelectedTexts {
     operation: Arc<Operation>,
     reports: Arc<Reports>,
     planning: Arc<Planning>,
 }
 
 impl SelectedTexts {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             reports: Arc::clone(&doors.reports),
@@ -34,7 +34,7 @@ impl SelectedTexts {
     }
 
     /// Refuses a selection by a name that several resources bear, before anything is done.
-    pub(in crate::driver) fn refuse_ambiguous_targets(&self) {
+    pub(crate) fn refuse_ambiguous_targets(&self) {
         let refusals: Vec<RegistrationError> = {
             let planner = self.planning.planner();
             let refusal = |(option, text): (&str, &str)| {
@@ -49,7 +49,7 @@ impl SelectedTexts {
     }
 
     /// Refuses a selection that names what is neither in the state nor in the program.
-    pub(in crate::driver) fn refuse_unknown_targets(&self) -> bool {
+    pub(crate) fn refuse_unknown_targets(&self) -> bool {
         let missing: Vec<RegistrationError> = {
             let planner = self.planning.planner();
             let known = || planner.base().iter().map(|resource| &resource.urn).chain(planner.all_seen());

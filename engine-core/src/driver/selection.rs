@@ -8,7 +8,7 @@ use crate::value::PropertyMap;
 
 /// See the module's text.
 #[derive(Default)]
-pub(in crate::driver) struct Selection {
+pub(crate) struct Selection {
     /// Resources that failed or were left out, with continue-on-error.
     failed: AtomicRefCell<UrnSet>,
     /// What must not be deleted only because this run did not register it, with the reasons.
@@ -19,24 +19,24 @@ pub(in crate::driver) struct Selection {
 
 impl Selection {
     /// Notes that a resource failed, or is left out because of one that did.
-    pub(in crate::driver) fn fail(&self, urn: Urn) {
+    pub(crate) fn fail(&self, urn: Urn) {
         self.failed.borrow_mut().insert(urn);
     }
 
     /// The resources that failed so far.
-    pub(in crate::driver) fn failed(&self) -> AtomicRef<'_, UrnSet> {
+    pub(crate) fn failed(&self) -> AtomicRef<'_, UrnSet> {
         self.failed.borrow()
     }
 
     /// Did its provider resource fail?
-    pub(in crate::driver) fn is_served_by_failure(&self, provider: &str) -> bool {
+    pub(crate) fn is_served_by_failure(&self, provider: &str) -> bool {
         let failed = self.failed();
         let provider = provider.rsplit_once("::").filter(|_| !failed.is_empty());
         provider.is_some_and(|(urn, _)| failed.contains(&Urn::unchecked(urn)))
     }
 
     /// Does a registration depend on what failed?
-    pub(in crate::driver) fn depends_on_failure(&self, goal: &Goal) -> bool {
+    pub(crate) fn depends_on_failure(&self, goal: &Goal) -> bool {
         let failed = self.failed();
         if failed.is_empty() {
             return false;
@@ -51,22 +51,22 @@ impl Selection {
     }
 
     /// Notes that a resource must not be deleted only because this run did not register it, and why.
-    pub(in crate::driver) fn guard(&self, urn: Urn, reason: String) {
+    pub(crate) fn guard(&self, urn: Urn, reason: String) {
         self.guarded.borrow_mut().insert(urn, reason);
     }
 
     /// What must not be deleted, with the reasons; from then on nothing is guarded.
-    pub(in crate::driver) fn take_guarded(&self) -> UrnMap<String> {
+    pub(crate) fn take_guarded(&self) -> UrnMap<String> {
         std::mem::take(&mut *self.guarded.borrow_mut())
     }
 
     /// Notes the inputs that the program gives a resource, in an import.
-    pub(in crate::driver) fn want(&self, urn: Urn, inputs: PropertyMap) {
+    pub(crate) fn want(&self, urn: Urn, inputs: PropertyMap) {
         self.wanted.borrow_mut().insert(urn, inputs);
     }
 
     /// In an import: the inputs that the program gives its resources.
-    pub(in crate::driver) fn wanted(&self) -> AtomicRef<'_, UrnMap<PropertyMap>> {
+    pub(crate) fn wanted(&self) -> AtomicRef<'_, UrnMap<PropertyMap>> {
         self.wanted.borrow()
     }
 }

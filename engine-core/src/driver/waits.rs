@@ -13,21 +13,21 @@ use crate::urn::Urn;
 use crate::driver::exchange::{Exchange, WatchedWait};
 
 /// What a step waits for whose object others depend on: their deletion, or that of a whole group of others.
-pub(in crate::driver) const EARLIER_DELETIONS: &str = "what is deleted before it";
+pub(crate) const EARLIER_DELETIONS: &str = "what is deleted before it";
 
 /// Waits that those who watch activities are told of.
-pub(in crate::driver) struct Waits {
+pub(crate) struct Waits {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
 }
 
 impl Waits {
-    pub(in crate::driver) fn new(operation: &Arc<Operation>, exchange: &Arc<Exchange>) -> Self {
+    pub(crate) fn new(operation: &Arc<Operation>, exchange: &Arc<Exchange>) -> Self {
         Self { operation: Arc::clone(operation), exchange: Arc::clone(exchange) }
     }
 
     /// Waits for something; those who watch activities are told where it is not there at once.
-    pub(in crate::driver) async fn wait_watched<T>(
+    pub(crate) async fn wait_watched<T>(
         &self,
         kind: ActivityKind,
         urn: &Urn,
@@ -45,7 +45,7 @@ impl Waits {
 
     /// A resource waits for deletions that are made before its own, if anybody watches; until what this gives is dropped.
     /// Previews delete nothing.
-    pub(in crate::driver) fn wait_for_deletions(&self, urn: &Urn) -> Option<WatchedWait<'_>> {
+    pub(crate) fn wait_for_deletions(&self, urn: &Urn) -> Option<WatchedWait<'_>> {
         let watched = self.operation.activities.are_watched() && !self.operation.dry_run;
         watched.then(|| self.exchange.begin_wait(ActivityKind::Dependency, urn, EARLIER_DELETIONS))
     }

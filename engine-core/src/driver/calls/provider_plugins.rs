@@ -20,19 +20,19 @@ use crate::driver::exchange::Exchange;
 use crate::driver::host_calls::AskPlugin;
 
 /// See the module's text.
-pub(in crate::driver) struct ProviderPlugins {
+pub(crate) struct ProviderPlugins {
     exchange: Arc<Exchange>,
     providers: Arc<Providers>,
 }
 
 impl ProviderPlugins {
-    pub(in crate::driver) fn new(exchange: &Arc<Exchange>, providers: &Arc<Providers>) -> Self {
+    pub(crate) fn new(exchange: &Arc<Exchange>, providers: &Arc<Providers>) -> Self {
         Self { exchange: Arc::clone(exchange), providers: Arc::clone(providers) }
     }
 
     /// The package of a request: the one that the program registered in this run by that reference, else as the request
     /// names it.
-    pub(in crate::driver) fn package_asked_for(
+    pub(crate) fn package_asked_for(
         &self,
         reference: &str,
         name: &str,
@@ -48,11 +48,7 @@ impl ProviderPlugins {
     }
 
     /// The plugin of a provider resource that is registered, started for that.
-    pub(in crate::driver) async fn start_provider(
-        &self,
-        urn: &Urn,
-        goal: &Goal,
-    ) -> Result<ResolvedProvider, ProviderError> {
+    pub(crate) async fn start_provider(&self, urn: &Urn, goal: &Goal) -> Result<ResolvedProvider, ProviderError> {
         let package = package_of_inputs(urn.provider_package().unwrap_or_default(), &goal.inputs);
         let resource = ProviderResource::start(&self.providers.plugins, package, urn).await?;
         Ok(ResolvedProvider::provider_resource(resource))
@@ -60,12 +56,7 @@ impl ProviderPlugins {
 
     /// Takes note of a provider resource that was registered, and has its plugin configured beside everything else. What
     /// goes wrong with that is told to the first resource that needs it.
-    pub(in crate::driver) fn note_provider(
-        &self,
-        state: &ResourceState,
-        resolved: &ResolvedProvider,
-        inputs: &Arc<PropertyMap>,
-    ) {
+    pub(crate) fn note_provider(&self, state: &ResourceState, resolved: &ResolvedProvider, inputs: &Arc<PropertyMap>) {
         let ProviderKind::Provider(resource) = &resolved.server else { return };
         let provider = self.providers.plugins.register(state, resource.plugin(), inputs);
         self.have_configured(provider);
@@ -79,7 +70,7 @@ impl ProviderPlugins {
     }
 
     /// Has the plugins of resources started and configured side by side, before the first of them is called.
-    pub(in crate::driver) fn start_plugins_of<'r>(&self, resources: impl Iterator<Item = &'r Arc<ResourceState>>) {
+    pub(crate) fn start_plugins_of<'r>(&self, resources: impl Iterator<Item = &'r Arc<ResourceState>>) {
         let served = resources.filter(|resource| resource.served_by() == ServedBy::Plugin && !resource.external);
         // One of each provider resource; what runs code beside that is started when it is needed.
         let references: BTreeSet<&str> =
@@ -90,7 +81,7 @@ impl ProviderPlugins {
     }
 
     /// Asks whether a resource can go from the provider resource of its state to another one.
-    pub(in crate::driver) async fn compare_providers(
+    pub(crate) async fn compare_providers(
         &self,
         old: &str,
         resolved: &ResolvedProvider,
@@ -112,7 +103,7 @@ impl ProviderPlugins {
 }
 
 /// A package as requests name it.
-pub(in crate::driver) fn package(
+pub(crate) fn package(
     name: &str,
     version: &str,
     download_url: &str,

@@ -35,7 +35,7 @@ use crate::driver::host_calls::{AskPlugin, BuiltIn, Call, Closable, Describe, Fi
 mod for_imports;
 
 /// The live objects of one run.
-pub(in crate::driver) struct Providers {
+pub(crate) struct Providers {
     exchange: Arc<Exchange>,
     crypter: Option<Crypter>,
     project: String,
@@ -46,9 +46,9 @@ pub(in crate::driver) struct Providers {
     /// By resource: the method that failed last.
     failed: AtomicRefCell<BTreeMap<Urn, &'static str>>,
     /// What plugins serve.
-    pub(in crate::driver) plugins: PluginProviders,
+    pub(crate) plugins: PluginProviders,
     /// What live objects are configured with.
-    pub(in crate::driver) configurations: Configurations,
+    pub(crate) configurations: Configurations,
 }
 
 type ObjectMap<V> = HashMap<ObjectId, V, foldhash::fast::FixedState>;
@@ -69,7 +69,7 @@ struct Known {
 }
 
 impl Providers {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         exchange: Arc<Exchange>,
         operation: &Operation,
         crypter: Option<Crypter>,
@@ -116,7 +116,7 @@ impl Providers {
     }
 
     /// Notes that the program passed this object for that resource. `provider`: the reference to its provider resource.
-    pub(in crate::driver) async fn register_with(
+    pub(crate) async fn register_with(
         &self,
         urn: &Urn,
         object: ObjectId,
@@ -127,7 +127,7 @@ impl Providers {
     }
 
     /// Notes that the program passed this object for that resource. Gives the object that serves for it.
-    pub(in crate::driver) async fn register(
+    pub(crate) async fn register(
         &self,
         urn: &Urn,
         object: ObjectId,
@@ -151,7 +151,7 @@ impl Providers {
 
     /// The object that serves a resource, by the ladder: registered for the resource in this run; of equal reference in
     /// this run; registered by hand or found again by the host; else an error that names the ways out.
-    pub(in crate::driver) async fn resolve(&self, resource: &ResourceState) -> Result<ResolvedProvider, ProviderError> {
+    pub(crate) async fn resolve(&self, resource: &ResourceState) -> Result<ResolvedProvider, ProviderError> {
         if let Some(resolved) = ResolvedProvider::built_in(&resource.kind) {
             return Ok(resolved);
         }
@@ -199,7 +199,7 @@ impl Providers {
     }
 
     /// The object for a deletion; `None` where there is none, and its resource goes without a call.
-    pub(in crate::driver) async fn resolve_for_deletion(
+    pub(crate) async fn resolve_for_deletion(
         &self,
         resource: &ResourceState,
     ) -> Result<Option<ResolvedProvider>, ProviderError> {
@@ -215,7 +215,7 @@ impl Providers {
     }
 
     /// Has secret code hidden in messages. The lines of a program's text are words of everything else, and are no such code.
-    pub(in crate::driver) fn learn_code(&self, code: &SerializedProvider) {
+    pub(crate) fn learn_code(&self, code: &SerializedProvider) {
         if code.secret && !code.text.contains('\n') {
             self.redactor.learn(&code.text);
         }
@@ -223,7 +223,7 @@ impl Providers {
 
     /// Will there be an object when the resource is to be deleted? Asked in a preview, so that no factory of the user's
     /// is called.
-    pub(in crate::driver) async fn can_resolve(&self, resource: &ResourceState) -> Result<(), ProviderError> {
+    pub(crate) async fn can_resolve(&self, resource: &ResourceState) -> Result<(), ProviderError> {
         let reference = match &resource.stored_provider {
             _ if self.serves(&resource.urn) || ResolvedProvider::built_in(&resource.kind).is_some() => return Ok(()),
             _ if resource.served_by() == ServedBy::Plugin => {
@@ -242,12 +242,12 @@ impl Providers {
     }
 
     /// Did the program register an object for a resource in this run?
-    pub(in crate::driver) fn serves(&self, urn: &Urn) -> bool {
+    pub(crate) fn serves(&self, urn: &Urn) -> bool {
         self.known().by_urn.contains_key(urn)
     }
 
     /// The object that the program registered for a resource in this run, as the stack's configuration configures it.
-    pub(in crate::driver) async fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
+    pub(crate) async fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
         let object = self.known().by_urn.get(urn).copied()?;
         let of_stack = self.configurations.of_stack();
         Some(self.describe(object).await.map(|description| self.resolved(object, &description, of_stack)))
@@ -255,7 +255,7 @@ impl Providers {
 
     /// Is the object that serves a resource known by now: registered for the resource, or handed over by the program
     /// with an equal reference? Nothing is rebuilt from what is stored.
-    pub(in crate::driver) async fn is_live(&self, resource: &ResourceState) -> bool {
+    pub(crate) async fn is_live(&self, resource: &ResourceState) -> bool {
         if self.serves(&resource.urn) {
             return true;
         }
@@ -278,10 +278,7 @@ impl Providers {
     }
 
     /// The reference that a resource holds, or why there is none.
-    pub(in crate::driver) fn stored_reference(
-        &self,
-        resource: &ResourceState,
-    ) -> Result<Arc<ProviderReference>, ProviderError> {
+    pub(crate) fn stored_reference(&self, resource: &ResourceState) -> Result<Arc<ProviderReference>, ProviderError> {
         match &resource.stored_provider {
             StoredProvider::Reference(reference) => Ok(Arc::clone(reference)),
             StoredProvider::Sealed(ciphertext) => {
@@ -302,7 +299,7 @@ impl Providers {
     }
 
     /// A reference with another revision; the same one for the same revision, because each is encrypted by itself.
-    pub(in crate::driver) fn with_revision(
+    pub(crate) fn with_revision(
         &self,
         reference: &Arc<ProviderReference>,
         revision: Revision,
@@ -318,13 +315,13 @@ impl Providers {
     }
 
     /// A number for a call that is about to be made.
-    pub(in crate::driver) fn next_number(&self) -> u64 {
+    pub(crate) fn next_number(&self) -> u64 {
         self.next_call.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
     /// answered here, as the SDK's base classes do.
-    pub(in crate::driver) async fn call(
+    pub(crate) async fn call(
         &self,
         resolved: &ResolvedProvider,
         urn: &Urn,
@@ -334,7 +331,7 @@ impl Providers {
     }
 
     /// The same, with what a plugin is told beside the method's arguments.
-    pub(in crate::driver) async fn call_with(
+    pub(crate) async fn call_with(
         &self,
         resolved: &ResolvedProvider,
         urn: &Urn,
@@ -345,7 +342,7 @@ impl Providers {
     }
 
     /// Calls a method of an object under a number, by which the call can be cancelled.
-    pub(in crate::driver) async fn call_numbered(
+    pub(crate) async fn call_numbered(
         &self,
         number: u64,
         resolved: &ResolvedProvider,
@@ -390,7 +387,7 @@ impl Providers {
 
     /// Asks the plugin that serves a resource something that is not about the resource; `None` where its configuration is
     /// not known yet.
-    pub(in crate::driver) async fn ask_plugin(
+    pub(crate) async fn ask_plugin(
         &self,
         resolved: &ResolvedProvider,
         question: PluginQuestion,
@@ -402,7 +399,7 @@ impl Providers {
 
     /// Asks a plugin for something during which it registers resources. When one of them fails, the SDK in the plugin may
     /// wait for it for ever: nobody waits for the plugin then. `halted` resolves when the run is to end.
-    pub(in crate::driver) async fn ask_plugin_until(
+    pub(crate) async fn ask_plugin_until(
         &self,
         halted: impl Future<Output = ()> + Send,
         resolved: &ResolvedProvider,
@@ -415,7 +412,7 @@ impl Providers {
     }
 
     /// Puts hashes into the assets of the properties.
-    pub(in crate::driver) async fn complete_assets(&self, properties: &mut PropertyMap) -> Result<(), String> {
+    pub(crate) async fn complete_assets(&self, properties: &mut PropertyMap) -> Result<(), String> {
         if !assets::any_in(properties) {
             return Ok(());
         }
@@ -433,7 +430,7 @@ impl Providers {
     }
 
     /// The method of a resource's provider that failed last.
-    pub(in crate::driver) fn failed_method(&self, urn: &Urn) -> Option<&'static str> {
+    pub(crate) fn failed_method(&self, urn: &Urn) -> Option<&'static str> {
         self.failed.borrow().get(urn).copied()
     }
 
@@ -459,7 +456,7 @@ impl Providers {
     }
 
     /// The objects that were configured and have a `close`, once for each configuration.
-    pub(in crate::driver) fn take_closable(&self) -> Vec<Closable> {
+    pub(crate) fn take_closable(&self) -> Vec<Closable> {
         let configured = self.configurations.take_configured().into_iter();
         let closable = configured.filter_map(|(object, configuration, urn)| {
             let known = self.known();

@@ -18,7 +18,7 @@ use crate::driver::waits::EARLIER_DELETIONS;
 use crate::driver::waits::Waits;
 
 /// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
-pub(in crate::driver) struct DeletionsFirst<'a> {
+pub(crate) struct DeletionsFirst<'a> {
     owner: &'a EarlierDeletions,
     /// The resource that is replaced.
     urn: Urn,
@@ -30,7 +30,7 @@ pub(in crate::driver) struct DeletionsFirst<'a> {
 }
 
 /// Ends when a deletion, or those of one replacement, are over.
-pub(in crate::driver) type DeletionsOver = Shared<oneshot::Receiver<()>>;
+pub(crate) type DeletionsOver = Shared<oneshot::Receiver<()>>;
 
 /// A deletion that a replacement is making.
 struct Deleting {
@@ -41,7 +41,7 @@ struct Deleting {
 }
 
 /// The deletions that replacements make before themselves.
-pub(in crate::driver) struct EarlierDeletions {
+pub(crate) struct EarlierDeletions {
     planning: Arc<Planning>,
     waits: Arc<Waits>,
     /// The resources whose objects a replacement of another resource is deleting.
@@ -49,7 +49,7 @@ pub(in crate::driver) struct EarlierDeletions {
 }
 
 impl EarlierDeletions {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self {
             planning: Arc::clone(&doors.planning),
             waits: Arc::clone(&doors.waits),
@@ -59,7 +59,7 @@ impl EarlierDeletions {
 
     /// Has the resources whose objects these steps delete wait, if they are registered meanwhile. To be called before
     /// another registration can be planned.
-    pub(in crate::driver) fn begin_deletions(&self, urn: &Urn, steps: &[Step]) -> DeletionsFirst<'_> {
+    pub(crate) fn begin_deletions(&self, urn: &Urn, steps: &[Step]) -> DeletionsFirst<'_> {
         let left: Vec<_> = steps.iter().filter(|step| step.keep_until_replaced).cloned().collect();
         let mut deletions = DeletionsFirst { owner: self, urn: urn.clone(), left, unmade: Vec::new(), over: None };
         if !deletions.left.is_empty() {
@@ -77,7 +77,7 @@ impl EarlierDeletions {
     }
 
     /// The deletion, begun by the replacement of another resource, of the object that a registration goes on from.
-    pub(in crate::driver) fn deletion_of(&self, registration: &Registration) -> Option<DeletionsOver> {
+    pub(crate) fn deletion_of(&self, registration: &Registration) -> Option<DeletionsOver> {
         let (number, _) = registration.old.as_ref()?;
         self.deleting.borrow().get(number).map(|deleting| deleting.all.clone())
     }
@@ -86,7 +86,7 @@ impl EarlierDeletions {
 impl DeletionsFirst<'_> {
     /// Waits until what stood on a resource is deleted, where replacements of their own have begun that: the order of
     /// deletions holds between two replacements, too.
-    pub(in crate::driver) async fn follow_dependents(&self, urn: &Urn) {
+    pub(crate) async fn follow_dependents(&self, urn: &Urn) {
         while let Some(over) = self.deletion_of_dependent(urn) {
             // Ends with an error always: nothing is sent.
             let _ = self.owner.waits.wait_watched(ActivityKind::Dependency, urn, EARLIER_DELETIONS, over).await;
@@ -105,7 +105,7 @@ impl DeletionsFirst<'_> {
     }
 
     /// Notes that the deletion of a resource was made.
-    pub(in crate::driver) fn made(&mut self, deletion: Option<ResourceNumber>) {
+    pub(crate) fn made(&mut self, deletion: Option<ResourceNumber>) {
         let Some(made) = deletion else { return };
         self.left.retain(|step| number(step) != Some(made));
         self.owner.deleting.borrow_mut().remove(&made);
@@ -129,6 +129,6 @@ impl Drop for DeletionsFirst<'_> {
 }
 
 /// The resource that a step deletes before its replacement is made.
-pub(in crate::driver) fn number(step: &Step) -> Option<ResourceNumber> {
+pub(crate) fn number(step: &Step) -> Option<ResourceNumber> {
     step.old.as_ref().filter(|_| step.keep_until_replaced).map(|(number, _)| *number)
 }

@@ -20,7 +20,7 @@ use crate::driver::steps::delete::deletion_op;
 
 impl Deletion {
     /// Deletes every resource that the program no longer has, and those that wait for their deletion.
-    pub(in crate::driver) async fn delete_leftovers(&self) {
+    pub(crate) async fn delete_leftovers(&self) {
         self.planning.end();
         let leftovers = {
             let ledger = self.journal.ledger();
@@ -251,11 +251,7 @@ fn deletion_step(number: ResourceNumber, resource: Arc<ResourceState>, implied: 
 }
 
 /// Marks the condemned resources that a resource which was not deleted depends on.
-pub(in crate::driver) fn keep_what_it_needs(
-    number: ResourceNumber,
-    condemned: &Leftovers,
-    kept: &mut FixedSet<ResourceNumber>,
-) {
+pub(super) fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut FixedSet<ResourceNumber>) {
     let mut open = vec![number];
     while let Some(number) = open.pop() {
         let Some(resource) = condemned.get(&number) else { continue };

@@ -23,7 +23,7 @@ use crate::driver::stop::Stop;
 use crate::driver::waits::Waits;
 
 /// Deletes what is no longer wanted.
-pub(in crate::driver) struct Deletion {
+pub(crate) struct Deletion {
     operation: Arc<Operation>,
     stop: Arc<Stop>,
     reports: Arc<Reports>,
@@ -38,7 +38,7 @@ pub(in crate::driver) struct Deletion {
 }
 
 impl Deletion {
-    pub(in crate::driver) fn new(doors: &Doors, steps: &Arc<Steps>, provider_plugins: &Arc<ProviderPlugins>) -> Self {
+    pub(crate) fn new(doors: &Doors, steps: &Arc<Steps>, provider_plugins: &Arc<ProviderPlugins>) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             stop: Arc::clone(&doors.stop),

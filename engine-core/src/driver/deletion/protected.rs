@@ -11,12 +11,12 @@ use crate::driver::deletion::leftovers::keep_what_it_needs;
 
 impl Deletion {
     /// What stayed because it is protected, where the operation leaves that out.
-    pub(in crate::driver) fn spared(&self) -> Spared {
+    pub(crate) fn spared(&self) -> Spared {
         *self.spared.borrow()
     }
 
     /// Takes out of what is to go the protected resources and all that they need, where the operation is to leave them out.
-    pub(in crate::driver) fn spare_protected(&self, condemned: &mut Leftovers) {
+    pub(super) fn spare_protected(&self, condemned: &mut Leftovers) {
         if !self.operation.exclude_protected {
             return;
         }

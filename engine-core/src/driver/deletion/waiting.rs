@@ -15,7 +15,7 @@ const NAMED: usize = 5;
 
 /// What waits at the end of a run.
 #[derive(Default)]
-pub(in crate::driver) struct Waiting {
+pub(crate) struct Waiting {
     /// Objects that were replaced and are not deleted yet.
     old_objects: Vec<String>,
     /// Resources whose object was deleted first, and not made again yet.
@@ -24,14 +24,14 @@ pub(in crate::driver) struct Waiting {
 
 impl Waiting {
     /// How many there are.
-    pub(in crate::driver) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.old_objects.len() + self.without_object.len()
     }
 }
 
 impl Deletion {
     /// What waits now, by what it is called in messages. An operation that is not to delete anything leaves it alone.
-    pub(in crate::driver) fn waiting(&self) -> Waiting {
+    pub(crate) fn waiting(&self) -> Waiting {
         if !matches!(self.operation.kind, OperationKind::Update | OperationKind::Destroy) {
             return Waiting::default();
         }
@@ -47,7 +47,7 @@ impl Deletion {
     }
 
     /// Says what waits, unless the preview of the run has just done so.
-    pub(in crate::driver) fn tell_of_waiting(&self, waiting: &Waiting) {
+    pub(crate) fn tell_of_waiting(&self, waiting: &Waiting) {
         if self.operation.previewed && self.stop.outcome() == Outcome::Succeeded {
             return;
         }

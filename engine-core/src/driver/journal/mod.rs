@@ -19,7 +19,7 @@ use crate::driver::reports::Reports;
 use holders::Holders;
 
 /// See the module's text.
-pub(in crate::driver) struct Journal {
+pub(crate) struct Journal {
     state: AtomicRefCell<State>,
     /// Makes operation keys: random, and never twice the same.
     new_key: Arc<dyn Fn() -> String + Send + Sync>,
@@ -60,13 +60,13 @@ impl State {
 
 /// The old object of a replacement, which waits for its deletion. The option `retainOnDelete` keeps it already in the run that
 /// brings the option.
-pub(in crate::driver) fn old_object(old: &ResourceState, retains: bool) -> ResourceState {
+pub(crate) fn old_object(old: &ResourceState, retains: bool) -> ResourceState {
     ResourceState { delete: true, retain_on_delete: old.retain_on_delete || retains, ..old.clone() }
 }
 
 impl Journal {
     /// `new_key` makes random names, never twice the same.
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         base: &Snapshot,
         new_key: Arc<dyn Fn() -> String + Send + Sync>,
         exchange: &Arc<Exchange>,
@@ -86,44 +86,44 @@ impl Journal {
     }
 
     /// The state as it is now. No change can be made while it is looked at.
-    pub(in crate::driver) fn ledger(&self) -> AtomicRef<'_, Ledger> {
+    pub(crate) fn ledger(&self) -> AtomicRef<'_, Ledger> {
         AtomicRef::map(self.state.borrow(), |state| &state.ledger)
     }
 
     /// A resource by its number.
-    pub(in crate::driver) fn numbered(&self, number: ResourceNumber) -> Option<Arc<ResourceState>> {
+    pub(crate) fn numbered(&self, number: ResourceNumber) -> Option<Arc<ResourceState>> {
         self.ledger().get(number).map(Arc::clone)
     }
 
     /// All resources with their numbers, in their order.
-    pub(in crate::driver) fn resources(&self) -> Vec<(ResourceNumber, Arc<ResourceState>)> {
+    pub(crate) fn resources(&self) -> Vec<(ResourceNumber, Arc<ResourceState>)> {
         self.ledger().resources().map(|(number, resource)| (number, Arc::clone(resource))).collect()
     }
 
     /// The state of a resource that was registered in this run.
-    pub(in crate::driver) fn resource(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
+    pub(crate) fn resource(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
         let state = self.state.borrow();
         let number = *state.numbers.get(urn)?;
         state.ledger.get(number).map(|resource| (number, Arc::clone(resource)))
     }
 
     /// The number of the resource that was put last.
-    pub(in crate::driver) fn last_number(&self) -> ResourceNumber {
+    pub(crate) fn last_number(&self) -> ResourceNumber {
         self.ledger().next_number() - 1
     }
 
     /// The resources whose objects have that id, those among them whose imports have begun.
-    pub(in crate::driver) fn holders_of(&self, id: &str) -> Vec<Arc<ResourceState>> {
+    pub(crate) fn holders_of(&self, id: &str) -> Vec<Arc<ResourceState>> {
         self.state.borrow_mut().holders().with_id(id).to_vec()
     }
 
     /// Notes a resource that is about to have an object.
-    pub(in crate::driver) fn note_holder(&self, resource: &Arc<ResourceState>) {
+    pub(crate) fn note_holder(&self, resource: &Arc<ResourceState>) {
         self.state.borrow_mut().holders().add(resource);
     }
 
     /// Notes that a provider is about to be called; gives the operation's number and the change to journal.
-    pub(in crate::driver) fn begin(
+    pub(crate) fn begin(
         &self,
         kind: PendingKind,
         resource: Arc<ResourceState>,
@@ -136,13 +136,13 @@ impl Journal {
     }
 
     /// Notes that the outcome of a call is known.
-    pub(in crate::driver) fn end(&self, operation: u32) -> Change {
+    pub(crate) fn end(&self, operation: u32) -> Change {
         self.apply(Change::End { operation })
     }
 
     /// Notes that it is known by now whether the object of a resource is there: what an earlier run's deletion did is in doubt no
     /// longer.
-    pub(in crate::driver) fn end_doubt(&self, resource: &ResourceState) -> Vec<Change> {
+    pub(crate) fn end_doubt(&self, resource: &ResourceState) -> Vec<Change> {
         let over: Vec<u32> = self.ledger().doubted_deletions(resource).collect();
         over.into_iter().map(|operation| self.end(operation)).collect()
     }
@@ -153,18 +153,18 @@ impl Journal {
     }
 
     /// A random name, never twice the same.
-    pub(in crate::driver) fn new_key(&self) -> String {
+    pub(crate) fn new_key(&self) -> String {
         (self.new_key)()
     }
 
     /// What the next create of a resource is named by: as the one before it, until that is known to have succeeded.
-    pub(in crate::driver) fn operation_key(&self, urn: &Urn) -> String {
+    pub(crate) fn operation_key(&self, urn: &Urn) -> String {
         let known = self.ledger().unresolved(urn).map(|unresolved| unresolved.key.clone());
         known.filter(|key| !key.is_empty()).unwrap_or_else(|| self.new_key())
     }
 
     /// Notes that it is known what became of all creates of a resource so far.
-    pub(in crate::driver) fn resolve(&self, urn: &Urn) -> Vec<Change> {
+    pub(crate) fn resolve(&self, urn: &Urn) -> Vec<Change> {
         let mut state = self.state.borrow_mut();
         let open: Vec<u32> = state.ledger.pending_creates(urn).collect();
         let mut changes: Vec<Change> =
@@ -176,19 +176,19 @@ impl Journal {
     }
 
     /// Notes what is known of a create.
-    pub(in crate::driver) fn unresolved(&self, unresolved: Arc<UnresolvedCreate>) -> Change {
+    pub(crate) fn unresolved(&self, unresolved: Arc<UnresolvedCreate>) -> Change {
         self.apply(Change::UnresolvedCreate(unresolved))
     }
 
     /// Adds a finished resource, perhaps in place of another.
-    pub(in crate::driver) fn put(&self, resource: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) -> Change {
+    pub(crate) fn put(&self, resource: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) -> Change {
         self.state.borrow_mut().put(resource, in_place_of)
     }
 
     /// Adds the new object of a replacement; the old object waits for its deletion. Under a new URN the new object takes the
     /// place of the old one, which then comes back as an old object: so resources that the run does not come to follow
     /// it to its URN.
-    pub(in crate::driver) fn put_replacement(
+    pub(crate) fn put_replacement(
         &self,
         resource: Arc<ResourceState>,
         number: ResourceNumber,
@@ -201,7 +201,7 @@ impl Journal {
     }
 
     /// Adds a resource that is as it was, which no journal needs to know.
-    pub(in crate::driver) fn keep(&self, resource: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
+    pub(crate) fn keep(&self, resource: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
         let mut state = self.state.borrow_mut();
         state.put(resource, in_place_of);
         let number = state.ledger.next_number() - 1;
@@ -209,7 +209,7 @@ impl Journal {
     }
 
     /// Changes a resource where it stands.
-    pub(in crate::driver) fn set(&self, number: ResourceNumber, resource: Arc<ResourceState>) -> Change {
+    pub(crate) fn set(&self, number: ResourceNumber, resource: Arc<ResourceState>) -> Change {
         let mut state = self.state.borrow_mut();
         let change = match state.unjournalled.remove(&number) {
             Some(in_place_of) => Change::Put { number, resource, in_place_of },
@@ -219,18 +219,18 @@ impl Journal {
     }
 
     /// Removes a resource.
-    pub(in crate::driver) fn remove(&self, number: ResourceNumber) -> Change {
+    pub(crate) fn remove(&self, number: ResourceNumber) -> Change {
         self.apply(Change::Remove { number })
     }
 
     /// Does a replaced resource wait for its new object, and have no object any more?
-    pub(in crate::driver) fn is_pending(&self, number: ResourceNumber) -> bool {
+    pub(crate) fn is_pending(&self, number: ResourceNumber) -> bool {
         self.ledger().get(number).is_some_and(|resource| resource.pending_replacement)
     }
 
     /// Is a provider resource that is replaced still there, or does a resource name it that cannot do without it: one
     /// that the run had come to before it?
-    pub(in crate::driver) fn is_needed_provider(&self, number: ResourceNumber, old: &ResourceState) -> bool {
+    pub(crate) fn is_needed_provider(&self, number: ResourceNumber, old: &ResourceState) -> bool {
         let ledger = self.ledger();
         let is_there = ledger.get(number).is_some_and(|resource| !resource.pending_replacement);
         let reference = old.as_provider_reference();

@@ -11,7 +11,7 @@ use crate::driver::journal::Journal;
 
 impl Journal {
     /// Journals changes and waits until they are durable: only then is a step reported as done.
-    pub(in crate::driver) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
+    pub(crate) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
         let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
         fail_points::kill(if begins { "kill::before-intent" } else { "kill::before-outcome" });
         let written = self.exchange.append(changes, false, None);
@@ -21,7 +21,7 @@ impl Journal {
     }
 
     /// Waits until what was journalled is durable: the outcome of a call that led to the resource state.
-    pub(in crate::driver) async fn durable(
+    pub(crate) async fn durable(
         &self,
         written: Written,
         resource: Option<&ResourceState>,
@@ -32,13 +32,13 @@ impl Journal {
     }
 
     /// Journals changes that nobody waits for: they may wait a moment for the next record.
-    pub(in crate::driver) fn append_unawaited(&self, changes: Vec<Change>) {
+    pub(crate) fn append_unawaited(&self, changes: Vec<Change>) {
         self.exchange.append_unawaited(changes);
     }
 
     /// Journals changes. `waiting` is the flow that waits until they are durable; without it, the present one. `with_next`: they
     /// may wait a moment for the next record.
-    pub(in crate::driver) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
+    pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
         self.exchange.append(changes, with_next, waiting)
     }
 }

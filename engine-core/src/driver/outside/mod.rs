@@ -250,7 +250,7 @@ impl Engine {
     }
 
     /// The same with several things that came in together.
-    pub(in crate::driver) fn take_all(&self, inputs: impl IntoIterator<Item = Input>) {
+    fn take_all(&self, inputs: impl IntoIterator<Item = Input>) {
         let moment = self.outside.moment();
         let mut inbox = self.inbox();
         inbox.inputs.extend(inputs.into_iter().map(|input| (moment, input)));

@@ -42,7 +42,7 @@ macro_rules! performed {
     ($($name:ident),*) => {
         impl Work {
             /// Can it hold the thread that polls it, because it calls code of the user?
-            pub(in crate::driver) fn runs_user_code(&self) -> bool {
+            pub(super) fn runs_user_code(&self) -> bool {
                 match self {
                     $(Self::$name(_) => $name::RUNS_USER_CODE),*
                 }

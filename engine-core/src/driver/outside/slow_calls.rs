@@ -18,7 +18,7 @@ const FIRST: Duration = Duration::from_secs(20);
 
 impl Engine {
     /// Begins to watch the calls, if nobody does yet. Ends with the run.
-    pub(in crate::driver) fn watch_calls(&self) {
+    pub(super) fn watch_calls(&self) {
         let mut watching = self.watching.lock().unwrap_or_else(PoisonError::into_inner);
         if watching.is_some() {
             return;
@@ -40,7 +40,7 @@ impl Engine {
     }
 
     /// Ends the watching; a sender that stays away says that nobody is to watch any more.
-    pub(in crate::driver) fn end_watch(&self) {
+    pub(super) fn end_watch(&self) {
         drop(self.watching.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 

@@ -10,7 +10,7 @@ use crate::driver::program::Functions;
 
 impl Functions {
     /// Calls a function of the program, or of a plugin, with a message and takes its answer. `label` is how errors name it.
-    pub(in crate::driver) async fn call_back<M: Message + Default>(
+    pub(crate) async fn call_back<M: Message + Default>(
         &self,
         label: &str,
         function: &Callback,

@@ -16,7 +16,7 @@ use crate::driver::standing::Standings;
 use callbacks::Callbacks;
 
 /// Calls the functions of the program.
-pub(in crate::driver) struct Functions {
+pub(crate) struct Functions {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     callbacks: Arc<Callbacks>,
@@ -26,7 +26,7 @@ pub(in crate::driver) struct Functions {
 }
 
 impl Functions {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         operation: &Arc<Operation>,
         exchange: &Arc<Exchange>,
         callbacks: &Arc<Callbacks>,

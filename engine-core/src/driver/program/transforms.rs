@@ -15,7 +15,7 @@ use crate::driver::program::Functions;
 use crate::driver::program::callbacks::Transform;
 
 /// The transforms of one registration, in their order.
-pub(in crate::driver) struct Transforms {
+pub(crate) struct Transforms {
     urn: Urn,
     parent: Option<Urn>,
     list: Vec<Transform>,
@@ -23,7 +23,7 @@ pub(in crate::driver) struct Transforms {
 
 impl Functions {
     /// The transforms of a registration; `None` when there are none.
-    pub(in crate::driver) fn transforms_of(&self, request: &RegisterResourceRequest) -> Option<Transforms> {
+    pub(crate) fn transforms_of(&self, request: &RegisterResourceRequest) -> Option<Transforms> {
         if self.operation.kind != OperationKind::Update
             || (request.transforms.is_empty() && !self.callbacks.has_transforms())
         {
@@ -36,7 +36,7 @@ impl Functions {
     }
 
     /// A registration as its transforms want it.
-    pub(in crate::driver) async fn transform(
+    pub(crate) async fn transform(
         &self,
         mut request: RegisterResourceRequest,
         transforms: Transforms,
@@ -89,7 +89,7 @@ impl Functions {
     }
 
     /// A function call as the stack's transforms want it.
-    pub(in crate::driver) async fn transform_invoke(
+    pub(crate) async fn transform_invoke(
         &self,
         mut request: ResourceInvokeRequest,
     ) -> Result<ResourceInvokeRequest, RpcError> {

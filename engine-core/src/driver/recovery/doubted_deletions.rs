@@ -19,14 +19,14 @@ const NAMED: usize = 5;
 
 impl Recovery {
     /// Is the deletion of the resource's object in doubt, and may the run touch it?
-    pub(in crate::driver) fn is_to_be_read(&self, resource: &ResourceState) -> bool {
+    pub(crate) fn is_to_be_read(&self, resource: &ResourceState) -> bool {
         self.journal.ledger().doubted_deletions(resource).next().is_some()
             && !resource.external
             && has_object(resource)
             && self.planning.planner().selects(resource)
     }
 
-    pub(in crate::driver) async fn can_be_asked(&self, resource: &Arc<ResourceState>) -> bool {
+    pub(crate) async fn can_be_asked(&self, resource: &Arc<ResourceState>) -> bool {
         if self.providers.plugins.of(&resource.provider).is_ok_and(|provider| provider.inputs().is_none()) {
             // What is not configured yet, in a preview, knows nothing of the object.
             return false;
@@ -35,13 +35,13 @@ impl Recovery {
     }
 
     /// Notes that a read has found the object of a resource. What a provider without `read` is said to return settles nothing.
-    pub(in crate::driver) async fn settle_deletion(&self, resource: &Arc<ResourceState>) -> Vec<Change> {
+    pub(crate) async fn settle_deletion(&self, resource: &Arc<ResourceState>) -> Vec<Change> {
         let is_doubted = self.journal.ledger().doubted_deletions(resource).next().is_some();
         if is_doubted && self.can_be_asked(resource).await { self.journal.end_doubt(resource) } else { Vec::new() }
     }
 
     /// Names the resources whose deletion is still in doubt at the end of a run.
-    pub(in crate::driver) fn tell_of_doubted_deletions(&self) {
+    pub(crate) fn tell_of_doubted_deletions(&self) {
         let is_told = self.operation.previewed && self.stop.outcome() == Outcome::Succeeded;
         if is_told || self.operation.kind == OperationKind::Load || !self.journal.ledger().doubts_deletions() {
             return;

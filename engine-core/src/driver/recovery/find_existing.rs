@@ -20,16 +20,16 @@ use crate::driver::steps::resource_states::stamp;
 
 /// An object as its provider tells of it.
 #[derive(Default)]
-pub(in crate::driver) struct FoundObject {
-    pub(in crate::driver) id: String,
-    pub(in crate::driver) outputs: PropertyMap,
-    pub(in crate::driver) inputs: Option<PropertyMap>,
+pub(crate) struct FoundObject {
+    pub(crate) id: String,
+    pub(crate) outputs: PropertyMap,
+    pub(crate) inputs: Option<PropertyMap>,
     /// Why it did not start, if it did not.
-    pub(in crate::driver) init_errors: Vec<String>,
+    pub(crate) init_errors: Vec<String>,
 }
 
 /// What became of an earlier create, as far as that could be told.
-pub(in crate::driver) enum EarlierCreate {
+pub(crate) enum EarlierCreate {
     /// It made no object that its provider knows of, or nobody can be asked.
     NotFound,
     /// Its object is managed from now on, by this state.
@@ -39,7 +39,7 @@ pub(in crate::driver) enum EarlierCreate {
 }
 
 /// The outcome of looking for an object.
-pub(in crate::driver) enum Probed {
+pub(crate) enum Probed {
     /// There it is.
     Found(FoundObject),
     /// Its provider says that there is none.
@@ -50,11 +50,7 @@ pub(in crate::driver) enum Probed {
 
 impl Recovery {
     /// Asks a provider for the object of an unresolved create: with `read` where its id is known, else with `find`.
-    pub(in crate::driver) async fn probe(
-        &self,
-        unresolved: &UnresolvedCreate,
-        resolved: &ResolvedProvider,
-    ) -> Result<Probed, ProviderError> {
+    async fn probe(&self, unresolved: &UnresolvedCreate, resolved: &ResolvedProvider) -> Result<Probed, ProviderError> {
         let resource = &unresolved.resource;
         let inputs = || resolved.shown(&resource.inputs);
         let timeout = resource.custom_timeouts.read;
@@ -107,7 +103,7 @@ impl Recovery {
     }
 
     /// The resource whose object that is already.
-    pub(in crate::driver) fn owner_of(&self, resource: &ResourceState, id: &str) -> Option<Urn> {
+    pub(super) fn owner_of(&self, resource: &ResourceState, id: &str) -> Option<Urn> {
         let ledger = self.journal.ledger();
         let owner = ledger.resources().find(|(_, other)| {
             other.custom
@@ -120,7 +116,7 @@ impl Recovery {
     }
 
     /// Writes down an object that was found: it is managed from now on. Gives its state.
-    pub(in crate::driver) async fn take_over(
+    pub(crate) async fn take_over(
         &self,
         unresolved: &UnresolvedCreate,
         resolved: &ResolvedProvider,
@@ -154,7 +150,7 @@ impl Recovery {
     }
 
     /// Sees to it that a resource refers to nothing that is gone since it was meant to be made.
-    pub(in crate::driver) async fn ground(&self, resource: &mut ResourceState) -> Result<(), ProviderError> {
+    pub(super) async fn ground(&self, resource: &mut ResourceState) -> Result<(), ProviderError> {
         let there = |urn: &Urn| self.journal.ledger().resources().any(|(_, resource)| resource.urn == *urn);
         if !resource.provider_parts().is_some_and(|(urn, _)| there(&urn)) {
             let provider = self.planning.planner().engine_provider(&resource.urn, &resource.kind);
@@ -181,7 +177,7 @@ impl Recovery {
     }
 
     /// Looks for the object that a create is about to make once more.
-    pub(in crate::driver) async fn look_before_create(
+    pub(crate) async fn look_before_create(
         &self,
         create: &Step,
         resolved: &ResolvedProvider,
@@ -215,7 +211,7 @@ impl Recovery {
 
     /// Looks for the objects of all unresolved creates that the run may touch: a refresh takes them over, and a destroy does so in
     /// order to delete them.
-    pub(in crate::driver) async fn look_for_unresolved_creates(&self) {
+    pub(crate) async fn look_for_unresolved_creates(&self) {
         if self.operation.skip_unresolved_creates {
             return;
         }

@@ -23,7 +23,7 @@ use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
 
 /// Finds out what calls of earlier runs did whose outcome is unknown.
-pub(in crate::driver) struct Recovery {
+pub(crate) struct Recovery {
     operation: Arc<Operation>,
     base: Arc<Snapshot>,
     exchange: Arc<Exchange>,
@@ -40,7 +40,7 @@ pub(in crate::driver) struct Recovery {
 }
 
 impl Recovery {
-    pub(in crate::driver) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, steps: &Arc<Steps>) -> Self {
+    pub(crate) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, steps: &Arc<Steps>) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             base: Arc::clone(&doors.base),

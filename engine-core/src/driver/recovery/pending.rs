@@ -13,7 +13,7 @@ use crate::driver::steps::resource_states::stamp;
 
 impl Recovery {
     /// Takes over the objects that interrupted creations made, by the ids that the user found.
-    pub(in crate::driver) async fn import_pending_creates(&self) {
+    pub(crate) async fn import_pending_creates(&self) {
         for (urn, id) in &self.operation.pending_creates {
             if self.stop.is_halted() {
                 return;

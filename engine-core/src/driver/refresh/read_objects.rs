@@ -31,10 +31,10 @@ use crate::driver::steps::resource_states::{has_object, plugin_arguments};
 use crate::driver::stop::Stop;
 
 /// Resources with the numbers that they have in the ledger.
-pub(in crate::driver) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
+pub(crate) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
 
 /// Makes the state as the world is.
-pub(in crate::driver) struct Refresh {
+pub(crate) struct Refresh {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     stop: Arc<Stop>,
@@ -51,7 +51,7 @@ pub(in crate::driver) struct Refresh {
 }
 
 impl Refresh {
-    pub(in crate::driver) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, recovery: &Arc<Recovery>) -> Self {
+    pub(crate) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, recovery: &Arc<Recovery>) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             exchange: Arc::clone(&doors.exchange),
@@ -69,19 +69,19 @@ impl Refresh {
     }
 
     /// Reads every object and stores what it is like; resources whose object is gone are removed.
-    pub(in crate::driver) async fn refresh_all(&self) {
+    pub(crate) async fn refresh_all(&self) {
         self.refresh_resources(self.resources_to_refresh()).await;
     }
 
     /// The resources that the run may touch, in state order.
-    pub(in crate::driver) fn resources_to_refresh(&self) -> NumberedResources {
+    pub(crate) fn resources_to_refresh(&self) -> NumberedResources {
         let mut planner = self.planning.planner();
         let resources: NumberedResources = (0..).zip(planner.base().iter().cloned()).collect();
         resources.into_iter().filter(|(_, resource)| planner.selects(resource)).collect()
     }
 
     /// Reads these objects side by side.
-    pub(in crate::driver) async fn refresh_resources(&self, resources: NumberedResources) {
+    pub(crate) async fn refresh_resources(&self, resources: NumberedResources) {
         let mut running = Vec::new();
         for (number, resource) in resources {
             let called = has_object(&resource);
@@ -97,7 +97,7 @@ impl Refresh {
     }
 
     /// Reads one object whose resource is about to be updated. What refers to it stays as it is: it will be there again.
-    pub(in crate::driver) async fn refresh_for_update(&self, number: ResourceNumber, resource: Arc<ResourceState>) {
+    pub(crate) async fn refresh_for_update(&self, number: ResourceNumber, resource: Arc<ResourceState>) {
         self.refresh_one(refresh_step(number, resource), true).await;
     }
 
@@ -307,7 +307,7 @@ impl Refresh {
     }
 
     /// Reads what the program did not register, before it is deleted.
-    pub(in crate::driver) async fn read_doubted_leftovers(&self) {
+    pub(crate) async fn read_doubted_leftovers(&self) {
         if !self.journal.ledger().doubts_deletions() {
             return;
         }
@@ -323,7 +323,7 @@ impl Refresh {
     }
 
     /// Nothing is changed on the basis of a state that could not be refreshed.
-    pub(in crate::driver) fn halt_after_failed_refresh(&self) -> bool {
+    pub(crate) fn halt_after_failed_refresh(&self) -> bool {
         let failure = self.stop.failure();
         let failed = failure.is_some();
         if let Some(failure) = failure {

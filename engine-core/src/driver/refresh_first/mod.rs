@@ -36,7 +36,7 @@ use crate::driver::reports::Reports;
 use crate::driver::steps::resource_states::has_object;
 
 /// The refresh before an update.
-pub(in crate::driver) struct RefreshFirst {
+pub(crate) struct RefreshFirst {
     operation: Arc<Operation>,
     providers: Arc<Providers>,
     reports: Arc<Reports>,
@@ -66,7 +66,7 @@ impl Left {
 }
 
 impl RefreshFirst {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         doors: &Doors,
         recovery: &Arc<Recovery>,
         refresh: &Arc<Refresh>,
@@ -87,7 +87,7 @@ impl RefreshFirst {
     }
 
     /// Keeps the stack's registration for later, and gives the URN to answer it with; gives back any other one.
-    pub(in crate::driver) fn hold_stack(&self, goal: Box<Goal>) -> Result<Box<Goal>, Urn> {
+    pub(crate) fn hold_stack(&self, goal: Box<Goal>) -> Result<Box<Goal>, Urn> {
         let is_stack = goal.kind == STACK_TYPE && goal.parent.is_none();
         if !is_stack || !self.operation.refreshes_first() || self.left.begun.get().is_some() {
             return Ok(goal);
@@ -99,7 +99,7 @@ impl RefreshFirst {
     }
 
     /// Reads what can be read by now, once, and lets the stack's registration pass.
-    pub(in crate::driver) async fn begin_with_refresh(&self) -> Result<(), RpcError> {
+    pub(crate) async fn begin_with_refresh(&self) -> Result<(), RpcError> {
         if !self.operation.refreshes_first() {
             return Ok(());
         }
@@ -130,7 +130,7 @@ impl RefreshFirst {
 
     /// Reads the object of a resource that is being registered where its plugin has asked for that, and nothing else has
     /// read it. Its provider resource is settled for that, so that the plugin of this run answers.
-    pub(in crate::driver) async fn refresh_where_asked(&self, goal: &mut Goal) -> Result<(), RpcError> {
+    pub(crate) async fn refresh_where_asked(&self, goal: &mut Goal) -> Result<(), RpcError> {
         if self.operation.kind != OperationKind::Update || self.operation.refreshes_first() {
             return Ok(());
         }
@@ -151,7 +151,7 @@ impl RefreshFirst {
     }
 
     /// Reads the object of a resource that is being registered, unless that was done.
-    pub(in crate::driver) async fn refresh_registered(&self, goal: &Goal) -> Result<(), RpcError> {
+    pub(crate) async fn refresh_registered(&self, goal: &Goal) -> Result<(), RpcError> {
         if !self.operation.refreshes_first() || self.left.deferred().is_empty() {
             return Ok(());
         }
@@ -174,7 +174,7 @@ impl RefreshFirst {
     }
 
     /// Reads what the program did not register. What cannot be read is left alone, with what it needs.
-    pub(in crate::driver) async fn refresh_the_rest(&self) {
+    pub(crate) async fn refresh_the_rest(&self) {
         let numbers: Vec<ResourceNumber> = std::mem::take(&mut *self.left.deferred()).into_keys().collect();
         if !numbers.is_empty() {
             self.refresh.refresh_resources(self.resources_left(&numbers)).await;
@@ -188,7 +188,7 @@ impl RefreshFirst {
 
     /// Reads the object of a resource that is being registered, if its deletion is in doubt. A refresh that comes first does so
     /// by itself.
-    pub(in crate::driver) async fn read_doubted(&self, goal: &mut Goal) -> Result<(), RpcError> {
+    pub(crate) async fn read_doubted(&self, goal: &mut Goal) -> Result<(), RpcError> {
         if self.operation.kind != OperationKind::Update || self.operation.refreshes_first() {
             return Ok(());
         }

@@ -15,7 +15,7 @@ use crate::driver::registration::Adoptions;
 
 impl Adoptions {
     /// The list with the type of each object; what has none that is certain is refused and left out.
-    pub(in crate::driver) async fn with_types(&self, adoptions: Vec<Adoption>) -> Vec<Adoption> {
+    pub(super) async fn with_types(&self, adoptions: Vec<Adoption>) -> Vec<Adoption> {
         let mut typed = Vec::with_capacity(adoptions.len());
         let mut known: HashMap<String, BTreeSet<String>> = HashMap::new();
         for mut adoption in adoptions {

@@ -54,7 +54,7 @@ impl From<RpcError> for Trouble {
 
 impl Adoptions {
     /// Takes over everything on the list: parents before their children, all others side by side.
-    pub(in crate::driver) async fn adopt_all(&self) {
+    pub(crate) async fn adopt_all(&self) {
         if self.make_root().await.is_err() {
             return;
         }

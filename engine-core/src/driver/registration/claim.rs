@@ -12,19 +12,19 @@ use crate::driver::doors::Doors;
 use crate::driver::journal::Journal;
 
 /// Which resource manages an object.
-pub(in crate::driver) struct Claims {
+pub(crate) struct Claims {
     providers: Arc<Providers>,
     journal: Arc<Journal>,
 }
 
 impl Claims {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self { providers: Arc::clone(&doors.providers), journal: Arc::clone(&doors.journal) }
     }
 
     /// Notes that an object is about to become that of a resource; refused where another resource has it. `formerly` is the
     /// URN that the resource had before.
-    pub(in crate::driver) fn claim(
+    pub(crate) fn claim(
         &self,
         resource: ResourceState,
         formerly: Option<&Urn>,

@@ -15,14 +15,14 @@ use crate::driver::doors::Doors;
 use crate::driver::journal::Journal;
 
 /// Who runs the code of resources that a component's plugin made.
-pub(in crate::driver) struct ComponentCodes {
+pub(crate) struct ComponentCodes {
     operation: Arc<Operation>,
     providers: Arc<Providers>,
     journal: Arc<Journal>,
 }
 
 impl ComponentCodes {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             providers: Arc::clone(&doors.providers),
@@ -31,7 +31,7 @@ impl ComponentCodes {
     }
 
     /// Refuses code in place of a provider object, other than from the plugin of a component around the resource.
-    pub(in crate::driver) fn guard_code(&self, goal: &Goal) -> Result<(), String> {
+    pub(crate) fn guard_code(&self, goal: &Goal) -> Result<(), String> {
         let Some(code) = &goal.code else { return Ok(()) };
         self.providers.learn_code(code);
         if self.component_around(goal).is_none() { Err(serialised_provider()) } else { Ok(()) }
@@ -50,7 +50,7 @@ impl ComponentCodes {
     }
 
     /// What runs the code of a resource that a component's plugin registers, in the environment of that plugin.
-    pub(in crate::driver) fn server_of_code(
+    pub(super) fn server_of_code(
         &self,
         urn: &Urn,
         registration: &Registration,

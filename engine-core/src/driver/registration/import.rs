@@ -15,7 +15,7 @@ use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::registered::Registered;
 
 /// Why an object could not be taken over.
-pub(in crate::driver) enum ImportFailure {
+pub(crate) enum ImportFailure {
     /// It is not there, or not as the program says.
     Refused(RegistrationError),
     /// Its provider could not be asked.
@@ -24,7 +24,7 @@ pub(in crate::driver) enum ImportFailure {
 
 impl RegistrationFlow {
     /// Asks for an object that is to be taken over; `None` when that is not the question.
-    pub(in crate::driver) async fn ask_for_import(
+    pub(super) async fn ask_for_import(
         &self,
         registration: &Registration,
         question: &Question,
@@ -65,7 +65,7 @@ impl RegistrationFlow {
 
     /// Tells that an object could not be taken over. A preview goes on, to tell of all of them; so does a run with
     /// continue-on-error.
-    pub(in crate::driver) fn fail_import(
+    pub(super) fn fail_import(
         &self,
         registration: &Registration,
         failure: ImportFailure,

@@ -20,7 +20,7 @@ use crate::driver::program::Functions;
 use crate::driver::reports::Reports;
 
 /// Runs the program's state migrations.
-pub(in crate::driver) struct StateMigrations {
+pub(crate) struct StateMigrations {
     operation: Arc<Operation>,
     crypter: Option<Crypter>,
     reports: Arc<Reports>,
@@ -30,7 +30,7 @@ pub(in crate::driver) struct StateMigrations {
 }
 
 impl StateMigrations {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             crypter: doors.crypter.clone(),
@@ -42,7 +42,7 @@ impl StateMigrations {
     }
 
     /// Runs the migrations of a registration over the state that it goes on from.
-    pub(in crate::driver) async fn migrate_state(&self, goal: &Goal) -> Result<(), RpcError> {
+    pub(super) async fn migrate_state(&self, goal: &Goal) -> Result<(), RpcError> {
         // Nobody plans with resources that are about to change.
         let _exclusive = self.planning.alone().await;
         self.reports.go_on()?;

@@ -41,7 +41,7 @@ use crate::driver::unresolved::UnresolvedCreates;
 use crate::driver::waits::Waits;
 
 /// Takes over the objects that an import names.
-pub(in crate::driver) struct Adoptions {
+pub(crate) struct Adoptions {
     operation: Arc<Operation>,
     stop: Arc<Stop>,
     providers: Arc<Providers>,
@@ -58,7 +58,7 @@ pub(in crate::driver) struct Adoptions {
 }
 
 impl Adoptions {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         doors: &Doors,
         outcomes: &Arc<Outcomes>,
         steps: &Arc<Steps>,
@@ -84,7 +84,7 @@ impl Adoptions {
 }
 
 /// Plans a registration and does what is planned.
-pub(in crate::driver) struct RegistrationFlow {
+pub(crate) struct RegistrationFlow {
     operation: Arc<Operation>,
     providers: Arc<Providers>,
     reports: Arc<Reports>,
@@ -107,7 +107,7 @@ pub(in crate::driver) struct RegistrationFlow {
 }
 
 impl RegistrationFlow {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         doors: &Doors,
         steps: &Arc<Steps>,
         recovery: &Arc<Recovery>,

@@ -15,7 +15,7 @@ const NAMED: usize = 5;
 
 impl Reports {
     /// Warns of whole numbers that have lost digits on their way here. `what` they are: inputs, outputs.
-    pub(in crate::driver) fn tell_of_inexact_numbers(&self, what: &str, urn: &Urn, properties: &PropertyMap) {
+    pub(crate) fn tell_of_inexact_numbers(&self, what: &str, urn: &Urn, properties: &PropertyMap) {
         let paths = inexact(properties);
         if !paths.is_empty() {
             let message = format!(

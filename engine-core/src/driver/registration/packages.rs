@@ -24,7 +24,7 @@ const DISABLED: &str = "pulumi:disable-default-providers";
 impl RegistrationFlow {
     /// Settles who provides the resource, before it is planned. For a provider resource: what the engine keeps in its
     /// state.
-    pub(in crate::driver) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
+    pub(crate) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
         let package = self.package_of_goal(goal)?;
         if goal.served_by() == Some(ServedBy::ItsPlugin) {
             keep_package(goal, &package);
@@ -59,7 +59,7 @@ impl RegistrationFlow {
     }
 
     /// The reference to the default provider resource of a package, registered at its first use. `needed_by` says what for.
-    pub(in crate::driver) async fn default_provider_of(
+    pub(super) async fn default_provider_of(
         &self,
         package: PackageRequest,
         needed_by: &str,
@@ -123,7 +123,7 @@ impl RegistrationFlow {
 
     /// Takes a provider resource that the program registers in a run that only deletes or reads: its plugin gets what the
     /// program says, and nothing of the state changes.
-    pub(in crate::driver) async fn lend_provider(&self, goal: &Goal) -> Result<(), RpcError> {
+    pub(super) async fn lend_provider(&self, goal: &Goal) -> Result<(), RpcError> {
         let (urn, old) = self.planning.planner().locate(goal);
         let Some((_, old)) = old else { return Ok(()) };
         let failed = |error: ProviderError| self.reports.fail_planning(&urn, &error);
@@ -146,7 +146,7 @@ impl RegistrationFlow {
     }
 
     /// The plugin of a provider resource by its reference, for a function; the default one's where there is none.
-    pub(in crate::driver) async fn plugin_for_function(
+    pub(crate) async fn plugin_for_function(
         &self,
         provider: &str,
         package: PackageRequest,

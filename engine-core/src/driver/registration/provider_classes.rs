@@ -22,7 +22,7 @@ use crate::driver::registration::noticed_classes::{Classes, Noticed, Unfindable,
 use crate::driver::reports::Reports;
 
 /// What is noticed of provider classes: whether their code has changed, and whether it can be found again.
-pub(in crate::driver) struct ProviderClasses {
+pub(crate) struct ProviderClasses {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     providers: Arc<Providers>,
@@ -31,7 +31,7 @@ pub(in crate::driver) struct ProviderClasses {
 }
 
 impl ProviderClasses {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             exchange: Arc::clone(&doors.exchange),
@@ -42,7 +42,7 @@ impl ProviderClasses {
     }
 
     /// Compares the provider that serves a registration with the one that made or last changed the resource.
-    pub(in crate::driver) fn compare_code(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
+    pub(super) fn compare_code(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
         let Some((_, old)) = &registration.old else { return };
         if old.external || !old.custom {
             return;
@@ -65,12 +65,7 @@ impl ProviderClasses {
     }
 
     /// Notes what the comparison of the provider's code came to, now that it is known what becomes of the resource.
-    pub(in crate::driver) fn note_code_change(
-        &self,
-        registration: &Registration,
-        resolved: &ResolvedProvider,
-        steps: &[Step],
-    ) {
+    pub(super) fn note_code_change(&self, registration: &Registration, resolved: &ResolvedProvider, steps: &[Step]) {
         let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         if !registration.is_targeted() {
             return;
@@ -92,7 +87,7 @@ impl ProviderClasses {
     }
 
     /// Notes that an object was made by a provider which could not be found again from the state.
-    pub(in crate::driver) fn note_unfindable(&self, urn: &Urn, resolved: &ResolvedProvider) {
+    pub(super) fn note_unfindable(&self, urn: &Urn, resolved: &ResolvedProvider) {
         let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         if reference.is_complete() {
             return;
@@ -104,7 +99,7 @@ impl ProviderClasses {
     }
 
     /// Tells what was noticed: of changed code once, of the rest once for each class.
-    pub(in crate::driver) async fn tell_of_classes(&self) {
+    pub(crate) async fn tell_of_classes(&self) {
         let Noticed { classes, changed } = std::mem::take(&mut *self.classes.lock());
         if !changed.is_empty() && self.operation.tells_of_changed_code().unwrap_or(true) && !self.operation.previewed {
             let changed: Vec<_> =

@@ -37,7 +37,7 @@ use crate::driver::stop::Failure;
 use crate::driver::stop::Stop;
 
 /// Looks up objects that the program only reads.
-pub(in crate::driver) struct ReadRequests {
+pub(crate) struct ReadRequests {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     stop: Arc<Stop>,
@@ -54,7 +54,7 @@ pub(in crate::driver) struct ReadRequests {
 }
 
 impl ReadRequests {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         doors: &Doors,
         outcomes: &Arc<Outcomes>,
         steps: &Arc<Steps>,
@@ -78,10 +78,7 @@ impl ReadRequests {
         }
     }
 
-    pub(in crate::driver) async fn read_resource(
-        &self,
-        request: ReadResourceRequest,
-    ) -> Result<ReadResourceResponse, RpcError> {
+    pub(crate) async fn read_resource(&self, request: ReadResourceRequest) -> Result<ReadResourceResponse, RpcError> {
         let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);

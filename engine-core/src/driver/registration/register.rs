@@ -39,7 +39,7 @@ struct Guard<'a> {
 
 impl RegistrationFlow {
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
-    pub(in crate::driver) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
+    pub(crate) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
         let (urn, old) = self.planning.planner().locate(goal);
         if let Some(object) = goal.object {
             // A former URN that a resource of its own has by now is served by that one.
@@ -63,7 +63,7 @@ impl RegistrationFlow {
     }
 
     /// Plans a registration, and does what is planned.
-    pub(in crate::driver) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, Registered), RpcError> {
+    pub(crate) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, Registered), RpcError> {
         let object = goal.object.filter(|_| goal.custom);
         let urn = self.planning.planner().urn_of(&goal);
         let standing = self.standings.register(&urn);
@@ -434,7 +434,7 @@ impl RegistrationFlow {
 
     /// What a plugin makes random names from: the same in a preview and the update that follows it, and another one for each
     /// resource.
-    pub(in crate::driver) fn seed_of(&self, urn: &Urn) -> Vec<u8> {
+    pub(super) fn seed_of(&self, urn: &Urn) -> Vec<u8> {
         sha256(&[&self.operation.seed[..], urn.as_str().as_bytes()].concat())
     }
 }

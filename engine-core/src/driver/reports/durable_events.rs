@@ -25,7 +25,7 @@ use crate::driver::reports::event_queue::{Beginning, Books, Message, Reporting};
 
 impl Reports {
     /// Tells of a step, after all that was said of steps before.
-    pub(in crate::driver) fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: Event) {
         let mut event = Some(event);
         let message = |books: &mut Books| match event.take() {
             Some(Event::StepStarted(step)) => {
@@ -44,7 +44,7 @@ impl Reports {
 
     /// Tells a message. An error about a step that nobody knows yet comes behind its beginning: a step without an error of its
     /// own is taken for one that was cancelled. All else is told at once, for the run may be killed.
-    pub(in crate::driver) fn tell_message(&self, message: Diagnostic) {
+    pub(super) fn tell_message(&self, message: Diagnostic) {
         let is_early = |urn: &Urn| self.durable_events.books().unreported.contains_key(urn);
         if message.severity == Severity::Error && message.urn.as_ref().is_some_and(is_early) {
             self.tell(Event::Diagnostic(message));
@@ -54,13 +54,13 @@ impl Reports {
     }
 
     /// Notes that a step failed, and tells of it.
-    pub(in crate::driver) fn failed(&self, step: &Step, error: &ProviderError) {
+    pub(crate) fn failed(&self, step: &Step, error: &ProviderError) {
         self.note_failure(&step.urn, error);
         self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     /// Tells that the provider of a resource is called now, at once if its step was reported, else right behind that.
-    pub(in crate::driver) fn tell_call(&self, urn: &Urn) {
+    pub(crate) fn tell_call(&self, urn: &Urn) {
         if let Some(beginning) = self.durable_events.books().unreported.get(urn) {
             let mut beginning = beginning.0.borrow_mut();
             if !beginning.told {
@@ -91,19 +91,14 @@ impl Reports {
     }
 
     /// Counts a step and tells of it once it is durable. Where that fails, so does the step, and the run.
-    pub(in crate::driver) fn done_when_written(
-        self: &Arc<Self>,
-        step: Step,
-        resource: Arc<ResourceState>,
-        written: Written,
-    ) {
+    pub(crate) fn done_when_written(self: &Arc<Self>, step: Step, resource: Arc<ResourceState>, written: Written) {
         self.reporting_flow();
         self.durable_events.send(|_| Message::Done { step: Box::new(step), resource, written });
     }
 
     /// Waits until the watcher knows all steps that were taken so far: those that are done are reported when they are
     /// durable.
-    pub(in crate::driver) async fn all_told(&self) {
+    pub(crate) async fn all_told(&self) {
         let (sender, told) = oneshot::channel();
         if self.durable_events.send(|_| Message::Told(sender)) {
             // An error: the run is gone.
@@ -112,7 +107,7 @@ impl Reports {
     }
 
     /// The flow that tells of steps; begins with the first one that waits for the disk.
-    pub(in crate::driver) fn reporting_flow(self: &Arc<Self>) -> FlowId {
+    pub(crate) fn reporting_flow(self: &Arc<Self>) -> FlowId {
         if let Some((flow, _)) = &self.durable_events.books().reporting {
             return *flow;
         }
@@ -125,7 +120,7 @@ impl Reports {
     }
 
     /// Tells of steps, one after the other, as long as the run lasts.
-    pub(in crate::driver) async fn report(&self, Reporting(mut messages): Reporting) {
+    pub(crate) async fn report(&self, Reporting(mut messages): Reporting) {
         while let Some(message) = messages.next().await {
             match message {
                 Message::Started(step, beginning) => self.tell_beginning(*step, &beginning),

@@ -15,18 +15,18 @@ use crate::driver::stop::Failure;
 
 impl Reports {
     /// Ends a request when the run was stopped.
-    pub(in crate::driver) fn go_on(&self) -> Result<(), RpcError> {
+    pub(crate) fn go_on(&self) -> Result<(), RpcError> {
         if self.stop.is_halted() { Err(RpcError::unavailable()) } else { Ok(()) }
     }
 
     /// Ends the run because of a registration that cannot be fulfilled; every message is shown.
-    pub(in crate::driver) fn refuse(&self, refusal: &RegistrationError) -> RpcError {
+    pub(crate) fn refuse(&self, refusal: &RegistrationError) -> RpcError {
         self.tell_refusal(refusal, true);
         RpcError::unavailable()
     }
 
     /// Tells of what is refused and goes on: the run fails at its end.
-    pub(in crate::driver) fn complain(&self, refusal: &RegistrationError) {
+    pub(crate) fn complain(&self, refusal: &RegistrationError) {
         self.tell_refusal(refusal, false);
     }
 
@@ -43,13 +43,13 @@ impl Reports {
     }
 
     /// Ends the run because a resource could not be planned.
-    pub(in crate::driver) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
+    pub(crate) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
         self.report_failure(urn, error, true);
         RpcError::unavailable()
     }
 
     /// Shows a failed provider call on its resource and notes it as the run's failure.
-    pub(in crate::driver) fn report_failure(&self, urn: &Urn, error: &ProviderError, halt: bool) {
+    pub(crate) fn report_failure(&self, urn: &Urn, error: &ProviderError, halt: bool) {
         if error.kind == ProviderErrorKind::Cancelled {
             return;
         }
@@ -80,7 +80,7 @@ impl Reports {
     }
 
     /// Notes that a resource failed, and reports why.
-    pub(in crate::driver) fn note_failure(&self, urn: &Urn, error: &ProviderError) {
+    pub(super) fn note_failure(&self, urn: &Urn, error: &ProviderError) {
         if error.kind == ProviderErrorKind::Raised {
             self.tally.borrow_mut().maybe_corrupt = true;
         }
@@ -89,14 +89,14 @@ impl Reports {
     }
 
     /// Ends the run because nothing can be recorded any more.
-    pub(in crate::driver) fn state_failure(&self, error: &Error) -> ProviderError {
+    pub(crate) fn state_failure(&self, error: &Error) -> ProviderError {
         let message = message!["the state cannot be written, so nothing more is begun: ", error];
         self.stop.fail(Failure::new(message.clone()), true);
         ProviderError::new(ProviderErrorKind::BadReturn, message)
     }
 
     /// The outcome of a call could not be recorded: nobody but this message may know of the object.
-    pub(in crate::driver) fn outcome_failure(&self, error: &Error, resource: Option<&ResourceState>) -> ProviderError {
+    pub(crate) fn outcome_failure(&self, error: &Error, resource: Option<&ResourceState>) -> ProviderError {
         let mut failure = self.state_failure(error);
         if let Some(resource) = resource.filter(|resource| !resource.id.is_empty()) {
             failure.message = message![

@@ -24,7 +24,7 @@ use crate::driver::stop::Stop;
 use event_queue::DurableEvents;
 
 /// See the module's text.
-pub(in crate::driver) struct Reports {
+pub(crate) struct Reports {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     stop: Arc<Stop>,
@@ -36,15 +36,15 @@ pub(in crate::driver) struct Reports {
 
 /// What the summary of a run says.
 #[derive(Clone, Default)]
-pub(in crate::driver) struct Tally {
+pub(crate) struct Tally {
     /// Steps that were done, by their op.
-    pub(in crate::driver) changes: BTreeMap<&'static str, u64>,
+    pub(crate) changes: BTreeMap<&'static str, u64>,
     /// Did a provider raise in a call that changes something?
-    pub(in crate::driver) maybe_corrupt: bool,
+    pub(crate) maybe_corrupt: bool,
 }
 
 impl Reports {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         operation: &Arc<Operation>,
         exchange: &Arc<Exchange>,
         stop: &Arc<Stop>,
@@ -63,35 +63,35 @@ impl Reports {
     }
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
-    pub(in crate::driver) fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
+    pub(crate) fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
         self.tell_message(logged(Speaker::Program, urn, severity, message, ephemeral));
     }
 
-    pub(in crate::driver) fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<Message>) {
+    pub(crate) fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<Message>) {
         let urn = urn.map_or("", Urn::as_str);
         self.tell_message(logged(Speaker::Engine, urn, severity, message, false));
     }
 
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
     /// what providers returned. What is written down of a provider's exception goes through here.
-    pub(in crate::driver) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.operation.redactor.message(text)
     }
 
     /// Has the secrets that a provider returned hidden from now on.
-    pub(in crate::driver) fn learn_secrets_of(&self, properties: &PropertyMap) {
+    pub(crate) fn learn_secrets_of(&self, properties: &PropertyMap) {
         if properties.values().any(Value::contains_secret) {
             self.operation.redactor.learn_properties(properties);
         }
     }
 
     /// Counts a step that was done.
-    pub(in crate::driver) fn count(&self, op: Op, urn: &Urn) {
+    pub(crate) fn count(&self, op: Op, urn: &Urn) {
         self.count_noted(op, "", urn);
     }
 
     /// Counts a step that was done, by its op and its note.
-    pub(in crate::driver) fn count_noted(&self, op: Op, note: &str, urn: &Urn) {
+    pub(crate) fn count_noted(&self, op: Op, note: &str, urn: &Urn) {
         if let Some(op) = op.counted(note)
             && !urn.is_default_provider()
         {
@@ -100,13 +100,13 @@ impl Reports {
     }
 
     /// What was done so far.
-    pub(in crate::driver) fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         self.tally.borrow().clone()
     }
 }
 
 /// A message; `urn` empty: about the run as a whole.
-pub(in crate::driver) fn logged(
+pub(crate) fn logged(
     speaker: Speaker,
     urn: &str,
     severity: Severity,

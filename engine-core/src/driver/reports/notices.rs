@@ -19,7 +19,7 @@ use crate::driver::reports::Reports;
 const NAMED: usize = 10;
 
 /// What a run notices, told once and at its end.
-pub(in crate::driver) struct Notices {
+pub(crate) struct Notices {
     operation: Arc<Operation>,
     base: Arc<Snapshot>,
     reports: Arc<Reports>,
@@ -42,7 +42,7 @@ struct Noticed {
 }
 
 impl Notices {
-    pub(in crate::driver) fn new(operation: &Arc<Operation>, base: &Arc<Snapshot>, reports: &Arc<Reports>) -> Self {
+    pub(crate) fn new(operation: &Arc<Operation>, base: &Arc<Snapshot>, reports: &Arc<Reports>) -> Self {
         Self {
             operation: Arc::clone(operation),
             base: Arc::clone(base),
@@ -56,12 +56,12 @@ impl Notices {
     }
 
     /// Did a create pass its operation key on? Then its object is not made twice.
-    pub(in crate::driver) fn has_used_key(&self, urn: &Urn) -> bool {
+    pub(crate) fn has_used_key(&self, urn: &Urn) -> bool {
         self.noticed().used_keys.contains(urn)
     }
 
     /// Takes note of something that is said at the end.
-    pub(in crate::driver) fn note(&self, notice: Notice) {
+    pub(crate) fn note(&self, notice: Notice) {
         match notice {
             Notice::Undeclared { urn, class, outputs, how } => self.note_undeclared(&urn, class, outputs, how),
             Notice::PluginOnPath { executable, file } => {
@@ -97,7 +97,7 @@ impl Notices {
     }
 
     /// Says it. What a preview noticed is left to the run that follows it.
-    pub(in crate::driver) fn tell_of_notices(&self) {
+    pub(crate) fn tell_of_notices(&self) {
         if self.operation.precedes_run {
             return;
         }

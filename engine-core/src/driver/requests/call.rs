@@ -22,10 +22,7 @@ const PROVIDERS: &str = "pulumi:providers:";
 impl FunctionCalls {
     /// Calls a method of a resource, in previews as well. What goes wrong ends the run; what is wrong with the arguments is
     /// the program's to deal with.
-    pub(in crate::driver) async fn call_method(
-        &self,
-        request: ResourceCallRequest,
-    ) -> Result<ResourceCallResponse, RpcError> {
+    pub(super) async fn call_method(&self, request: ResourceCallRequest) -> Result<ResourceCallResponse, RpcError> {
         let of_provider = request.tok.strip_prefix(PROVIDERS);
         if of_provider.is_none() && package_of(&request.tok) == builtin::PACKAGE {
             let message = function_not_hosted(&request.tok, &request.version);

@@ -42,7 +42,7 @@ enum Made {
 }
 
 /// Has plugins make components.
-pub(in crate::driver) struct Construction {
+pub(crate) struct Construction {
     operation: Arc<Operation>,
     stop: Arc<Stop>,
     providers: Arc<Providers>,
@@ -57,11 +57,7 @@ pub(in crate::driver) struct Construction {
 }
 
 impl Construction {
-    pub(in crate::driver) fn new(
-        doors: &Doors,
-        registration: &Arc<RegistrationFlow>,
-        refresh_first: &Arc<RefreshFirst>,
-    ) -> Self {
+    pub(crate) fn new(doors: &Doors, registration: &Arc<RegistrationFlow>, refresh_first: &Arc<RefreshFirst>) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             stop: Arc::clone(&doors.stop),
@@ -78,7 +74,7 @@ impl Construction {
     }
 
     /// Has a plugin make a component, as the program registers it, in a run that plans.
-    pub(in crate::driver) async fn construct(
+    pub(crate) async fn construct(
         &self,
         mut request: RegisterResourceRequest,
         accepts: Accepts,

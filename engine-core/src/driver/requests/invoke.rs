@@ -17,10 +17,7 @@ use crate::driver::requests::FunctionCalls;
 
 impl FunctionCalls {
     /// Answers the call of a function. Its result is unknown while something that it depends on is not there.
-    pub(in crate::driver) async fn invoke(
-        &self,
-        mut request: ResourceInvokeRequest,
-    ) -> Result<InvokeResponse, RpcError> {
+    pub(crate) async fn invoke(&self, mut request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
         let arguments = registered_outputs(request.args.take()).map_err(RpcError::invalid)?;
         let found = builtin::resource_wanted(&request.tok, &arguments)
             .and_then(|urn| self.journal.resource(&urn).map(|(_, resource)| resource));

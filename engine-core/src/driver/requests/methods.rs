@@ -53,7 +53,7 @@ const FEATURES: [(&str, i32); 15] = [
 ];
 
 /// Answers the program.
-pub(in crate::driver) struct Requests {
+pub(crate) struct Requests {
     operation: Arc<Operation>,
     stop: Arc<Stop>,
     providers: Arc<Providers>,
@@ -69,7 +69,7 @@ pub(in crate::driver) struct Requests {
 }
 
 impl Requests {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         doors: &Doors,
         reads: &Arc<ReadRequests>,
         refresh_first: &Arc<RefreshFirst>,
@@ -96,7 +96,7 @@ impl Requests {
     /// Answers a request of the program: a method of the resource monitor or the engine service (docs/rules 12.1) by
     /// its name, with and for protobuf bytes. Takes as long as the step that it asks for. Afterwards, when the run has
     /// failed or was cancelled, every call ends with code 14.
-    pub(in crate::driver) async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
+    pub(crate) async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
         let _flight = self.stop.enter();
         self.guard_unreadable(method, request)?;
         match method {

@@ -32,7 +32,7 @@ use crate::driver::selection::Selection;
 use crate::driver::stop::Stop;
 
 /// Answers calls of functions and methods.
-pub(in crate::driver) struct FunctionCalls {
+pub(crate) struct FunctionCalls {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     stop: Arc<Stop>,
@@ -45,7 +45,7 @@ pub(in crate::driver) struct FunctionCalls {
 }
 
 impl FunctionCalls {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         doors: &Doors,
         provider_plugins: &Arc<ProviderPlugins>,
         registration: &Arc<RegistrationFlow>,
@@ -65,7 +65,7 @@ impl FunctionCalls {
 }
 
 /// Answers registrations of resources and of their outputs.
-pub(in crate::driver) struct ResourceRequests {
+pub(crate) struct ResourceRequests {
     operation: Arc<Operation>,
     providers: Arc<Providers>,
     callbacks: Arc<Callbacks>,
@@ -83,7 +83,7 @@ pub(in crate::driver) struct ResourceRequests {
 }
 
 impl ResourceRequests {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         doors: &Doors,
         component_codes: &Arc<ComponentCodes>,
         registration: &Arc<RegistrationFlow>,

@@ -15,10 +15,7 @@ use crate::driver::requests::ResourceRequests;
 
 impl ResourceRequests {
     /// Outputs of a component, or of the stack (those are kept until the end of the run).
-    pub(in crate::driver) async fn register_outputs(
-        &self,
-        request: RegisterResourceOutputsRequest,
-    ) -> Result<(), RpcError> {
+    pub(crate) async fn register_outputs(&self, request: RegisterResourceOutputsRequest) -> Result<(), RpcError> {
         if self.operation.kind != OperationKind::Update {
             return Ok(());
         }

@@ -14,7 +14,7 @@ use crate::driver::registration::registered::Registered;
 use crate::driver::requests::ResourceRequests;
 
 impl ResourceRequests {
-    pub(in crate::driver) async fn register_resource(
+    pub(super) async fn register_resource(
         &self,
         request: Box<RegisterResourceRequest>,
     ) -> Result<RegisterResourceResponse, RpcError> {

@@ -21,7 +21,7 @@ use crate::driver::host_calls::Serialize;
 use crate::driver::stop::Stop;
 
 /// Puts the SDK's own form in the place of references to provider objects.
-pub(in crate::driver) struct Serialization {
+pub(crate) struct Serialization {
     crypter: Option<Crypter>,
     exchange: Arc<Exchange>,
     stop: Arc<Stop>,
@@ -29,7 +29,7 @@ pub(in crate::driver) struct Serialization {
 }
 
 impl Serialization {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self {
             crypter: doors.crypter.clone(),
             exchange: Arc::clone(&doors.exchange),
@@ -43,7 +43,7 @@ impl Serialization {
     /// replaced where the program has a live object for it, and left as it is otherwise.
     ///
     /// The result lists the resources that keep their reference. Nothing of the engine's own state changes.
-    pub(in crate::driver) async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
+    pub(crate) async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
         self.stop.idle().await;
         let mut known: HashMap<ObjectId, Result<SerializedProvider, ProviderError>> = HashMap::new();
         let mut missing = Vec::new();

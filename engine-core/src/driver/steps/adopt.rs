@@ -13,7 +13,7 @@ use crate::driver::steps::resource_states::{finished, stamp};
 
 impl Outcomes {
     /// Writes down an object that was taken over: nothing happens to the object itself.
-    pub(in crate::driver) async fn adopt(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
+    pub(crate) async fn adopt(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
         let mut resource = finished(step)?;
         stamp(step.op, &mut resource, self.exchange.now());
         let resource = Arc::new(resource);

@@ -18,7 +18,7 @@ use crate::driver::steps::write_ahead::Journalled;
 
 impl Steps {
     /// Takes one deletion step; `true` when the resource is gone (or marked, where its replacement follows).
-    pub(in crate::driver) async fn delete_one(&self, step: Step) -> Result<bool, RpcError> {
+    pub(crate) async fn delete_one(&self, step: Step) -> Result<bool, RpcError> {
         self.reports.go_on()?;
         self.plan.keep_to_plan(&step)?;
         let Some((number, resource)) = step.old.clone() else { return Ok(true) };
@@ -140,7 +140,7 @@ impl Steps {
     }
 
     /// Does the run refuse to delete the resource, unless it is the old object of a replacement?
-    pub(in crate::driver) fn is_protected(&self, resource: &ResourceState) -> bool {
+    pub(crate) fn is_protected(&self, resource: &ResourceState) -> bool {
         let op = deletion_op(resource);
         resource.protect && op == Op::Delete && !self.operation.ignore_protect
     }
@@ -152,7 +152,7 @@ fn has_object_to_delete(step: &Step, resource: &ResourceState) -> bool {
 }
 
 /// How a resource goes that is no longer wanted.
-pub(in crate::driver) fn deletion_op(resource: &ResourceState) -> Op {
+pub(crate) fn deletion_op(resource: &ResourceState) -> Op {
     match (resource, resource.delete) {
         (resource, true) if resource.external => Op::DiscardReplaced,
         (_, true) => Op::DeleteReplaced,

@@ -33,7 +33,7 @@ struct Taken {
 impl Steps {
     /// Takes one step of a registration. Gives the state that it led to, or `None` when it failed and the run goes on
     /// without it. `resolved` is the live object of custom resources.
-    pub(in crate::driver) async fn act(
+    pub(crate) async fn act(
         &self,
         step: Step,
         resolved: Option<&ResolvedProvider>,

@@ -20,7 +20,7 @@ impl JournalledCalls {
     }
 
     /// An answer came late.
-    pub(in crate::driver) fn come_late(self: &Arc<Self>, number: u64, answer: Result<Answer, ProviderError>) {
+    pub(crate) fn come_late(self: &Arc<Self>, number: u64, answer: Result<Answer, ProviderError>) {
         let expected = self.late.borrow_mut().expected.remove(&number);
         match expected {
             Some(late) => self.begin_late(late, answer),

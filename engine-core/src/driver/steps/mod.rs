@@ -35,7 +35,7 @@ use call_pace::WriteAheadPace;
 use late_calls::LateCalls;
 
 /// Writes down what calls led to.
-pub(in crate::driver) struct Outcomes {
+pub(crate) struct Outcomes {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     reports: Arc<Reports>,
@@ -44,7 +44,7 @@ pub(in crate::driver) struct Outcomes {
 }
 
 impl Outcomes {
-    pub(in crate::driver) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             exchange: Arc::clone(&doors.exchange),
@@ -56,7 +56,7 @@ impl Outcomes {
 }
 
 /// Calls that the journal knows of before they are made.
-pub(in crate::driver) struct JournalledCalls {
+pub(crate) struct JournalledCalls {
     exchange: Arc<Exchange>,
     stop: Arc<Stop>,
     providers: Arc<Providers>,
@@ -72,7 +72,7 @@ pub(in crate::driver) struct JournalledCalls {
 }
 
 impl JournalledCalls {
-    pub(in crate::driver) fn new(doors: &Doors, outcomes: &Arc<Outcomes>) -> Self {
+    pub(crate) fn new(doors: &Doors, outcomes: &Arc<Outcomes>) -> Self {
         Self {
             exchange: Arc::clone(&doors.exchange),
             stop: Arc::clone(&doors.stop),
@@ -91,7 +91,7 @@ impl JournalledCalls {
 }
 
 /// Takes steps: records the intent, calls the provider, records the outcome.
-pub(in crate::driver) struct Steps {
+pub(crate) struct Steps {
     operation: Arc<Operation>,
     base: Arc<Snapshot>,
     exchange: Arc<Exchange>,
@@ -110,7 +110,7 @@ pub(in crate::driver) struct Steps {
 }
 
 impl Steps {
-    pub(in crate::driver) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, calls: &Arc<JournalledCalls>) -> Self {
+    pub(crate) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, calls: &Arc<JournalledCalls>) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
             base: Arc::clone(&doors.base),

@@ -17,12 +17,12 @@ use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::stamp;
 
 /// The outcome of a create or update.
-pub(in crate::driver) struct Settled {
-    pub(in crate::driver) resource: Arc<ResourceState>,
+pub(crate) struct Settled {
+    pub(crate) resource: Arc<ResourceState>,
     /// Why an object that is there did not start.
-    pub(in crate::driver) error: Option<ProviderError>,
+    pub(crate) error: Option<ProviderError>,
     /// The outcome, on its way to the disk.
-    pub(in crate::driver) written: Written,
+    pub(crate) written: Written,
 }
 
 impl Outcomes {

@@ -23,17 +23,17 @@ use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
-pub(in crate::driver) struct Journalled<'a> {
-    pub(in crate::driver) resolved: &'a ResolvedProvider,
-    pub(in crate::driver) kind: PendingKind,
+pub(crate) struct Journalled<'a> {
+    pub(crate) resolved: &'a ResolvedProvider,
+    pub(crate) kind: PendingKind,
     /// The resource that the journal keeps while the call goes on.
-    pub(in crate::driver) resource: &'a Arc<ResourceState>,
+    pub(crate) resource: &'a Arc<ResourceState>,
     /// What a plugin is told beside the method's arguments.
-    pub(in crate::driver) for_plugin: Option<&'a PluginArguments>,
+    pub(crate) for_plugin: Option<&'a PluginArguments>,
     /// What error hooks are told.
-    pub(in crate::driver) occasion: Occasion<'a>,
+    pub(crate) occasion: Occasion<'a>,
     /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
-    pub(in crate::driver) late: &'a (dyn Fn(u32) -> LateOutcome + Sync),
+    pub(crate) late: &'a (dyn Fn(u32) -> LateOutcome + Sync),
 }
 
 impl JournalledCalls {

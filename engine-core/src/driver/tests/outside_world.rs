@@ -20,16 +20,16 @@ use crate::driver::host_calls::{Call, Reply, Work};
 
 /// See the module's text.
 pub(crate) struct OutsideWorld {
-    pub(in crate::driver) flows: Arc<Flows>,
+    pub(crate) flows: Arc<Flows>,
     /// Calls that wait for their answer.
-    pub(in crate::driver) calls: Vec<(Ticket, ProviderCall)>,
+    pub(crate) calls: Vec<(Ticket, ProviderCall)>,
     /// What was told, and of which calls.
-    pub(in crate::driver) told: Vec<Event>,
-    pub(in crate::driver) called: Vec<(Urn, Duration)>,
+    pub(crate) told: Vec<Event>,
+    pub(crate) called: Vec<(Urn, Duration)>,
 }
 
 impl OutsideWorld {
-    pub(in crate::driver) fn new(operation: Operation) -> Self {
+    pub(crate) fn new(operation: Operation) -> Self {
         let doors = Doors::new(Given {
             operation: Arc::new(operation),
             base: Arc::new(Snapshot::default()),
@@ -41,13 +41,13 @@ impl OutsideWorld {
     }
 
     /// Lets time pass.
-    pub(in crate::driver) fn pass(&self, time: Duration) {
+    pub(crate) fn pass(&self, time: Duration) {
         let now = self.flows.doors.exchange.moment();
         self.flows.doors.exchange.set_moment(Moment { instant: now.instant + time, ..now });
     }
 
     /// Does what is wanted; says whether anything was.
-    pub(in crate::driver) fn act(&mut self) -> bool {
+    pub(crate) fn act(&mut self) -> bool {
         let actions = self.flows.doors.exchange.take_actions();
         let any = !actions.is_empty();
         for action in actions {
@@ -65,7 +65,7 @@ impl OutsideWorld {
     }
 
     /// Answers all calls: the objects are made.
-    pub(in crate::driver) fn answer_creates(&mut self) {
+    pub(crate) fn answer_creates(&mut self) {
         for (ticket, call) in std::mem::take(&mut self.calls) {
             let answer = Answer::created(call.urn.name(), PropertyMap::new());
             self.flows.doors.exchange.settle(ticket, Reply::Call(Ok(answer)));
@@ -73,7 +73,7 @@ impl OutsideWorld {
     }
 
     /// Goes on with something until it is over or waits for the answer of a call.
-    pub(in crate::driver) fn go_on<T>(&mut self, work: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
+    pub(crate) fn go_on<T>(&mut self, work: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
         loop {
             if let Some(outcome) = work.now_or_never() {
                 return Some(outcome);
@@ -85,6 +85,6 @@ impl OutsideWorld {
     }
 }
 
-pub(in crate::driver) fn moment() -> Moment {
+pub(crate) fn moment() -> Moment {
     Moment { instant: Instant::now(), time: Timestamp::UNIX_EPOCH, elapsed: Duration::ZERO }
 }

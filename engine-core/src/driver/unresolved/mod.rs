@@ -18,7 +18,7 @@ use crate::driver::reports::Reports;
 use crate::driver::reports::notices::Notices;
 
 /// See the module's text.
-pub(in crate::driver) struct UnresolvedCreates {
+pub(crate) struct UnresolvedCreates {
     operation: Arc<Operation>,
     base: Arc<Snapshot>,
     exchange: Arc<Exchange>,
@@ -45,7 +45,7 @@ struct Known {
 }
 
 impl UnresolvedCreates {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         operation: &Arc<Operation>,
         base: &Arc<Snapshot>,
         exchange: &Arc<Exchange>,
@@ -69,12 +69,12 @@ impl UnresolvedCreates {
     }
 
     /// Notes that a provider was asked for the object of a create, and knows of none.
-    pub(in crate::driver) fn was_looked_for(&self, urn: &Urn) {
+    pub(crate) fn was_looked_for(&self, urn: &Urn) {
         self.known().looked_for.insert(urn.clone());
     }
 
     /// Notes that the object of a create that raised was not found.
-    pub(in crate::driver) fn was_not_found(&self, urn: &Urn) {
+    pub(crate) fn was_not_found(&self, urn: &Urn) {
         self.known().not_found.insert(urn.clone());
     }
 }

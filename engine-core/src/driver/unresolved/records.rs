@@ -15,12 +15,7 @@ const MAX_TEXT_LENGTH: usize = 4000;
 
 impl UnresolvedCreates {
     /// The changes that say how a create failed. `operation`: the call is over, and is no longer pending.
-    pub(in crate::driver) fn unknown_outcome(
-        &self,
-        urn: &Urn,
-        error: &ProviderError,
-        operation: Option<u32>,
-    ) -> Vec<Change> {
+    pub(crate) fn unknown_outcome(&self, urn: &Urn, error: &ProviderError, operation: Option<u32>) -> Vec<Change> {
         // Its record was made when the call began.
         let begun = self.journal.ledger().unresolved(urn).map(|unresolved| (**unresolved).clone());
         let record = begun.and_then(|begun| self.record_of_failure(begun, error));
@@ -70,7 +65,7 @@ impl UnresolvedCreates {
     }
 
     /// A new attempt at a create; `None` for calls that are named by no key.
-    pub(in crate::driver) fn attempt(&self, key: &str) -> Option<Attempt> {
+    pub(crate) fn attempt(&self, key: &str) -> Option<Attempt> {
         (!key.is_empty()).then(|| Attempt { key: key.to_owned(), since: self.exchange.now() })
     }
 }

@@ -22,7 +22,7 @@ const NAMED_IN_A_LINE: usize = 3;
 impl UnresolvedCreates {
     /// Names what an earlier run began without learning how it ended (docs/rules 8.6). An update names a create where it makes
     /// it again, or else at its end, so that each is named once.
-    pub(in crate::driver) fn tell_of_interrupted_operations(&self) {
+    pub(crate) fn tell_of_interrupted_operations(&self) {
         if self.operation.kind == OperationKind::Load {
             return;
         }
@@ -86,7 +86,7 @@ impl UnresolvedCreates {
 
     /// Says that a create is made once more, and what that means. `asked`: its object was looked for. One that raised has
     /// made nothing, by the SDKs' rules: one line at the end names all of those.
-    pub(in crate::driver) fn tell_created_again(&self, unresolved: &UnresolvedCreate, asked: bool) {
+    pub(crate) fn tell_created_again(&self, unresolved: &UnresolvedCreate, asked: bool) {
         let urn = unresolved.urn();
         if unresolved.unknown_outcome == UnknownOutcome::Raised {
             self.known().made_again.insert(urn.clone());
@@ -105,7 +105,7 @@ impl UnresolvedCreates {
     /// Names a create that was made once more although nobody could look for its object, before its outcome is written: a run
     /// that is killed after that would leave the earlier object behind without a word. The first one says what that means.
     /// Nothing of one that passed its operation key on: a service that knows the key makes no second object.
-    pub(in crate::driver) fn name_made_unasked(&self, urn: &Urn) {
+    pub(crate) fn name_made_unasked(&self, urn: &Urn) {
         // Mostly there is none: this is asked at each create and update.
         let mut known = self.known();
         let Some(place) = known.made_unasked.iter().position(|unresolved| unresolved.urn() == urn) else { return };
@@ -164,7 +164,7 @@ impl UnresolvedCreates {
     }
 
     /// Says that an object is imported of which an earlier create may have made another one: the import settles it.
-    pub(in crate::driver) fn tell_settled_by_import(&self, urn: &Urn, id: &str) {
+    pub(crate) fn tell_settled_by_import(&self, urn: &Urn, id: &str) {
         let unresolved = self.journal.ledger().unresolved(urn).cloned();
         let Some(unresolved) = unresolved.filter(|it| it.unknown_outcome != UnknownOutcome::Raised) else { return };
         self.known().told_creates.insert(urn.clone());
@@ -179,7 +179,7 @@ impl UnresolvedCreates {
 
     /// Says at the end of a run, in a line for each kind, what is tried again, what was not found, and what became unresolved
     /// in it. What each create failed with was said when it failed; `maloko stack` keeps it.
-    pub(in crate::driver) fn tell_of_unresolved_creates(&self) {
+    pub(crate) fn tell_of_unresolved_creates(&self) {
         self.tell_made_unasked();
         self.tell_made_again();
         self.tell_not_found();
