@@ -25,7 +25,7 @@ use crate::driver::unresolved::UnresolvedCreates;
 use crate::driver::waits::Waits;
 
 /// What is handed to a run when it begins.
-pub(crate) struct Given {
+pub(crate) struct RunStart {
     pub(crate) operation: Arc<Operation>,
     pub(crate) base: Arc<Snapshot>,
     pub(crate) crypter: Option<Crypter>,
@@ -60,8 +60,8 @@ pub(crate) struct Doors {
 }
 
 impl Doors {
-    pub(crate) fn new(given: Given) -> Self {
-        let Given { operation, base, crypter, moment, new_id } = given;
+    pub(crate) fn new(given: RunStart) -> Self {
+        let RunStart { operation, base, crypter, moment, new_id } = given;
         let exchange = Arc::new(Exchange::new(moment));
         let (stop, selection) = (Arc::<Stop>::default(), Arc::<Selection>::default());
         let callbacks = Arc::<Callbacks>::default();

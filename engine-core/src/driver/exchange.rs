@@ -14,7 +14,7 @@ use crate::state::Change;
 use crate::urn::Urn;
 
 use crate::driver::actions::{Action, FlowId, Moment, Ticket, Wait};
-use crate::driver::host_calls::{Durable, Listed, Lost, Reply, Work};
+use crate::driver::host_calls::{Durable, Lost, Reply, RunCall, Work};
 
 /// What flows leave, and what they wait for.
 pub(crate) struct Exchange(AtomicRefCell<Books>);
@@ -154,7 +154,7 @@ impl Exchange {
     }
 
     /// Has something done outside, and waits for its outcome.
-    pub(crate) async fn ask<C: Listed>(&self, call: C) -> C::Outcome {
+    pub(crate) async fn ask<C: RunCall>(&self, call: C) -> C::Outcome {
         let done = self.leave_work(call.into()).await;
         done.ok().and_then(C::outcome_of).unwrap_or_else(Lost::lost)
     }

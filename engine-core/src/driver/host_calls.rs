@@ -208,7 +208,7 @@ macro_rules! listed {
             }
         }
 
-        impl Listed for $name {
+        impl RunCall for $name {
             fn outcome_of(reply: Reply) -> Option<Self::Outcome> {
                 match reply {
                     Reply::$name(outcome) => Some(outcome),
@@ -220,7 +220,7 @@ macro_rules! listed {
 }
 
 /// A host call that the run can ask for.
-pub(in crate::driver) trait Listed: HostCall + Into<Work> {
+pub(in crate::driver) trait RunCall: HostCall + Into<Work> {
     /// What came of this call; `None`: it is the outcome of another one.
     fn outcome_of(reply: Reply) -> Option<Self::Outcome>;
 }

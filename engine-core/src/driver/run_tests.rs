@@ -19,7 +19,7 @@ use crate::wire::{Accepts, RegisterResourceRequest, encode_properties};
 use super::*;
 use crate::driver::ProgramEnd;
 use crate::driver::actions::{Request, Ticket};
-use crate::driver::doors::{Doors, Given};
+use crate::driver::doors::{Doors, RunStart};
 use crate::driver::host_calls::{Call, Describe, Reply, Work};
 use crate::driver::tests::outside_world::moment;
 
@@ -31,7 +31,7 @@ impl Alone {
     }
 
     fn with_ids(new_id: Arc<dyn Fn() -> String + Send + Sync>) -> Self {
-        let doors = Doors::new(Given {
+        let doors = Doors::new(RunStart {
             operation: Arc::new(Operation::new(OperationKind::Update, "proj", "dev")),
             base: Arc::new(Snapshot::default()),
             crypter: None,

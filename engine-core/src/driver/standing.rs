@@ -162,16 +162,16 @@ impl Standings {
     }
 
     /// Notes that a resource is registered, until what this gives is dropped.
-    pub(in crate::driver) fn register(&self, urn: &Urn) -> Registering<'_> {
+    pub(in crate::driver) fn register(&self, urn: &Urn) -> RegistrationGuard<'_> {
         let state = Since(RegistrationState::Settling, self.now());
         self.registrations.borrow_mut().insert(urn.clone(), state);
-        Registering { standings: self, urn: urn.clone() }
+        RegistrationGuard { standings: self, urn: urn.clone() }
     }
 
     /// Notes that a step is under way, until what this gives is dropped.
-    pub(in crate::driver) fn step(&self, urn: &Urn, op: Op) -> Stepping<'_> {
+    pub(in crate::driver) fn step(&self, urn: &Urn, op: Op) -> StepGuard<'_> {
         self.steps.borrow_mut().insert(urn.clone(), (op, Since(StepState::Begun, self.now())));
-        Stepping { standings: self, urn: urn.clone() }
+        StepGuard { standings: self, urn: urn.clone() }
     }
 
     /// Notes where the step of a resource stands, if one is under way.
@@ -214,12 +214,12 @@ impl Debug for Standings {
 }
 
 /// Held while a resource is registered.
-pub(in crate::driver) struct Registering<'a> {
+pub(in crate::driver) struct RegistrationGuard<'a> {
     standings: &'a Standings,
     urn: Urn,
 }
 
-impl Registering<'_> {
+impl RegistrationGuard<'_> {
     /// Notes where the registration stands.
     pub(in crate::driver) fn at(&self, state: RegistrationState) {
         if let Some(Since(known, since)) = self.standings.registrations.borrow_mut().get_mut(&self.urn)
@@ -231,19 +231,19 @@ impl Registering<'_> {
     }
 }
 
-impl Drop for Registering<'_> {
+impl Drop for RegistrationGuard<'_> {
     fn drop(&mut self) {
         self.standings.registrations.borrow_mut().remove(&self.urn);
     }
 }
 
 /// Held while a step is under way.
-pub(in crate::driver) struct Stepping<'a> {
+pub(in crate::driver) struct StepGuard<'a> {
     standings: &'a Standings,
     urn: Urn,
 }
 
-impl Drop for Stepping<'_> {
+impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
         self.standings.steps.borrow_mut().remove(&self.urn);
     }

@@ -27,6 +27,8 @@ pub struct RunLoop {
     outside: Arc<Outside>,
     run: Mutex<Run>,
     flows: Mutex<BTreeMap<FlowId, Flow>>,
+    /// What was under way when that was last written down, and what it waited for.
+    standing: Mutex<BTreeMap<String, &'static str>>,
     machine: Machine,
 }
 
@@ -72,7 +74,7 @@ impl RunLoop {
             };
             let (outside, run) = Outside::new(operation, session, host, events, late);
             let this = Weak::clone(this);
-            Self { this, outside, run: Mutex::new(run), flows: Mutex::default(), machine }
+            Self { this, outside, run: Mutex::new(run), flows: Mutex::default(), standing: Mutex::default(), machine }
         });
         begun.take(Input::Begin);
         begun
@@ -89,6 +91,9 @@ impl RunLoop {
 
     fn take(&self, input: Input) {
         let actions = locked(&self.run).take(self.outside.moment(), input);
+        if self.machine.world.follows_flows() {
+            self.note_standing();
+        }
         for action in actions {
             match self.outside.act(action) {
                 Some(Action::Do { flow, ticket, work }) => self.begin(flow, ticket, work),
@@ -105,6 +110,29 @@ impl RunLoop {
                 _ => {}
             }
         }
+    }
+
+    /// Writes down what stands elsewhere than when this was last asked.
+    fn note_standing(&self) {
+        let Machine { world, process } = &self.machine;
+        let mut known = locked(&self.standing);
+        let now: BTreeMap<String, &'static str> = locked(&self.run)
+            .standing()
+            .into_iter()
+            .map(|it| {
+                let what = it.op.map_or_else(|| "registration".to_owned(), |op| op.to_string());
+                (format!("{what} of {}", it.urn.name()), it.waits_for)
+            })
+            .collect();
+        for (what, waits_for) in &now {
+            if known.get(what) != Some(waits_for) {
+                world.note(&format!("process {process} {what} waits for {waits_for}"));
+            }
+        }
+        for what in known.keys().filter(|what| !now.contains_key(*what)) {
+            world.note(&format!("process {process} {what} goes on or is over"));
+        }
+        *known = now;
     }
 
     fn begin(&self, flow: FlowId, ticket: Ticket, work: Work) {

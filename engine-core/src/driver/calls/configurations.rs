@@ -28,7 +28,7 @@ pub(crate) struct ObjectConfiguration {
 }
 
 /// The configuring of an object.
-pub(crate) struct Configuring {
+pub(crate) struct ConfigureOnce {
     /// The first resource that needed it.
     urn: Urn,
     /// Empty until `configure` has returned or raised.
@@ -40,7 +40,7 @@ pub(crate) struct Configuring {
 pub(crate) struct Configurations {
     of_stack: Arc<ObjectConfiguration>,
     explicit: AtomicRefCell<Explicit>,
-    configured: AtomicRefCell<HashMap<(ObjectId, ConfigurationId), Arc<Configuring>, foldhash::fast::FixedState>>,
+    configured: AtomicRefCell<HashMap<(ObjectId, ConfigurationId), Arc<ConfigureOnce>, foldhash::fast::FixedState>>,
     dry_run: bool,
 }
 
@@ -119,10 +119,10 @@ impl Configurations {
         object: ObjectId,
         configuration: &ObjectConfiguration,
         urn: &Urn,
-    ) -> Arc<Configuring> {
+    ) -> Arc<ConfigureOnce> {
         let first = || {
             let (outcome, is_closed) = (Once::default(), AtomicBool::new(false));
-            Arc::new(Configuring { urn: urn.clone(), outcome, is_closed })
+            Arc::new(ConfigureOnce { urn: urn.clone(), outcome, is_closed })
         };
         let mut configured = self.configured.borrow_mut();
         Arc::clone(configured.entry((object, configuration.number)).or_insert_with(first))

@@ -40,7 +40,7 @@ pub(crate) struct Providers {
     crypter: Option<Crypter>,
     project: String,
     redactor: Arc<Redactor>,
-    known: AtomicRefCell<Known>,
+    known: AtomicRefCell<KnownProviders>,
     class_permits: PermitsByClass,
     next_call: AtomicU64,
     /// By resource: the method that failed last.
@@ -54,7 +54,7 @@ pub(crate) struct Providers {
 type ObjectMap<V> = HashMap<ObjectId, V, foldhash::fast::FixedState>;
 
 #[derive(Default)]
-struct Known {
+struct KnownProviders {
     described: ObjectMap<ProviderDescription>,
     /// For objects that the program registered: the object that serves for it, which is the first of equal reference.
     serving: ObjectMap<ObjectId>,
@@ -89,7 +89,7 @@ impl Providers {
         }
     }
 
-    fn known(&self) -> AtomicRefMut<'_, Known> {
+    fn known(&self) -> AtomicRefMut<'_, KnownProviders> {
         self.known.borrow_mut()
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct DeletionsFirst<'a> {
 pub(crate) type DeletionsOver = Shared<oneshot::Receiver<()>>;
 
 /// A deletion that a replacement is making.
-struct Deleting {
+struct DeletionUnderWay {
     /// This deletion.
     own: DeletionsOver,
     /// All deletions of the replacement.
@@ -45,7 +45,7 @@ pub(crate) struct EarlierDeletions {
     planning: Arc<Planning>,
     waits: Arc<Waits>,
     /// The resources whose objects a replacement of another resource is deleting.
-    deleting: AtomicRefCell<FixedMap<ResourceNumber, Deleting>>,
+    deleting: AtomicRefCell<FixedMap<ResourceNumber, DeletionUnderWay>>,
 }
 
 impl EarlierDeletions {
@@ -69,7 +69,7 @@ impl EarlierDeletions {
             for number in deletions.left.iter().filter_map(number) {
                 let (made, own) = oneshot::channel();
                 deletions.unmade.push((number, made));
-                deleting.insert(number, Deleting { own: own.shared(), all: all.clone() });
+                deleting.insert(number, DeletionUnderWay { own: own.shared(), all: all.clone() });
             }
             deletions.over = Some(over);
         }

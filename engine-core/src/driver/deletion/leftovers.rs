@@ -110,10 +110,10 @@ impl Deletion {
 
     /// The resources whose objects go, and take along those that are `deletedWith` them. An object that this run found
     /// alive goes with an owner that it found alive; only an old object of an earlier run may have had an owner of that time.
-    fn going(&self, condemned: &Leftovers, kept: &FixedSet<ResourceNumber>) -> Going {
+    fn going(&self, condemned: &Leftovers, kept: &FixedSet<ResourceNumber>) -> DepartingResources {
         let planner = self.planning.planner();
         let base = planner.base();
-        let mut going = Going::default();
+        let mut going = DepartingResources::default();
         for (number, resource) in condemned {
             if resource.pending_replacement || kept.contains(number) || self.steps.is_protected(resource) {
                 continue;
@@ -206,7 +206,7 @@ impl Deletion {
     async fn delete_level(
         &self,
         level: Vec<(ResourceNumber, Arc<ResourceState>)>,
-        going: &Going,
+        going: &DepartingResources,
     ) -> Vec<ResourceNumber> {
         let mut failed = Vec::new();
         let mut running = Vec::new();
@@ -230,14 +230,14 @@ impl Deletion {
 
 /// The owners that go in one level of deletions or a later one.
 #[derive(Default)]
-struct Going {
+struct DepartingResources {
     all: UrnSet,
     living: UrnSet,
     /// The resources that were old objects before this run.
     old_objects: FixedSet<ResourceNumber>,
 }
 
-impl Going {
+impl DepartingResources {
     /// Is the object gone with its owner?
     fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
         let owners = if self.old_objects.contains(&number) { &self.all } else { &self.living };

@@ -15,14 +15,14 @@ const NAMED: usize = 5;
 
 /// What waits at the end of a run.
 #[derive(Default)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingObjects {
     /// Objects that were replaced and are not deleted yet.
     old_objects: Vec<String>,
     /// Resources whose object was deleted first, and not made again yet.
     without_object: Vec<String>,
 }
 
-impl Waiting {
+impl WaitingObjects {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.old_objects.len() + self.without_object.len()
@@ -31,11 +31,11 @@ impl Waiting {
 
 impl Deletion {
     /// What waits now, by what it is called in messages. An operation that is not to delete anything leaves it alone.
-    pub(crate) fn waiting(&self) -> Waiting {
+    pub(crate) fn waiting(&self) -> WaitingObjects {
         if !matches!(self.operation.kind, OperationKind::Update | OperationKind::Destroy) {
-            return Waiting::default();
+            return WaitingObjects::default();
         }
-        let mut waiting = Waiting::default();
+        let mut waiting = WaitingObjects::default();
         for (_, resource) in self.journal.ledger().resources() {
             if resource.waits_for_deletion() {
                 waiting.old_objects.push(named(resource));
@@ -47,7 +47,7 @@ impl Deletion {
     }
 
     /// Says what waits, unless the preview of the run has just done so.
-    pub(crate) fn tell_of_waiting(&self, waiting: &Waiting) {
+    pub(crate) fn tell_of_waiting(&self, waiting: &WaitingObjects) {
         if self.operation.previewed && self.stop.outcome() == Outcome::Succeeded {
             return;
         }

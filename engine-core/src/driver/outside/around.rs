@@ -12,7 +12,7 @@ use crate::state::{Change, Session};
 use crate::urn::Urn;
 
 use crate::driver::actions::{Action, Moment, Wait};
-use crate::driver::doors::{Doors, Given};
+use crate::driver::doors::{Doors, RunStart};
 use crate::driver::flows::Flows;
 use crate::driver::host_calls::Durable;
 use crate::driver::outside::layers::bounded::BoundedErrors;
@@ -52,7 +52,7 @@ impl Outside {
         let moment = Moment { instant: host.now(), time: environment.clock.now(), elapsed: Duration::ZERO };
         // A machine that has no randomness has refused to encrypt anything before this.
         let new_id = Arc::new(move || environment.new_uuid().unwrap_or_default().to_string());
-        let doors = Doors::new(Given {
+        let doors = Doors::new(RunStart {
             operation: Arc::clone(&operation),
             base: Arc::new(session.snapshot().clone()),
             crypter: session.crypter().cloned(),

@@ -28,7 +28,7 @@ impl Engine {
         drop(watching);
         let (engine, host) = (self.this.clone(), Arc::clone(&self.outside.host));
         self.outside.host.spawn(Box::pin(async move {
-            let mut still = Still::default();
+            let mut still = Stall::default();
             // The run is over when the sender is gone.
             while let Either::Left(((), waiting)) = select(host.watch(LOOK), stopped).await {
                 stopped = waiting;
@@ -53,7 +53,7 @@ impl Engine {
 
     /// Where no provider is called, tells of what has stood at one place for the longest time. Behind a call that goes on, what
     /// waits has its reason.
-    fn tell_of_what_stands_still(&self, still: &mut Still) {
+    fn tell_of_what_stands_still(&self, still: &mut Stall) {
         if !self.outside.in_flight.list().is_empty() {
             return;
         }
@@ -61,7 +61,7 @@ impl Engine {
         let Some(last) = standing.iter().map(|it| it.since).max() else { return };
         let Some(first) = standing.iter().min_by_key(|it| it.since) else { return };
         if still.since != Some(last) {
-            *still = Still { since: Some(last), told: Duration::ZERO };
+            *still = Stall { since: Some(last), told: Duration::ZERO };
         }
         let now = self.outside.host.now();
         let unchanged = now.saturating_duration_since(last);
@@ -93,7 +93,7 @@ impl Engine {
 
 /// Since when nothing has moved, and for how long it had not when that was last told.
 #[derive(Default)]
-struct Still {
+struct Stall {
     since: Option<Instant>,
     told: Duration,
 }

@@ -39,7 +39,7 @@ pub(crate) enum EarlierCreate {
 }
 
 /// The outcome of looking for an object.
-pub(crate) enum Probed {
+pub(crate) enum ProbeAnswer {
     /// There it is.
     Found(FoundObject),
     /// Its provider says that there is none.
@@ -50,16 +50,20 @@ pub(crate) enum Probed {
 
 impl Recovery {
     /// Asks a provider for the object of an unresolved create: with `read` where its id is known, else with `find`.
-    async fn probe(&self, unresolved: &UnresolvedCreate, resolved: &ResolvedProvider) -> Result<Probed, ProviderError> {
+    async fn probe(
+        &self,
+        unresolved: &UnresolvedCreate,
+        resolved: &ResolvedProvider,
+    ) -> Result<ProbeAnswer, ProviderError> {
         let resource = &unresolved.resource;
         let inputs = || resolved.shown(&resource.inputs);
         let timeout = resource.custom_timeouts.read;
-        let mut probed = Probed::NotAsked;
+        let mut probed = ProbeAnswer::NotAsked;
         if !resource.id.is_empty() && resolved.can_read() {
             let method = Method::Read { id: resource.id.clone(), props: inputs(), timeout };
             probed = self.ask_for_object(unresolved, resolved, method).await?;
         }
-        if !matches!(probed, Probed::Found(_)) && resolved.can_find() {
+        if !matches!(probed, ProbeAnswer::Found(_)) && resolved.can_find() {
             let method = Method::Find { key: unresolved.key.clone(), inputs: inputs(), timeout };
             probed = self.ask_for_object(unresolved, resolved, method).await?;
         }
@@ -71,14 +75,14 @@ impl Recovery {
         unresolved: &UnresolvedCreate,
         resolved: &ResolvedProvider,
         method: Method,
-    ) -> Result<Probed, ProviderError> {
+    ) -> Result<ProbeAnswer, ProviderError> {
         let (urn, name) = (unresolved.urn(), method.name());
         let answer = {
             let _permit = self.call_permits.call_permit(urn, resolved).await?;
             self.providers.call(resolved, urn, method).await
         };
         let found = match answer {
-            Ok(Answer::Read { id, .. }) if id.is_empty() => return Ok(Probed::NotThere),
+            Ok(Answer::Read { id, .. }) if id.is_empty() => return Ok(ProbeAnswer::NotThere),
             Ok(Answer::Read { outputs: None, .. }) => {
                 return Err(crate::driver::calls::answer_validation::no_outputs(name));
             }
@@ -97,9 +101,9 @@ impl Recovery {
             let text =
                 format!("'{name}' gave the object '{}', which is that of {owner}: it counts as not found", found.id);
             self.reports.diagnose(Some(urn), Severity::Warning, text);
-            return Ok(Probed::NotThere);
+            return Ok(ProbeAnswer::NotThere);
         }
-        Ok(Probed::Found(found))
+        Ok(ProbeAnswer::Found(found))
     }
 
     /// The resource whose object that is already.
@@ -186,13 +190,13 @@ impl Recovery {
             return Ok(EarlierCreate::NotFound);
         };
         let looked = match self.probe(&unresolved, resolved).await {
-            Ok(Probed::Found(found)) => self.take_over(&unresolved, resolved, found).await.map(Some),
-            Ok(Probed::NotThere) => {
+            Ok(ProbeAnswer::Found(found)) => self.take_over(&unresolved, resolved, found).await.map(Some),
+            Ok(ProbeAnswer::NotThere) => {
                 self.unresolved.was_looked_for(&create.urn);
                 self.unresolved.tell_created_again(&unresolved, true);
                 Ok(None)
             }
-            Ok(Probed::NotAsked) => {
+            Ok(ProbeAnswer::NotAsked) => {
                 self.unresolved.tell_created_again(&unresolved, false);
                 Ok(None)
             }
@@ -234,12 +238,12 @@ impl Recovery {
         let urn = unresolved.urn();
         let looked = match self.providers.resolve(&unresolved.resource).await {
             Ok(resolved) => match self.probe(unresolved, &resolved).await {
-                Ok(Probed::Found(found)) => self.take_over(unresolved, &resolved, found).await.map(Some),
-                Ok(Probed::NotThere) if unresolved.unknown_outcome == UnknownOutcome::Raised => {
+                Ok(ProbeAnswer::Found(found)) => self.take_over(unresolved, &resolved, found).await.map(Some),
+                Ok(ProbeAnswer::NotThere) if unresolved.unknown_outcome == UnknownOutcome::Raised => {
                     self.unresolved.was_not_found(urn);
                     Ok(None)
                 }
-                Ok(Probed::NotThere) => {
+                Ok(ProbeAnswer::NotThere) => {
                     let text = message![
                         format!(
                             "in an earlier run, {}: its provider does not find such an object. The record stays until ",
@@ -250,7 +254,7 @@ impl Recovery {
                     self.reports.diagnose(Some(urn), Severity::Info, text);
                     Ok(None)
                 }
-                Ok(Probed::NotAsked) => Ok(None),
+                Ok(ProbeAnswer::NotAsked) => Ok(None),
                 Err(error) => Err(error),
             },
             // By the SDKs' rules it made nothing, so there is nothing to be looked for either.

@@ -46,12 +46,12 @@ pub(crate) struct RefreshFirst {
     planning: Arc<Planning>,
     journal: Arc<Journal>,
     components: Arc<Components>,
-    left: Left,
+    left: RemainingRefresh,
 }
 
 /// What is left to be done of the refresh before an update.
 #[derive(Default)]
-struct Left {
+struct RemainingRefresh {
     begun: Once<()>,
     /// The stack's registration, until the first resources are read.
     stack: AtomicRefCell<Option<Box<Goal>>>,
@@ -59,7 +59,7 @@ struct Left {
     deferred: AtomicRefCell<BTreeMap<ResourceNumber, Urn>>,
 }
 
-impl Left {
+impl RemainingRefresh {
     fn deferred(&self) -> AtomicRefMut<'_, BTreeMap<ResourceNumber, Urn>> {
         self.deferred.borrow_mut()
     }
@@ -82,7 +82,7 @@ impl RefreshFirst {
             planning: Arc::clone(&doors.planning),
             journal: Arc::clone(&doors.journal),
             components: Arc::clone(&doors.components),
-            left: Left::default(),
+            left: RemainingRefresh::default(),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::urn::Urn;
 use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::registration::RegistrationFlow;
-use crate::driver::registration::registered::Registered;
+use crate::driver::registration::outcome::RegistrationOutcome;
 
 /// Why an object could not be taken over.
 pub(crate) enum ImportFailure {
@@ -69,7 +69,7 @@ impl RegistrationFlow {
         &self,
         registration: &Registration,
         failure: ImportFailure,
-    ) -> Result<(Urn, Registered), RpcError> {
+    ) -> Result<(Urn, RegistrationOutcome), RpcError> {
         let urn = registration.urn.clone();
         let resource = ResourceState { import_id: registration.goal.import_id.clone(), ..registration.new_state() };
         let step = Step::new(Op::Import, &urn, registration.old.clone(), Some(Arc::new(resource)));
@@ -86,8 +86,8 @@ impl RegistrationFlow {
         self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
         match (goes_on, self.operation.dry_run) {
             (false, _) => Err(RpcError::unavailable()),
-            (true, true) => Ok((urn, Registered::Unknown)),
-            (true, false) => Ok((urn, Registered::Failed)),
+            (true, true) => Ok((urn, RegistrationOutcome::Unknown)),
+            (true, false) => Ok((urn, RegistrationOutcome::Failed)),
         }
     }
 }

@@ -4,15 +4,15 @@ mod adopted_types;
 pub(super) mod adoptions;
 pub(super) mod claim;
 pub(super) mod component_code;
+pub(super) mod flow;
 pub(super) mod import;
 pub(super) mod migrations;
 mod noticed_classes;
 pub(super) mod numbers;
+pub(super) mod outcome;
 pub(super) mod packages;
 pub(super) mod provider_classes;
 pub(super) mod read;
-pub(super) mod register;
-pub(super) mod registered;
 
 use std::sync::Arc;
 

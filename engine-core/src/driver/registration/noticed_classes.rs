@@ -10,10 +10,10 @@ use crate::urn::Urn;
 
 /// What was noticed in this run.
 #[derive(Default)]
-pub(crate) struct Classes(AtomicRefCell<Noticed>);
+pub(crate) struct Classes(AtomicRefCell<ClassNotices>);
 
 #[derive(Default)]
-pub(crate) struct Noticed {
+pub(crate) struct ClassNotices {
     /// By module and name of the class.
     pub(crate) classes: BTreeMap<String, Class>,
     /// Resources whose code reads differently, by the name of each class that does.
@@ -38,7 +38,7 @@ pub(crate) struct Unfindable {
 }
 
 impl Classes {
-    pub(crate) fn lock(&self) -> AtomicRefMut<'_, Noticed> {
+    pub(crate) fn lock(&self) -> AtomicRefMut<'_, ClassNotices> {
         self.0.borrow_mut()
     }
 

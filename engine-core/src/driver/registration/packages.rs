@@ -16,7 +16,7 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::plugins::INTERNAL;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::registration::RegistrationFlow;
-use crate::driver::registration::registered::Registered;
+use crate::driver::registration::outcome::RegistrationOutcome;
 
 /// The configuration that lists the packages without a default provider.
 const DISABLED: &str = "pulumi:disable-default-providers";
@@ -86,7 +86,7 @@ impl RegistrationFlow {
         if matches!(self.operation.kind, OperationKind::Update | OperationKind::Import) {
             let (urn, registered) = self.plan_and_act(Box::new(goal)).await?;
             return match registered {
-                Registered::Done(resource) => {
+                RegistrationOutcome::Done(resource) => {
                     let id = if resource.id.is_empty() { UNKNOWN_TEXT } else { &resource.id };
                     Ok(format!("{urn}::{id}"))
                 }

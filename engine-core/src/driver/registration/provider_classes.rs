@@ -18,7 +18,7 @@ use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
 use crate::driver::host_calls::IsByHand;
-use crate::driver::registration::noticed_classes::{Classes, Noticed, Unfindable, class_name};
+use crate::driver::registration::noticed_classes::{ClassNotices, Classes, Unfindable, class_name};
 use crate::driver::reports::Reports;
 
 /// What is noticed of provider classes: whether their code has changed, and whether it can be found again.
@@ -100,7 +100,7 @@ impl ProviderClasses {
 
     /// Tells what was noticed: of changed code once, of the rest once for each class.
     pub(crate) async fn tell_of_classes(&self) {
-        let Noticed { classes, changed } = std::mem::take(&mut *self.classes.lock());
+        let ClassNotices { classes, changed } = std::mem::take(&mut *self.classes.lock());
         if !changed.is_empty() && self.operation.tells_of_changed_code().unwrap_or(true) && !self.operation.previewed {
             let changed: Vec<_> =
                 changed.iter().map(|(name, count)| format!("{name} ({})", resources(*count))).collect();

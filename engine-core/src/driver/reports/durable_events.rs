@@ -21,7 +21,7 @@ use crate::urn::Urn;
 use crate::driver::actions::FlowId;
 use crate::driver::exchange::Written;
 use crate::driver::reports::Reports;
-use crate::driver::reports::event_queue::{Beginning, Books, Message, Reporting};
+use crate::driver::reports::event_queue::{Beginning, Books, Message, ReportQueue};
 
 impl Reports {
     /// Tells of a step, after all that was said of steps before.
@@ -115,12 +115,12 @@ impl Reports {
         let flow = self.exchange.new_flow();
         self.durable_events.books().reporting = Some((flow, queue));
         let reports = Arc::clone(self);
-        self.exchange.begin(flow, move || Box::pin(async move { reports.report(Reporting(messages)).await }));
+        self.exchange.begin(flow, move || Box::pin(async move { reports.report(ReportQueue(messages)).await }));
         flow
     }
 
     /// Tells of steps, one after the other, as long as the run lasts.
-    pub(crate) async fn report(&self, Reporting(mut messages): Reporting) {
+    pub(crate) async fn report(&self, ReportQueue(mut messages): ReportQueue) {
         while let Some(message) = messages.next().await {
             match message {
                 Message::Started(step, beginning) => self.tell_beginning(*step, &beginning),

@@ -48,7 +48,7 @@ impl Held {
         let (queue, messages) = unbounded();
         assert!(message.is_none_or(|message| queue.unbounded_send(message).is_ok()));
         drop(queue);
-        assert!(self.world.flows.doors.reports.report(Reporting(messages)).now_or_never().is_some());
+        assert!(self.world.flows.doors.reports.report(ReportQueue(messages)).now_or_never().is_some());
     }
 
     /// What was told of steps and calls; the order of both is that in which they were left.

@@ -30,17 +30,17 @@ pub(crate) struct Books {
 /// A step whose beginning is still to be told. Its call may overtake that: it waits for its own record to be durable,
 /// the telling for those of others.
 #[derive(Default)]
-pub(crate) struct Beginning(pub(crate) AtomicRefCell<Told>);
+pub(crate) struct Beginning(pub(crate) AtomicRefCell<BeginningState>);
 
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct BeginningState {
     pub(crate) told: bool,
     /// When its provider was called.
     pub(crate) called: Option<Instant>,
 }
 
 /// What the flow is handed that tells of steps.
-pub(crate) struct Reporting(pub(crate) UnboundedReceiver<Message>);
+pub(crate) struct ReportQueue(pub(crate) UnboundedReceiver<Message>);
 
 pub(crate) enum Message {
     /// A step has begun.

@@ -23,12 +23,12 @@ pub(crate) struct Notices {
     operation: Arc<Operation>,
     base: Arc<Snapshot>,
     reports: Arc<Reports>,
-    noticed: AtomicRefCell<Noticed>,
+    noticed: AtomicRefCell<NoticeList>,
 }
 
 /// What was noticed in this run.
 #[derive(Default)]
-struct Noticed {
+struct NoticeList {
     /// Outputs that providers returned and the program cannot read, by the class that does not declare them.
     undeclared: BTreeMap<String, BTreeSet<String>>,
     /// How the program's language declares an output.
@@ -51,7 +51,7 @@ impl Notices {
         }
     }
 
-    fn noticed(&self) -> AtomicRefMut<'_, Noticed> {
+    fn noticed(&self) -> AtomicRefMut<'_, NoticeList> {
         self.noticed.borrow_mut()
     }
 
@@ -108,7 +108,7 @@ impl Notices {
     }
 }
 
-fn text_of(notices: &Noticed) -> Option<Message> {
+fn text_of(notices: &NoticeList) -> Option<Message> {
     let plugins = notices.plugins_on_path.iter().map(|(executable, file)| format!("{executable} ({file})"));
     let plugins: Vec<String> = plugins.collect();
     let classes = notices.undeclared.iter().map(|(class, outputs)| {

@@ -28,13 +28,13 @@ use crate::driver::program::callbacks::Callbacks;
 use crate::driver::program::callbacks::RemoteFunctions;
 use crate::driver::refresh_first::RefreshFirst;
 use crate::driver::registration::RegistrationFlow;
-use crate::driver::registration::registered::Registered;
+use crate::driver::registration::outcome::RegistrationOutcome;
 use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
 use crate::driver::stop::Stop;
 
 /// How a component was made.
-enum Made {
+enum ComponentAnswer {
     /// By its plugin, which has registered it.
     ByPlugin { urn: Urn, outputs: PropertyMap, dependencies: BTreeMap<String, PropertyDependencies> },
     /// Its plugin's configuration is not known yet: it has no children in this preview.
@@ -103,7 +103,7 @@ impl Construction {
         };
         self.callbacks.keep_for_remote(&urn, functions);
         match self.make_component(&urn, goal, request, inputs).await {
-            Ok(Made::ByPlugin { urn, outputs, dependencies }) => {
+            Ok(ComponentAnswer::ByPlugin { urn, outputs, dependencies }) => {
                 self.reports.learn_secrets_of(&outputs);
                 Ok(RegisterResourceResponse {
                     urn: urn.to_string(),
@@ -112,7 +112,7 @@ impl Construction {
                     ..Default::default()
                 })
             }
-            Ok(Made::Bare(urn)) => {
+            Ok(ComponentAnswer::Bare(urn)) => {
                 Ok(RegisterResourceResponse { urn: urn.to_string(), unknown: true, ..Default::default() })
             }
             Err(error) => {
@@ -137,7 +137,7 @@ impl Construction {
         mut goal: Goal,
         request: RegisterResourceRequest,
         inputs: PropertyMap,
-    ) -> Result<Made, ProviderError> {
+    ) -> Result<ComponentAnswer, ProviderError> {
         let resolved = ResolvedProvider::plugin(self.providers.plugins.of(&goal.provider)?);
         self.providers.plugins.note_component(urn, &goal.provider);
         let request = Box::new(self.construct_request(&goal, request));
@@ -148,14 +148,16 @@ impl Construction {
                     let message = format!("the plugin answered with '{made}', which it did not register");
                     return Err(ProviderError::new(ProviderErrorKind::BadReturn, message));
                 }
-                Ok(Made::ByPlugin { urn: made, outputs, dependencies })
+                Ok(ComponentAnswer::ByPlugin { urn: made, outputs, dependencies })
             }
             Some(_) => Err(wrong_answer()),
             None => {
                 goal.remote = false;
                 goal.provider.clear();
                 match self.registration.plan_and_act(Box::new(goal)).await {
-                    Ok((urn, Registered::Done(_) | Registered::Unknown)) => Ok(Made::Bare(urn)),
+                    Ok((urn, RegistrationOutcome::Done(_) | RegistrationOutcome::Unknown)) => {
+                        Ok(ComponentAnswer::Bare(urn))
+                    }
                     // It was told.
                     _ => Err(ProviderError::new(ProviderErrorKind::Cancelled, "it was not registered")),
                 }

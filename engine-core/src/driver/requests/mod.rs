@@ -6,7 +6,7 @@ pub(super) mod depth;
 pub(super) mod invoke;
 pub(super) mod methods;
 pub(super) mod outputs;
-pub(super) mod register;
+pub(super) mod resources;
 pub(super) mod serialize;
 
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use crate::driver::standing::StepState;
 use crate::driver::steps::Steps;
 use crate::driver::steps::late_calls::LateOutcome;
 use crate::driver::steps::resource_states::plugin_arguments;
-use crate::driver::steps::write_ahead::Journalled;
+use crate::driver::steps::write_ahead::JournalledCall;
 
 impl Steps {
     /// Takes one deletion step; `true` when the resource is gone (or marked, where its replacement follows).
@@ -103,7 +103,7 @@ impl Steps {
             timeout: resource.custom_timeouts.delete,
         };
         let for_plugin = plugin_arguments(&resolved, resource, resource, false);
-        let call = Journalled {
+        let call = JournalledCall {
             for_plugin: for_plugin.as_ref(),
             resolved: &resolved,
             kind: PendingKind::Deleting,

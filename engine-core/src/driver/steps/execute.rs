@@ -19,12 +19,12 @@ use crate::driver::program::hooks::{Occasion, moments};
 use crate::driver::standing::StepState;
 use crate::driver::steps::Steps;
 use crate::driver::steps::late_calls::LateOutcome;
-use crate::driver::steps::outcomes::Settled;
+use crate::driver::steps::outcomes::CallOutcome;
 use crate::driver::steps::resource_states::{finished, plugin_arguments, stamp};
-use crate::driver::steps::write_ahead::Journalled;
+use crate::driver::steps::write_ahead::JournalledCall;
 
 /// What a step led to.
-struct Taken {
+struct StepOutcome {
     resource: Option<Arc<ResourceState>>,
     /// The outcome of a call, on its way to the disk.
     written: Option<Written>,
@@ -55,15 +55,15 @@ impl Steps {
             Ok(()) => self.take(&step, resolved).await,
         };
         let outcome = match outcome {
-            Ok(Taken { resource: Some(resource), written: Some(written) }) if resource.hooks.is_empty() => {
+            Ok(StepOutcome { resource: Some(resource), written: Some(written) }) if resource.hooks.is_empty() => {
                 self.reports.done_when_written(step, Arc::clone(&resource), written);
                 return Ok(Some(resource));
             }
-            Ok(Taken { resource, written: Some(written) }) => {
+            Ok(StepOutcome { resource, written: Some(written) }) => {
                 self.standings.step_at(&step.urn, StepState::Recording);
                 self.journal.durable(written, resource.as_deref()).await.map(|()| resource)
             }
-            Ok(Taken { resource, written: None }) => Ok(resource),
+            Ok(StepOutcome { resource, written: None }) => Ok(resource),
             Err(error) => Err(error),
         };
         match outcome {
@@ -79,7 +79,7 @@ impl Steps {
         }
     }
 
-    async fn take(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
+    async fn take(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<StepOutcome, ProviderError> {
         let resource = match step.op {
             Op::Replace => {
                 // The new state is the one of the other half, made or to be made.
@@ -90,7 +90,7 @@ impl Steps {
             _ if self.operation.dry_run => Some(self.foresee(step, resolved).await?),
             _ => return self.change(step, resolved).await,
         };
-        Ok(Taken { resource, written: None })
+        Ok(StepOutcome { resource, written: None })
     }
 
     /// Calls the hooks that come before a step.
@@ -223,7 +223,7 @@ impl Steps {
     }
 
     /// A create or update of what has no object: a component's state, or a provider's.
-    fn change_resource(&self, step: &Step, mut resource: ResourceState) -> Taken {
+    fn change_resource(&self, step: &Step, mut resource: ResourceState) -> StepOutcome {
         if resource.urn.provider_package().is_some() {
             if resource.id.is_empty() {
                 resource.id = self.journal.new_key();
@@ -246,11 +246,11 @@ impl Steps {
         };
         // No side effect: it may become durable together with whatever comes next.
         self.journal.append_unawaited(changes);
-        Taken { resource: Some(resource), written: None }
+        StepOutcome { resource: Some(resource), written: None }
     }
 
     /// A create or update: of an object, a component, or a provider resource.
-    async fn change(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
+    async fn change(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<StepOutcome, ProviderError> {
         // In a box from the start: the future would have to make room for the resource as long as the call takes.
         let resource = Box::new(finished(step)?);
         let resolved = resolved.filter(|_| resource.custom && resource.urn.provider_package().is_none());
@@ -280,7 +280,7 @@ impl Steps {
         let resource: Arc<ResourceState> = resource.into();
         let old = step.old.as_ref().filter(|_| updating).map(|(_, old)| &**old);
         let for_plugin = plugin_arguments(resolved, old.unwrap_or(&resource), &resource, false);
-        let call = Journalled {
+        let call = JournalledCall {
             for_plugin: for_plugin.as_ref(),
             resolved,
             kind,
@@ -290,9 +290,9 @@ impl Steps {
         };
         let (operation, answer) = self.calls.call_retried(call, method).await?;
         let resource = Arc::unwrap_or_clone(resource);
-        let Settled { resource, error, written } = self.outcomes.settle(step, resource, answer, operation).await?;
+        let CallOutcome { resource, error, written } = self.outcomes.settle(step, resource, answer, operation).await?;
         match error {
-            None => Ok(Taken { resource: Some(resource), written: Some(written) }),
+            None => Ok(StepOutcome { resource: Some(resource), written: Some(written) }),
             Some(error) => self.journal.durable(written, Some(&resource)).await.and(Err(error)),
         }
     }

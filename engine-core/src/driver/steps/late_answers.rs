@@ -7,7 +7,7 @@ use crate::provider::{Answer, ProviderError};
 
 use crate::driver::steps::JournalledCalls;
 use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
-use crate::driver::steps::outcomes::Settled;
+use crate::driver::steps::outcomes::CallOutcome;
 
 impl JournalledCalls {
     /// Notes that a call was given up and may still be answered.
@@ -44,7 +44,7 @@ impl JournalledCalls {
             LateOutcome::Change { step, resource, operation } => {
                 let settled = match self.outcomes.settle(&step, Arc::unwrap_or_clone(resource), answer, operation).await
                 {
-                    Ok(Settled { resource, written, .. }) => {
+                    Ok(CallOutcome { resource, written, .. }) => {
                         self.journal.durable(written, Some(&resource)).await.map(|()| resource)
                     }
                     Err(error) => Err(error),

@@ -17,7 +17,7 @@ use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::stamp;
 
 /// The outcome of a create or update.
-pub(crate) struct Settled {
+pub(crate) struct CallOutcome {
     pub(crate) resource: Arc<ResourceState>,
     /// Why an object that is there did not start.
     pub(crate) error: Option<ProviderError>,
@@ -33,7 +33,7 @@ impl Outcomes {
         mut resource: ResourceState,
         answer: Result<Answer, ProviderError>,
         operation: u32,
-    ) -> Result<Settled, ProviderError> {
+    ) -> Result<CallOutcome, ProviderError> {
         self.unresolved.name_made_unasked(&step.urn);
         let (outputs, error) = match answer {
             Ok(answer) => match returned(&mut resource, answer) {
@@ -54,7 +54,7 @@ impl Outcomes {
         let awaited = error.is_some() || !resource.hooks.is_empty();
         let waiting = if awaited { None } else { Some(self.reports.reporting_flow()) };
         let written = self.journal.append(changes, !awaited, waiting);
-        Ok(Settled { resource, error, written })
+        Ok(CallOutcome { resource, error, written })
     }
 
     /// What there is of an object although its provider failed: its outputs, and why it failed. An error: nothing is known of it.

@@ -7,17 +7,17 @@ use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::HookMoment;
 
 use crate::driver::steps::JournalledCalls;
-use crate::driver::steps::write_ahead::Journalled;
+use crate::driver::steps::write_ahead::JournalledCall;
 
 impl JournalledCalls {
     /// Makes a journalled call, again for as long as the method raises and an error hook asks for it. Of other failures
     /// no hook is told: after them the object may exist, and another attempt would make a second one.
     pub(super) async fn call_retried(
         self: &Arc<Self>,
-        call: Journalled<'_>,
+        call: JournalledCall<'_>,
         mut method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let Journalled { resource, occasion, .. } = call;
+        let JournalledCall { resource, occasion, .. } = call;
         let mut errors = Vec::new();
         loop {
             let name = method.name();

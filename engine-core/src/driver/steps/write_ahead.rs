@@ -23,7 +23,7 @@ use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
-pub(crate) struct Journalled<'a> {
+pub(crate) struct JournalledCall<'a> {
     pub(crate) resolved: &'a ResolvedProvider,
     pub(crate) kind: PendingKind,
     /// The resource that the journal keeps while the call goes on.
@@ -41,10 +41,10 @@ impl JournalledCalls {
     /// the journalled operation, which is for the caller to end, with the provider's answer. An error: nothing was called.
     pub(super) async fn call_journalled(
         self: &Arc<Self>,
-        call: Journalled<'_>,
+        call: JournalledCall<'_>,
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let Journalled { resolved, resource, late, for_plugin, .. } = call;
+        let JournalledCall { resolved, resource, late, for_plugin, .. } = call;
         let next = self.wait_until_next(resolved).await;
         let ahead = next.is_some() && self.pace.is_quick();
         let mut call_permit = if ahead {
@@ -92,7 +92,7 @@ impl JournalledCalls {
     /// Gives the number of the operation, and what was unresolved of the resource before.
     async fn write_intent(
         &self,
-        call: Journalled<'_>,
+        call: JournalledCall<'_>,
         method: &Method,
     ) -> Result<(u32, Option<Arc<UnresolvedCreate>>), ProviderError> {
         let attempt = match method {

@@ -70,7 +70,7 @@ fn make_call<'a>(
 ) -> BoxFuture<'a, Option<ProviderError>> {
     async move {
         let resource = resource(number);
-        let call = Journalled {
+        let call = JournalledCall {
             for_plugin: None,
             resolved,
             kind,

@@ -14,7 +14,7 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::driver::actions::{Action, Moment, Ticket};
-use crate::driver::doors::{Doors, Given};
+use crate::driver::doors::{Doors, RunStart};
 use crate::driver::flows::Flows;
 use crate::driver::host_calls::{Call, Reply, Work};
 
@@ -30,7 +30,7 @@ pub(crate) struct OutsideWorld {
 
 impl OutsideWorld {
     pub(crate) fn new(operation: Operation) -> Self {
-        let doors = Doors::new(Given {
+        let doors = Doors::new(RunStart {
             operation: Arc::new(operation),
             base: Arc::new(Snapshot::default()),
             crypter: None,

@@ -25,11 +25,11 @@ pub(crate) struct UnresolvedCreates {
     reports: Arc<Reports>,
     notices: Arc<Notices>,
     journal: Arc<Journal>,
-    known: AtomicRefCell<Known>,
+    known: AtomicRefCell<KnownCreates>,
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownCreates {
     /// Creates that raised in an earlier run and are made again.
     made_again: BTreeSet<Urn>,
     /// Creates that raised in an earlier run, and whose objects their providers do not find.
@@ -64,7 +64,7 @@ impl UnresolvedCreates {
         }
     }
 
-    fn known(&self) -> AtomicRefMut<'_, Known> {
+    fn known(&self) -> AtomicRefMut<'_, KnownCreates> {
         self.known.borrow_mut()
     }
 

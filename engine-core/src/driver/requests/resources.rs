@@ -10,7 +10,7 @@ use crate::value::Value;
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
 use crate::driver::answers::RpcError;
-use crate::driver::registration::registered::Registered;
+use crate::driver::registration::outcome::RegistrationOutcome;
 use crate::driver::requests::ResourceRequests;
 
 impl ResourceRequests {
@@ -64,7 +64,7 @@ impl ResourceRequests {
                 self.registration.answer_from_state(&goal).await?
             }
         };
-        Ok(response(&urn, registered, &Wanted { accepts, has_outputs, partial, answers_failure_with_object }))
+        Ok(response(&urn, registered, &AnswerForm { accepts, has_outputs, partial, answers_failure_with_object }))
     }
 
     /// A component that a plugin registers, with the functions that the program gave for it.
@@ -82,7 +82,7 @@ impl ResourceRequests {
 }
 
 /// What a registration wants to be answered with.
-struct Wanted {
+struct AnswerForm {
     accepts: Accepts,
     has_outputs: bool,
     /// Does the SDK read values that are known in part?
@@ -90,10 +90,10 @@ struct Wanted {
     answers_failure_with_object: bool,
 }
 
-fn response(urn: &Urn, registered: Registered, wanted: &Wanted) -> RegisterResourceResponse {
+fn response(urn: &Urn, registered: RegistrationOutcome, wanted: &AnswerForm) -> RegisterResourceResponse {
     let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
     match registered {
-        Registered::Done(resource) => {
+        RegistrationOutcome::Done(resource) => {
             response.id.clone_from(&resource.id);
             let mut outputs = if wanted.has_outputs { resource.outputs_or_empty() } else { Arc::default() };
             if !wanted.partial && outputs.values().any(Value::contains_unknown) {
@@ -101,12 +101,12 @@ fn response(urn: &Urn, registered: Registered, wanted: &Wanted) -> RegisterResou
             }
             response.object = Some(encode_properties(&outputs, wanted.accepts));
         }
-        Registered::Unknown => response.unknown = true,
-        Registered::Failed => {
+        RegistrationOutcome::Unknown => response.unknown = true,
+        RegistrationOutcome::Failed => {
             response.result = RegistrationResult::Fail as i32;
             response.object = wanted.answers_failure_with_object.then(crate::wire::Struct::default);
         }
-        Registered::Skipped => response.result = RegistrationResult::Skip as i32,
+        RegistrationOutcome::Skipped => response.result = RegistrationResult::Skip as i32,
     }
     response
 }

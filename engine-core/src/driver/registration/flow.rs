@@ -20,26 +20,26 @@ use crate::driver::permits::Permit;
 use crate::driver::recovery::find_existing::EarlierCreate;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::import::ImportFailure;
-use crate::driver::registration::registered::Registered;
-use crate::driver::standing::{Registering, RegistrationState};
+use crate::driver::registration::outcome::RegistrationOutcome;
+use crate::driver::standing::{RegistrationGuard, RegistrationState};
 
 /// What is to be done for a registration.
-enum Planned {
+enum PlanOutcome {
     Steps(Vec<Step>),
     /// It is at its end, with this answer.
-    Ended(Result<(Urn, Registered), RpcError>),
+    Ended(Result<(Urn, RegistrationOutcome), RpcError>),
 }
 
 /// Held while a registration is planned: beside others, or alone.
 struct Guard<'a> {
     shared: Option<Permit>,
     alone: Option<Permit>,
-    standing: &'a Registering<'a>,
+    standing: &'a RegistrationGuard<'a>,
 }
 
 impl RegistrationFlow {
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
-    pub(crate) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
+    pub(crate) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, RegistrationOutcome), RpcError> {
         let (urn, old) = self.planning.planner().locate(goal);
         if let Some(object) = goal.object {
             // A former URN that a resource of its own has by now is served by that one.
@@ -59,11 +59,11 @@ impl RegistrationFlow {
         if self.operation.kind == OperationKind::Import && goal.custom {
             self.selection.want(urn.clone(), goal.inputs.clone());
         }
-        Ok((urn, old.map_or(Registered::Unknown, |(_, resource)| Registered::Done(resource))))
+        Ok((urn, old.map_or(RegistrationOutcome::Unknown, |(_, resource)| RegistrationOutcome::Done(resource))))
     }
 
     /// Plans a registration, and does what is planned.
-    pub(crate) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, Registered), RpcError> {
+    pub(crate) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, RegistrationOutcome), RpcError> {
         let object = goal.object.filter(|_| goal.custom);
         let urn = self.planning.planner().urn_of(&goal);
         let standing = self.standings.register(&urn);
@@ -78,7 +78,7 @@ impl RegistrationFlow {
         if self.selection.is_served_by_failure(&registration.provider) {
             // There is nobody who could be asked what the resource would take.
             self.selection.fail(urn.clone());
-            return Ok((urn, Registered::Skipped));
+            return Ok((urn, RegistrationOutcome::Skipped));
         }
         self.reports.tell_of_inexact_numbers("inputs", &urn, &registration.goal.inputs);
         for step in std::mem::take(&mut registration.before) {
@@ -88,15 +88,15 @@ impl RegistrationFlow {
         let resolved = self.find_server(&mut registration, object).await?;
         let mut guard = Guard { shared: Some(shared), alone: None, standing: &standing };
         let steps = match self.plan_with_earlier_create(&mut registration, resolved.as_ref(), &mut guard).await? {
-            Planned::Steps(steps) => steps,
-            Planned::Ended(ended) => return ended,
+            PlanOutcome::Steps(steps) => steps,
+            PlanOutcome::Ended(ended) => return ended,
         };
         let mut deletions = self.earlier_deletions.begin_deletions(&urn, &steps);
         drop(guard);
         self.tell_of_plan(&mut registration, resolved.as_ref(), &steps);
         let steps = match self.leave_undone(&registration, resolved.as_ref(), steps)? {
-            Planned::Steps(steps) => steps,
-            Planned::Ended(ended) => return ended,
+            PlanOutcome::Steps(steps) => steps,
+            PlanOutcome::Ended(ended) => return ended,
         };
         standing.at(RegistrationState::TakingSteps);
         let is_kept = steps.iter().all(|step| step.op == Op::Same);
@@ -104,7 +104,7 @@ impl RegistrationFlow {
         if let Some(refusal) = &registration.refused_after {
             return Err(self.reports.refuse(refusal));
         }
-        if let Registered::Done(resource) = &done {
+        if let RegistrationOutcome::Done(resource) = &done {
             self.note_done(&registration, resolved.as_ref(), resource, is_kept);
         }
         Ok((urn, done))
@@ -114,7 +114,7 @@ impl RegistrationFlow {
     async fn begin(
         &self,
         goal: Box<Goal>,
-        standing: &Registering<'_>,
+        standing: &RegistrationGuard<'_>,
     ) -> Result<(Box<Registration>, Permit), RpcError> {
         standing.at(RegistrationState::AwaitingTurn);
         let mut shared = self.planning.shared().await;
@@ -143,15 +143,17 @@ impl RegistrationFlow {
         registration: &mut Registration,
         resolved: Option<&ResolvedProvider>,
         guard: &mut Guard<'_>,
-    ) -> Result<Planned, RpcError> {
+    ) -> Result<PlanOutcome, RpcError> {
         let planned = self.plan_steps(registration, resolved, guard).await?;
-        let (Planned::Steps(steps), Some(resolved)) = (&planned, resolved) else { return Ok(planned) };
+        let (PlanOutcome::Steps(steps), Some(resolved)) = (&planned, resolved) else { return Ok(planned) };
         let Some(create) = self.unresolved_create(registration, steps) else { return Ok(planned) };
         guard.standing.at(RegistrationState::LookingForObject);
         // In a box of its own: few creates are unresolved, and requests are many.
         match Box::pin(self.recovery.look_before_create(create, resolved)).await? {
             EarlierCreate::NotFound => Ok(planned),
-            EarlierCreate::Untold => Ok(Planned::Ended(Ok((registration.urn.clone(), Registered::Failed)))),
+            EarlierCreate::Untold => {
+                Ok(PlanOutcome::Ended(Ok((registration.urn.clone(), RegistrationOutcome::Failed))))
+            }
             EarlierCreate::TakenOver(number, resource) => {
                 self.planning.planner().begin_again(registration, steps, number, &resource);
                 Box::pin(self.plan_steps(registration, Some(resolved), guard)).await
@@ -179,17 +181,17 @@ impl RegistrationFlow {
         registration: &Registration,
         resolved: Option<&ResolvedProvider>,
         steps: Vec<Step>,
-    ) -> Result<Planned, RpcError> {
+    ) -> Result<PlanOutcome, RpcError> {
         let urn = registration.urn.clone();
         // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
         if self.selection.depends_on_failure(&registration.goal) {
             self.selection.fail(urn.clone());
             self.planning.planner().take_back(&urn, &steps);
-            return Ok(Planned::Ended(Ok((urn, Registered::Skipped))));
+            return Ok(PlanOutcome::Ended(Ok((urn, RegistrationOutcome::Skipped))));
         }
         if self.planning.planner().is_left_out(&urn) {
             self.leave_out(steps);
-            return Ok(Planned::Ended(Ok((urn, Registered::Unknown))));
+            return Ok(PlanOutcome::Ended(Ok((urn, RegistrationOutcome::Unknown))));
         }
         self.tell_not_applicable(registration);
         if let Some(resolved) = resolved
@@ -199,14 +201,14 @@ impl RegistrationFlow {
             self.reports.tell(Event::StepStarted(create.metadata(create.new.clone())));
             self.reports.failed(create, &error);
             self.planning.planner().take_back(&urn, &steps);
-            let failed = Ok((urn, Registered::Failed));
+            let failed = Ok((urn, RegistrationOutcome::Failed));
             return if self.operation.continue_on_error {
-                Ok(Planned::Ended(failed))
+                Ok(PlanOutcome::Ended(failed))
             } else {
                 Err(RpcError::unavailable())
             };
         }
-        Ok(Planned::Steps(steps))
+        Ok(PlanOutcome::Steps(steps))
     }
 
     /// Takes note of a provider resource that is done. `is_kept`: nothing of it was changed.
@@ -283,7 +285,7 @@ impl RegistrationFlow {
         steps: Vec<Step>,
         resolved: Option<&ResolvedProvider>,
         deletions: &mut DeletionsFirst<'_>,
-    ) -> Result<Registered, RpcError> {
+    ) -> Result<RegistrationOutcome, RpcError> {
         let mut resource = None;
         // What depends on its object is deleted before it.
         let mut waiting =
@@ -308,7 +310,7 @@ impl RegistrationFlow {
             let Some(done) = self.steps.act(step, resolved).await? else {
                 // The step that failed may be of another resource, which had to go first.
                 self.selection.fail(urn.clone());
-                return Ok(Registered::Failed);
+                return Ok(RegistrationOutcome::Failed);
             };
             deletions.made(deletion);
             if let (true, Some(resolved)) = (creates, resolved) {
@@ -316,7 +318,7 @@ impl RegistrationFlow {
             }
             resource = Some(done);
         }
-        Ok(resource.map_or(Registered::Unknown, Registered::Done))
+        Ok(resource.map_or(RegistrationOutcome::Unknown, RegistrationOutcome::Done))
     }
 
     /// Asks the planner, and on its behalf the providers, until it is clear what is to be done.
@@ -325,7 +327,7 @@ impl RegistrationFlow {
         registration: &mut Registration,
         resolved: Option<&ResolvedProvider>,
         guard: &mut Guard<'_>,
-    ) -> Result<Planned, RpcError> {
+    ) -> Result<PlanOutcome, RpcError> {
         guard.standing.at(RegistrationState::Planning);
         let mut answer = None;
         loop {
@@ -333,12 +335,12 @@ impl RegistrationFlow {
             let next = self.planning.planner().advance(registration, answer.take());
             let next = match next {
                 Err(refusal) if importing => {
-                    return Ok(Planned::Ended(self.fail_import(registration, ImportFailure::Refused(refusal))));
+                    return Ok(PlanOutcome::Ended(self.fail_import(registration, ImportFailure::Refused(refusal))));
                 }
                 next => next.map_err(|refusal| self.reports.refuse(&refusal))?,
             };
             match next {
-                Next::Act(steps) => return Ok(Planned::Steps(steps)),
+                Next::Act(steps) => return Ok(PlanOutcome::Steps(steps)),
                 Next::Ask(question) => {
                     if registration.is_cascading() && guard.alone.is_none() {
                         guard.shared = None;
@@ -352,7 +354,7 @@ impl RegistrationFlow {
                     }
                     answer = Some(match self.ask_for_import(registration, &question, resolved).await {
                         Some(Ok(found)) => found,
-                        Some(Err(failure)) => return Ok(Planned::Ended(self.fail_import(registration, failure))),
+                        Some(Err(failure)) => return Ok(PlanOutcome::Ended(self.fail_import(registration, failure))),
                         None => self.ask(question, resolved).await?,
                     });
                 }
