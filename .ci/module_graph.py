@@ -27,7 +27,6 @@ ALLOWED = {
     "engine-cli/src": {("selection", "commands"), ("workplace", "lost_key"), ("workplace", "selection")},
     "engine-core/src/driver/calls": {("providers", "answer_validation")},
     "engine-core/src/driver/deletion": {("leftovers", "protected")},
-    "engine-core/src/driver/registration": {("packages", "register")},
     "engine-core/src/plan/registration": {("advance", "settle")},
     "engine-core/src/state": {("snapshot", "component_code")},
     "engine-model/src/model": {

@@ -6,11 +6,10 @@ use futures::future::BoxFuture;
 
 use crate::driver::actions::{Request, Response};
 use crate::driver::calls::provider_plugins::ProviderPlugins;
-use crate::driver::closing::Closing;
 use crate::driver::deletion::Deletion;
-use crate::driver::deletion::deletions_first::EarlierDeletions;
 use crate::driver::doors::Doors;
-use crate::driver::finish::Finish;
+use crate::driver::ending::finish::Finish;
+use crate::driver::ending::selected_texts::SelectedTexts;
 use crate::driver::recovery::Recovery;
 use crate::driver::refresh::read_objects::Refresh;
 use crate::driver::refresh_first::RefreshFirst;
@@ -18,7 +17,6 @@ use crate::driver::registration::Adoptions;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::claim::Claims;
 use crate::driver::registration::component_code::ComponentCodes;
-use crate::driver::registration::migrations::StateMigrations;
 use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::registration::read::ReadRequests;
 use crate::driver::requests::FunctionCalls;
@@ -26,7 +24,6 @@ use crate::driver::requests::ResourceRequests;
 use crate::driver::requests::construct::Construction;
 use crate::driver::requests::methods::Requests;
 use crate::driver::requests::serialize::Serialization;
-use crate::driver::selected_texts::SelectedTexts;
 use crate::driver::steps::JournalledCalls;
 use crate::driver::steps::Outcomes;
 use crate::driver::steps::Steps;
@@ -35,7 +32,7 @@ use crate::driver::steps::Steps;
 pub(crate) struct Flows {
     pub(crate) doors: Doors,
     pub(crate) calls: Arc<JournalledCalls>,
-    pub(crate) selected: Arc<SelectedTexts>,
+    pub(crate) selected: SelectedTexts,
     pub(crate) finish: Arc<Finish>,
     requests: Requests,
     serialization: Serialization,
@@ -50,22 +47,18 @@ impl Flows {
         let steps = Arc::new(Steps::new(d, &outcomes, &calls));
         let recovery = Arc::new(Recovery::new(d, &outcomes, &steps));
         let refresh = Arc::new(Refresh::new(d, &outcomes, &recovery));
-        let earlier_deletions = Arc::new(EarlierDeletions::new(d));
         let deletion = Arc::new(Deletion::new(d, &steps, &provider_plugins));
         let classes = Arc::new(ProviderClasses::new(d));
         let claims = Arc::new(Claims::new(d));
         let component_codes = Arc::new(ComponentCodes::new(d));
-        let migrations = Arc::new(StateMigrations::new(d));
         let registration = Arc::new(RegistrationFlow::new(
             d,
             &steps,
             &recovery,
             &provider_plugins,
-            &earlier_deletions,
             &classes,
             &claims,
             &component_codes,
-            &migrations,
         ));
         let adoptions = Arc::new(Adoptions::new(d, &outcomes, &steps, &claims, &registration));
         let reads = Arc::new(ReadRequests::new(d, &outcomes, &steps, &component_codes, &registration));
@@ -74,19 +67,8 @@ impl Flows {
         let registrations =
             Arc::new(ResourceRequests::new(d, &component_codes, &registration, &refresh_first, &construction));
         let function_calls = Arc::new(FunctionCalls::new(d, &provider_plugins, &registration));
-        let closing = Arc::new(Closing::new(d));
-        let selected = Arc::new(SelectedTexts::new(d));
-        let finish = Arc::new(Finish::new(
-            d,
-            &recovery,
-            &refresh,
-            &deletion,
-            &classes,
-            &adoptions,
-            &refresh_first,
-            &closing,
-            &selected,
-        ));
+        let selected = SelectedTexts::new(d);
+        let finish = Arc::new(Finish::new(d, &recovery, &refresh, &deletion, &classes, &adoptions, &refresh_first));
         let requests = Requests::new(d, &reads, &refresh_first, &registrations, &function_calls, &finish);
         let serialization = Serialization::new(d);
         Self { doors, calls, selected, finish, requests, serialization }

@@ -8,12 +8,11 @@ mod answers;
 mod begin;
 mod call_permits;
 mod calls;
-mod closing;
 mod components;
 mod deletion;
 mod doors;
+mod ending;
 mod exchange;
-mod finish;
 mod flows;
 pub(crate) mod host_calls;
 mod journal;
@@ -30,7 +29,6 @@ mod registration;
 mod reports;
 mod requests;
 pub(crate) mod run;
-mod selected_texts;
 mod selection;
 pub(crate) mod standing;
 mod steps;
@@ -40,8 +38,6 @@ mod waits;
 
 #[cfg(test)]
 mod call_permits_tests;
-#[cfg(test)]
-mod closing_tests;
 #[cfg(test)]
 mod tests;
 

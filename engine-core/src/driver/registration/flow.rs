@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::activity::ActivityKind;
 use crate::digest::sha256;
 use crate::event::{Event, Op, Severity};
-use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::property_path::PathPattern;
 use crate::provider::{Answer, Method, ObjectId, ProviderError, ProviderErrorKind, StoredProvider};
@@ -38,43 +37,15 @@ struct Guard<'a> {
 }
 
 impl RegistrationFlow {
-    /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
-    pub(crate) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, RegistrationOutcome), RpcError> {
-        let (urn, old) = self.planning.planner().locate(goal);
-        if let Some(object) = goal.object {
-            // A former URN that a resource of its own has by now is served by that one.
-            let former =
-                old.as_ref().map(|(_, resource)| &resource.urn).filter(|former| !self.providers.serves(former));
-            let key = former.unwrap_or(&urn);
-            self.providers.register(key, object).await.map_err(|error| self.reports.fail_planning(&urn, &error))?;
-        }
-        if let Some((_, resource)) = old.as_ref().filter(|_| self.operation.registers_providers && goal.custom) {
-            self.providers.configurations.note(resource, &goal.inputs);
-        }
-        if goal.served_by() == Some(ServedBy::ItsPlugin) && self.operation.registers_providers {
-            let mut goal = goal.clone();
-            Box::pin(self.settle_package(&mut goal)).await?;
-            Box::pin(self.lend_provider(&goal)).await?;
-        }
-        if self.operation.kind == OperationKind::Import && goal.custom {
-            self.selection.want(urn.clone(), goal.inputs.clone());
-        }
-        Ok((urn, old.map_or(RegistrationOutcome::Unknown, |(_, resource)| RegistrationOutcome::Done(resource))))
-    }
-
-    /// Plans a registration, and does what is planned.
-    pub(crate) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, RegistrationOutcome), RpcError> {
+    /// Plans a registration whose package is settled, and does what is planned.
+    pub(super) async fn plan_settled(
+        &self,
+        goal: Box<Goal>,
+        standing: &RegistrationGuard<'_>,
+    ) -> Result<(Urn, RegistrationOutcome), RpcError> {
         let object = goal.object.filter(|_| goal.custom);
-        let urn = self.planning.planner().urn_of(&goal);
-        let standing = self.standings.register(&urn);
-        if goal.served_by().is_some_and(ServedBy::is_plugin) {
-            // In a box of its own, which programs of live objects alone need not pay for.
-            Box::pin(self.settle_package(&mut goal)).await?;
-        }
-        if !goal.state_migrations.is_empty() {
-            Box::pin(self.migrations.migrate_state(&goal)).await?;
-        }
-        let (mut registration, shared) = self.begin(goal, &standing).await?;
+        let (mut registration, shared) = self.begin(goal, standing).await?;
+        let urn = registration.urn.clone();
         if self.selection.is_served_by_failure(&registration.provider) {
             // There is nobody who could be asked what the resource would take.
             self.selection.fail(urn.clone());
@@ -86,7 +57,7 @@ impl RegistrationFlow {
         }
         standing.at(RegistrationState::FindingProvider);
         let resolved = self.find_server(&mut registration, object).await?;
-        let mut guard = Guard { shared: Some(shared), alone: None, standing: &standing };
+        let mut guard = Guard { shared: Some(shared), alone: None, standing };
         let steps = match self.plan_with_earlier_create(&mut registration, resolved.as_ref(), &mut guard).await? {
             PlanOutcome::Steps(steps) => steps,
             PlanOutcome::Ended(ended) => return ended,
@@ -335,7 +306,9 @@ impl RegistrationFlow {
             let next = self.planning.planner().advance(registration, answer.take());
             let next = match next {
                 Err(refusal) if importing => {
-                    return Ok(PlanOutcome::Ended(self.fail_import(registration, ImportFailure::Refused(refusal))));
+                    return Ok(PlanOutcome::Ended(
+                        self.imports.fail_import(registration, ImportFailure::Refused(refusal)),
+                    ));
                 }
                 next => next.map_err(|refusal| self.reports.refuse(&refusal))?,
             };
@@ -352,9 +325,11 @@ impl RegistrationFlow {
                         guard.standing.at(RegistrationState::Planning);
                         self.reports.go_on()?;
                     }
-                    answer = Some(match self.ask_for_import(registration, &question, resolved).await {
+                    answer = Some(match self.imports.ask_for_import(registration, &question, resolved).await {
                         Some(Ok(found)) => found,
-                        Some(Err(failure)) => return Ok(PlanOutcome::Ended(self.fail_import(registration, failure))),
+                        Some(Err(failure)) => {
+                            return Ok(PlanOutcome::Ended(self.imports.fail_import(registration, failure)));
+                        }
                         None => self.ask(question, resolved).await?,
                     });
                 }

@@ -4,15 +4,21 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
+use crate::operation::Operation;
 use crate::plan::{Question, Registration, RegistrationError, Step};
 use crate::provider::{Answer, Method, ProviderError};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
+use crate::driver::call_permits::CallPermits;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::registration::RegistrationFlow;
+use crate::driver::doors::Doors;
+use crate::driver::registration::claim::Claims;
 use crate::driver::registration::outcome::RegistrationOutcome;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
 
 /// Why an object could not be taken over.
 pub(crate) enum ImportFailure {
@@ -22,7 +28,28 @@ pub(crate) enum ImportFailure {
     Call(ProviderError),
 }
 
-impl RegistrationFlow {
+/// Takes over the objects that the option `import` names.
+pub(crate) struct ImportOption {
+    operation: Arc<Operation>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    call_permits: Arc<CallPermits>,
+    claims: Arc<Claims>,
+    selection: Arc<Selection>,
+}
+
+impl ImportOption {
+    pub(crate) fn new(doors: &Doors, claims: &Arc<Claims>) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            call_permits: Arc::clone(&doors.call_permits),
+            claims: Arc::clone(claims),
+            selection: Arc::clone(&doors.selection),
+        }
+    }
+
     /// Asks for an object that is to be taken over; `None` when that is not the question.
     pub(super) async fn ask_for_import(
         &self,

@@ -13,6 +13,7 @@ pub(super) mod outcome;
 pub(super) mod packages;
 pub(super) mod provider_classes;
 pub(super) mod read;
+mod register;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use crate::driver::planning::Planning;
 use crate::driver::recovery::Recovery;
 use crate::driver::registration::claim::Claims;
 use crate::driver::registration::component_code::ComponentCodes;
+use crate::driver::registration::import::ImportOption;
 use crate::driver::registration::migrations::StateMigrations;
 use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::reports::Reports;
@@ -94,11 +96,11 @@ pub(crate) struct RegistrationFlow {
     steps: Arc<Steps>,
     recovery: Arc<Recovery>,
     provider_plugins: Arc<ProviderPlugins>,
-    earlier_deletions: Arc<EarlierDeletions>,
+    earlier_deletions: EarlierDeletions,
     classes: Arc<ProviderClasses>,
-    claims: Arc<Claims>,
+    imports: ImportOption,
     component_codes: Arc<ComponentCodes>,
-    migrations: Arc<StateMigrations>,
+    migrations: StateMigrations,
     planning: Arc<Planning>,
     selection: Arc<Selection>,
     journal: Arc<Journal>,
@@ -112,11 +114,9 @@ impl RegistrationFlow {
         steps: &Arc<Steps>,
         recovery: &Arc<Recovery>,
         provider_plugins: &Arc<ProviderPlugins>,
-        earlier_deletions: &Arc<EarlierDeletions>,
         classes: &Arc<ProviderClasses>,
         claims: &Arc<Claims>,
         component_codes: &Arc<ComponentCodes>,
-        migrations: &Arc<StateMigrations>,
     ) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
@@ -128,11 +128,11 @@ impl RegistrationFlow {
             steps: Arc::clone(steps),
             recovery: Arc::clone(recovery),
             provider_plugins: Arc::clone(provider_plugins),
-            earlier_deletions: Arc::clone(earlier_deletions),
+            earlier_deletions: EarlierDeletions::new(doors),
             classes: Arc::clone(classes),
-            claims: Arc::clone(claims),
+            imports: ImportOption::new(doors, claims),
             component_codes: Arc::clone(component_codes),
-            migrations: Arc::clone(migrations),
+            migrations: StateMigrations::new(doors),
             planning: Arc::clone(&doors.planning),
             selection: Arc::clone(&doors.selection),
             journal: Arc::clone(&doors.journal),

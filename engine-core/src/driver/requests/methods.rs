@@ -22,7 +22,7 @@ use crate::driver::calls::provider_plugins::package;
 use crate::driver::calls::providers::Providers;
 use crate::driver::components::Components;
 use crate::driver::doors::Doors;
-use crate::driver::finish::Finish;
+use crate::driver::ending::finish::Finish;
 use crate::driver::program::Functions;
 use crate::driver::program::callbacks::Callbacks;
 use crate::driver::refresh_first::RefreshFirst;

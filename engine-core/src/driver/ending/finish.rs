@@ -12,10 +12,11 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::driver::answers::{ProgramEnd, Report};
-use crate::driver::closing::Closing;
 use crate::driver::components::Components;
 use crate::driver::deletion::Deletion;
 use crate::driver::doors::Doors;
+use crate::driver::ending::closing::Closing;
+use crate::driver::ending::selected_texts::SelectedTexts;
 use crate::driver::exchange::Exchange;
 use crate::driver::host_calls::Fold;
 use crate::driver::journal::Journal;
@@ -30,7 +31,6 @@ use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::reports::Reports;
 use crate::driver::reports::Tally;
 use crate::driver::reports::notices::Notices;
-use crate::driver::selected_texts::SelectedTexts;
 use crate::driver::selection::Selection;
 use crate::driver::stop::Failure;
 use crate::driver::stop::Stop;
@@ -52,8 +52,8 @@ pub(crate) struct Finish {
     classes: Arc<ProviderClasses>,
     adoptions: Arc<Adoptions>,
     refresh_first: Arc<RefreshFirst>,
-    closing: Arc<Closing>,
-    selected: Arc<SelectedTexts>,
+    closing: Closing,
+    selected: SelectedTexts,
     journal: Arc<Journal>,
     planning: Arc<Planning>,
     selection: Arc<Selection>,
@@ -70,8 +70,6 @@ impl Finish {
         classes: &Arc<ProviderClasses>,
         adoptions: &Arc<Adoptions>,
         refresh_first: &Arc<RefreshFirst>,
-        closing: &Arc<Closing>,
-        selected: &Arc<SelectedTexts>,
     ) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
@@ -88,8 +86,8 @@ impl Finish {
             classes: Arc::clone(classes),
             adoptions: Arc::clone(adoptions),
             refresh_first: Arc::clone(refresh_first),
-            closing: Arc::clone(closing),
-            selected: Arc::clone(selected),
+            closing: Closing::new(doors),
+            selected: SelectedTexts::new(doors),
             journal: Arc::clone(&doors.journal),
             planning: Arc::clone(&doors.planning),
             selection: Arc::clone(&doors.selection),
@@ -99,7 +97,7 @@ impl Finish {
     }
 
     /// Does what follows the program's last registration, once: deletions in an update or destroy, reads in a refresh.
-    pub(super) async fn wind_up(&self) {
+    pub(crate) async fn wind_up(&self) {
         self.wound_up
             .get_or_do(async || {
                 self.reports.all_told().await;
@@ -269,7 +267,7 @@ impl Finish {
     }
 
     /// The state as it would be written now, its resources in no order.
-    pub(super) fn final_snapshot(&self) -> Snapshot {
+    pub(crate) fn final_snapshot(&self) -> Snapshot {
         let base = &self.base;
         let ledger = self.journal.ledger();
         Snapshot {
