@@ -63,7 +63,7 @@ pub mod run {
     //!
     //! Where a plugin may call back, the loop also binds a [`PluginClient`](crate::plugin::PluginClient) to the operation's plugins.
 
-    pub use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Ticket, Wait};
+    pub use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Wait, WaitId};
     pub use crate::driver::host_calls::*;
     pub use crate::driver::outside::around::Outside;
     pub use crate::driver::outside::layers::time_limits::TakeLate;

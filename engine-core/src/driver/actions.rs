@@ -18,7 +18,7 @@ use crate::driver::notice::Notice;
 /// Something that the run does from its beginning to its end, such as a registration.
 pub type FlowId = u64;
 /// Something that a flow waits for.
-pub type Ticket = u64;
+pub type WaitId = u64;
 
 /// When something came in.
 #[derive(Clone, Copy)]
@@ -40,9 +40,9 @@ pub enum Input {
     /// Nobody waits for that answer any more.
     Forget(FlowId),
     /// Something that a flow asked for is done.
-    Done(Ticket, Reply),
+    Done(WaitId, Reply),
     /// Something that a flow asked for was dropped before it was done.
-    Lost(Ticket),
+    Lost(WaitId),
     /// The answer of a provider's call, by its number, that came after the call was given up.
     Late(u64, std::result::Result<Answer, ProviderError>),
     /// The run is to stop gracefully.
@@ -93,7 +93,7 @@ pub enum Action {
         /// The flow that waits.
         flow: FlowId,
         /// Comes back with the outcome, in [`Input::Done`].
-        ticket: Ticket,
+        wait_id: WaitId,
         /// What is to be done.
         work: Work,
     },
@@ -104,7 +104,7 @@ pub enum Action {
         /// May it wait for a record that comes later, to share its flush?
         with_next: bool,
         /// The flow that waits for it, if any does.
-        awaited: Option<(FlowId, Ticket)>,
+        awaited: Option<(FlowId, WaitId)>,
     },
     /// Tell the watcher.
     Tell(Event),

@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::state::Change;
 use crate::urn::Urn;
 
-use crate::driver::actions::{Action, FlowId, Moment, Ticket, Wait};
+use crate::driver::actions::{Action, FlowId, Moment, Wait, WaitId};
 use crate::driver::host_calls::{Durable, Lost, Reply, RunCall, Work};
 
 /// What flows leave, and what they wait for.
@@ -21,8 +21,8 @@ pub(crate) struct Exchange(AtomicRefCell<Books>);
 
 struct Books {
     actions: Vec<Action>,
-    waiting: HashMap<Ticket, oneshot::Sender<Reply>, foldhash::fast::FixedState>,
-    next_ticket: Ticket,
+    waiting: HashMap<WaitId, oneshot::Sender<Reply>, foldhash::fast::FixedState>,
+    next_wait_id: WaitId,
     next_wait: u64,
     next_flow: FlowId,
     /// The flow that goes on just now.
@@ -61,7 +61,7 @@ impl Exchange {
         Self(AtomicRefCell::new(Books {
             actions: Vec::new(),
             waiting: HashMap::default(),
-            next_ticket: 0,
+            next_wait_id: 0,
             next_wait: 0,
             next_flow: 0,
             current: 0,
@@ -89,8 +89,8 @@ impl Exchange {
     }
 
     /// Notes what came of something; wakes the flow that waits for it.
-    pub(crate) fn settle(&self, ticket: Ticket, outcome: Reply) {
-        let waiting = self.0.borrow_mut().waiting.remove(&ticket);
+    pub(crate) fn settle(&self, wait_id: WaitId, outcome: Reply) {
+        let waiting = self.0.borrow_mut().waiting.remove(&wait_id);
         if let Some(waiting) = waiting {
             // The flow may have stopped waiting.
             drop(waiting.send(outcome));
@@ -98,9 +98,9 @@ impl Exchange {
     }
 
     /// Wakes the flow that waits for something which ended without an outcome.
-    pub(crate) fn lose(&self, ticket: Ticket) {
+    pub(crate) fn lose(&self, wait_id: WaitId) {
         // Dropped outside of the borrow: that wakes.
-        let waiting = self.0.borrow_mut().waiting.remove(&ticket);
+        let waiting = self.0.borrow_mut().waiting.remove(&wait_id);
         drop(waiting);
     }
 
@@ -162,10 +162,10 @@ impl Exchange {
     fn leave_work(&self, work: Work) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
         let mut books = self.0.borrow_mut();
-        books.next_ticket += 1;
-        let (ticket, flow) = (books.next_ticket, books.current);
-        books.waiting.insert(ticket, sender);
-        books.actions.push(Action::Do { flow, ticket, work });
+        books.next_wait_id += 1;
+        let (wait_id, flow) = (books.next_wait_id, books.current);
+        books.waiting.insert(wait_id, sender);
+        books.actions.push(Action::Do { flow, wait_id, work });
         receiver
     }
 
@@ -178,10 +178,10 @@ impl Exchange {
     pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
         let (sender, receiver) = oneshot::channel();
         let mut books = self.0.borrow_mut();
-        books.next_ticket += 1;
-        let (ticket, flow) = (books.next_ticket, waiting.unwrap_or(books.current));
-        books.waiting.insert(ticket, sender);
-        books.actions.push(Action::Append { changes, with_next, awaited: Some((flow, ticket)) });
+        books.next_wait_id += 1;
+        let (wait_id, flow) = (books.next_wait_id, waiting.unwrap_or(books.current));
+        books.waiting.insert(wait_id, sender);
+        books.actions.push(Action::Append { changes, with_next, awaited: Some((flow, wait_id)) });
         Written(receiver)
     }
 }

@@ -96,8 +96,8 @@ impl Run {
                 self.begin(id, false, Arc::clone(&self.all).answer(request));
             }
             Input::Forget(id) => self.forget(id),
-            Input::Done(ticket, outcome) => self.all.doors.exchange.settle(ticket, outcome),
-            Input::Lost(ticket) => self.all.doors.exchange.lose(ticket),
+            Input::Done(wait_id, outcome) => self.all.doors.exchange.settle(wait_id, outcome),
+            Input::Lost(wait_id) => self.all.doors.exchange.lose(wait_id),
             Input::Late(number, answer) => self.all.calls.come_late(number, answer),
             Input::Cancel => {
                 self.all.doors.stop.cancel();

@@ -18,7 +18,7 @@ use crate::wire::{Accepts, RegisterResourceRequest, encode_properties};
 
 use super::*;
 use crate::driver::ProgramEnd;
-use crate::driver::actions::{Request, Ticket};
+use crate::driver::actions::{Request, WaitId};
 use crate::driver::doors::{Doors, RunStart};
 use crate::driver::host_calls::{Call, Describe, Reply, Work};
 use crate::driver::tests::outside_world::moment;
@@ -64,8 +64,8 @@ impl Alone {
         let mut others = Vec::new();
         while let Some(action) = actions.pop() {
             match action {
-                Action::Append { awaited: Some((_, ticket)), .. } => {
-                    actions.extend(self.take(Input::Done(ticket, Reply::Durable(Ok(())))));
+                Action::Append { awaited: Some((_, wait_id)), .. } => {
+                    actions.extend(self.take(Input::Done(wait_id, Reply::Durable(Ok(())))));
                 }
                 other => others.push(other),
             }
@@ -73,12 +73,12 @@ impl Alone {
         others
     }
 
-    /// Registers a resource up to the record of its create; gives that record's ticket.
-    fn begin_create(&mut self) -> (FlowId, Ticket) {
+    /// Registers a resource up to the record of its create; gives that record's wait_id.
+    fn begin_create(&mut self) -> (FlowId, WaitId) {
         let (flow, actions) = self.ask(resource());
-        let (ticket, work) = only_work(actions);
+        let (wait_id, work) = only_work(actions);
         assert!(matches!(work, Work::Describe(Describe(1))));
-        (flow, only_append(&self.take(Input::Done(ticket, Reply::Describe(Ok(description()))))))
+        (flow, only_append(&self.take(Input::Done(wait_id, Reply::Describe(Ok(description()))))))
     }
 }
 
@@ -113,9 +113,9 @@ fn description() -> ProviderDescription {
     ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None }
 }
 
-fn only_work(actions: Vec<Action>) -> (Ticket, Work) {
+fn only_work(actions: Vec<Action>) -> (WaitId, Work) {
     let mut works = actions.into_iter().filter_map(|action| match action {
-        Action::Do { ticket, work, .. } => Some((ticket, work)),
+        Action::Do { wait_id, work, .. } => Some((wait_id, work)),
         _ => None,
     });
     match (works.next(), works.next()) {
@@ -124,21 +124,21 @@ fn only_work(actions: Vec<Action>) -> (Ticket, Work) {
     }
 }
 
-/// The ticket of the only record that somebody waits for; it holds the beginning of a call.
-fn only_append(actions: &[Action]) -> Ticket {
-    let mut tickets = Vec::new();
+/// The wait_id of the only record that somebody waits for; it holds the beginning of a call.
+fn only_append(actions: &[Action]) -> WaitId {
+    let mut wait_ids = Vec::new();
     for action in actions {
         match action {
-            Action::Append { changes, awaited: Some((_, ticket)), .. } => {
+            Action::Append { changes, awaited: Some((_, wait_id)), .. } => {
                 assert!(changes.iter().any(|change| matches!(change, Change::Begin { .. })));
-                tickets.push(*ticket);
+                wait_ids.push(*wait_id);
             }
             Action::Do { work: Work::Call(_), .. } => panic!("a provider is called before its record is durable"),
             _ => {}
         }
     }
-    assert_eq!(tickets.len(), 1);
-    tickets[0]
+    assert_eq!(wait_ids.len(), 1);
+    wait_ids[0]
 }
 
 fn created() -> Reply {
@@ -160,12 +160,12 @@ fn a_provider_is_called_when_the_record_of_it_is_durable_and_the_step_is_done_wh
     assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
     assert!(!is_told(&actions, |event| matches!(event, Event::StepDone(_))));
     let outcome = actions.iter().find_map(|action| match action {
-        Action::Append { awaited: Some((reporting, ticket)), .. } => Some((*reporting, *ticket)),
+        Action::Append { awaited: Some((reporting, wait_id)), .. } => Some((*reporting, *wait_id)),
         _ => None,
     });
-    let Some((reporting, ticket)) = outcome else { panic!("the outcome is recorded") };
+    let Some((reporting, wait_id)) = outcome else { panic!("the outcome is recorded") };
     assert!(actions.iter().any(|action| matches!(action, Action::Drive(flow) if *flow == reporting)));
-    let actions = run.take(Input::Done(ticket, Reply::Durable(Ok(()))));
+    let actions = run.take(Input::Done(wait_id, Reply::Durable(Ok(()))));
     assert!(is_told(&actions, |event| matches!(event, Event::StepDone(step) if step.urn.name() == "thing")));
 }
 
@@ -185,12 +185,12 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
     for late_first in [true, false] {
         let mut run = Alone::new();
         let (_, intent) = run.begin_create();
-        let (ticket, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+        let (wait_id, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
         let Work::Call(Call(_, call)) = work else { panic!("the provider is called") };
         let late = || Input::Late(call.number, Ok(Answer::created("i-1", PropertyMap::new())));
         let given_up = || {
             let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
-            Input::Done(ticket, Reply::Call(Err(error)))
+            Input::Done(wait_id, Reply::Call(Err(error)))
         };
         let inputs = if late_first { [late(), given_up()] } else { [given_up(), late()] };
         let mut actions = Vec::new();
@@ -212,10 +212,10 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
 fn the_end_of_a_run_waits_until_an_answer_that_came_late_is_recorded() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
-    let (ticket, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    let (wait_id, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
     let Work::Call(Call(_, call)) = work else { panic!("the provider is called") };
     let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
-    let given_up = run.take(Input::Done(ticket, Reply::Call(Err(error))));
+    let given_up = run.take(Input::Done(wait_id, Reply::Call(Err(error))));
     run.make_durable(given_up);
     let answer = Answer::created("i-1", PropertyMap::new());
     let late = run.take(Input::Late(call.number, Ok(answer)));
@@ -255,8 +255,8 @@ fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
     let mut run = Alone::with_ids(Arc::new(|| panic!("no entropy")));
     let (flow, mut actions) = run.ask(resource());
     // Up to where an id is needed.
-    while let Some(Action::Do { ticket, work: Work::Describe(_), .. }) = actions.pop() {
-        actions = run.take(Input::Done(ticket, Reply::Describe(Ok(description()))));
+    while let Some(Action::Do { wait_id, work: Work::Describe(_), .. }) = actions.pop() {
+        actions = run.take(Input::Done(wait_id, Reply::Describe(Ok(description()))));
     }
     let answered = |action: &Action| matches!(action, Action::Answer(id, Response::Panicked) if *id == flow);
     actions.extend(run.take(Input::Forget(0)));
@@ -273,10 +273,10 @@ fn what_was_dropped_before_it_was_done_fails_its_step_and_nothing_waits_for_it()
     let mut actions = run.take(Input::Lost(call));
     // What is known of it is recorded first.
     let recorded = actions.iter().find_map(|action| match action {
-        Action::Append { awaited: Some((_, ticket)), .. } => Some(*ticket),
+        Action::Append { awaited: Some((_, wait_id)), .. } => Some(*wait_id),
         _ => None,
     });
-    actions.extend(recorded.into_iter().flat_map(|ticket| run.take(Input::Done(ticket, Reply::Durable(Ok(()))))));
+    actions.extend(recorded.into_iter().flat_map(|wait_id| run.take(Input::Done(wait_id, Reply::Durable(Ok(()))))));
     assert!(is_told(&actions, |event| matches!(event, Event::StepFailed(_))));
     assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
     // Its object may exist.
@@ -313,7 +313,7 @@ fn the_same_inputs_give_the_same_actions() {
 
 fn shown(action: &Action) -> String {
     match action {
-        Action::Do { flow, ticket, .. } => format!("do {flow} {ticket}"),
+        Action::Do { flow, wait_id, .. } => format!("do {flow} {wait_id}"),
         Action::Append { changes, with_next, awaited } => format!("append {changes:?} {with_next} {awaited:?}"),
         Action::Tell(event) => format!("tell {event:?}"),
         Action::TellCall(urn, ago) => format!("call {urn} {ago:?}"),

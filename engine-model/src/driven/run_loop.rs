@@ -12,7 +12,7 @@ use maloko_core::Operation;
 use maloko_core::environment::Clock;
 use maloko_core::event::EventSink;
 use maloko_core::provider::ProviderHost;
-use maloko_core::run::{Action, FlowId, Input, Outside, Request, Response, Run, Ticket, Work};
+use maloko_core::run::{Action, FlowId, Input, Outside, Request, Response, Run, WaitId, Work};
 use maloko_core::state::Session;
 
 use crate::world::Machine;
@@ -96,7 +96,7 @@ impl RunLoop {
         }
         for action in actions {
             match self.outside.act(action) {
-                Some(Action::Do { flow, ticket, work }) => self.begin(flow, ticket, work),
+                Some(Action::Do { flow, wait_id, work }) => self.begin(flow, wait_id, work),
                 Some(Action::Answer(flow, response)) => {
                     let flow = locked(&self.flows).remove(&flow);
                     if let Some(asked) = flow.and_then(|mut flow| flow.asked.take()) {
@@ -135,7 +135,7 @@ impl RunLoop {
         *known = now;
     }
 
-    fn begin(&self, flow: FlowId, ticket: Ticket, work: Work) {
+    fn begin(&self, flow: FlowId, wait_id: WaitId, work: Work) {
         let Machine { world, process } = self.machine.clone();
         let way_back = if world.below(2) == 0 { 0 } else { world.below(LONGEST_WAY_BACK) };
         let (this, performed, machine) = (Weak::clone(&self.this), self.outside.perform(work), self.machine.clone());
@@ -143,7 +143,7 @@ impl RunLoop {
             let outcome = performed.await;
             machine.wait(Duration::from_millis(way_back as u64)).await;
             if let Some(this) = this.upgrade() {
-                this.take(Input::Done(ticket, outcome));
+                this.take(Input::Done(wait_id, outcome));
             }
         });
         locked(&self.flows).entry(flow).or_default().works.push(handle);

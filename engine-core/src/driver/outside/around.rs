@@ -97,8 +97,8 @@ impl Outside {
                 let ongoing = awaited.and_then(|_| self.operation.activities.begin(activity));
                 let durability =
                     if with_next { self.session.append_with_next(changes) } else { self.session.append(changes) };
-                let (flow, ticket) = awaited?;
-                return Some(Action::Do { flow, ticket, work: Durable { durability, ongoing }.into() });
+                let (flow, wait_id) = awaited?;
+                return Some(Action::Do { flow, wait_id, work: Durable { durability, ongoing }.into() });
             }
             Action::Tell(event) => self.events.emit(event),
             Action::TellWait(Wait::Began { number, kind, urn, name }) => {

@@ -283,9 +283,9 @@ impl Engine {
 
     fn act(&self, action: Action) {
         match self.outside.act(action) {
-            Some(Action::Do { flow, ticket, work }) => {
+            Some(Action::Do { flow, wait_id, work }) => {
                 let calls = matches!(work, Work::Call(_));
-                self.post.leave(flow, ticket, work);
+                self.post.leave(flow, wait_id, work);
                 if calls {
                     self.watch_calls();
                 }

@@ -147,14 +147,14 @@ fn no_object_is_made_changed_or_deleted_before_the_intent_is_durable() {
         let actions = flows.doors.exchange.take_actions();
         assert!(!actions.iter().any(|action| matches!(action, Action::Do { .. })), "{kind:?}");
         let intent = actions.iter().find_map(|action| match action {
-            Action::Append { changes, awaited: Some((_, ticket)), .. } => Some((&changes[..], *ticket)),
+            Action::Append { changes, awaited: Some((_, wait_id)), .. } => Some((&changes[..], *wait_id)),
             _ => None,
         });
-        let Some(([Change::Begin { pending, .. }], ticket)) = intent else {
+        let Some(([Change::Begin { pending, .. }], wait_id)) = intent else {
             panic!("{kind:?}: the intent is recorded")
         };
         assert_eq!(pending.kind, kind);
-        flows.doors.exchange.settle(ticket, Reply::Durable(Ok(())));
+        flows.doors.exchange.settle(wait_id, Reply::Durable(Ok(())));
         assert!(world.go_on(&mut call).is_none());
         assert_eq!(world.calls.len(), 1, "{kind:?}");
     }

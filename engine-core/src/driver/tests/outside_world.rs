@@ -13,7 +13,7 @@ use crate::state::Snapshot;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use crate::driver::actions::{Action, Moment, Ticket};
+use crate::driver::actions::{Action, Moment, WaitId};
 use crate::driver::doors::{Doors, RunStart};
 use crate::driver::flows::Flows;
 use crate::driver::host_calls::{Call, Reply, Work};
@@ -22,7 +22,7 @@ use crate::driver::host_calls::{Call, Reply, Work};
 pub(crate) struct OutsideWorld {
     pub(crate) flows: Arc<Flows>,
     /// Calls that wait for their answer.
-    pub(crate) calls: Vec<(Ticket, ProviderCall)>,
+    pub(crate) calls: Vec<(WaitId, ProviderCall)>,
     /// What was told, and of which calls.
     pub(crate) told: Vec<Event>,
     pub(crate) called: Vec<(Urn, Duration)>,
@@ -52,9 +52,9 @@ impl OutsideWorld {
         let any = !actions.is_empty();
         for action in actions {
             match action {
-                Action::Do { ticket, work: Work::Call(Call(_, call)), .. } => self.calls.push((ticket, call)),
-                Action::Append { awaited: Some((_, ticket)), .. } => {
-                    self.flows.doors.exchange.settle(ticket, Reply::Durable(Ok(())));
+                Action::Do { wait_id, work: Work::Call(Call(_, call)), .. } => self.calls.push((wait_id, call)),
+                Action::Append { awaited: Some((_, wait_id)), .. } => {
+                    self.flows.doors.exchange.settle(wait_id, Reply::Durable(Ok(())));
                 }
                 Action::Tell(event) => self.told.push(event),
                 Action::TellCall(urn, ago) => self.called.push((urn, ago)),
@@ -66,9 +66,9 @@ impl OutsideWorld {
 
     /// Answers all calls: the objects are made.
     pub(crate) fn answer_creates(&mut self) {
-        for (ticket, call) in std::mem::take(&mut self.calls) {
+        for (wait_id, call) in std::mem::take(&mut self.calls) {
             let answer = Answer::created(call.urn.name(), PropertyMap::new());
-            self.flows.doors.exchange.settle(ticket, Reply::Call(Ok(answer)));
+            self.flows.doors.exchange.settle(wait_id, Reply::Call(Ok(answer)));
         }
     }
 
