@@ -69,6 +69,7 @@ impl Engine {
             still.told = unchanged;
             let more = match standing.len() - 1 {
                 0 => String::new(),
+                1 => "; 1 more waits".to_owned(),
                 more => format!("; {more} more wait"),
             };
             let age = now.saturating_duration_since(first.since);

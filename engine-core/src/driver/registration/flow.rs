@@ -16,6 +16,7 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
 use crate::driver::permits::Permit;
+use crate::driver::registration::numbers::tell_of_inexact_numbers;
 use crate::driver::recovery::find_existing::EarlierCreate;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::import::ImportFailure;
@@ -51,7 +52,7 @@ impl RegistrationFlow {
             self.selection.fail(urn.clone());
             return Ok((urn, RegistrationOutcome::Skipped));
         }
-        self.reports.tell_of_inexact_numbers("inputs", &urn, &registration.goal.inputs);
+        tell_of_inexact_numbers(&self.reports, "inputs", &urn, &registration.goal.inputs);
         for step in std::mem::take(&mut registration.before) {
             self.steps.act(step, None).await?;
         }

@@ -13,12 +13,15 @@ pub(super) mod outcome;
 pub(super) mod packages;
 pub(super) mod provider_classes;
 pub(super) mod read;
-mod register;
 
 use std::sync::Arc;
 
-use crate::operation::Operation;
+use crate::operation::{Operation, OperationKind};
+use crate::plan::Goal;
+use crate::served_by::ServedBy;
+use crate::urn::Urn;
 
+use crate::driver::answers::RpcError;
 use crate::driver::call_permits::CallPermits;
 use crate::driver::calls::provider_plugins::ProviderPlugins;
 use crate::driver::calls::providers::Providers;
@@ -31,6 +34,7 @@ use crate::driver::recovery::Recovery;
 use crate::driver::registration::claim::Claims;
 use crate::driver::registration::component_code::ComponentCodes;
 use crate::driver::registration::import::ImportOption;
+use crate::driver::registration::outcome::RegistrationOutcome;
 use crate::driver::registration::migrations::StateMigrations;
 use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::reports::Reports;
@@ -139,6 +143,43 @@ impl RegistrationFlow {
             plan: Arc::clone(&doors.plan),
             standings: Arc::clone(&doors.standings),
         }
+    }
+
+    /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
+    pub(crate) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, RegistrationOutcome), RpcError> {
+        let (urn, old) = self.planning.planner().locate(goal);
+        if let Some(object) = goal.object {
+            // A former URN that a resource of its own has by now is served by that one.
+            let former =
+                old.as_ref().map(|(_, resource)| &resource.urn).filter(|former| !self.providers.serves(former));
+            let key = former.unwrap_or(&urn);
+            self.providers.register(key, object).await.map_err(|error| self.reports.fail_planning(&urn, &error))?;
+        }
+        if let Some((_, resource)) = old.as_ref().filter(|_| self.operation.registers_providers && goal.custom) {
+            self.providers.configurations.note(resource, &goal.inputs);
+        }
+        if goal.served_by() == Some(ServedBy::ItsPlugin) && self.operation.registers_providers {
+            let mut goal = goal.clone();
+            Box::pin(self.settle_package(&mut goal)).await?;
+            Box::pin(self.lend_provider(&goal)).await?;
+        }
+        if self.operation.kind == OperationKind::Import && goal.custom {
+            self.selection.want(urn.clone(), goal.inputs.clone());
+        }
+        Ok((urn, old.map_or(RegistrationOutcome::Unknown, |(_, resource)| RegistrationOutcome::Done(resource))))
+    }
+
+    /// Plans a registration, and does what is planned.
+    pub(crate) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, RegistrationOutcome), RpcError> {
+        let standing = self.standings.register(&self.planning.planner().urn_of(&goal));
+        if goal.served_by().is_some_and(ServedBy::is_plugin) {
+            // In a box of its own, which programs of live objects alone need not pay for.
+            Box::pin(self.settle_package(&mut goal)).await?;
+        }
+        if !goal.state_migrations.is_empty() {
+            Box::pin(self.migrations.migrate_state(&goal)).await?;
+        }
+        self.plan_settled(goal, &standing).await
     }
 }
 

@@ -11,6 +11,7 @@ use crate::value::PropertyMap;
 use crate::wire::RegisterResourceOutputsRequest;
 
 use crate::driver::answers::RpcError;
+use crate::driver::registration::numbers::tell_of_inexact_numbers;
 use crate::driver::requests::ResourceRequests;
 
 impl ResourceRequests {
@@ -29,7 +30,7 @@ impl ResourceRequests {
                  the constructor"
             )));
         }
-        self.reports.tell_of_inexact_numbers("outputs", &urn, &outputs);
+        tell_of_inexact_numbers(&self.reports, "outputs", &urn, &outputs);
         let old = self.components.find(&urn).and_then(|step| step.old).map(|resource| resource.outputs_or_empty());
         self.plan.keep_outputs_to_plan(&urn, &old.unwrap_or_default(), &outputs)?;
         match self.take_outputs(&urn, outputs)? {
