@@ -566,13 +566,14 @@ verify-python: $(STAMPS)/examples-python
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
 	cd examples/plugins/vault && ../../../$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 __main__.py
 
-# Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty of a crate depends on
-# itself by way of others.
+# Every test that the tables of docs/rules name is there, each test has its twin in the other language, no duty of a crate depends on
+# itself by way of others, and names are those of the glossary.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
 	$(PYTHON) .ci/folders.py
 	$(PYTHON) docs/rules/check.py
 	$(PYTHON) .ci/twins.py
+	$(PYTHON) .ci/names.py
 
 # Links lead somewhere; no word that the glossary replaces, no sentence that has to be read twice.
 TEXTLINT := node_modules/.bin/textlint --config $(CURDIR)/.ci/prose/textlintrc.js

@@ -25,17 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # `Context`: until such a type is taken apart, these edges are not counted. One that is mended has to go from here.
 ALLOWED = {
     "engine-cli/src": {("selection", "commands"), ("workplace", "lost_key"), ("workplace", "selection")},
-    "engine-core/src/driver": {
-        ("context", "reports"),
-        ("steps", "recovery"),
-        ("recovery", "registration"),
-        ("recovery", "refresh"),
-        ("deletion", "registration"),
-        ("registration", "refresh"),
-    },
     "engine-core/src/driver/calls": {("providers", "answer_validation")},
     "engine-core/src/driver/deletion": {("leftovers", "protected")},
-    "engine-core/src/driver/registration": {("packages", "register")},
     "engine-core/src/plan/registration": {("advance", "settle")},
     "engine-core/src/state": {("snapshot", "component_code")},
     "engine-model/src/model": {

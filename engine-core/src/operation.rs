@@ -171,6 +171,11 @@ pub const UNDECLARED_OUTPUTS: &str = "maloko:undeclaredOutputs";
 pub const CODE_CHANGES: &str = "maloko:codeChanges";
 
 impl Operation {
+    /// Is it an update that refreshes first?
+    pub(crate) fn refreshes_first(&self) -> bool {
+        self.refresh && self.kind == OperationKind::Update
+    }
+
     /// Is there to be a warning of outputs that a provider returned and the program cannot read? An error says what is wrong
     /// with the configuration.
     pub fn warns_of_undeclared_outputs(&self) -> Result<bool, Message> {

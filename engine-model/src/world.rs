@@ -70,6 +70,7 @@ struct State {
     timers: BTreeMap<(Duration, u64), Waker>,
     next_timer: u64,
     trace: String,
+    follows_flows: bool,
 }
 
 /// A world. Clones are the same world.
@@ -110,6 +111,7 @@ impl World {
             timers: BTreeMap::new(),
             next_timer: 0,
             trace: String::new(),
+            follows_flows: false,
         };
         Self { state: Arc::new(Mutex::new(state)), ready: Arc::default() }
     }
@@ -191,6 +193,17 @@ impl World {
         let mut state = self.state();
         let at = state.elapsed.as_micros();
         let _ = writeln!(state.trace, "{at:>9} {what}");
+    }
+
+    /// Has runs write down where each registration and step stands, whenever that changes.
+    pub fn follow_flows(&self) {
+        self.state().follows_flows = true;
+    }
+
+    /// Are runs to do so?
+    #[must_use]
+    pub fn follows_flows(&self) -> bool {
+        self.state().follows_flows
     }
 
     /// All that happened so far, a line each.

@@ -84,6 +84,20 @@ test("drift that read makes up is named", async ({ stack, world }) => {
     await expect(s.up()).rejects.toThrow(/the next preview with a refresh is not empty[\s\S]*acl/);
 });
 
+test("the check after an up is about its targets and no call of the test", async ({ stack, world }) => {
+    const acls = { a: "public", b: "public" };
+    const s = stack(() => {
+        for (const [name, acl] of Object.entries(acls)) {
+            new Thing(new BucketProvider(world), name, { name, acl });
+        }
+    });
+    await s.up();
+    expect(s.calls.of("read")).toEqual([]);
+    Object.assign(acls, { a: "private", b: "private" });
+    expect((await s.up({ targets: ["**a"] })).plan).toPlan({ a: "update" });
+    expect(await s.preview()).toPlan({ b: "update" });
+});
+
 test("a bare provider has one resource", async ({ stack, world }) => {
     const inputs = { name: "one" };
     expect(await stack(new BucketProvider(world), { inputs }).preview()).toPlan({ it: "create" });

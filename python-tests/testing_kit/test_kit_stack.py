@@ -224,6 +224,22 @@ def test_a_stack_that_is_not_given_cannot_be_read(maloko: Kit) -> None:
         s.up()
 
 
+def test_the_check_after_an_up_is_about_its_targets_and_no_call_of_the_test(maloko: Kit) -> None:
+    sizes = {"a": 1, "b": 1}
+
+    def two_boxes() -> None:
+        for name, size in sizes.items():
+            Box(name, size=size)
+
+    s = maloko.stack(two_boxes)
+    s.up()
+    assert [call.method for call in s.calls] == ["create", "create"]
+    sizes.update(a=2, b=2)
+    assert s.up(targets=["**a"]) == {"a": "update"}
+    assert s.preview() == {"b": "update"}
+    assert s.calls.all("a")[-1].method == "update"
+
+
 def test_refresh_tells_of_drift(maloko: Kit) -> None:
     s = maloko.stack(one_box)
     s.up()

@@ -1,31 +1,24 @@
 //! What goes into a run, and what comes out of it. [`crate::run`] shows how a loop hands it to and fro.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use crate::activity::{ActivityKind, Ongoing};
+use crate::activity::ActivityKind;
 use crate::error::Result;
 use crate::event::Event;
-use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
-use crate::provider::{
-    Answer, ConfigurationId, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderReference,
-    SerializedProvider,
-};
-use crate::resource_state::ResourceState;
-use crate::state::{Change, Durability, Snapshot};
+use crate::provider::{Answer, ProviderError};
+use crate::state::{Change, Snapshot};
 use crate::urn::Urn;
-use crate::value::PropertyMap;
-use crate::wire::Callback;
 
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
+use crate::driver::host_calls::{Reply, Work};
 use crate::driver::notice::Notice;
 
 /// Something that the run does from its beginning to its end, such as a registration.
 pub type FlowId = u64;
 /// Something that a flow waits for.
-pub type Ticket = u64;
+pub type WaitId = u64;
 
 /// When something came in.
 #[derive(Clone, Copy)]
@@ -47,9 +40,9 @@ pub enum Input {
     /// Nobody waits for that answer any more.
     Forget(FlowId),
     /// Something that a flow asked for is done.
-    Done(Ticket, Outcome),
+    Done(WaitId, Reply),
     /// Something that a flow asked for was dropped before it was done.
-    Lost(Ticket),
+    Lost(WaitId),
     /// The answer of a provider's call, by its number, that came after the call was given up.
     Late(u64, std::result::Result<Answer, ProviderError>),
     /// The run is to stop gracefully.
@@ -100,7 +93,7 @@ pub enum Action {
         /// The flow that waits.
         flow: FlowId,
         /// Comes back with the outcome, in [`Input::Done`].
-        ticket: Ticket,
+        wait_id: WaitId,
         /// What is to be done.
         work: Work,
     },
@@ -111,7 +104,7 @@ pub enum Action {
         /// May it wait for a record that comes later, to share its flush?
         with_next: bool,
         /// The flow that waits for it, if any does.
-        awaited: Option<(FlowId, Ticket)>,
+        awaited: Option<(FlowId, WaitId)>,
     },
     /// Tell the watcher.
     Tell(Event),
@@ -146,111 +139,4 @@ pub enum Wait {
     },
     /// It no longer has to.
     Ended(u64),
-}
-
-/// A provider that was configured in this run, and has a `close`.
-pub struct Closable {
-    /// The provider.
-    pub object: ObjectId,
-    /// What it was configured with.
-    pub configuration: ConfigurationId,
-    /// The number of the call.
-    pub number: u64,
-    /// The resource on whose behalf it was configured.
-    pub urn: Urn,
-    /// How messages name it.
-    pub class: String,
-}
-
-/// Something outside of the run that takes time.
-pub enum Work {
-    /// What a live provider says of itself.
-    Describe(ObjectId),
-    /// A provider's method.
-    Call(ObjectId, ProviderCall),
-    /// Calls a function of the program, or of a plugin.
-    CallBack {
-        /// How errors name it.
-        label: String,
-        /// The function.
-        function: Callback,
-        /// Its request, as protobuf bytes.
-        request: Vec<u8>,
-    },
-    /// Looks among the program's live providers for the one that a resource names.
-    Find(Arc<ProviderReference>),
-    /// Has the provider that a resource names found or made again.
-    Rebuild(Arc<ProviderReference>),
-    /// Finds what a user named as a provider.
-    Named(Arc<ProviderReference>),
-    /// Was a provider of this class registered by hand?
-    IsByHand(Arc<ProviderReference>),
-    /// The SDK's own form of a provider.
-    Serialize(ObjectId),
-    /// What a resource of the built-in package is asked.
-    BuiltIn(Arc<str>, Method),
-    /// A function of the built-in package; `found` is the resource of this run that its arguments name.
-    Function {
-        /// The function's name.
-        token: String,
-        /// Its arguments.
-        arguments: PropertyMap,
-        /// The resource.
-        found: Option<Arc<ResourceState>>,
-    },
-    /// Starts the plugin of a package for a provider resource.
-    StartPlugin(Box<PackageRequest>, Urn),
-    /// Asks a plugin something that is no method of a resource.
-    AskPlugin(ObjectId, Box<PluginQuestion>),
-    /// Ends a plugin.
-    StopPlugin(ObjectId),
-    /// Ends all plugins.
-    StopPlugins,
-    /// Reads files and addresses, for their hashes.
-    ReadAssets(PropertyMap),
-    /// Lets time pass.
-    Wait(Duration),
-    /// Comes from [`Action::Append`].
-    Durable {
-        /// Resolves when the record is durable, or cannot be.
-        durability: Durability,
-        /// For those who watch activities.
-        ongoing: Option<Ongoing>,
-    },
-    /// Makes this the state, and does away with the journal.
-    Fold(Snapshot),
-    /// Closes providers, each for no longer than this.
-    Close(Vec<Closable>, Duration),
-}
-
-/// The outcome of [`Work`].
-pub enum Outcome {
-    /// Of [`Work::Describe`].
-    Described(std::result::Result<ProviderDescription, ProviderError>),
-    /// Of [`Work::Call`] and [`Work::BuiltIn`].
-    Answered(std::result::Result<Answer, ProviderError>),
-    /// Of [`Work::CallBack`].
-    CalledBack(std::result::Result<Vec<u8>, ProviderError>),
-    /// Of [`Work::Find`], [`Work::Rebuild`], [`Work::Named`] and [`Work::StartPlugin`]. `None`: there is none.
-    Object(std::result::Result<Option<ObjectId>, ProviderError>),
-    /// Of [`Work::IsByHand`].
-    ByHand(bool),
-    /// Of [`Work::Serialize`].
-    Serialized(std::result::Result<SerializedProvider, ProviderError>),
-    /// Of [`Work::Function`]. `None`: there is no such function.
-    Returned(Option<std::result::Result<PropertyMap, String>>),
-    /// Of [`Work::AskPlugin`].
-    PluginAnswered(std::result::Result<PluginAnswer, ProviderError>),
-    /// Of [`Work::StopPlugin`] and [`Work::StopPlugins`].
-    PluginStopped,
-    /// Of [`Work::ReadAssets`].
-    AssetsRead(std::result::Result<PropertyMap, String>),
-    /// Of [`Work::Wait`].
-    Waited,
-    /// Of [`Work::Durable`].
-    Written(Result<()>),
-    /// Of [`Work::Fold`]: was anything written?
-    Folded(Result<bool>),
-    /// Of [`Work::Close`]: what went wrong.
-    Closed(Vec<String>),
 }

@@ -4,29 +4,30 @@ use crate::event::{Event, Severity};
 use crate::operation::Operation;
 use crate::state::Snapshot;
 
-use crate::driver::context::Context;
+use crate::driver::flows::Flows;
 use crate::driver::stop::Failure;
 
-impl Context {
+impl Flows {
     /// Does what comes before the program's first request.
-    pub(in crate::driver) fn begin_operation(&self) {
-        let operation = &self.operation;
-        learn_secrets(operation, &self.base);
+    pub(crate) fn begin_operation(&self) {
+        let doors = &self.doors;
+        let operation = &doors.operation;
+        learn_secrets(operation, &doors.base);
         let config = operation.config.iter();
         let hidden = |secret: bool, value: &str| if secret { "[secret]".to_owned() } else { value.to_owned() };
         let prelude = config.map(|(key, entry)| (key.clone(), hidden(entry.secret, &entry.value))).collect();
-        self.exchange.tell(Event::Prelude(prelude));
+        doors.exchange.tell(Event::Prelude(prelude));
         let unusable = [
             operation.call_limit().err(),
             operation.warns_of_undeclared_outputs().err(),
             operation.tells_of_changed_code().err(),
         ];
         for message in unusable.into_iter().flatten() {
-            self.diagnose(None, Severity::Error, message.clone());
-            self.stop.fail(Failure::new(message), true);
+            doors.reports.diagnose(None, Severity::Error, message.clone());
+            doors.stop.fail(Failure::new(message), true);
         }
-        self.tell_of_interrupted_operations();
-        self.refuse_ambiguous_targets();
+        doors.unresolved.tell_of_interrupted_operations();
+        self.selected.refuse_ambiguous_targets();
     }
 }
 

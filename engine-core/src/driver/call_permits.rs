@@ -1,6 +1,7 @@
 //! Permits for calls of providers: at most `--parallel` calls at a time, and no more than a provider class allows.
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use futures::future::{Either, select};
 
@@ -11,28 +12,66 @@ use crate::urn::Urn;
 use crate::driver::answers::RpcError;
 use crate::driver::calls::class_permits::ClassPermits;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
+use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::Sleep;
 use crate::driver::permits::Permit;
+use crate::driver::permits::Permits;
+use crate::driver::reports::Reports;
+use crate::driver::standing::{Standings, StepState};
+use crate::driver::stop::Stop;
+use crate::driver::waits::Waits;
 
 /// Held while a call goes on.
-pub(in crate::driver) struct CallPermit {
+pub(crate) struct CallPermit {
     _class: Option<Permit>,
     _run: Permit,
 }
 
-impl Context {
+/// Who may call a provider now: `--parallel`, and the limits of provider classes.
+pub(crate) struct CallPermits {
+    /// One for each call that may be made at a time.
+    permits: Permits,
+    exchange: Arc<Exchange>,
+    stop: Arc<Stop>,
+    reports: Arc<Reports>,
+    waits: Arc<Waits>,
+    standings: Arc<Standings>,
+}
+
+impl CallPermits {
+    /// At most `parallel` calls go on at a time.
+    pub(crate) fn new(
+        parallel: usize,
+        exchange: &Arc<Exchange>,
+        stop: &Arc<Stop>,
+        reports: &Arc<Reports>,
+        waits: &Arc<Waits>,
+        standings: &Arc<Standings>,
+    ) -> Self {
+        Self {
+            permits: Permits::new(parallel),
+            exchange: Arc::clone(exchange),
+            stop: Arc::clone(stop),
+            reports: Arc::clone(reports),
+            waits: Arc::clone(waits),
+            standings: Arc::clone(standings),
+        }
+    }
+
     /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
     /// and `diff`) is asked of every resource in every run, whether it changes or not.
-    pub(in crate::driver) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
-        let permit = self.wait_watched(ActivityKind::Permit, urn, "--parallel", self.permits.acquire(1)).await;
-        self.go_on()?;
-        self.tell_call(urn);
+    pub(crate) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
+        self.standings.step_at(urn, StepState::AwaitingPermit);
+        let name = StepState::AwaitingPermit.waits_for();
+        let permit = self.waits.wait_watched(ActivityKind::Permit, urn, name, self.permits.acquire(1)).await;
+        self.reports.go_on()?;
+        self.reports.tell_call(urn);
         Ok(permit)
     }
 
     /// Waits until a provider may be called to create, read, update or delete. While a call waits for its class, it uses none of
     /// the permits of `--parallel`. An error of the kind `Cancelled` if the run stops first.
-    pub(in crate::driver) async fn call_permit(
+    pub(crate) async fn call_permit(
         &self,
         urn: &Urn,
         resolved: &ResolvedProvider,
@@ -44,8 +83,11 @@ impl Context {
         let Some(class) = resolved.class_permits.as_deref() else {
             return Ok(CallPermit { _class: None, _run: self.permit(urn).await? });
         };
-        let (slot, next) =
-            self.wait_watched(ActivityKind::Permit, urn, "its provider class", self.turn_of_class(class)).await?;
+        self.standings.step_at(urn, StepState::AwaitingClass);
+        let (slot, next) = self
+            .waits
+            .wait_watched(ActivityKind::Permit, urn, StepState::AwaitingClass.waits_for(), self.turn_of_class(class))
+            .await?;
         let permit = self.permit(urn).await?;
         class.begin(self.exchange.moment().instant);
         drop(next);
@@ -59,9 +101,9 @@ impl Context {
             None => None,
         };
         let next = class.next.acquire(1).await;
-        self.go_on()?;
+        self.reports.go_on()?;
         if let Some(wait) = class.wait(self.exchange.moment().instant)
-            && let Either::Right(_) = select(pin!(self.exchange.wait(wait)), pin!(self.stop.wait())).await
+            && let Either::Right(_) = select(pin!(self.exchange.ask(Sleep(wait))), pin!(self.stop.wait())).await
         {
             return Err(RpcError::unavailable());
         }
@@ -70,6 +112,6 @@ impl Context {
 }
 
 /// The run ended, for whatever reason, while a call waited for its turn.
-pub(in crate::driver) fn stopped_before_call<E>(_: E) -> ProviderError {
+pub(crate) fn stopped_before_call<E>(_: E) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")
 }

@@ -67,15 +67,15 @@ fn resolved(classes: &PermitsByClass, class: &str, max_concurrency: usize) -> Re
 #[test]
 fn who_waits_for_its_class_takes_no_turn_from_others() {
     let operation = Operation { parallel: 2, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let context = OutsideWorld::new(operation).context;
+    let permits = Arc::clone(&OutsideWorld::new(operation).flows.doors.call_permits);
     let classes = PermitsByClass::default();
     let (one, same, other) =
         (resolved(&classes, "One", 1), resolved(&classes, "One", 7), resolved(&classes, "Other", 1));
     let urn = Urn::unchecked("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::a");
-    let first = context.call_permit(&urn, &one).now_or_never();
+    let first = permits.call_permit(&urn, &one).now_or_never();
     assert!(matches!(first, Some(Ok(_))));
-    assert!(context.call_permit(&urn, &same).now_or_never().is_none());
-    assert!(matches!(context.call_permit(&urn, &other).now_or_never(), Some(Ok(_))));
+    assert!(permits.call_permit(&urn, &same).now_or_never().is_none());
+    assert!(matches!(permits.call_permit(&urn, &other).now_or_never(), Some(Ok(_))));
     drop(first);
-    assert!(matches!(context.call_permit(&urn, &same).now_or_never(), Some(Ok(_))));
+    assert!(matches!(permits.call_permit(&urn, &same).now_or_never(), Some(Ok(_))));
 }

@@ -8,29 +8,36 @@ mod answers;
 mod begin;
 mod call_permits;
 mod calls;
-mod closing;
-mod context;
+mod components;
 mod deletion;
+mod doors;
+mod ending;
 mod exchange;
-mod finish;
+mod flows;
+pub(crate) mod host_calls;
+mod journal;
 mod notice;
 pub(crate) mod outside;
 mod permits;
+mod plan_keeping;
+mod planning;
 mod program;
 mod recovery;
 mod refresh;
+mod refresh_first;
 mod registration;
 mod reports;
 mod requests;
 pub(crate) mod run;
 mod selection;
+pub(crate) mod standing;
 mod steps;
 mod stop;
+mod unresolved;
+mod waits;
 
 #[cfg(test)]
 mod call_permits_tests;
-#[cfg(test)]
-mod closing_tests;
 #[cfg(test)]
 mod tests;
 

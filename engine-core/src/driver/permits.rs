@@ -8,7 +8,7 @@ use futures::channel::oneshot;
 
 /// A number of permits. Requests that exceed the free permits wait in the order in which they came.
 #[derive(Clone)]
-pub(in crate::driver) struct Permits(Arc<AtomicRefCell<Queue>>);
+pub(crate) struct Permits(Arc<AtomicRefCell<Queue>>);
 
 struct Queue {
     free: usize,
@@ -26,18 +26,18 @@ impl Queue {
 }
 
 /// Held while something is done; gives the permits back when it is dropped.
-pub(in crate::driver) struct Permit {
+pub(crate) struct Permit {
     permits: Permits,
     count: usize,
 }
 
 impl Permits {
-    pub(in crate::driver) fn new(count: usize) -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         Self(Arc::new(AtomicRefCell::new(Queue { free: count, waiting: VecDeque::new() })))
     }
 
     /// Waits for so many permits.
-    pub(in crate::driver) async fn acquire(&self, count: usize) -> Permit {
+    pub(crate) async fn acquire(&self, count: usize) -> Permit {
         let waiting = {
             let mut queue = self.0.borrow_mut();
             queue.forget_the_gone();
@@ -86,29 +86,29 @@ impl Drop for Permit {
 }
 
 /// Beside others, or alone.
-pub(in crate::driver) struct SharedOrAlone(Permits);
+pub(crate) struct SharedOrAlone(Permits);
 
 /// More than ever share it at a time.
 const ALL: usize = usize::MAX >> 1;
 
 impl SharedOrAlone {
-    pub(in crate::driver) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Permits::new(ALL))
     }
 
     /// Waits until nobody is alone.
-    pub(in crate::driver) async fn shared(&self) -> Permit {
+    pub(crate) async fn shared(&self) -> Permit {
         self.0.acquire(1).await
     }
 
     /// Waits until nobody else is there.
-    pub(in crate::driver) async fn alone(&self) -> Permit {
+    pub(crate) async fn alone(&self) -> Permit {
         self.0.acquire(ALL).await
     }
 }
 
 /// The outcome of work that is done once, however many ask for it.
-pub(in crate::driver) struct Once<T> {
+pub(crate) struct Once<T> {
     turn: Permits,
     outcome: AtomicRefCell<Option<T>>,
 }
@@ -121,17 +121,17 @@ impl<T> Default for Once<T> {
 
 impl<T: Clone> Once<T> {
     /// Of work that is done already.
-    pub(in crate::driver) fn done(outcome: T) -> Self {
+    pub(crate) fn done(outcome: T) -> Self {
         Self { turn: Permits::new(1), outcome: AtomicRefCell::new(Some(outcome)) }
     }
 
     /// The outcome, if the work is done.
-    pub(in crate::driver) fn get(&self) -> Option<T> {
+    pub(crate) fn get(&self) -> Option<T> {
         self.outcome.borrow().clone()
     }
 
     /// The outcome: the first caller does the work, and the others wait. If the first is dropped, the next does it.
-    pub(in crate::driver) async fn get_or_do(&self, work: impl AsyncFnOnce() -> T) -> T {
+    pub(crate) async fn get_or_do(&self, work: impl AsyncFnOnce() -> T) -> T {
         if let Some(outcome) = self.get() {
             return outcome;
         }

@@ -2,9 +2,10 @@
 //! lock and no randomness of its own.
 //!
 //! What a run does (a registration, a deletion, the end) is written as a flow, an `async fn` over the run's
-//! [`Context`]. The run alone polls its flows, one after the other, and only when something came in.
+//! [`Doors`](crate::driver::doors::Doors). The run alone polls its flows, one after the other, and only when something came in.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,13 +14,14 @@ use std::task::{Context as TaskContext, Poll, Wake, Waker};
 use atomic_refcell::AtomicRefCell;
 use futures::future::BoxFuture;
 
-use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response};
-use crate::driver::context::{Begun, Context};
+use crate::driver::actions::{Action, FlowId, Input, Moment, Response};
+use crate::driver::flows::Flows;
+use crate::driver::standing::Standing;
 use crate::driver::stop::{Failure, panicked};
 
 /// See the module's text.
 pub struct Run {
-    context: Arc<Context>,
+    all: Arc<Flows>,
     flows: HashMap<FlowId, Flow, foldhash::fast::FixedState>,
     ready: Ready,
     told_halt: bool,
@@ -56,56 +58,69 @@ impl Wake for Woken {
     }
 }
 
+impl fmt::Debug for Run {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flows = self.flows.len();
+        formatter.debug_struct("Run").field("flows", &flows).field("standing", &self.all.doors.standings).finish()
+    }
+}
+
 impl Run {
-    pub(super) fn new(context: Arc<Context>) -> Self {
-        Self { context, flows: HashMap::default(), ready: Ready::default(), told_halt: false }
+    pub(super) fn new(all: Arc<Flows>) -> Self {
+        Self { all, flows: HashMap::default(), ready: Ready::default(), told_halt: false }
     }
 
-    /// What the flows see.
-    pub(super) fn context(&self) -> &Arc<Context> {
-        &self.context
+    /// The flows that the run may begin.
+    pub(super) fn all(&self) -> &Arc<Flows> {
+        &self.all
+    }
+
+    /// What is under way: each registration and each step, and what it waits for.
+    #[must_use]
+    pub fn standing(&self) -> Vec<Standing> {
+        self.all.doors.standings.all()
     }
 
     /// A number for a flow that is about to be asked for.
     #[must_use]
     pub fn new_flow(&self) -> FlowId {
-        self.context.exchange.new_flow()
+        self.all.doors.exchange.new_flow()
     }
 
     /// Deals with what came in, as far as that goes now. Gives what is to be done outside, in this order.
     pub fn take(&mut self, moment: Moment, input: Input) -> Vec<Action> {
-        self.context.exchange.set_moment(moment);
+        self.all.doors.exchange.set_moment(moment);
         match input {
-            Input::Begin => self.context.begin_operation(),
+            Input::Begin => self.all.begin_operation(),
             Input::Request(id, request) => {
-                self.begin(id, false, Context::answer(Arc::clone(&self.context), request));
+                self.begin(id, false, Arc::clone(&self.all).answer(request));
             }
             Input::Forget(id) => self.forget(id),
-            Input::Done(ticket, outcome) => self.context.exchange.settle(ticket, outcome),
-            Input::Lost(ticket) => self.context.exchange.lose(ticket),
-            Input::Late(number, answer) => self.context.come_late(number, answer),
+            Input::Done(wait_id, outcome) => self.all.doors.exchange.settle(wait_id, outcome),
+            Input::Lost(wait_id) => self.all.doors.exchange.lose(wait_id),
+            Input::Late(number, answer) => self.all.calls.come_late(number, answer),
             Input::Cancel => {
-                self.context.stop.cancel();
-                self.context.exchange.leave(Action::CancelCalls);
+                self.all.doors.stop.cancel();
+                self.all.doors.exchange.leave(Action::CancelCalls);
             }
             Input::Guard(urn, reason) => {
-                self.context.run_state().guarded.insert(urn, reason);
+                self.all.doors.selection.guard(urn, reason);
             }
-            Input::Note(notice) => self.context.note(notice),
-            Input::Panicked(message) => self.context.stop.fail(Failure::new(message), true),
+            Input::Note(notice) => self.all.doors.notices.note(notice),
+            Input::Panicked(message) => self.all.doors.stop.fail(Failure::new(message), true),
         }
         self.go_on();
-        self.context.exchange.take_actions()
+        self.all.doors.exchange.take_actions()
     }
 
     fn forget(&mut self, id: FlowId) {
         let given_up = self.flows.remove(&id);
         if given_up.as_ref().is_some_and(|flow| flow.is_own) {
             let message = "the program's event loop dropped a task of the run before the run was over";
-            self.context.stop.fail(Failure::new(message), true);
+            self.all.doors.stop.fail(Failure::new(message), true);
         }
         drop(given_up);
-        self.context.exchange.leave(Action::Forgotten(id));
+        self.all.doors.exchange.leave(Action::Forgotten(id));
     }
 
     fn begin(&mut self, id: FlowId, is_own: bool, work: BoxFuture<'static, Option<Response>>) {
@@ -121,22 +136,21 @@ impl Run {
             let Some(id) = self.next_ready() else { break };
             self.poll(id);
         }
-        if !self.told_halt && self.context.stop.is_halted() {
+        if !self.told_halt && self.all.doors.stop.is_halted() {
             self.told_halt = true;
-            self.context.exchange.leave(Action::Halt);
+            self.all.doors.exchange.leave(Action::Halt);
         }
     }
 
     fn begin_own_flows(&mut self) {
-        for (id, begun) in self.context.take_beginning() {
-            let context = Arc::clone(&self.context);
+        for (id, begun) in self.all.doors.exchange.take_beginning() {
             let work = async move {
-                context.follow(begun).await;
+                begun().await;
                 None
             };
             self.begin(id, true, Box::pin(work));
             // Nobody asked for it from outside, so somebody has to be sent to do what it will wait for.
-            self.context.exchange.leave(Action::Drive(id));
+            self.all.doors.exchange.leave(Action::Drive(id));
         }
     }
 
@@ -148,52 +162,20 @@ impl Run {
         // One that was given up may have been woken before.
         let Some(flow) = self.flows.get_mut(&id) else { return };
         flow.woken.is_ready.store(false, Ordering::Relaxed);
-        self.context.exchange.go_on_with(id);
+        self.all.doors.exchange.go_on_with(id);
         let poll = || flow.work.as_mut().poll(&mut TaskContext::from_waker(&flow.waker));
         // One that panicked is over like any other, so that whoever waits for its answer goes on; the run ends with it.
         let response = match catch_unwind(AssertUnwindSafe(poll)) {
             Ok(Poll::Pending) => return,
             Ok(Poll::Ready(response)) => response,
             Err(panic) => {
-                self.context.stop.fail(Failure::new(panicked("the engine", &*panic)), true);
+                self.all.doors.stop.fail(Failure::new(panicked("the engine", &*panic)), true);
                 Some(Response::Panicked)
             }
         };
         self.flows.remove(&id);
         if let Some(response) = response {
-            self.context.exchange.leave(Action::Answer(id, response));
-        }
-    }
-}
-
-impl Context {
-    /// Goes through a flow that the run itself began.
-    pub(in crate::driver) async fn follow(&self, begun: Begun) {
-        match begun {
-            Begun::Reporting(reporting) => self.report(reporting).await,
-            // Told to the first resource that needs it.
-            Begun::Configuring(provider) => drop(self.providers.plugins.ready(&provider).await),
-            Begun::Late(late, answer) => self.take_late(*late, answer).await,
-        }
-    }
-
-    /// Answers a request of the host.
-    fn answer(self: Arc<Self>, request: Request) -> BoxFuture<'static, Option<Response>> {
-        match request {
-            Request::Rpc { method, request } => {
-                Box::pin(async move { Some(Response::Rpc(self.rpc(&method, &request).await)) })
-            }
-            Request::AllTold => Box::pin(async move {
-                self.all_told().await;
-                Some(Response::AllTold)
-            }),
-            Request::Finish(program) => {
-                Box::pin(async move { Some(Response::Finish(Box::new(self.finish(program).await))) })
-            }
-            Request::Serialize(mut snapshot) => Box::pin(async move {
-                let missing = self.serialize_providers(&mut snapshot).await;
-                Some(Response::Serialize(Box::new((snapshot, missing))))
-            }),
+            self.all.doors.exchange.leave(Action::Answer(id, response));
         }
     }
 }

@@ -16,12 +16,12 @@ use crate::urn::STACK_TYPE;
 use crate::value::{PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, encode_properties};
 
-use crate::driver::ProgramEnd;
-use crate::driver::actions::{Outcome, Ticket, Work};
-use crate::driver::context::Given;
-use crate::driver::tests::outside_world::moment;
-
 use super::*;
+use crate::driver::ProgramEnd;
+use crate::driver::actions::{Request, WaitId};
+use crate::driver::doors::{Doors, RunStart};
+use crate::driver::host_calls::{Call, Describe, Reply, Work};
+use crate::driver::tests::outside_world::moment;
 
 struct Alone(Run);
 
@@ -31,14 +31,14 @@ impl Alone {
     }
 
     fn with_ids(new_id: Arc<dyn Fn() -> String + Send + Sync>) -> Self {
-        let context = Context::new(Given {
+        let doors = Doors::new(RunStart {
             operation: Arc::new(Operation::new(OperationKind::Update, "proj", "dev")),
             base: Arc::new(Snapshot::default()),
             crypter: None,
             moment: moment(),
             new_id,
         });
-        let mut alone = Self(Run::new(Arc::new(context)));
+        let mut alone = Self(Run::new(Arc::new(Flows::new(doors))));
         alone.take(Input::Begin);
         let stack = RegisterResourceRequest {
             r#type: STACK_TYPE.to_owned(),
@@ -64,8 +64,8 @@ impl Alone {
         let mut others = Vec::new();
         while let Some(action) = actions.pop() {
             match action {
-                Action::Append { awaited: Some((_, ticket)), .. } => {
-                    actions.extend(self.take(Input::Done(ticket, Outcome::Written(Ok(())))));
+                Action::Append { awaited: Some((_, wait_id)), .. } => {
+                    actions.extend(self.take(Input::Done(wait_id, Reply::Durable(Ok(())))));
                 }
                 other => others.push(other),
             }
@@ -73,12 +73,12 @@ impl Alone {
         others
     }
 
-    /// Registers a resource up to the record of its create; gives that record's ticket.
-    fn begin_create(&mut self) -> (FlowId, Ticket) {
+    /// Registers a resource up to the record of its create; gives that record's wait_id.
+    fn begin_create(&mut self) -> (FlowId, WaitId) {
         let (flow, actions) = self.ask(resource());
-        let (ticket, work) = only_work(actions);
-        assert!(matches!(work, Work::Describe(1)));
-        (flow, only_append(&self.take(Input::Done(ticket, Outcome::Described(Ok(description()))))))
+        let (wait_id, work) = only_work(actions);
+        assert!(matches!(work, Work::Describe(Describe(1))));
+        (flow, only_append(&self.take(Input::Done(wait_id, Reply::Describe(Ok(description()))))))
     }
 }
 
@@ -113,9 +113,9 @@ fn description() -> ProviderDescription {
     ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None }
 }
 
-fn only_work(actions: Vec<Action>) -> (Ticket, Work) {
+fn only_work(actions: Vec<Action>) -> (WaitId, Work) {
     let mut works = actions.into_iter().filter_map(|action| match action {
-        Action::Do { ticket, work, .. } => Some((ticket, work)),
+        Action::Do { wait_id, work, .. } => Some((wait_id, work)),
         _ => None,
     });
     match (works.next(), works.next()) {
@@ -124,25 +124,25 @@ fn only_work(actions: Vec<Action>) -> (Ticket, Work) {
     }
 }
 
-/// The ticket of the only record that somebody waits for; it holds the beginning of a call.
-fn only_append(actions: &[Action]) -> Ticket {
-    let mut tickets = Vec::new();
+/// The wait_id of the only record that somebody waits for; it holds the beginning of a call.
+fn only_append(actions: &[Action]) -> WaitId {
+    let mut wait_ids = Vec::new();
     for action in actions {
         match action {
-            Action::Append { changes, awaited: Some((_, ticket)), .. } => {
+            Action::Append { changes, awaited: Some((_, wait_id)), .. } => {
                 assert!(changes.iter().any(|change| matches!(change, Change::Begin { .. })));
-                tickets.push(*ticket);
+                wait_ids.push(*wait_id);
             }
-            Action::Do { work: Work::Call(..), .. } => panic!("a provider is called before its record is durable"),
+            Action::Do { work: Work::Call(_), .. } => panic!("a provider is called before its record is durable"),
             _ => {}
         }
     }
-    assert_eq!(tickets.len(), 1);
-    tickets[0]
+    assert_eq!(wait_ids.len(), 1);
+    wait_ids[0]
 }
 
-fn created() -> Outcome {
-    Outcome::Answered(Ok(Answer::created("i-1", PropertyMap::new())))
+fn created() -> Reply {
+    Reply::Call(Ok(Answer::created("i-1", PropertyMap::new())))
 }
 
 fn is_told(actions: &[Action], told: impl Fn(&Event) -> bool) -> bool {
@@ -153,19 +153,19 @@ fn is_told(actions: &[Action], told: impl Fn(&Event) -> bool) -> bool {
 fn a_provider_is_called_when_the_record_of_it_is_durable_and_the_step_is_done_when_that_of_its_outcome_is() {
     let mut run = Alone::new();
     let (flow, intent) = run.begin_create();
-    let (call, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
-    assert!(matches!(work, Work::Call(1, call) if matches!(call.method, Method::Create { .. })));
+    let (call, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    assert!(matches!(work, Work::Call(Call(1, call)) if matches!(call.method, Method::Create { .. })));
     let actions = run.take(Input::Done(call, created()));
     // The program goes on at once; who watches is told when it is on the disk.
     assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
     assert!(!is_told(&actions, |event| matches!(event, Event::StepDone(_))));
     let outcome = actions.iter().find_map(|action| match action {
-        Action::Append { awaited: Some((reporting, ticket)), .. } => Some((*reporting, *ticket)),
+        Action::Append { awaited: Some((reporting, wait_id)), .. } => Some((*reporting, *wait_id)),
         _ => None,
     });
-    let Some((reporting, ticket)) = outcome else { panic!("the outcome is recorded") };
+    let Some((reporting, wait_id)) = outcome else { panic!("the outcome is recorded") };
     assert!(actions.iter().any(|action| matches!(action, Action::Drive(flow) if *flow == reporting)));
-    let actions = run.take(Input::Done(ticket, Outcome::Written(Ok(()))));
+    let actions = run.take(Input::Done(wait_id, Reply::Durable(Ok(()))));
     assert!(is_told(&actions, |event| matches!(event, Event::StepDone(step) if step.urn.name() == "thing")));
 }
 
@@ -174,7 +174,7 @@ fn nothing_is_called_where_the_record_cannot_be_written_and_the_run_halts() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
     let full = crate::error::Error::BadState("the disk is full".to_owned().into());
-    let actions = run.take(Input::Done(intent, Outcome::Written(Err(full))));
+    let actions = run.take(Input::Done(intent, Reply::Durable(Err(full))));
     assert!(actions.iter().any(|action| matches!(action, Action::Halt)));
     assert!(!actions.iter().any(|action| matches!(action, Action::Do { .. })));
     assert!(is_told(&actions, |event| matches!(event, Event::StepFailed(_))));
@@ -185,12 +185,12 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
     for late_first in [true, false] {
         let mut run = Alone::new();
         let (_, intent) = run.begin_create();
-        let (ticket, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
-        let Work::Call(_, call) = work else { panic!("the provider is called") };
+        let (wait_id, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+        let Work::Call(Call(_, call)) = work else { panic!("the provider is called") };
         let late = || Input::Late(call.number, Ok(Answer::created("i-1", PropertyMap::new())));
         let given_up = || {
             let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
-            Input::Done(ticket, Outcome::Answered(Err(error)))
+            Input::Done(wait_id, Reply::Call(Err(error)))
         };
         let inputs = if late_first { [late(), given_up()] } else { [given_up(), late()] };
         let mut actions = Vec::new();
@@ -198,7 +198,7 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
             actions.extend(run.take(input));
         }
         run.make_durable(actions);
-        let snapshot = run.0.context().snapshot();
+        let snapshot = run.0.all().finish.snapshot();
         assert_eq!(
             snapshot.resources.iter().filter(|resource| resource.id == "i-1").count(),
             1,
@@ -212,10 +212,10 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
 fn the_end_of_a_run_waits_until_an_answer_that_came_late_is_recorded() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
-    let (ticket, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
-    let Work::Call(_, call) = work else { panic!("the provider is called") };
+    let (wait_id, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    let Work::Call(Call(_, call)) = work else { panic!("the provider is called") };
     let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
-    let given_up = run.take(Input::Done(ticket, Outcome::Answered(Err(error))));
+    let given_up = run.take(Input::Done(wait_id, Reply::Call(Err(error))));
     run.make_durable(given_up);
     let answer = Answer::created("i-1", PropertyMap::new());
     let late = run.take(Input::Late(call.number, Ok(answer)));
@@ -229,9 +229,9 @@ fn the_end_of_a_run_waits_until_an_answer_that_came_late_is_recorded() {
 fn a_request_that_is_given_up_leaves_its_turn_to_others() {
     let mut run = Alone::new();
     let (flow, _) = run.begin_create();
-    assert_eq!(run.0.context().stop.in_flight(), 1);
+    assert_eq!(run.0.all().doors.stop.in_flight(), 1);
     run.take(Input::Forget(flow));
-    assert_eq!(run.0.context().stop.in_flight(), 0);
+    assert_eq!(run.0.all().doors.stop.in_flight(), 0);
     let (_, actions) = run.ask(Request::Finish(ProgramEnd::default()));
     assert!(matches!(only_work(actions).1, Work::Fold(_)));
 }
@@ -255,39 +255,39 @@ fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
     let mut run = Alone::with_ids(Arc::new(|| panic!("no entropy")));
     let (flow, mut actions) = run.ask(resource());
     // Up to where an id is needed.
-    while let Some(Action::Do { ticket, work: Work::Describe(_), .. }) = actions.pop() {
-        actions = run.take(Input::Done(ticket, Outcome::Described(Ok(description()))));
+    while let Some(Action::Do { wait_id, work: Work::Describe(_), .. }) = actions.pop() {
+        actions = run.take(Input::Done(wait_id, Reply::Describe(Ok(description()))));
     }
     let answered = |action: &Action| matches!(action, Action::Answer(id, Response::Panicked) if *id == flow);
     actions.extend(run.take(Input::Forget(0)));
     assert!(actions.iter().any(answered));
-    assert_eq!(run.0.context().stop.in_flight(), 0);
-    assert!(run.0.context().stop.failure().is_some_and(|failure| failure.message.contains("no entropy")));
+    assert_eq!(run.0.all().doors.stop.in_flight(), 0);
+    assert!(run.0.all().doors.stop.failure().is_some_and(|failure| failure.message.contains("no entropy")));
 }
 
 #[test]
 fn what_was_dropped_before_it_was_done_fails_its_step_and_nothing_waits_for_it() {
     let mut run = Alone::new();
     let (flow, intent) = run.begin_create();
-    let (call, _) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
+    let (call, _) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
     let mut actions = run.take(Input::Lost(call));
     // What is known of it is recorded first.
     let recorded = actions.iter().find_map(|action| match action {
-        Action::Append { awaited: Some((_, ticket)), .. } => Some(*ticket),
+        Action::Append { awaited: Some((_, wait_id)), .. } => Some(*wait_id),
         _ => None,
     });
-    actions.extend(recorded.into_iter().flat_map(|ticket| run.take(Input::Done(ticket, Outcome::Written(Ok(()))))));
+    actions.extend(recorded.into_iter().flat_map(|wait_id| run.take(Input::Done(wait_id, Reply::Durable(Ok(()))))));
     assert!(is_told(&actions, |event| matches!(event, Event::StepFailed(_))));
     assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
     // Its object may exist.
-    assert_eq!(run.0.context().snapshot().pending.len(), 1);
+    assert_eq!(run.0.all().finish.snapshot().pending.len(), 1);
 }
 
 #[test]
 fn a_run_whose_own_flow_is_given_up_does_not_say_that_all_is_well() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
-    let (call, _) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
+    let (call, _) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
     let actions = run.take(Input::Done(call, created()));
     let own = actions.iter().find_map(|action| match action {
         Action::Drive(flow) => Some(*flow),
@@ -302,8 +302,8 @@ fn the_same_inputs_give_the_same_actions() {
     let told = || {
         let mut run = Alone::new();
         let (_, intent) = run.begin_create();
-        let (call, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
-        let Work::Call(_, asked) = work else { panic!("the provider is called") };
+        let (call, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+        let Work::Call(Call(_, asked)) = work else { panic!("the provider is called") };
         let mut all: Vec<String> = vec![format!("{asked:?}")];
         all.extend(run.take(Input::Done(call, created())).iter().map(shown));
         all
@@ -313,7 +313,7 @@ fn the_same_inputs_give_the_same_actions() {
 
 fn shown(action: &Action) -> String {
     match action {
-        Action::Do { flow, ticket, .. } => format!("do {flow} {ticket}"),
+        Action::Do { flow, wait_id, .. } => format!("do {flow} {wait_id}"),
         Action::Append { changes, with_next, awaited } => format!("append {changes:?} {with_next} {awaited:?}"),
         Action::Tell(event) => format!("tell {event:?}"),
         Action::TellCall(urn, ago) => format!("call {urn} {ago:?}"),

@@ -1,45 +1,72 @@
-//! Refusing a selection (`--target`, `--exclude`, `--replace`) that names several resources, or none.
+//! What a run knows of resources beside their states: which of them failed, which must stay, and what an import is to know.
 
-use crate::plan::{RegistrationError, bearers, is_unmatched};
+use atomic_refcell::{AtomicRef, AtomicRefCell};
 
-use crate::driver::context::Context;
+use crate::plan::Goal;
+use crate::urn::{Urn, UrnMap, UrnSet};
+use crate::value::PropertyMap;
 
-impl Context {
-    /// Each text of the selection with its option.
-    fn selected_texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let operation = &self.operation;
-        let selections =
-            [("--target", &operation.targets), ("--exclude", &operation.excludes), ("--replace", &operation.replace)];
-        selections.into_iter().flat_map(|(option, texts)| texts.iter().map(move |text| (option, text.as_str())))
+/// See the module's text.
+#[derive(Default)]
+pub(crate) struct Selection {
+    /// Resources that failed or were left out, with continue-on-error.
+    failed: AtomicRefCell<UrnSet>,
+    /// What must not be deleted only because this run did not register it, with the reasons.
+    guarded: AtomicRefCell<UrnMap<String>>,
+    /// In an import: the inputs that the program gives its resources.
+    wanted: AtomicRefCell<UrnMap<PropertyMap>>,
+}
+
+impl Selection {
+    /// Notes that a resource failed, or is left out because of one that did.
+    pub(crate) fn fail(&self, urn: Urn) {
+        self.failed.borrow_mut().insert(urn);
     }
 
-    /// Refuses a selection by a name that several resources bear, before anything is done.
-    pub(super) fn refuse_ambiguous_targets(&self) {
-        let refusals: Vec<RegistrationError> = {
-            let run_state = self.run_state();
-            let refusal = |(option, text): (&str, &str)| {
-                let several = bearers(text, run_state.planner.base().iter().map(|resource| &resource.urn));
-                (several.len() > 1).then(|| RegistrationError::ambiguous_target(option, text, &several))
-            };
-            self.selected_texts().filter_map(refusal).collect()
-        };
-        for refusal in &refusals {
-            self.refuse(refusal);
-        }
+    /// The resources that failed so far.
+    pub(crate) fn failed(&self) -> AtomicRef<'_, UrnSet> {
+        self.failed.borrow()
     }
 
-    /// Refuses a selection that names what is neither in the state nor in the program.
-    pub(super) fn refuse_unknown_targets(&self) -> bool {
-        let missing: Vec<RegistrationError> = {
-            let run_state = self.run_state();
-            let known =
-                || run_state.planner.base().iter().map(|resource| &resource.urn).chain(run_state.planner.all_seen());
-            let unknown = self.selected_texts().filter(|(_, text)| is_unmatched(text, known()));
-            unknown.map(|(option, text)| RegistrationError::unknown_target(option, text, known())).collect()
-        };
-        for refusal in &missing {
-            self.refuse(refusal);
+    /// Did its provider resource fail?
+    pub(crate) fn is_served_by_failure(&self, provider: &str) -> bool {
+        let failed = self.failed();
+        let provider = provider.rsplit_once("::").filter(|_| !failed.is_empty());
+        provider.is_some_and(|(urn, _)| failed.contains(&Urn::unchecked(urn)))
+    }
+
+    /// Does a registration depend on what failed?
+    pub(crate) fn depends_on_failure(&self, goal: &Goal) -> bool {
+        let failed = self.failed();
+        if failed.is_empty() {
+            return false;
         }
-        !missing.is_empty()
+        goal.dependencies
+            .iter()
+            .chain(goal.property_dependencies.values().flatten())
+            .chain(&goal.parent)
+            .chain(&goal.deleted_with)
+            .chain(&goal.replace_with)
+            .any(|urn| failed.contains(urn))
+    }
+
+    /// Notes that a resource must not be deleted only because this run did not register it, and why.
+    pub(crate) fn guard(&self, urn: Urn, reason: String) {
+        self.guarded.borrow_mut().insert(urn, reason);
+    }
+
+    /// What must not be deleted, with the reasons; from then on nothing is guarded.
+    pub(crate) fn take_guarded(&self) -> UrnMap<String> {
+        std::mem::take(&mut *self.guarded.borrow_mut())
+    }
+
+    /// Notes the inputs that the program gives a resource, in an import.
+    pub(crate) fn want(&self, urn: Urn, inputs: PropertyMap) {
+        self.wanted.borrow_mut().insert(urn, inputs);
+    }
+
+    /// In an import: the inputs that the program gives its resources.
+    pub(crate) fn wanted(&self) -> AtomicRef<'_, UrnMap<PropertyMap>> {
+        self.wanted.borrow()
     }
 }

@@ -233,8 +233,6 @@ pub struct Made {
 pub struct Unkept {
     /// The method.
     pub method: String,
-    /// The property, where the error names one.
-    pub property: Option<String>,
     /// The engine's error.
     pub error: String,
 }

@@ -117,8 +117,9 @@ pub(super) async fn results_are_portable(host: &Host) -> Held {
     let ran = host.run(Operation::Up).await;
     is_portable(host, "create").await?;
     if let Some(unkept) = ran.unkept {
-        let (method, property, error) = (unkept.method, unkept.property, unkept.error);
-        return Err(broken(&Finding::Unkept { method, property, error }));
+        // The engine's errors put the property that they are about in quotes.
+        let property = unkept.error.split('\'').nth(1).map(str::to_owned);
+        return Err(broken(&Finding::Unkept { method: unkept.method, property, error: unkept.error }));
     }
     if let Some(error) = ran.error {
         return Err(End::Refused { error });

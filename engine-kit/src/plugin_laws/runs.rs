@@ -371,8 +371,5 @@ async fn resources(stack: &TestStack) -> Result<Map<String, Json>> {
 fn unkept(report: &Report) -> Json {
     let mut errors = report.calls.iter().filter_map(|call| Some((call.method, call.error.as_ref()?)));
     let found = errors.find(|(_, error)| matches!(error.kind, "bad-return" | "unusable-outputs"));
-    found.map_or(Json::Null, |(method, error)| {
-        let property = error.message.split('\'').nth(1);
-        json!({ "method": method, "property": property, "error": error.message })
-    })
+    found.map_or(Json::Null, |(method, error)| json!({ "method": method, "error": error.message }))
 }

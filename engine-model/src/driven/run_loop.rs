@@ -12,7 +12,7 @@ use maloko_core::Operation;
 use maloko_core::environment::Clock;
 use maloko_core::event::EventSink;
 use maloko_core::provider::ProviderHost;
-use maloko_core::run::{Action, FlowId, Input, Outside, Request, Response, Run, Ticket, Work};
+use maloko_core::run::{Action, FlowId, Input, Outside, Request, Response, Run, WaitId, Work};
 use maloko_core::state::Session;
 
 use crate::world::Machine;
@@ -27,6 +27,8 @@ pub struct RunLoop {
     outside: Arc<Outside>,
     run: Mutex<Run>,
     flows: Mutex<BTreeMap<FlowId, Flow>>,
+    /// What was under way when that was last written down, and what it waited for.
+    standing: Mutex<BTreeMap<String, &'static str>>,
     machine: Machine,
 }
 
@@ -72,7 +74,7 @@ impl RunLoop {
             };
             let (outside, run) = Outside::new(operation, session, host, events, late);
             let this = Weak::clone(this);
-            Self { this, outside, run: Mutex::new(run), flows: Mutex::default(), machine }
+            Self { this, outside, run: Mutex::new(run), flows: Mutex::default(), standing: Mutex::default(), machine }
         });
         begun.take(Input::Begin);
         begun
@@ -89,9 +91,12 @@ impl RunLoop {
 
     fn take(&self, input: Input) {
         let actions = locked(&self.run).take(self.outside.moment(), input);
+        if self.machine.world.follows_flows() {
+            self.note_standing();
+        }
         for action in actions {
             match self.outside.act(action) {
-                Some(Action::Do { flow, ticket, work }) => self.begin(flow, ticket, work),
+                Some(Action::Do { flow, wait_id, work }) => self.begin(flow, wait_id, work),
                 Some(Action::Answer(flow, response)) => {
                     let flow = locked(&self.flows).remove(&flow);
                     if let Some(asked) = flow.and_then(|mut flow| flow.asked.take()) {
@@ -107,7 +112,30 @@ impl RunLoop {
         }
     }
 
-    fn begin(&self, flow: FlowId, ticket: Ticket, work: Work) {
+    /// Writes down what stands elsewhere than when this was last asked.
+    fn note_standing(&self) {
+        let Machine { world, process } = &self.machine;
+        let mut known = locked(&self.standing);
+        let now: BTreeMap<String, &'static str> = locked(&self.run)
+            .standing()
+            .into_iter()
+            .map(|it| {
+                let what = it.op.map_or_else(|| "registration".to_owned(), |op| op.to_string());
+                (format!("{what} of {}", it.urn.name()), it.waits_for)
+            })
+            .collect();
+        for (what, waits_for) in &now {
+            if known.get(what) != Some(waits_for) {
+                world.note(&format!("process {process} {what} waits for {waits_for}"));
+            }
+        }
+        for what in known.keys().filter(|what| !now.contains_key(*what)) {
+            world.note(&format!("process {process} {what} goes on or is over"));
+        }
+        *known = now;
+    }
+
+    fn begin(&self, flow: FlowId, wait_id: WaitId, work: Work) {
         let Machine { world, process } = self.machine.clone();
         let way_back = if world.below(2) == 0 { 0 } else { world.below(LONGEST_WAY_BACK) };
         let (this, performed, machine) = (Weak::clone(&self.this), self.outside.perform(work), self.machine.clone());
@@ -115,7 +143,7 @@ impl RunLoop {
             let outcome = performed.await;
             machine.wait(Duration::from_millis(way_back as u64)).await;
             if let Some(this) = this.upgrade() {
-                this.take(Input::Done(ticket, outcome));
+                this.take(Input::Done(wait_id, outcome));
             }
         });
         locked(&self.flows).entry(flow).or_default().works.push(handle);

@@ -394,7 +394,9 @@ fn as_usize(number: u64) -> usize {
 pub fn replay(case: &Case) -> Result<(Result<(), Broken>, String), Box<Failure>> {
     for (scene, _) in scenes(case.seed, case.program, case.setting)? {
         if scene.step == case.step {
-            let (outcome, world) = scene.struck(case);
+            let world = scene.world();
+            world.follow_flows();
+            let outcome = scene.struck_in(&world, case);
             return Ok((outcome.map(drop), world.trace()));
         }
     }

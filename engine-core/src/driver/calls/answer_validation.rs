@@ -9,7 +9,7 @@ use crate::driver::calls::providers::Providers;
 impl Providers {
     /// The answer with its assets read, or why it cannot be kept. What `create` and `update` made is there all the same:
     /// the refusal says which object it is, and keeps those outputs that are fit.
-    pub(in crate::driver) async fn fit_to_keep(
+    pub(crate) async fn fit_to_keep(
         &self,
         method: &str,
         shown: &[PropertyMap],
@@ -95,7 +95,7 @@ fn returned(answer: &mut Answer) -> Vec<&mut PropertyMap> {
 }
 
 /// A `read` or `find` found an object and told nothing of it.
-pub(in crate::driver) fn no_outputs(method: &str) -> ProviderError {
+pub(crate) fn no_outputs(method: &str) -> ProviderError {
     ProviderError::new(
         ProviderErrorKind::BadReturn,
         format!(

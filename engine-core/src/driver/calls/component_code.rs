@@ -10,7 +10,7 @@ use crate::value::{PROVIDER_KEY, PropertyMap};
 
 /// The code that serves a resource.
 #[derive(Clone)]
-pub(in crate::driver) struct ComponentCode {
+pub(crate) struct ComponentCode {
     /// Today's: what the registration says, else the state.
     today: Arc<SerializedProvider>,
     /// That of the state.
@@ -19,26 +19,22 @@ pub(in crate::driver) struct ComponentCode {
 
 impl ComponentCode {
     /// That of a registration, and of the state that it goes on from.
-    pub(in crate::driver) fn new(today: Arc<SerializedProvider>, former: Option<Arc<SerializedProvider>>) -> Self {
+    pub(crate) fn new(today: Arc<SerializedProvider>, former: Option<Arc<SerializedProvider>>) -> Self {
         Self { today, former }
     }
 
     /// Is it other code than that of the state?
-    pub(in crate::driver) fn has_changed(&self) -> bool {
+    pub(crate) fn has_changed(&self) -> bool {
         self.former.as_ref().is_some_and(|former| former.text != self.today.text)
     }
 
     /// As the state keeps it.
-    pub(in crate::driver) fn stored(&self) -> StoredProvider {
+    pub(crate) fn stored(&self) -> StoredProvider {
         StoredProvider::Code(Arc::clone(&self.today))
     }
 
     /// Puts the code into what a method is given; `false` where no code is known, so that nothing can be asked.
-    pub(in crate::driver) fn hand_over(
-        &self,
-        method: &mut Method,
-        for_plugin: &mut Option<Box<PluginArguments>>,
-    ) -> bool {
+    pub(super) fn hand_over(&self, method: &mut Method, for_plugin: &mut Option<Box<PluginArguments>>) -> bool {
         if self.today.is_unknown() && self.former.is_none() {
             return false;
         }
@@ -77,7 +73,7 @@ fn put(bag: &mut PropertyMap, code: &SerializedProvider) {
 }
 
 /// Takes the code out of an answer: the server gives it back with all that it returns.
-pub(in crate::driver) fn take_out(answer: &mut Result<Answer, ProviderError>) {
+pub(super) fn take_out(answer: &mut Result<Answer, ProviderError>) {
     let bags: Vec<&mut PropertyMap> = match answer {
         Ok(
             Answer::Checked { inputs: bag, .. }

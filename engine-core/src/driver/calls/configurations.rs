@@ -18,29 +18,29 @@ use crate::driver::calls::plugins::{PluginProviders, normal, without_internal};
 use crate::driver::permits::Once;
 
 /// One of the configurations of a run.
-pub(in crate::driver) struct ObjectConfiguration {
+pub(crate) struct ObjectConfiguration {
     /// Its number in the run.
-    pub(in crate::driver) number: ConfigurationId,
+    pub(crate) number: ConfigurationId,
     /// The reference to its provider resource; empty for the stack's configuration.
-    pub(in crate::driver) reference: String,
+    pub(crate) reference: String,
     /// By full keys; `None` where something of it is not known yet, in a preview.
-    pub(in crate::driver) values: Option<Arc<PropertyMap>>,
+    pub(crate) values: Option<Arc<PropertyMap>>,
 }
 
 /// The configuring of an object.
-pub(in crate::driver) struct Configuring {
+pub(crate) struct ConfigureOnce {
     /// The first resource that needed it.
     urn: Urn,
     /// Empty until `configure` has returned or raised.
-    pub(in crate::driver) outcome: Once<Result<(), ProviderError>>,
+    pub(crate) outcome: Once<Result<(), ProviderError>>,
     is_closed: AtomicBool,
 }
 
 /// The configurations of one run, and the objects that they were handed to.
-pub(in crate::driver) struct Configurations {
+pub(crate) struct Configurations {
     of_stack: Arc<ObjectConfiguration>,
     explicit: AtomicRefCell<Explicit>,
-    configured: AtomicRefCell<HashMap<(ObjectId, ConfigurationId), Arc<Configuring>, foldhash::fast::FixedState>>,
+    configured: AtomicRefCell<HashMap<(ObjectId, ConfigurationId), Arc<ConfigureOnce>, foldhash::fast::FixedState>>,
     dry_run: bool,
 }
 
@@ -51,7 +51,7 @@ struct Explicit {
 }
 
 impl Configurations {
-    pub(in crate::driver) fn new(operation: &Operation) -> Self {
+    pub(crate) fn new(operation: &Operation) -> Self {
         let values = operation.config.iter().map(|(key, entry)| (key.clone(), Value::from(entry.value.as_str())));
         let of_stack = ObjectConfiguration {
             number: ConfigurationId::default(),
@@ -67,12 +67,12 @@ impl Configurations {
     }
 
     /// The stack's configuration.
-    pub(in crate::driver) fn of_stack(&self) -> Arc<ObjectConfiguration> {
+    pub(super) fn of_stack(&self) -> Arc<ObjectConfiguration> {
         Arc::clone(&self.of_stack)
     }
 
     /// Takes note of a provider resource that the run has registered, and of its inputs.
-    pub(in crate::driver) fn note(&self, resource: &ResourceState, inputs: &PropertyMap) {
+    pub(crate) fn note(&self, resource: &ResourceState, inputs: &PropertyMap) {
         let is_dynamic = resource.urn.provider_package().is_some_and(|package| DYNAMIC_PACKAGES.contains(&package));
         let reference = normal(&resource.as_provider_reference());
         if is_dynamic && !is_default(&reference) {
@@ -82,7 +82,7 @@ impl Configurations {
 
     /// What the objects of resources are configured with that refer to this provider resource: as this run registered it,
     /// else as the run found it.
-    pub(in crate::driver) fn of(
+    pub(crate) fn of(
         &self,
         reference: &str,
         plugins: &PluginProviders,
@@ -114,22 +114,22 @@ impl Configurations {
     }
 
     /// The configuring of an object, begun or not.
-    pub(in crate::driver) fn configuring(
+    pub(super) fn configuring(
         &self,
         object: ObjectId,
         configuration: &ObjectConfiguration,
         urn: &Urn,
-    ) -> Arc<Configuring> {
+    ) -> Arc<ConfigureOnce> {
         let first = || {
             let (outcome, is_closed) = (Once::default(), AtomicBool::new(false));
-            Arc::new(Configuring { urn: urn.clone(), outcome, is_closed })
+            Arc::new(ConfigureOnce { urn: urn.clone(), outcome, is_closed })
         };
         let mut configured = self.configured.borrow_mut();
         Arc::clone(configured.entry((object, configuration.number)).or_insert_with(first))
     }
 
     /// What was configured and not taken before, each with the resource on whose behalf it was.
-    pub(in crate::driver) fn take_configured(&self) -> Vec<(ObjectId, ConfigurationId, Urn)> {
+    pub(super) fn take_configured(&self) -> Vec<(ObjectId, ConfigurationId, Urn)> {
         // They stay known as configured: a call that was given up before it began must not configure an object again.
         let configured = self.configured.borrow();
         let configured = configured.iter().filter(|(_, it)| matches!(it.outcome.get(), Some(Ok(()))));

@@ -6,6 +6,7 @@ pub(super) mod component_code;
 pub(super) mod configurations;
 pub(super) mod no_provider;
 pub(super) mod plugins;
+pub(super) mod provider_plugins;
 pub(super) mod provider_resources;
 pub(super) mod providers;
 pub(super) mod resolved_provider;

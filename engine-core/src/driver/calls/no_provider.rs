@@ -7,7 +7,7 @@ use crate::resource_state::ResourceState;
 use crate::state::{Crypter, unseal};
 
 /// Does the resource hold code of another tool, which cannot be read?
-pub(in crate::driver) fn is_foreign(resource: &ResourceState, crypter: Option<&Crypter>) -> bool {
+pub(crate) fn is_foreign(resource: &ResourceState, crypter: Option<&Crypter>) -> bool {
     match &resource.stored_provider {
         StoredProvider::Absent | StoredProvider::Reference(_) => false,
         StoredProvider::Code(_) => true,
@@ -20,12 +20,12 @@ pub(in crate::driver) fn is_foreign(resource: &ResourceState, crypter: Option<&C
 
 /// A reference that was decrypted outside of a resource: after a change of the passphrase, or by an export in plain
 /// text.
-pub(in crate::driver) fn plain_reference(value: &serde_json::Value) -> Option<ProviderReference> {
+pub(super) fn plain_reference(value: &serde_json::Value) -> Option<ProviderReference> {
     let plaintext: String = serde_json::from_str(value.get("plaintext")?.as_str()?).ok()?;
     serde_json::from_str(&plaintext).ok()
 }
 
-pub(in crate::driver) fn foreign(resource: &ResourceState) -> ProviderError {
+pub(crate) fn foreign(resource: &ResourceState) -> ProviderError {
     ProviderError::new(
         ProviderErrorKind::NoProvider,
         message![
@@ -42,7 +42,7 @@ pub(in crate::driver) fn foreign(resource: &ResourceState) -> ProviderError {
     )
 }
 
-pub(in crate::driver) fn not_found(resource: &ResourceState, reference: &ProviderReference) -> ProviderError {
+pub(crate) fn not_found(resource: &ResourceState, reference: &ProviderReference) -> ProviderError {
     let place = reference.place();
     if place.is_empty() {
         return ProviderError::new(ProviderErrorKind::NoProvider, nameless(resource));
@@ -55,7 +55,7 @@ pub(in crate::driver) fn not_found(resource: &ResourceState, reference: &Provide
 }
 
 /// The host's own reason why an object could not be found again, with what can be done.
-pub(in crate::driver) fn explained(
+pub(crate) fn explained(
     resource: &ResourceState,
     reference: &ProviderReference,
     error: ProviderError,

@@ -21,12 +21,13 @@ use crate::value::{PropertyMap, UNKNOWN_TEXTS, Value};
 
 use crate::driver::answers::RpcError;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::{AskPlugin, StartPlugin};
 use crate::driver::permits::Once;
 
 /// A provider resource's plugin, once it is needed.
-pub(in crate::driver) struct PluginProvider {
+pub(crate) struct PluginProvider {
     /// The provider resource.
-    pub(in crate::driver) urn: Urn,
+    pub(crate) urn: Urn,
     configuration: Configuration,
     /// Its plugin, or why there is none. A plugin that a registration started is there from the beginning.
     started: Once<Result<ObjectId, ProviderError>>,
@@ -55,7 +56,7 @@ impl PluginProvider {
     }
 
     /// The inputs of the provider resource as its plugin has them; `None` where they are not known yet.
-    pub(in crate::driver) fn inputs(&self) -> Option<Arc<PropertyMap>> {
+    pub(crate) fn inputs(&self) -> Option<Arc<PropertyMap>> {
         match &self.configuration {
             Configuration::Known { inputs, .. } => Some(Arc::clone(inputs)),
             Configuration::Unknown => None,
@@ -72,8 +73,8 @@ enum Configuration {
 }
 
 /// The plugins of one run by the references to their provider resources.
-pub(in crate::driver) struct PluginProviders {
-    pub(in crate::driver) exchange: Arc<Exchange>,
+pub(crate) struct PluginProviders {
+    pub(crate) exchange: Arc<Exchange>,
     by_reference: AtomicRefCell<BTreeMap<ProviderKey, Arc<PluginProvider>>>,
     /// The states of provider resources that the run began with, by reference.
     resources: BTreeMap<String, Arc<ResourceState>>,
@@ -94,13 +95,13 @@ pub(in crate::driver) struct PluginProviders {
 type ProviderKey = (String, Vec<PackageRequest>);
 
 /// The reference to a default provider resource, or why there is none.
-pub(in crate::driver) type DefaultProvider = Once<Result<String, RpcError>>;
+pub(crate) type DefaultProvider = Once<Result<String, RpcError>>;
 
 /// What begins the references to packages that the program registers.
 const PACKAGE: &str = "maloko:package:";
 
 /// A reference with one form for ids that are not known yet.
-pub(in crate::driver) fn normal(reference: &str) -> String {
+pub(super) fn normal(reference: &str) -> String {
     match reference.rsplit_once("::") {
         Some((urn, id)) if UNKNOWN_TEXTS.contains(&id) => format!("{urn}::"),
         _ => reference.to_owned(),
@@ -108,7 +109,7 @@ pub(in crate::driver) fn normal(reference: &str) -> String {
 }
 
 impl PluginProviders {
-    pub(in crate::driver) fn new(exchange: Arc<Exchange>, operation: &Operation, base: &Snapshot) -> Self {
+    pub(crate) fn new(exchange: Arc<Exchange>, operation: &Operation, base: &Snapshot) -> Self {
         let providers =
             base.resources.iter().filter(|resource| resource.custom && resource.urn.provider_package().is_some());
         let resources = providers.map(|resource| (resource.as_provider_reference(), Arc::clone(resource))).collect();
@@ -126,17 +127,13 @@ impl PluginProviders {
     }
 
     /// Starts a plugin for a provider resource that is registered.
-    pub(in crate::driver) async fn start(
-        &self,
-        package: &PackageRequest,
-        urn: &Urn,
-    ) -> Result<ObjectId, ProviderError> {
+    pub(crate) async fn start(&self, package: &PackageRequest, urn: &Urn) -> Result<ObjectId, ProviderError> {
         self.was_started.store(true, Ordering::Relaxed);
-        self.exchange.start_plugin(package.clone(), urn.clone()).await
+        self.exchange.ask(StartPlugin(Box::new(package.clone()), urn.clone())).await
     }
 
     /// Takes note of a provider resource that was registered, with its plugin and what that is configured with.
-    pub(in crate::driver) fn register(
+    pub(crate) fn register(
         &self,
         resource: &ResourceState,
         plugin: ObjectId,
@@ -157,28 +154,28 @@ impl PluginProviders {
     }
 
     /// The state of a provider resource that the run began with.
-    pub(in crate::driver) fn resource(&self, reference: &str) -> Option<&Arc<ResourceState>> {
+    pub(crate) fn resource(&self, reference: &str) -> Option<&Arc<ResourceState>> {
         self.resources.get(reference)
     }
 
     /// The outcome of registering the default provider resource of a package: its reference.
-    pub(in crate::driver) fn default_provider(&self, package: &PackageRequest) -> Arc<DefaultProvider> {
+    pub(crate) fn default_provider(&self, package: &PackageRequest) -> Arc<DefaultProvider> {
         let mut defaults = self.defaults.borrow_mut();
         Arc::clone(defaults.entry(package.clone()).or_default())
     }
 
     /// Takes note of the provider resource that makes a component.
-    pub(in crate::driver) fn note_component(&self, urn: &Urn, provider: &str) {
+    pub(crate) fn note_component(&self, urn: &Urn, provider: &str) {
         self.components.borrow_mut().insert(urn.clone(), provider.to_owned());
     }
 
     /// The provider resource that made a component in this run, by its reference.
-    pub(in crate::driver) fn provider_of_component(&self, urn: &Urn) -> Option<String> {
+    pub(crate) fn provider_of_component(&self, urn: &Urn) -> Option<String> {
         self.components.borrow().get(urn).cloned()
     }
 
     /// Takes note of a package that the program registers; equal ones have one reference.
-    pub(in crate::driver) fn add_package(&self, package: PackageRequest) -> String {
+    pub(crate) fn add_package(&self, package: PackageRequest) -> String {
         let mut packages = self.packages.borrow_mut();
         let number = packages.iter().position(|known| *known == package).unwrap_or_else(|| {
             packages.push(package);
@@ -188,21 +185,18 @@ impl PluginProviders {
     }
 
     /// A package that the program registered.
-    pub(in crate::driver) fn package(&self, reference: &str) -> Option<PackageRequest> {
+    pub(crate) fn package(&self, reference: &str) -> Option<PackageRequest> {
         let number: usize = reference.strip_prefix(PACKAGE)?.parse().ok()?;
         self.packages.borrow().get(number).cloned()
     }
 
     /// The plugin of a provider resource: of one that this run registered, else of a resource that it began with.
-    pub(in crate::driver) fn of(&self, reference: &str) -> Result<Arc<PluginProvider>, ProviderError> {
+    pub(crate) fn of(&self, reference: &str) -> Result<Arc<PluginProvider>, ProviderError> {
         self.in_environment(reference, Vec::new(), None)
     }
 
     /// The plugin that serves a resource.
-    pub(in crate::driver) fn of_resource(
-        &self,
-        resource: &ResourceState,
-    ) -> Result<Arc<PluginProvider>, ProviderError> {
+    pub(super) fn of_resource(&self, resource: &ResourceState) -> Result<Arc<PluginProvider>, ProviderError> {
         match resource.code() {
             None => self.of(&resource.provider),
             Some(_) => self.in_environment(&resource.provider, self.environments_of(&resource.urn)?, None),
@@ -211,7 +205,7 @@ impl PluginProviders {
 
     /// The plugin that runs the code of a resource which a component's plugin registers. `inputs` are those of its provider
     /// resource.
-    pub(in crate::driver) fn of_component(
+    pub(crate) fn of_component(
         &self,
         urn: &Urn,
         component: &str,
@@ -280,22 +274,22 @@ impl PluginProviders {
     }
 
     /// All whose plugins were asked for.
-    pub(in crate::driver) fn all(&self) -> Vec<Arc<PluginProvider>> {
+    pub(crate) fn all(&self) -> Vec<Arc<PluginProvider>> {
         let known = self.by_reference.borrow();
         known.values().filter(|provider| provider.was_needed.load(Ordering::Relaxed)).cloned().collect()
     }
 
     /// Was any plugin asked for?
-    pub(in crate::driver) fn were_needed(&self) -> bool {
+    pub(crate) fn were_needed(&self) -> bool {
         !self.by_reference.borrow().is_empty() || self.was_started.load(Ordering::Relaxed)
     }
 
     /// The number of a provider's plugin, started and configured; `None` where its configuration is not known yet.
-    pub(in crate::driver) async fn ready(&self, provider: &PluginProvider) -> Result<Option<ObjectId>, ProviderError> {
+    pub(crate) async fn ready(&self, provider: &PluginProvider) -> Result<Option<ObjectId>, ProviderError> {
         let Configuration::Known { package, id, inputs } = &provider.configuration else { return Ok(None) };
         provider.was_needed.store(true, Ordering::Relaxed);
         let started = provider.started.get_or_do(async || {
-            let started = self.exchange.start_plugin((**package).clone(), provider.urn.clone()).await;
+            let started = self.exchange.ask(StartPlugin(Box::new((**package).clone()), provider.urn.clone())).await;
             started.map_err(|mut error| {
                 error.message = format!("its provider cannot be loaded: {}", error.message).into();
                 error
@@ -304,7 +298,10 @@ impl PluginProviders {
         let plugin = started.await?;
         let configured = provider.configured.get_or_do(async || {
             let (urn, id, inputs) = (provider.urn.clone(), id.clone(), (**inputs).clone());
-            self.exchange.ask_plugin(plugin, PluginQuestion::Configure { urn, id, inputs }).await.map(|_| ())
+            self.exchange
+                .ask(AskPlugin(plugin, Box::new(PluginQuestion::Configure { urn, id, inputs })))
+                .await
+                .map(|_| ())
         });
         configured.await?;
         Ok(Some(plugin))
@@ -328,10 +325,10 @@ fn no_environment(urn: &Urn) -> ProviderError {
 }
 
 /// The member of a provider resource's inputs that is the engine's own.
-pub(in crate::driver) const INTERNAL: &str = "__internal";
+pub(crate) const INTERNAL: &str = "__internal";
 
 /// Inputs of a provider resource as its plugin is told them.
-pub(in crate::driver) fn without_internal(inputs: &PropertyMap) -> PropertyMap {
+pub(crate) fn without_internal(inputs: &PropertyMap) -> PropertyMap {
     inputs.iter().filter(|(key, _)| *key != INTERNAL).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
@@ -343,7 +340,7 @@ pub fn package_of_resource(resource: &ResourceState) -> PackageRequest {
 }
 
 /// The package of a provider resource with these inputs.
-pub(in crate::driver) fn package_of_inputs(name: &str, inputs: &PropertyMap) -> PackageRequest {
+pub(super) fn package_of_inputs(name: &str, inputs: &PropertyMap) -> PackageRequest {
     let empty = PropertyMap::new();
     let internal = match inputs.get(INTERNAL).map(Value::plain) {
         Some(Value::Object(members)) => members,
@@ -379,7 +376,7 @@ pub(in crate::driver) fn package_of_inputs(name: &str, inputs: &PropertyMap) -> 
 }
 
 /// What stands for the answer of a plugin whose configuration is not known yet.
-pub(in crate::driver) fn unconfigured_answer(method: &Method) -> Answer {
+pub(super) fn unconfigured_answer(method: &Method) -> Answer {
     match method {
         Method::Check { news, .. } => Answer::Checked { inputs: news.clone(), failures: Vec::new() },
         Method::Diff { .. } => Answer::Diffed(DiffAnswer { changes: Some(true), ..DiffAnswer::default() }),

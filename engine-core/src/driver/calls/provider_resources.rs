@@ -10,9 +10,10 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::driver::calls::plugins::{INTERNAL, PluginProviders, without_internal};
+use crate::driver::host_calls::{AskPlugin, StopPlugin};
 
 /// A provider resource that is registered, with the plugin that was started for it.
-pub(in crate::driver) struct ProviderResource {
+pub(crate) struct ProviderResource {
     urn: Urn,
     package: PackageRequest,
     plugin: AtomicRefCell<ObjectId>,
@@ -21,7 +22,7 @@ pub(in crate::driver) struct ProviderResource {
 
 impl ProviderResource {
     /// Starts the plugin of a provider resource.
-    pub(in crate::driver) async fn start(
+    pub(crate) async fn start(
         plugins: &PluginProviders,
         package: PackageRequest,
         urn: &Urn,
@@ -36,12 +37,12 @@ impl ProviderResource {
     }
 
     /// The plugin that is to be configured by the resource.
-    pub(in crate::driver) fn plugin(&self) -> ObjectId {
+    pub(crate) fn plugin(&self) -> ObjectId {
         *self.plugin.borrow()
     }
 
     /// Asks the plugin what a resource is asked otherwise.
-    pub(in crate::driver) async fn ask(
+    pub(crate) async fn ask(
         &self,
         plugins: &PluginProviders,
         method: Method,
@@ -53,14 +54,14 @@ impl ProviderResource {
             Method::Check { olds, news } => {
                 if std::mem::take(&mut *self.was_compared.borrow_mut()) {
                     // It is replaced: the new one has a plugin of its own.
-                    plugins.exchange.stop_plugin(self.plugin()).await;
+                    plugins.exchange.ask(StopPlugin(self.plugin())).await;
                     let plugin = plugins.start(&self.package, &self.urn).await?;
                     *self.plugin.borrow_mut() = plugin;
                 }
                 let internal = news.get(INTERNAL).cloned();
                 let question =
                     PluginQuestion::CheckConfig { urn, olds: without_internal(&olds), news: without_internal(&news) };
-                match plugins.exchange.ask_plugin(self.plugin(), question).await? {
+                match plugins.exchange.ask(AskPlugin(self.plugin(), Box::new(question))).await? {
                     PluginAnswer::Checked { mut inputs, failures } => {
                         inputs.extend(internal.map(|internal| (INTERNAL.to_owned(), internal)));
                         Ok(Answer::Checked { inputs, failures })
@@ -77,7 +78,7 @@ impl ProviderResource {
                     news: without_internal(&news),
                     ignore_changes,
                 };
-                diff_of(plugins.exchange.ask_plugin(self.plugin(), question).await?)
+                diff_of(plugins.exchange.ask(AskPlugin(self.plugin(), Box::new(question))).await?)
             }
             Method::Close => Ok(Answer::Closed),
             other => {
@@ -89,7 +90,7 @@ impl ProviderResource {
 }
 
 /// What a plugin says of the configurations of provider resources that it compared.
-pub(in crate::driver) fn diff_of(answer: PluginAnswer) -> Result<Answer, ProviderError> {
+pub(super) fn diff_of(answer: PluginAnswer) -> Result<Answer, ProviderError> {
     match answer {
         PluginAnswer::Diffed(answer) => Ok(Answer::Diffed(answer)),
         _ => Err(wrong_answer()),
@@ -97,6 +98,6 @@ pub(in crate::driver) fn diff_of(answer: PluginAnswer) -> Result<Answer, Provide
 }
 
 /// The error of a plugin that answers something else than what it was asked.
-pub(in crate::driver) fn wrong_answer() -> ProviderError {
+pub(crate) fn wrong_answer() -> ProviderError {
     ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the question")
 }

@@ -22,7 +22,6 @@ use crate::state::{Crypter, Snapshot, unseal};
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
-use crate::driver::actions::Closable;
 use crate::driver::calls::class_permits::PermitsByClass;
 use crate::driver::calls::component_code::{ComponentCode, take_out};
 use crate::driver::calls::configurations::{Configurations, ObjectConfiguration};
@@ -31,30 +30,31 @@ use crate::driver::calls::plugins::{PluginProviders, unconfigured_answer};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::{AskPlugin, BuiltIn, Call, Closable, Describe, Find, IsByHand, ReadAssets, Rebuild};
 
 mod for_imports;
 
 /// The live objects of one run.
-pub(in crate::driver) struct Providers {
+pub(crate) struct Providers {
     exchange: Arc<Exchange>,
     crypter: Option<Crypter>,
     project: String,
     redactor: Arc<Redactor>,
-    known: AtomicRefCell<Known>,
+    known: AtomicRefCell<KnownProviders>,
     class_permits: PermitsByClass,
     next_call: AtomicU64,
     /// By resource: the method that failed last.
     failed: AtomicRefCell<BTreeMap<Urn, &'static str>>,
     /// What plugins serve.
-    pub(in crate::driver) plugins: PluginProviders,
+    pub(crate) plugins: PluginProviders,
     /// What live objects are configured with.
-    pub(in crate::driver) configurations: Configurations,
+    pub(crate) configurations: Configurations,
 }
 
 type ObjectMap<V> = HashMap<ObjectId, V, foldhash::fast::FixedState>;
 
 #[derive(Default)]
-struct Known {
+struct KnownProviders {
     described: ObjectMap<ProviderDescription>,
     /// For objects that the program registered: the object that serves for it, which is the first of equal reference.
     serving: ObjectMap<ObjectId>,
@@ -69,7 +69,7 @@ struct Known {
 }
 
 impl Providers {
-    pub(in crate::driver) fn new(
+    pub(crate) fn new(
         exchange: Arc<Exchange>,
         operation: &Operation,
         crypter: Option<Crypter>,
@@ -89,7 +89,7 @@ impl Providers {
         }
     }
 
-    fn known(&self) -> AtomicRefMut<'_, Known> {
+    fn known(&self) -> AtomicRefMut<'_, KnownProviders> {
         self.known.borrow_mut()
     }
 
@@ -97,7 +97,7 @@ impl Providers {
         if let Some(description) = self.known().described.get(&object) {
             return Ok(description.clone());
         }
-        let mut description = self.exchange.describe(object).await?;
+        let mut description = self.exchange.ask(Describe(object)).await?;
         if !description.capabilities.delete {
             Arc::make_mut(&mut description.reference).lacks_delete = true;
         }
@@ -116,7 +116,7 @@ impl Providers {
     }
 
     /// Notes that the program passed this object for that resource. `provider`: the reference to its provider resource.
-    pub(in crate::driver) async fn register_with(
+    pub(crate) async fn register_with(
         &self,
         urn: &Urn,
         object: ObjectId,
@@ -127,7 +127,7 @@ impl Providers {
     }
 
     /// Notes that the program passed this object for that resource. Gives the object that serves for it.
-    pub(in crate::driver) async fn register(
+    pub(crate) async fn register(
         &self,
         urn: &Urn,
         object: ObjectId,
@@ -151,7 +151,7 @@ impl Providers {
 
     /// The object that serves a resource, by the ladder: registered for the resource in this run; of equal reference in
     /// this run; registered by hand or found again by the host; else an error that names the ways out.
-    pub(in crate::driver) async fn resolve(&self, resource: &ResourceState) -> Result<ResolvedProvider, ProviderError> {
+    pub(crate) async fn resolve(&self, resource: &ResourceState) -> Result<ResolvedProvider, ProviderError> {
         if let Some(resolved) = ResolvedProvider::built_in(&resource.kind) {
             return Ok(resolved);
         }
@@ -177,7 +177,12 @@ impl Providers {
         let object = match same {
             Some(object) => object,
             None => {
-                match self.exchange.rebuild(&reference).await.map_err(|error| explained(resource, &reference, error))? {
+                match self
+                    .exchange
+                    .ask(Rebuild(Arc::clone(&reference)))
+                    .await
+                    .map_err(|error| explained(resource, &reference, error))?
+                {
                     Some(object) => {
                         if reference.is_complete() {
                             self.known().by_reference.insert(identity, object);
@@ -194,7 +199,7 @@ impl Providers {
     }
 
     /// The object for a deletion; `None` where there is none, and its resource goes without a call.
-    pub(in crate::driver) async fn resolve_for_deletion(
+    pub(crate) async fn resolve_for_deletion(
         &self,
         resource: &ResourceState,
     ) -> Result<Option<ResolvedProvider>, ProviderError> {
@@ -210,7 +215,7 @@ impl Providers {
     }
 
     /// Has secret code hidden in messages. The lines of a program's text are words of everything else, and are no such code.
-    pub(in crate::driver) fn learn_code(&self, code: &SerializedProvider) {
+    pub(crate) fn learn_code(&self, code: &SerializedProvider) {
         if code.secret && !code.text.contains('\n') {
             self.redactor.learn(&code.text);
         }
@@ -218,7 +223,7 @@ impl Providers {
 
     /// Will there be an object when the resource is to be deleted? Asked in a preview, so that no factory of the user's
     /// is called.
-    pub(in crate::driver) async fn can_resolve(&self, resource: &ResourceState) -> Result<(), ProviderError> {
+    pub(crate) async fn can_resolve(&self, resource: &ResourceState) -> Result<(), ProviderError> {
         let reference = match &resource.stored_provider {
             _ if self.serves(&resource.urn) || ResolvedProvider::built_in(&resource.kind).is_some() => return Ok(()),
             _ if resource.served_by() == ServedBy::Plugin => {
@@ -226,7 +231,7 @@ impl Providers {
             }
             _ => self.stored_reference(resource)?,
         };
-        if self.exchange.is_by_hand(&reference).await {
+        if self.exchange.ask(IsByHand(Arc::clone(&reference))).await {
             return Ok(());
         }
         match self.resolve_for_deletion(resource).await {
@@ -237,12 +242,12 @@ impl Providers {
     }
 
     /// Did the program register an object for a resource in this run?
-    pub(in crate::driver) fn serves(&self, urn: &Urn) -> bool {
+    pub(crate) fn serves(&self, urn: &Urn) -> bool {
         self.known().by_urn.contains_key(urn)
     }
 
     /// The object that the program registered for a resource in this run, as the stack's configuration configures it.
-    pub(in crate::driver) async fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
+    pub(crate) async fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
         let object = self.known().by_urn.get(urn).copied()?;
         let of_stack = self.configurations.of_stack();
         Some(self.describe(object).await.map(|description| self.resolved(object, &description, of_stack)))
@@ -250,7 +255,7 @@ impl Providers {
 
     /// Is the object that serves a resource known by now: registered for the resource, or handed over by the program
     /// with an equal reference? Nothing is rebuilt from what is stored.
-    pub(in crate::driver) async fn is_live(&self, resource: &ResourceState) -> bool {
+    pub(crate) async fn is_live(&self, resource: &ResourceState) -> bool {
         if self.serves(&resource.urn) {
             return true;
         }
@@ -262,7 +267,7 @@ impl Providers {
         if self.known().by_reference.contains_key(&reference) {
             return true;
         }
-        match self.exchange.find(&reference).await {
+        match self.exchange.ask(Find(Arc::clone(&reference))).await {
             Ok(Some(object)) => {
                 self.known().by_reference.entry(reference).or_insert(object);
                 true
@@ -273,10 +278,7 @@ impl Providers {
     }
 
     /// The reference that a resource holds, or why there is none.
-    pub(in crate::driver) fn stored_reference(
-        &self,
-        resource: &ResourceState,
-    ) -> Result<Arc<ProviderReference>, ProviderError> {
+    pub(crate) fn stored_reference(&self, resource: &ResourceState) -> Result<Arc<ProviderReference>, ProviderError> {
         match &resource.stored_provider {
             StoredProvider::Reference(reference) => Ok(Arc::clone(reference)),
             StoredProvider::Sealed(ciphertext) => {
@@ -297,7 +299,7 @@ impl Providers {
     }
 
     /// A reference with another revision; the same one for the same revision, because each is encrypted by itself.
-    pub(in crate::driver) fn with_revision(
+    pub(crate) fn with_revision(
         &self,
         reference: &Arc<ProviderReference>,
         revision: Revision,
@@ -313,13 +315,13 @@ impl Providers {
     }
 
     /// A number for a call that is about to be made.
-    pub(in crate::driver) fn next_number(&self) -> u64 {
+    pub(crate) fn next_number(&self) -> u64 {
         self.next_call.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
     /// answered here, as the SDK's base classes do.
-    pub(in crate::driver) async fn call(
+    pub(crate) async fn call(
         &self,
         resolved: &ResolvedProvider,
         urn: &Urn,
@@ -329,7 +331,7 @@ impl Providers {
     }
 
     /// The same, with what a plugin is told beside the method's arguments.
-    pub(in crate::driver) async fn call_with(
+    pub(crate) async fn call_with(
         &self,
         resolved: &ResolvedProvider,
         urn: &Urn,
@@ -340,7 +342,7 @@ impl Providers {
     }
 
     /// Calls a method of an object under a number, by which the call can be cancelled.
-    pub(in crate::driver) async fn call_numbered(
+    pub(crate) async fn call_numbered(
         &self,
         number: u64,
         resolved: &ResolvedProvider,
@@ -350,7 +352,7 @@ impl Providers {
     ) -> Result<Answer, ProviderError> {
         let (object, configuration) = match &resolved.server {
             ProviderKind::Live { object, configuration, .. } => (*object, configuration),
-            ProviderKind::BuiltIn { kind } => return self.exchange.built_in(kind, method).await,
+            ProviderKind::BuiltIn { kind } => return self.exchange.ask(BuiltIn(Arc::clone(kind), method)).await,
             ProviderKind::Plugin(provider) => {
                 let (mut method, mut for_plugin) = (method, for_plugin);
                 let is_known = resolved.code.as_ref().is_none_or(|code| code.hand_over(&mut method, &mut for_plugin));
@@ -385,19 +387,19 @@ impl Providers {
 
     /// Asks the plugin that serves a resource something that is not about the resource; `None` where its configuration is
     /// not known yet.
-    pub(in crate::driver) async fn ask_plugin(
+    pub(crate) async fn ask_plugin(
         &self,
         resolved: &ResolvedProvider,
         question: PluginQuestion,
     ) -> Result<Option<PluginAnswer>, ProviderError> {
         let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(None) };
         let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(None) };
-        self.exchange.ask_plugin(plugin, question).await.map(Some)
+        self.exchange.ask(AskPlugin(plugin, Box::new(question))).await.map(Some)
     }
 
     /// Asks a plugin for something during which it registers resources. When one of them fails, the SDK in the plugin may
     /// wait for it for ever: nobody waits for the plugin then. `halted` resolves when the run is to end.
-    pub(in crate::driver) async fn ask_plugin_until(
+    pub(crate) async fn ask_plugin_until(
         &self,
         halted: impl Future<Output = ()> + Send,
         resolved: &ResolvedProvider,
@@ -410,17 +412,17 @@ impl Providers {
     }
 
     /// Puts hashes into the assets of the properties.
-    pub(in crate::driver) async fn complete_assets(&self, properties: &mut PropertyMap) -> Result<(), String> {
+    pub(crate) async fn complete_assets(&self, properties: &mut PropertyMap) -> Result<(), String> {
         if !assets::any_in(properties) {
             return Ok(());
         }
-        *properties = self.exchange.read_assets(std::mem::take(properties)).await?;
+        *properties = self.exchange.ask(ReadAssets(std::mem::take(properties))).await?;
         Ok(())
     }
 
     async fn ask_host(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let (urn, method) = (call.urn.clone(), call.method.name());
-        let answer = self.exchange.call(object, call).await;
+        let answer = self.exchange.ask(Call(object, call)).await;
         if answer.is_err() {
             self.failed.borrow_mut().insert(urn, method);
         }
@@ -428,7 +430,7 @@ impl Providers {
     }
 
     /// The method of a resource's provider that failed last.
-    pub(in crate::driver) fn failed_method(&self, urn: &Urn) -> Option<&'static str> {
+    pub(crate) fn failed_method(&self, urn: &Urn) -> Option<&'static str> {
         self.failed.borrow().get(urn).copied()
     }
 
@@ -454,7 +456,7 @@ impl Providers {
     }
 
     /// The objects that were configured and have a `close`, once for each configuration.
-    pub(in crate::driver) fn take_closable(&self) -> Vec<Closable> {
+    pub(crate) fn take_closable(&self) -> Vec<Closable> {
         let configured = self.configurations.take_configured().into_iter();
         let closable = configured.filter_map(|(object, configuration, urn)| {
             let known = self.known();

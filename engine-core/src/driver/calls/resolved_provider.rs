@@ -17,7 +17,7 @@ use crate::driver::calls::plugins::PluginProvider;
 use crate::driver::calls::provider_resources::ProviderResource;
 
 /// The class (or constant) of a reference, as messages name it.
-pub(in crate::driver) fn class_of(reference: &ProviderReference) -> String {
+pub(super) fn class_of(reference: &ProviderReference) -> String {
     if reference.name.is_empty() {
         "(an object literal)".to_owned()
     } else if reference.module.is_empty() {
@@ -29,19 +29,19 @@ pub(in crate::driver) fn class_of(reference: &ProviderReference) -> String {
 
 /// What serves a resource.
 #[derive(Clone)]
-pub(in crate::driver) struct ResolvedProvider {
-    pub(in crate::driver) server: ProviderKind,
-    pub(in crate::driver) capabilities: Capabilities,
+pub(crate) struct ResolvedProvider {
+    pub(crate) server: ProviderKind,
+    pub(crate) capabilities: Capabilities,
     /// Which of its objects' names the engine fills in.
-    pub(in crate::driver) autonaming: Option<Autonaming>,
+    pub(crate) autonaming: Option<Autonaming>,
     /// The turns of its class, where that limits its calls.
-    pub(in crate::driver) class_permits: Option<Arc<ClassPermits>>,
+    pub(crate) class_permits: Option<Arc<ClassPermits>>,
     /// The code that its plugin is to run.
-    pub(in crate::driver) code: Option<ComponentCode>,
+    pub(crate) code: Option<ComponentCode>,
 }
 
 #[derive(Clone)]
-pub(in crate::driver) enum ProviderKind {
+pub(crate) enum ProviderKind {
     /// A live object, what stands for it in the state, and what it is configured with.
     Live { object: ObjectId, reference: Arc<ProviderReference>, configuration: Arc<ObjectConfiguration> },
     /// The engine, for a type of the built-in package.
@@ -67,7 +67,7 @@ const EVERYTHING: Capabilities = Capabilities {
 
 impl ResolvedProvider {
     /// By a live object.
-    pub(in crate::driver) fn live(
+    pub(crate) fn live(
         object: ObjectId,
         description: &ProviderDescription,
         class_permits: Option<Arc<ClassPermits>>,
@@ -84,7 +84,7 @@ impl ResolvedProvider {
     }
 
     /// By the engine; `None` when the type is none of its own.
-    pub(in crate::driver) fn built_in(kind: &str) -> Option<Self> {
+    pub(crate) fn built_in(kind: &str) -> Option<Self> {
         builtin::serves(kind).then(|| Self {
             server: ProviderKind::BuiltIn { kind: kind.into() },
             capabilities: EVERYTHING,
@@ -95,24 +95,24 @@ impl ResolvedProvider {
     }
 
     /// By a plugin.
-    pub(in crate::driver) fn plugin(provider: Arc<PluginProvider>) -> Self {
+    pub(crate) fn plugin(provider: Arc<PluginProvider>) -> Self {
         let server = ProviderKind::Plugin(provider);
         Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None }
     }
 
     /// By a plugin that runs code.
-    pub(in crate::driver) fn of_component(provider: Arc<PluginProvider>, code: ComponentCode) -> Self {
+    pub(crate) fn of_component(provider: Arc<PluginProvider>, code: ComponentCode) -> Self {
         Self { code: Some(code), ..Self::plugin(provider) }
     }
 
     /// Of a provider resource.
-    pub(in crate::driver) fn provider_resource(resource: Arc<ProviderResource>) -> Self {
+    pub(super) fn provider_resource(resource: Arc<ProviderResource>) -> Self {
         let server = ProviderKind::Provider(resource);
         Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None }
     }
 
     /// The reference to the program's own provider resource that configures its object, where that is one.
-    pub(in crate::driver) fn explicit_provider(&self) -> Option<&str> {
+    pub(crate) fn explicit_provider(&self) -> Option<&str> {
         match &self.server {
             ProviderKind::Live { configuration, .. } => {
                 Some(configuration.reference.as_str()).filter(|reference| !reference.is_empty())
@@ -122,12 +122,12 @@ impl ResolvedProvider {
     }
 
     /// Does a plugin serve the resource?
-    pub(in crate::driver) fn is_plugin(&self) -> bool {
+    pub(crate) fn is_plugin(&self) -> bool {
         matches!(self.server, ProviderKind::Plugin(_))
     }
 
     /// The class (or constant) that the object is of, as references name it; `None` for the engine itself.
-    pub(in crate::driver) fn class(&self) -> Option<String> {
+    pub(crate) fn class(&self) -> Option<String> {
         match &self.server {
             ProviderKind::Live { reference, .. } => Some(class_of(reference)),
             ProviderKind::BuiltIn { .. } | ProviderKind::Plugin(_) | ProviderKind::Provider(_) => None,
@@ -135,7 +135,7 @@ impl ResolvedProvider {
     }
 
     /// Has it that method?
-    pub(in crate::driver) fn can_read(&self) -> bool {
+    pub(crate) fn can_read(&self) -> bool {
         self.capabilities.read
     }
 
@@ -144,7 +144,7 @@ impl ResolvedProvider {
     ///
     /// # Errors
     /// The class lacks `create`.
-    pub(in crate::driver) fn guard_create(&self) -> Result<(), ProviderError> {
+    pub(crate) fn guard_create(&self) -> Result<(), ProviderError> {
         if self.capabilities.create {
             return Ok(());
         }
@@ -157,17 +157,17 @@ impl ResolvedProvider {
     }
 
     /// Can it look for the object of an earlier `create`?
-    pub(in crate::driver) fn can_find(&self) -> bool {
+    pub(crate) fn can_find(&self) -> bool {
         self.capabilities.find
     }
 
     /// Is it the engine itself?
-    pub(in crate::driver) fn is_built_in(&self) -> bool {
+    pub(crate) fn is_built_in(&self) -> bool {
         matches!(self.server, ProviderKind::BuiltIn { .. })
     }
 
     /// What stands for it in the state.
-    pub(in crate::driver) fn stored(&self) -> StoredProvider {
+    pub(crate) fn stored(&self) -> StoredProvider {
         match (&self.server, &self.code) {
             (ProviderKind::Live { reference, .. }, _) => StoredProvider::Reference(Arc::clone(reference)),
             (_, Some(code)) => code.stored(),
@@ -176,7 +176,7 @@ impl ResolvedProvider {
     }
 
     /// Properties as it is shown them: live objects see no secrets and no references.
-    pub(in crate::driver) fn shown(&self, properties: &PropertyMap) -> PropertyMap {
+    pub(crate) fn shown(&self, properties: &PropertyMap) -> PropertyMap {
         match &self.server {
             ProviderKind::Live { .. } => for_provider(properties),
             _ => properties.clone(),

@@ -5,7 +5,7 @@ use crate::provider::Method;
 use crate::value::PropertyMap;
 
 /// The property bags of a call that hold assets.
-pub(in crate::driver) fn shown_assets(method: &Method) -> Vec<PropertyMap> {
+pub(crate) fn shown_assets(method: &Method) -> Vec<PropertyMap> {
     let bags: &[&PropertyMap] = match method {
         Method::Configure { .. } | Method::Diff { .. } | Method::Delete { .. } | Method::Close => &[],
         Method::Check { olds, news } | Method::Update { olds, news, .. } => &[news, olds],

@@ -1,20 +1,25 @@
 //! Deletions that a replacement makes before itself (docs/rules 4.2): whose object one of them takes waits for it.
 
+use std::sync::Arc;
+
+use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
-use futures::future::FutureExt;
+use futures::future::{FutureExt, Shared};
 
 use crate::activity::ActivityKind;
+use crate::hash::FixedMap;
 use crate::plan::{Registration, Step};
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
-use crate::driver::context::Context;
-use crate::driver::context::run_state::{Deleting, DeletionsOver};
-use crate::driver::context::waits::EARLIER_DELETIONS;
+use crate::driver::doors::Doors;
+use crate::driver::planning::Planning;
+use crate::driver::waits::EARLIER_DELETIONS;
+use crate::driver::waits::Waits;
 
 /// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
-pub(in crate::driver) struct DeletionsFirst<'a> {
-    context: &'a Context,
+pub(crate) struct DeletionsFirst<'a> {
+    owner: &'a EarlierDeletions,
     /// The resource that is replaced.
     urn: Urn,
     left: Vec<Step>,
@@ -24,60 +29,86 @@ pub(in crate::driver) struct DeletionsFirst<'a> {
     over: Option<oneshot::Sender<()>>,
 }
 
-impl Context {
+/// Ends when a deletion, or those of one replacement, are over.
+pub(crate) type DeletionsOver = Shared<oneshot::Receiver<()>>;
+
+/// A deletion that a replacement is making.
+struct DeletionUnderWay {
+    /// This deletion.
+    own: DeletionsOver,
+    /// All deletions of the replacement.
+    all: DeletionsOver,
+}
+
+/// The deletions that replacements make before themselves.
+pub(crate) struct EarlierDeletions {
+    planning: Arc<Planning>,
+    waits: Arc<Waits>,
+    /// The resources whose objects a replacement of another resource is deleting.
+    deleting: AtomicRefCell<FixedMap<ResourceNumber, DeletionUnderWay>>,
+}
+
+impl EarlierDeletions {
+    pub(crate) fn new(doors: &Doors) -> Self {
+        Self {
+            planning: Arc::clone(&doors.planning),
+            waits: Arc::clone(&doors.waits),
+            deleting: AtomicRefCell::default(),
+        }
+    }
+
     /// Has the resources whose objects these steps delete wait, if they are registered meanwhile. To be called before
     /// another registration can be planned.
-    pub(in crate::driver) fn begin_deletions(&self, urn: &Urn, steps: &[Step]) -> DeletionsFirst<'_> {
+    pub(crate) fn begin_deletions(&self, urn: &Urn, steps: &[Step]) -> DeletionsFirst<'_> {
         let left: Vec<_> = steps.iter().filter(|step| step.keep_until_replaced).cloned().collect();
-        let mut deletions = DeletionsFirst { context: self, urn: urn.clone(), left, unmade: Vec::new(), over: None };
+        let mut deletions = DeletionsFirst { owner: self, urn: urn.clone(), left, unmade: Vec::new(), over: None };
         if !deletions.left.is_empty() {
             let (over, waiting) = oneshot::channel();
             let all = waiting.shared();
-            let mut run_state = self.run_state();
+            let mut deleting = self.deleting.borrow_mut();
             for number in deletions.left.iter().filter_map(number) {
                 let (made, own) = oneshot::channel();
                 deletions.unmade.push((number, made));
-                run_state.deleting.insert(number, Deleting { own: own.shared(), all: all.clone() });
+                deleting.insert(number, DeletionUnderWay { own: own.shared(), all: all.clone() });
             }
-            drop(run_state);
             deletions.over = Some(over);
         }
         deletions
     }
 
     /// The deletion, begun by the replacement of another resource, of the object that a registration goes on from.
-    pub(in crate::driver) fn deletion_of(&self, registration: &Registration) -> Option<DeletionsOver> {
+    pub(crate) fn deletion_of(&self, registration: &Registration) -> Option<DeletionsOver> {
         let (number, _) = registration.old.as_ref()?;
-        self.run_state().deleting.get(number).map(|deleting| deleting.all.clone())
+        self.deleting.borrow().get(number).map(|deleting| deleting.all.clone())
     }
 }
 
 impl DeletionsFirst<'_> {
     /// Waits until what stood on a resource is deleted, where replacements of their own have begun that: the order of
     /// deletions holds between two replacements, too.
-    pub(in crate::driver) async fn follow_dependents(&self, urn: &Urn) {
+    pub(crate) async fn follow_dependents(&self, urn: &Urn) {
         while let Some(over) = self.deletion_of_dependent(urn) {
             // Ends with an error always: nothing is sent.
-            let _ = self.context.wait_watched(ActivityKind::Dependency, urn, EARLIER_DELETIONS, over).await;
+            let _ = self.owner.waits.wait_watched(ActivityKind::Dependency, urn, EARLIER_DELETIONS, over).await;
         }
     }
 
     fn deletion_of_dependent(&self, urn: &Urn) -> Option<DeletionsOver> {
-        let run_state = self.context.run_state();
+        let (deleting, planner) = (self.owner.deleting.borrow(), self.owner.planning.planner());
         let is_own = |deleted: ResourceNumber| self.left.iter().any(|step| number(step) == Some(deleted));
         let stands_on_it = |deleted: ResourceNumber| {
-            let dependent = run_state.planner.base().get(deleted as usize);
+            let dependent = planner.base().get(deleted as usize);
             dependent.is_some_and(|dependent| dependent.references().any(|needed| needed == *urn))
         };
-        let mut others = run_state.deleting.iter().filter(|(deleted, _)| !is_own(**deleted));
+        let mut others = deleting.iter().filter(|(deleted, _)| !is_own(**deleted));
         others.find(|(deleted, _)| stands_on_it(**deleted)).map(|(_, deleting)| deleting.own.clone())
     }
 
     /// Notes that the deletion of a resource was made.
-    pub(in crate::driver) fn made(&mut self, deletion: Option<ResourceNumber>) {
+    pub(crate) fn made(&mut self, deletion: Option<ResourceNumber>) {
         let Some(made) = deletion else { return };
         self.left.retain(|step| number(step) != Some(made));
-        self.context.run_state().deleting.remove(&made);
+        self.owner.deleting.borrow_mut().remove(&made);
         self.unmade.retain(|(number, _)| *number != made);
         if self.left.is_empty() {
             self.over = None;
@@ -90,15 +121,14 @@ impl Drop for DeletionsFirst<'_> {
         if self.left.is_empty() {
             return;
         }
-        let mut run_state = self.context.run_state();
         for number in self.left.iter().filter_map(number) {
-            run_state.deleting.remove(&number);
+            self.owner.deleting.borrow_mut().remove(&number);
         }
-        run_state.planner.take_back(&self.urn, &self.left);
+        self.owner.planning.planner().take_back(&self.urn, &self.left);
     }
 }
 
 /// The resource that a step deletes before its replacement is made.
-pub(in crate::driver) fn number(step: &Step) -> Option<ResourceNumber> {
+pub(crate) fn number(step: &Step) -> Option<ResourceNumber> {
     step.old.as_ref().filter(|_| step.keep_until_replaced).map(|(number, _)| *number)
 }

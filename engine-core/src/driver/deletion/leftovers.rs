@@ -14,23 +14,23 @@ use crate::schedule::{Level, deletion_levels};
 use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
-use crate::driver::context::Context;
+use crate::driver::deletion::Deletion;
 use crate::driver::exchange::WatchedWait;
 use crate::driver::steps::delete::deletion_op;
 
-impl Context {
+impl Deletion {
     /// Deletes every resource that the program no longer has, and those that wait for their deletion.
-    pub(in crate::driver) async fn delete_leftovers(&self) {
+    pub(crate) async fn delete_leftovers(&self) {
+        self.planning.end();
         let leftovers = {
-            let mut run_state = self.run_state();
-            run_state.deletes_leftovers = true;
-            run_state.planner.leftovers(|number| run_state.ledger.get(number))
+            let ledger = self.journal.ledger();
+            self.planning.planner().leftovers(|number| ledger.get(number))
         };
         let mut condemned = match leftovers {
             Ok(condemned) => condemned,
             Err(refused) => {
                 for refusal in refused {
-                    self.refuse(&refusal);
+                    self.reports.refuse(&refusal);
                 }
                 return;
             }
@@ -42,10 +42,12 @@ impl Context {
         self.tell_of_what_stays(&condemned);
         self.spare_what_failures_need(&mut condemned);
         self.spare_providers_in_use(&mut condemned);
-        self.start_plugins_of(condemned.values());
+        self.provider_plugins.start_plugins_of(condemned.values());
         let mut kept = FixedSet::default();
         // What a protected resource needs is known to stay before anything goes.
-        for number in condemned.iter().filter(|(_, resource)| self.is_protected(resource)).map(|(number, _)| *number) {
+        for number in
+            condemned.iter().filter(|(_, resource)| self.steps.is_protected(resource)).map(|(number, _)| *number)
+        {
             keep_what_it_needs(number, &condemned, &mut kept);
         }
         let levels = deletion_levels(&condemned);
@@ -70,9 +72,9 @@ impl Context {
         let later = levels.iter().skip(1).flatten();
         later
             .filter(|(_, resource)| {
-                resource.custom && !resource.urn.is_default_provider() && !self.is_protected(resource)
+                resource.custom && !resource.urn.is_default_provider() && !self.steps.is_protected(resource)
             })
-            .filter_map(|(number, resource)| Some((*number, self.wait_for_deletions(&resource.urn)?)))
+            .filter_map(|(number, resource)| Some((*number, self.waits.wait_for_deletions(&resource.urn)?)))
             .collect()
     }
 
@@ -84,11 +86,10 @@ impl Context {
             return;
         }
         let staying: Vec<(ResourceNumber, Arc<ResourceState>)> = {
-            let run_state = self.run_state();
-            let untouched =
-                |number: &ResourceNumber| !run_state.planner.is_handled(*number) && !condemned.contains_key(number);
-            let known = run_state.planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
-            let resource = |number| Some((number, Arc::clone(run_state.ledger.get(number)?)));
+            let planner = self.planning.planner();
+            let untouched = |number: &ResourceNumber| !planner.is_handled(*number) && !condemned.contains_key(number);
+            let known = planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
+            let resource = |number| Some((number, self.journal.numbered(number)?));
             known
                 .filter_map(resource)
                 .filter(|(_, resource)| !resource.delete && !resource.pending_replacement)
@@ -101,20 +102,20 @@ impl Context {
                 Some((number, Arc::clone(&resource))),
                 Some(Arc::clone(&resource)),
             );
-            self.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&resource)))));
-            self.run_state().count(Op::Same, &step.urn);
-            self.tell(Event::StepDone(step.metadata(Some(resource))));
+            self.reports.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&resource)))));
+            self.reports.count(Op::Same, &step.urn);
+            self.reports.tell(Event::StepDone(step.metadata(Some(resource))));
         }
     }
 
     /// The resources whose objects go, and take along those that are `deletedWith` them. An object that this run found
     /// alive goes with an owner that it found alive; only an old object of an earlier run may have had an owner of that time.
-    fn going(&self, condemned: &Leftovers, kept: &FixedSet<ResourceNumber>) -> Going {
-        let run_state = self.run_state();
-        let base = run_state.planner.base();
-        let mut going = Going::default();
+    fn going(&self, condemned: &Leftovers, kept: &FixedSet<ResourceNumber>) -> DepartingResources {
+        let planner = self.planning.planner();
+        let base = planner.base();
+        let mut going = DepartingResources::default();
         for (number, resource) in condemned {
-            if resource.pending_replacement || kept.contains(number) || self.is_protected(resource) {
+            if resource.pending_replacement || kept.contains(number) || self.steps.is_protected(resource) {
                 continue;
             }
             if base.get(*number as usize).is_some_and(|old| old.delete) {
@@ -129,11 +130,11 @@ impl Context {
 
     /// Refuses the deletions if one of them is of a resource that the host has taken under its guard.
     fn refuse_guarded(&self, condemned: &Leftovers) -> bool {
-        let guarded = std::mem::take(&mut self.run_state().guarded);
+        let guarded = self.selection.take_guarded();
         let mut refused = false;
         for resource in condemned.values().filter(|resource| !resource.delete) {
             if let Some(reason) = guarded.get(&resource.urn) {
-                self.refuse(&RegistrationError::on(&resource.urn, reason.clone()));
+                self.reports.refuse(&RegistrationError::on(&resource.urn, reason.clone()));
                 refused = true;
             }
         }
@@ -143,20 +144,18 @@ impl Context {
     /// With continue-on-error: nothing goes that a failed resource depends on.
     fn spare_what_failures_need(&self, condemned: &mut Leftovers) {
         let mut needed: Vec<Urn> = {
-            let run_state = self.run_state();
+            let (failed, planner) = (self.selection.failed(), self.planning.planner());
             // A resource whose update failed still goes by its former URN.
-            let former = run_state.failed.iter().filter_map(|urn| run_state.planner.formerly(urn));
-            former.chain(&run_state.failed).cloned().collect()
+            let former = failed.iter().filter_map(|urn| planner.formerly(urn));
+            former.chain(&*failed).cloned().collect()
         };
         if needed.is_empty() {
             return;
         }
         needed.sort();
         let mut seen: UrnSet = UrnSet::default();
-        let resources: UrnMap<Arc<ResourceState>> = {
-            let run_state = self.run_state();
-            run_state.ledger.resources().map(|(_, resource)| (resource.urn.clone(), Arc::clone(resource))).collect()
-        };
+        let resources: UrnMap<Arc<ResourceState>> =
+            self.journal.resources().into_iter().map(|(_, resource)| (resource.urn.clone(), resource)).collect();
         while let Some(urn) = needed.pop() {
             if seen.insert(urn.clone())
                 && let Some(resource) = resources.get(&urn)
@@ -176,8 +175,8 @@ impl Context {
             return;
         }
         let staying: Vec<Arc<ResourceState>> = {
-            let run_state = self.run_state();
-            let resources = run_state.ledger.resources().filter(|(number, _)| !condemned.contains_key(number));
+            let ledger = self.journal.ledger();
+            let resources = ledger.resources().filter(|(number, _)| !condemned.contains_key(number));
             resources
                 .filter(|(_, resource)| !resource.pending_replacement)
                 .map(|(_, resource)| Arc::clone(resource))
@@ -207,7 +206,7 @@ impl Context {
     async fn delete_level(
         &self,
         level: Vec<(ResourceNumber, Arc<ResourceState>)>,
-        going: &Going,
+        going: &DepartingResources,
     ) -> Vec<ResourceNumber> {
         let mut failed = Vec::new();
         let mut running = Vec::new();
@@ -217,12 +216,12 @@ impl Context {
             let step = deletion_step(number, resource, implied);
             let calls = step.op == Op::Delete || step.op == Op::DeleteReplaced;
             if !(side_by_side && calls) {
-                if !matches!(self.delete_one(step).await, Ok(true)) {
+                if !matches!(self.steps.delete_one(step).await, Ok(true)) {
                     failed.push(number);
                 }
                 continue;
             }
-            running.push(async move { (number, matches!(self.delete_one(step).await, Ok(true))) });
+            running.push(async move { (number, matches!(self.steps.delete_one(step).await, Ok(true))) });
         }
         failed.extend(join_all(running).await.into_iter().filter(|(_, deleted)| !deleted).map(|(number, _)| number));
         failed
@@ -231,14 +230,14 @@ impl Context {
 
 /// The owners that go in one level of deletions or a later one.
 #[derive(Default)]
-struct Going {
+struct DepartingResources {
     all: UrnSet,
     living: UrnSet,
     /// The resources that were old objects before this run.
     old_objects: FixedSet<ResourceNumber>,
 }
 
-impl Going {
+impl DepartingResources {
     /// Is the object gone with its owner?
     fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
         let owners = if self.old_objects.contains(&number) { &self.all } else { &self.living };
@@ -252,11 +251,7 @@ fn deletion_step(number: ResourceNumber, resource: Arc<ResourceState>, implied: 
 }
 
 /// Marks the condemned resources that a resource which was not deleted depends on.
-pub(in crate::driver) fn keep_what_it_needs(
-    number: ResourceNumber,
-    condemned: &Leftovers,
-    kept: &mut FixedSet<ResourceNumber>,
-) {
+pub(super) fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut FixedSet<ResourceNumber>) {
     let mut open = vec![number];
     while let Some(number) = open.pop() {
         let Some(resource) = condemned.get(&number) else { continue };

@@ -6,16 +6,21 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 
 use crate::driver::answers::Spared;
-use crate::driver::context::Context;
+use crate::driver::deletion::Deletion;
 use crate::driver::deletion::leftovers::keep_what_it_needs;
 
-impl Context {
+impl Deletion {
+    /// What stayed because it is protected, where the operation leaves that out.
+    pub(crate) fn spared(&self) -> Spared {
+        *self.spared.borrow()
+    }
+
     /// Takes out of what is to go the protected resources and all that they need, where the operation is to leave them out.
-    pub(in crate::driver) fn spare_protected(&self, condemned: &mut Leftovers) {
+    pub(super) fn spare_protected(&self, condemned: &mut Leftovers) {
         if !self.operation.exclude_protected {
             return;
         }
-        let is_protected = |resource: &ResourceState| self.is_protected(resource);
+        let is_protected = |resource: &ResourceState| self.steps.is_protected(resource);
         let protected: FixedSet<ResourceNumber> =
             condemned.iter().filter(|(_, resource)| is_protected(resource)).map(|(number, _)| *number).collect();
         let mut spared = protected.clone();
@@ -30,7 +35,7 @@ impl Context {
             })
         };
         let needed = spared.iter().filter(|number| !protected.contains(*number) && is_counted(number)).count();
-        self.run_state().spared = Spared { protected: protected.len(), needed };
+        *self.spared.borrow_mut() = Spared { protected: protected.len(), needed };
         condemned.retain(|number, _| !spared.contains(number));
     }
 }

@@ -8,36 +8,35 @@ use crate::operation::OperationKind;
 use crate::plan::first_few;
 use crate::resource_state::ResourceState;
 
-use crate::driver::context::Context;
+use crate::driver::deletion::Deletion;
 
 /// So many are named in a line.
 const NAMED: usize = 5;
 
 /// What waits at the end of a run.
 #[derive(Default)]
-pub(in crate::driver) struct Waiting {
+pub(crate) struct WaitingObjects {
     /// Objects that were replaced and are not deleted yet.
     old_objects: Vec<String>,
     /// Resources whose object was deleted first, and not made again yet.
     without_object: Vec<String>,
 }
 
-impl Waiting {
+impl WaitingObjects {
     /// How many there are.
-    pub(in crate::driver) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.old_objects.len() + self.without_object.len()
     }
 }
 
-impl Context {
+impl Deletion {
     /// What waits now, by what it is called in messages. An operation that is not to delete anything leaves it alone.
-    pub(in crate::driver) fn waiting(&self) -> Waiting {
+    pub(crate) fn waiting(&self) -> WaitingObjects {
         if !matches!(self.operation.kind, OperationKind::Update | OperationKind::Destroy) {
-            return Waiting::default();
+            return WaitingObjects::default();
         }
-        let run_state = self.run_state();
-        let mut waiting = Waiting::default();
-        for (_, resource) in run_state.ledger.resources() {
+        let mut waiting = WaitingObjects::default();
+        for (_, resource) in self.journal.ledger().resources() {
             if resource.waits_for_deletion() {
                 waiting.old_objects.push(named(resource));
             } else if resource.waits_for_object() {
@@ -48,7 +47,7 @@ impl Context {
     }
 
     /// Says what waits, unless the preview of the run has just done so.
-    pub(in crate::driver) fn tell_of_waiting(&self, waiting: &Waiting) {
+    pub(crate) fn tell_of_waiting(&self, waiting: &WaitingObjects) {
         if self.operation.previewed && self.stop.outcome() == Outcome::Succeeded {
             return;
         }
@@ -64,7 +63,7 @@ impl Context {
                 format!("{what} for deletion: {}; ", first_few(&waiting.old_objects, NAMED)),
                 next("deletes what waits")
             ];
-            self.diagnose(None, Severity::Warning, text);
+            self.reports.diagnose(None, Severity::Warning, text);
         }
         if !waiting.without_object.is_empty() {
             let what = of_number(
@@ -76,7 +75,7 @@ impl Context {
                 format!("{what}: {}; ", first_few(&waiting.without_object, NAMED)),
                 next("makes what is missing")
             ];
-            self.diagnose(None, Severity::Warning, text);
+            self.reports.diagnose(None, Severity::Warning, text);
         }
     }
 }

@@ -11,8 +11,10 @@ use crate::provider::ProviderHost;
 use crate::state::{Change, Session};
 use crate::urn::Urn;
 
-use crate::driver::actions::{Action, Moment, Wait, Work};
-use crate::driver::context::{Context, Given};
+use crate::driver::actions::{Action, Moment, Wait};
+use crate::driver::doors::{Doors, RunStart};
+use crate::driver::flows::Flows;
+use crate::driver::host_calls::Durable;
 use crate::driver::outside::layers::bounded::BoundedErrors;
 use crate::driver::outside::layers::in_flight::InFlight;
 use crate::driver::outside::layers::plugins::WithPlugins;
@@ -50,7 +52,7 @@ impl Outside {
         let moment = Moment { instant: host.now(), time: environment.clock.now(), elapsed: Duration::ZERO };
         // A machine that has no randomness has refused to encrypt anything before this.
         let new_id = Arc::new(move || environment.new_uuid().unwrap_or_default().to_string());
-        let context = Context::new(Given {
+        let doors = Doors::new(RunStart {
             operation: Arc::clone(&operation),
             base: Arc::new(session.snapshot().clone()),
             crypter: session.crypter().cloned(),
@@ -74,7 +76,7 @@ impl Outside {
             waits: Mutex::default(),
             started,
         };
-        (Arc::new(outside), Run::new(Arc::new(context)))
+        (Arc::new(outside), Run::new(Arc::new(Flows::new(doors))))
     }
 
     /// The present moment, as the run takes it with each input.
@@ -95,8 +97,8 @@ impl Outside {
                 let ongoing = awaited.and_then(|_| self.operation.activities.begin(activity));
                 let durability =
                     if with_next { self.session.append_with_next(changes) } else { self.session.append(changes) };
-                let (flow, ticket) = awaited?;
-                return Some(Action::Do { flow, ticket, work: Work::Durable { durability, ongoing } });
+                let (flow, wait_id) = awaited?;
+                return Some(Action::Do { flow, wait_id, work: Durable { durability, ongoing }.into() });
             }
             Action::Tell(event) => self.events.emit(event),
             Action::TellWait(Wait::Began { number, kind, urn, name }) => {

@@ -10,7 +10,7 @@ use futures::future::{Either, join_all, select};
 use crate::environment::timer;
 use crate::provider::{Answer, Method, ProviderCall, ProviderError, ProviderHost};
 
-use crate::driver::actions::Closable;
+use crate::driver::host_calls::Closable;
 use crate::driver::outside::layers::time_limits::LAST_WORD;
 
 /// Closes the providers, all at once. Gives what went wrong.

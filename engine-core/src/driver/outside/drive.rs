@@ -10,7 +10,8 @@ use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::driver::Engine;
-use crate::driver::actions::{FlowId, Input, Outcome, Response, Ticket, Work};
+use crate::driver::actions::{FlowId, Input, Response, WaitId};
+use crate::driver::host_calls::{Reply, Work};
 use crate::driver::outside::post::{Letter, Post};
 
 /// Resolves with the flow's answer; `None` when the run is gone. When it is dropped, the flow is given up.
@@ -19,10 +20,10 @@ pub(in crate::driver) struct Driver {
     post: Arc<Post>,
     flow: FlowId,
     /// What is done in this task, mostly one thing at a time.
-    first: Option<(Ticket, BoxFuture<'static, Outcome>)>,
-    others: Option<FuturesUnordered<BoxFuture<'static, (Ticket, Outcome)>>>,
+    first: Option<(WaitId, BoxFuture<'static, Reply>)>,
+    others: Option<FuturesUnordered<BoxFuture<'static, (WaitId, Reply)>>>,
     /// The records that it waits for. They become durable in this order, many at once.
-    records: VecDeque<(Ticket, BoxFuture<'static, Outcome>)>,
+    records: VecDeque<(WaitId, BoxFuture<'static, Reply>)>,
     /// How much of it is done in tasks of their own.
     elsewhere: Arc<AtomicUsize>,
     over: bool,
@@ -37,25 +38,25 @@ impl Driver {
     /// What is done by now: all records that are durable, else the next of the other things.
     fn done(&mut self, task: &mut Context<'_>) -> Vec<Input> {
         let mut written = Vec::new();
-        while let Some((ticket, record)) = self.records.front_mut()
+        while let Some((wait_id, record)) = self.records.front_mut()
             && let Poll::Ready(outcome) = record.as_mut().poll(task)
         {
-            written.push(Input::Done(*ticket, outcome));
+            written.push(Input::Done(*wait_id, outcome));
             self.records.pop_front();
         }
         if written.is_empty() {
-            written.extend(self.next_done(task).map(|(ticket, outcome)| Input::Done(ticket, outcome)));
+            written.extend(self.next_done(task).map(|(wait_id, outcome)| Input::Done(wait_id, outcome)));
         }
         written
     }
 
-    fn next_done(&mut self, task: &mut Context<'_>) -> Option<(Ticket, Outcome)> {
-        if let Some((ticket, work)) = &mut self.first
+    fn next_done(&mut self, task: &mut Context<'_>) -> Option<(WaitId, Reply)> {
+        if let Some((wait_id, work)) = &mut self.first
             && let Poll::Ready(outcome) = work.as_mut().poll(task)
         {
-            let ticket = *ticket;
+            let wait_id = *wait_id;
             self.first = None;
-            return Some((ticket, outcome));
+            return Some((wait_id, outcome));
         }
         match self.others.as_mut()?.poll_next_unpin(task) {
             Poll::Ready(done) => done,
@@ -82,24 +83,24 @@ impl Future for Driver {
                 && self.records.is_empty()
                 && self.others.as_ref().is_none_or(FuturesUnordered::is_empty);
             let alone = works.len() == 1 && idle && self.elsewhere.load(Ordering::Acquire) == 0;
-            for (ticket, work) in works {
-                if matches!(work, Work::Durable { .. }) {
-                    self.records.push_back((ticket, engine.outside.perform(work)));
+            for (wait_id, work) in works {
+                if matches!(work, Work::Durable(_)) {
+                    self.records.push_back((wait_id, engine.outside.perform(work)));
                     continue;
                 }
                 let beside = !alone && work.runs_user_code();
                 let performed = engine.outside.perform(work);
                 if !beside {
                     if self.first.is_none() {
-                        self.first = Some((ticket, performed));
+                        self.first = Some((wait_id, performed));
                     } else {
                         let others = self.others.get_or_insert_default();
-                        others.push(Box::pin(async move { (ticket, performed.await) }));
+                        others.push(Box::pin(async move { (wait_id, performed.await) }));
                     }
                     continue;
                 }
                 // A task of its own: a method that is not async holds the thread that polls it.
-                let elsewhere = Elsewhere::new(Weak::clone(&self.engine), Arc::clone(&self.elsewhere), ticket);
+                let elsewhere = Elsewhere::new(Weak::clone(&self.engine), Arc::clone(&self.elsewhere), wait_id);
                 engine.spawn(Box::pin(async move { elsewhere.done(performed.await) }));
             }
             let done = self.done(task);
@@ -124,17 +125,17 @@ impl Drop for Driver {
 struct Elsewhere {
     engine: Weak<Engine>,
     count: Arc<AtomicUsize>,
-    ticket: Ticket,
-    outcome: Option<Outcome>,
+    wait_id: WaitId,
+    outcome: Option<Reply>,
 }
 
 impl Elsewhere {
-    fn new(engine: Weak<Engine>, count: Arc<AtomicUsize>, ticket: Ticket) -> Self {
+    fn new(engine: Weak<Engine>, count: Arc<AtomicUsize>, wait_id: WaitId) -> Self {
         count.fetch_add(1, Ordering::AcqRel);
-        Self { engine, count, ticket, outcome: None }
+        Self { engine, count, wait_id, outcome: None }
     }
 
-    fn done(mut self, outcome: Outcome) {
+    fn done(mut self, outcome: Reply) {
         self.outcome = Some(outcome);
     }
 }
@@ -144,8 +145,8 @@ impl Drop for Elsewhere {
         self.count.fetch_sub(1, Ordering::AcqRel);
         let Some(engine) = self.engine.upgrade() else { return };
         engine.take(match self.outcome.take() {
-            Some(outcome) => Input::Done(self.ticket, outcome),
-            None => Input::Lost(self.ticket),
+            Some(outcome) => Input::Done(self.wait_id, outcome),
+            None => Input::Lost(self.wait_id),
         });
     }
 }

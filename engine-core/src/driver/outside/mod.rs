@@ -28,13 +28,13 @@ use crate::provider::ProviderHost;
 use crate::state::{Session, Snapshot};
 use crate::urn::Urn;
 
-use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
+use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
-use crate::driver::context::logged;
+use crate::driver::host_calls::Work;
 use crate::driver::notice::Notice;
+use crate::driver::reports::logged;
 use crate::driver::run::Run;
 use crate::driver::stop::panicked;
-
 use around::Outside;
 use drive::Driver;
 use post::Post;
@@ -153,7 +153,7 @@ impl Engine {
     /// The number of the program's requests that are being answered, and of late answers that are being recorded.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.run().context().stop.in_flight()
+        self.run().all().doors.stop.in_flight()
     }
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
@@ -216,7 +216,7 @@ impl Engine {
     /// The state as the run has made it so far, for hosts that keep it in memory.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        self.run().context().snapshot()
+        self.run().all().finish.snapshot()
     }
 
     fn run(&self) -> MutexGuard<'_, Run> {
@@ -250,7 +250,7 @@ impl Engine {
     }
 
     /// The same with several things that came in together.
-    pub(in crate::driver) fn take_all(&self, inputs: impl IntoIterator<Item = Input>) {
+    fn take_all(&self, inputs: impl IntoIterator<Item = Input>) {
         let moment = self.outside.moment();
         let mut inbox = self.inbox();
         inbox.inputs.extend(inputs.into_iter().map(|input| (moment, input)));
@@ -283,9 +283,9 @@ impl Engine {
 
     fn act(&self, action: Action) {
         match self.outside.act(action) {
-            Some(Action::Do { flow, ticket, work }) => {
-                let calls = matches!(work, Work::Call(..));
-                self.post.leave(flow, ticket, work);
+            Some(Action::Do { flow, wait_id, work }) => {
+                let calls = matches!(work, Work::Call(_));
+                self.post.leave(flow, wait_id, work);
                 if calls {
                     self.watch_calls();
                 }

@@ -1,8 +1,8 @@
-//! What a run wants to have done outside of it.
+//! How each host call is made.
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
@@ -10,134 +10,218 @@ use futures::future::BoxFuture;
 use crate::activity::{Activity, ActivityKind, Ongoing};
 use crate::assets;
 use crate::builtin;
+use crate::operation::Operation;
 use crate::plugin::PluginQuestion;
-use crate::provider::ProviderError;
+use crate::provider::{ProviderError, ProviderHost};
 use crate::value::PropertyMap;
 use crate::wire::Callback;
 
-use crate::driver::actions::{Outcome, Work};
+use crate::driver::host_calls::{
+    AskPlugin, BuiltIn, Call, CallBack, Close, Describe, Durable, Find, Fold, Function, HostCall, IsByHand, Named,
+    ReadAssets, Rebuild, Reply, Serialize, Sleep, StartPlugin, StopPlugin, StopPlugins, Work, host_calls,
+};
 use crate::driver::outside::around::Outside;
 use crate::driver::outside::closing::close_all;
 
-impl Work {
+/// What host calls are made with. It keeps no [`Outside`] alive.
+struct Means {
+    host: Arc<dyn ProviderHost>,
+    operation: Arc<Operation>,
+    outside: Weak<Outside>,
+}
+
+/// How a host call is made.
+trait Perform: HostCall {
     /// Can it hold the thread that polls it, because it calls code of the user?
-    pub(in crate::driver) fn runs_user_code(&self) -> bool {
-        !matches!(
-            self,
-            Work::Wait(_)
-                | Work::Durable { .. }
-                | Work::Fold(_)
-                | Work::ReadAssets(_)
-                | Work::Close(..)
-                | Work::StartPlugin(..)
-                | Work::AskPlugin(..)
-                | Work::StopPlugin(_)
-                | Work::StopPlugins
-        )
+    const RUNS_USER_CODE: bool = false;
+
+    fn perform(self, with: Means) -> impl Future<Output = Self::Outcome> + Send;
+}
+
+macro_rules! performed {
+    ($($name:ident),*) => {
+        impl Work {
+            /// Can it hold the thread that polls it, because it calls code of the user?
+            pub(super) fn runs_user_code(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => $name::RUNS_USER_CODE),*
+                }
+            }
+        }
+
+        impl Outside {
+            /// Does what takes time; what this gives keeps no `Outside` alive.
+            #[must_use]
+            pub fn perform(self: &Arc<Self>, work: Work) -> BoxFuture<'static, Reply> {
+                let (host, operation) = (Arc::clone(&self.host), Arc::clone(&self.operation));
+                let with = Means { host, operation, outside: Arc::downgrade(self) };
+                match work {
+                    $(Work::$name(call) => Box::pin(async move { Reply::$name(call.perform(with).await) })),*
+                }
+            }
+        }
+    };
+}
+host_calls!(performed);
+
+impl Perform for Describe {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.host.describe(self.0)
     }
 }
 
-impl Outside {
-    /// Does what takes time; what this gives keeps no `Outside` alive.
-    #[must_use]
-    pub fn perform(self: &Arc<Self>, work: Work) -> BoxFuture<'static, Outcome> {
-        let (host, outside) = (Arc::clone(&self.host), Arc::downgrade(self));
-        match work {
-            Work::Describe(object) => Box::pin(async move { Outcome::Described(host.describe(object)) }),
-            Work::Call(object, mut call) => {
-                let activities = self.operation.activities.clone();
-                Box::pin(async move {
-                    let activity = || Activity::new(ActivityKind::Call, call.method.name(), Some(call.urn.clone()));
-                    let ongoing = activities.begin(activity);
-                    call.trace = ongoing.as_ref().and_then(Ongoing::trace);
-                    let answer = host.call(object, call).await;
-                    end(ongoing, answer.as_ref().err());
-                    Outcome::Answered(answer)
-                })
-            }
-            Work::CallBack { label, function: Callback { target, token }, request } => {
-                let (plugins, activities) = (Arc::clone(&self.operation.plugins.0), self.operation.activities.clone());
-                Box::pin(async move {
-                    let ongoing = activities.begin(|| Activity::new(ActivityKind::Callback, label, None));
-                    let answer = if is_of_plugin(&target) {
-                        plugins.call_back(&target, &token, request).await
-                    } else {
-                        host.callback(&token, request).await
-                    };
-                    end(ongoing, answer.as_ref().err());
-                    Outcome::CalledBack(answer)
-                })
-            }
-            Work::Find(reference) => Box::pin(async move { Outcome::Object(host.find(&reference).await) }),
-            Work::Rebuild(reference) => Box::pin(async move { Outcome::Object(host.rebuild(&reference).await) }),
-            Work::Named(reference) => Box::pin(async move { Outcome::Object(host.named(&reference).await) }),
-            Work::IsByHand(reference) => {
-                Box::pin(async move { Outcome::ByHand(host.is_by_hand(&reference).await.unwrap_or(false)) })
-            }
-            Work::Serialize(object) => Box::pin(async move { Outcome::Serialized(host.serialize(object).await) }),
-            Work::BuiltIn(kind, method) => {
-                let stacks = self.operation.stacks.clone();
-                Box::pin(async move { Outcome::Answered(builtin::answer(&kind, method, &stacks).await) })
-            }
-            Work::Function { token, arguments, found } => {
-                let stacks = self.operation.stacks.clone();
-                Box::pin(async move { Outcome::Returned(builtin::call(&token, &arguments, |_| found, &stacks).await) })
-            }
-            Work::StartPlugin(package, provider) => {
-                let (plugins, activities) = (Arc::clone(&self.operation.plugins.0), self.operation.activities.clone());
-                Box::pin(async move {
-                    let activity = || Activity::new(ActivityKind::Plugin, "start", Some(provider.clone()));
-                    let ongoing = activities.begin(activity);
-                    let started = plugins.start(&package, &provider).await.map(Some);
-                    end(ongoing, started.as_ref().err());
-                    Outcome::Object(started)
-                })
-            }
-            Work::AskPlugin(plugin, question) => {
-                let (plugins, activities) = (Arc::clone(&self.operation.plugins.0), self.operation.activities.clone());
-                Box::pin(async move {
-                    let ongoing = activities.begin(|| of_question(&question));
-                    let answer = plugins.ask(plugin, *question).await;
-                    end(ongoing, answer.as_ref().err());
-                    Outcome::PluginAnswered(answer)
-                })
-            }
-            Work::StopPlugin(plugin) => {
-                let plugins = Arc::clone(&self.operation.plugins.0);
-                Box::pin(async move {
-                    plugins.stop(plugin).await;
-                    Outcome::PluginStopped
-                })
-            }
-            Work::StopPlugins => {
-                let plugins = Arc::clone(&self.operation.plugins.0);
-                Box::pin(async move {
-                    plugins.stop_all().await;
-                    Outcome::PluginStopped
-                })
-            }
-            Work::ReadAssets(properties) => {
-                let directory: Arc<Path> = self.operation.program_directory.clone().into();
-                Box::pin(async move { Outcome::AssetsRead(read_assets(properties, directory).await) })
-            }
-            Work::Wait(time) => Box::pin(async move {
-                host.wait(time).await;
-                Outcome::Waited
-            }),
-            Work::Durable { durability, ongoing } => Box::pin(async move {
-                let written = durability.await;
-                end(ongoing, None);
-                Outcome::Written(written)
-            }),
-            Work::Fold(snapshot) => Box::pin(async move {
-                // The one who asks for it keeps it.
-                let Some(outside) = outside.upgrade() else { return Outcome::Folded(Ok(false)) };
-                Outcome::Folded(outside.session.fold(snapshot).await)
-            }),
-            Work::Close(closable, limit) => {
-                Box::pin(async move { Outcome::Closed(close_all(&host, closable, limit).await) })
-            }
-        }
+impl Perform for Call {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        let Self(object, mut call) = self;
+        let activity = || Activity::new(ActivityKind::Call, call.method.name(), Some(call.urn.clone()));
+        let ongoing = with.operation.activities.begin(activity);
+        call.trace = ongoing.as_ref().and_then(Ongoing::trace);
+        let answer = with.host.call(object, call).await;
+        end(ongoing, answer.as_ref().err());
+        answer
+    }
+}
+
+impl Perform for CallBack {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        let Self { label, function: Callback { target, token }, request } = self;
+        let ongoing = with.operation.activities.begin(|| Activity::new(ActivityKind::Callback, label, None));
+        let answer = if is_of_plugin(&target) {
+            with.operation.plugins.0.call_back(&target, &token, request).await
+        } else {
+            with.host.callback(&token, request).await
+        };
+        end(ongoing, answer.as_ref().err());
+        answer
+    }
+}
+
+impl Perform for Find {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.host.find(&self.0).await
+    }
+}
+
+impl Perform for Rebuild {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.host.rebuild(&self.0).await
+    }
+}
+
+impl Perform for Named {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.host.named(&self.0).await
+    }
+}
+
+impl Perform for IsByHand {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.host.is_by_hand(&self.0).await.unwrap_or(false)
+    }
+}
+
+impl Perform for Serialize {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.host.serialize(self.0).await
+    }
+}
+
+impl Perform for BuiltIn {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        builtin::answer(&self.0, self.1, &with.operation.stacks).await
+    }
+}
+
+impl Perform for Function {
+    const RUNS_USER_CODE: bool = true;
+
+    async fn perform(self, with: Means) -> Self::Outcome {
+        builtin::call(&self.token, &self.arguments, |_| self.found, &with.operation.stacks).await
+    }
+}
+
+impl Perform for StartPlugin {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        let Self(package, provider) = self;
+        let activity = || Activity::new(ActivityKind::Plugin, "start", Some(provider.clone()));
+        let ongoing = with.operation.activities.begin(activity);
+        let started = with.operation.plugins.0.start(&package, &provider).await;
+        end(ongoing, started.as_ref().err());
+        started
+    }
+}
+
+impl Perform for AskPlugin {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        let Self(plugin, question) = self;
+        let ongoing = with.operation.activities.begin(|| of_question(&question));
+        let answer = with.operation.plugins.0.ask(plugin, *question).await;
+        end(ongoing, answer.as_ref().err());
+        answer
+    }
+}
+
+impl Perform for StopPlugin {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.operation.plugins.0.stop(self.0).await;
+    }
+}
+
+impl Perform for StopPlugins {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.operation.plugins.0.stop_all().await;
+    }
+}
+
+impl Perform for ReadAssets {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        read_assets(self.0, with.operation.program_directory.clone().into()).await
+    }
+}
+
+impl Perform for Sleep {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        with.host.wait(self.0).await;
+    }
+}
+
+impl Perform for Durable {
+    async fn perform(self, _: Means) -> Self::Outcome {
+        let written = self.durability.await;
+        end(self.ongoing, None);
+        written
+    }
+}
+
+impl Perform for Fold {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        // The one who asks for it keeps it.
+        let Some(outside) = with.outside.upgrade() else { return Ok(false) };
+        outside.session.fold(self.0).await
+    }
+}
+
+impl Perform for Close {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        close_all(&with.host, self.0, self.1).await
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use crate::driver::actions::{FlowId, Response, Ticket, Work};
+use crate::driver::actions::{FlowId, Response, WaitId};
+use crate::driver::host_calls::Work;
 
 /// See the module's text.
 #[derive(Default)]
@@ -19,7 +20,7 @@ struct Boxes {
 
 #[derive(Default)]
 struct Letters {
-    works: Vec<(Ticket, Work)>,
+    works: Vec<(WaitId, Work)>,
     answer: Option<Response>,
     waker: Option<Waker>,
     /// Does the one who drives the flow wait for a record to be durable? Records become so in their order, so a later one
@@ -30,7 +31,7 @@ struct Letters {
 /// What there is for the one who drives a flow.
 pub(in crate::driver) enum Letter {
     /// To be done.
-    Works(Vec<(Ticket, Work)>),
+    Works(Vec<(WaitId, Work)>),
     /// The flow is over.
     Answer(Response),
     /// The run is gone.
@@ -54,10 +55,10 @@ impl Post {
         }
     }
 
-    pub(in crate::driver) fn leave(&self, flow: FlowId, ticket: Ticket, work: Work) {
+    pub(in crate::driver) fn leave(&self, flow: FlowId, wait_id: WaitId, work: Work) {
         self.put(flow, |letters| {
-            let wakes = !(letters.waits_for_record && matches!(work, Work::Durable { .. }));
-            letters.works.push((ticket, work));
+            let wakes = !(letters.waits_for_record && matches!(work, Work::Durable(_)));
+            letters.works.push((wait_id, work));
             wakes
         });
     }
@@ -86,8 +87,7 @@ impl Post {
             none => *none = Some(waker.clone()),
         }
         let works = std::mem::take(&mut letters.works);
-        letters.waits_for_record =
-            waits_for_record || works.iter().any(|(_, work)| matches!(work, Work::Durable { .. }));
+        letters.waits_for_record = waits_for_record || works.iter().any(|(_, work)| matches!(work, Work::Durable(_)));
         Letter::Works(works)
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 
+use crate::driver::host_calls::{Durable, Sleep, Work};
 use crate::state::{Session, Snapshot};
 
 use super::*;
@@ -21,7 +22,7 @@ impl Wake for Counted {
 #[test]
 fn who_waits_for_a_record_is_not_woken_for_the_next_one_but_for_all_else() {
     let session = Session::read_only(Snapshot::default());
-    let record = || Work::Durable { durability: session.append(vec![]), ongoing: None };
+    let record = || Work::from(Durable { durability: session.append(vec![]), ongoing: None });
     let (post, counted) = (Post::default(), Arc::<Counted>::default());
     let waker = Waker::from(Arc::clone(&counted));
     let woken = || counted.0.load(Ordering::Relaxed);
@@ -32,12 +33,12 @@ fn who_waits_for_a_record_is_not_woken_for_the_next_one_but_for_all_else() {
     assert_eq!(works.len(), 1);
     post.leave(1, 2, record());
     assert_eq!(woken(), 1);
-    post.leave(1, 3, Work::Wait(Duration::ZERO));
+    post.leave(1, 3, Work::from(Sleep(Duration::ZERO)));
     assert_eq!(woken(), 2);
     // It comes when the first record is durable, and finds the rest.
     assert!(matches!(post.collect(1, &waker, false), Letter::Works(works) if works.len() == 2));
     for (_, work) in works {
-        if let Work::Durable { durability, .. } = work {
+        if let Work::Durable(Durable { durability, .. }) = work {
             assert!(block_on(durability).is_ok());
         }
     }

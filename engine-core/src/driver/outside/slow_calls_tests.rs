@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::executor::block_on;
 
@@ -7,9 +8,13 @@ use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
 use crate::provider::{ProviderErrorKind, ProviderHost};
 use crate::state::{PendingKind, Session, Snapshot};
+use crate::urn::Urn;
 
+use crate::driver::standing::RegistrationState;
 use crate::driver::tests::testing::{Hanging, Recorder, ScriptedHost, run, run_program, wanted};
 use crate::driver::{Engine, ProgramEnd};
+
+use super::Stall;
 
 #[test]
 fn a_call_that_hangs_is_told_of_and_more_seldom_later() {
@@ -22,6 +27,28 @@ fn a_call_that_hangs_is_told_of_and_more_seldom_later() {
     let ages = ["20 s", "40 s", "80 s", "160 s"];
     assert_eq!(told, ages.map(|age| format!("still waiting for create of 'a' ({age})")));
     host.join();
+}
+
+#[test]
+fn what_stands_still_without_a_call_is_told_with_what_it_waits_for() {
+    let (host, events) = (Arc::<ScriptedHost>::default(), Arc::<Recorder>::default());
+    let operation = Operation::new(OperationKind::Update, "proj", "dev");
+    let session = Session::read_only(Snapshot::default());
+    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::clone(&events) as _);
+    let flows = Arc::clone(engine.run().all());
+    let urn = |name: &str| Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::{name}"));
+    let standings = &flows.doors.standings;
+    let (first, second) = (standings.register(&urn("a")), standings.register(&urn("b")));
+    first.at(RegistrationState::AwaitingTurn);
+    let mut still = Stall::default();
+    for _ in 0..9 {
+        host.pass(Duration::from_secs(10));
+        engine.tell_of_what_stands_still(&mut still);
+    }
+    drop(second);
+    let told: Vec<String> = events.messages().lines().map(str::to_owned).collect();
+    let ages = ["20 s", "40 s", "80 s"];
+    assert_eq!(told, ages.map(|age| format!("'a' still waits for its turn to be planned ({age}); 1 more waits")));
 }
 
 #[test]

@@ -5,18 +5,22 @@ use prost::Message;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::wire::{Callback, why_unreadable};
 
-use crate::driver::context::Context;
+use crate::driver::host_calls::CallBack;
+use crate::driver::program::Functions;
 
-impl Context {
+impl Functions {
     /// Calls a function of the program, or of a plugin, with a message and takes its answer. `label` is how errors name it.
-    pub(in crate::driver) async fn call_back<M: Message + Default>(
+    pub(crate) async fn call_back<M: Message + Default>(
         &self,
         label: &str,
         function: &Callback,
         request: &impl Message,
     ) -> Result<M, ProviderError> {
         let named = |message: &str| format!("{label} failed: {message}");
-        let answer = self.exchange.call_back(label, function, request.encode_to_vec()).await;
+        let answer = self
+            .exchange
+            .ask(CallBack { label: label.to_owned(), function: function.clone(), request: request.encode_to_vec() })
+            .await;
         let bytes = answer.map_err(|error| ProviderError {
             kind: match error.kind {
                 ProviderErrorKind::Cancelled => ProviderErrorKind::Cancelled,

@@ -13,22 +13,23 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
+use crate::driver::program::Functions;
+use crate::driver::standing::StepState;
 
 /// How often an operation may fail before its error stands, whatever the error hooks say.
 const MAX_FAILURES: usize = 100;
 
 /// What hooks get of an operation; which bags they get depends on the moment.
 #[derive(Clone, Copy)]
-pub(in crate::driver) struct Occasion<'a> {
-    pub(in crate::driver) old: Option<&'a ResourceState>,
-    pub(in crate::driver) new: Option<&'a ResourceState>,
+pub(crate) struct Occasion<'a> {
+    pub(crate) old: Option<&'a ResourceState>,
+    pub(crate) new: Option<&'a ResourceState>,
 }
 
 impl<'a> Occasion<'a> {
     /// The operation of a step, with the state that it led to so far. The old object of a replacement is no part of a
     /// creation.
-    pub(in crate::driver) fn of(step: &'a Step, new: Option<&'a ResourceState>) -> Self {
+    pub(crate) fn of(step: &'a Step, new: Option<&'a ResourceState>) -> Self {
         let old = step.old.as_ref().map(|(_, resource)| &**resource).filter(|_| step.op == Op::Update);
         Self { old, new }
     }
@@ -60,7 +61,7 @@ fn bag(properties: &PropertyMap) -> Struct {
 }
 
 /// The moments before and after a step's operation; `None` for steps without hooks.
-pub(in crate::driver) fn moments(op: Op) -> Option<(HookMoment, HookMoment)> {
+pub(crate) fn moments(op: Op) -> Option<(HookMoment, HookMoment)> {
     match op {
         Op::Create | Op::CreateReplacement => Some((HookMoment::BeforeCreate, HookMoment::AfterCreate)),
         Op::Update => Some((HookMoment::BeforeUpdate, HookMoment::AfterUpdate)),
@@ -69,9 +70,9 @@ pub(in crate::driver) fn moments(op: Op) -> Option<(HookMoment, HookMoment)> {
     }
 }
 
-impl Context {
+impl Functions {
     /// Refuses a resource that is bound to a hook which the program has not registered.
-    pub(in crate::driver) fn guard_hooks(&self, hooks: &Hooks) -> Result<(), String> {
+    pub(crate) fn guard_hooks(&self, hooks: &Hooks) -> Result<(), String> {
         for (moment, names) in hooks {
             for name in names {
                 let known = match moment {
@@ -87,7 +88,7 @@ impl Context {
     }
 
     /// Calls the hooks of a moment, one after the other; the first one that fails ends it.
-    pub(in crate::driver) async fn run_hooks(
+    pub(crate) async fn run_hooks(
         &self,
         urn: &Urn,
         hooks: &Hooks,
@@ -95,6 +96,7 @@ impl Context {
         occasion: Occasion<'_>,
     ) -> Result<(), ProviderError> {
         for name in hooks.get(&moment).into_iter().flatten() {
+            self.standings.step_at(urn, StepState::CallingHooks);
             let Some(hook) = self.callbacks.hook(name) else { return Err(missing(name, moment)) };
             if self.operation.dry_run && !hook.on_dry_run {
                 continue;
@@ -110,13 +112,13 @@ impl Context {
             if !hook.ignore_errors || failed.kind == ProviderErrorKind::Cancelled {
                 return Err(failed);
             }
-            self.diagnose(Some(urn), Severity::Warning, failed.message);
+            self.reports.diagnose(Some(urn), Severity::Warning, failed.message);
         }
         Ok(())
     }
 
     /// Calls the hooks that follow a step which was done. Their failure is the run's and not the step's.
-    pub(in crate::driver) async fn run_after_hooks(
+    pub(crate) async fn run_after_hooks(
         &self,
         urn: &Urn,
         hooks: &Hooks,
@@ -124,19 +126,19 @@ impl Context {
         occasion: Occasion<'_>,
     ) -> Result<(), RpcError> {
         let Err(error) = self.run_hooks(urn, hooks, moment, occasion).await else { return Ok(()) };
-        self.report_failure(urn, &error, !self.operation.continue_on_error);
-        self.go_on()
+        self.reports.report_failure(urn, &error, !self.operation.continue_on_error);
+        self.reports.go_on()
     }
 
     /// Calls the hooks that follow the creation or update of a component, whose outputs are known now.
-    pub(in crate::driver) async fn run_component_hooks(&self, step: &StepMetadata) -> Result<(), RpcError> {
+    pub(crate) async fn run_component_hooks(&self, step: &StepMetadata) -> Result<(), RpcError> {
         let (Some((_, after)), Some(new)) = (moments(step.op), &step.new) else { return Ok(()) };
         let old = step.old.as_deref().filter(|_| step.op == Op::Update);
         Box::pin(self.run_after_hooks(&step.urn, &new.hooks, after, Occasion { old, new: Some(new) })).await
     }
 
     /// Asks the error hooks whether an operation is to be tried again. `errors` are those so far, the newest first.
-    pub(in crate::driver) async fn wants_retry(
+    pub(crate) async fn wants_retry(
         &self,
         urn: &Urn,
         hooks: &Hooks,
@@ -144,6 +146,7 @@ impl Context {
         operation: &str,
         errors: &[String],
     ) -> Result<bool, ProviderError> {
+        self.standings.step_at(urn, StepState::CallingHooks);
         let names = hooks.get(&HookMoment::OnError).map(Vec::as_slice).unwrap_or_default();
         let known = occasion.request(urn, HookMoment::OnError);
         let mut retry = false;
@@ -183,7 +186,7 @@ impl Context {
                  asks for it: {error}"
             )
         };
-        self.diagnose(Some(urn), Severity::Warning, text);
+        self.reports.diagnose(Some(urn), Severity::Warning, text);
         Ok(failures < MAX_FAILURES)
     }
 }

@@ -11,32 +11,32 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
-use crate::driver::context::callbacks::Transform;
+use crate::driver::program::Functions;
+use crate::driver::program::callbacks::Transform;
 
 /// The transforms of one registration, in their order.
-pub(in crate::driver) struct Transforms {
+pub(crate) struct Transforms {
     urn: Urn,
     parent: Option<Urn>,
     list: Vec<Transform>,
 }
 
-impl Context {
+impl Functions {
     /// The transforms of a registration; `None` when there are none.
-    pub(in crate::driver) fn transforms_of(&self, request: &RegisterResourceRequest) -> Option<Transforms> {
+    pub(crate) fn transforms_of(&self, request: &RegisterResourceRequest) -> Option<Transforms> {
         if self.operation.kind != OperationKind::Update
             || (request.transforms.is_empty() && !self.callbacks.has_transforms())
         {
             return None;
         }
         let parent = (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent));
-        let urn = self.run_state().planner.urn_for(parent.as_ref(), &request.r#type, &request.name);
+        let urn = self.planning.planner().urn_for(parent.as_ref(), &request.r#type, &request.name);
         let list = self.callbacks.transforms_of(&urn, parent.as_ref(), &request.transforms);
         (!list.is_empty()).then_some(Transforms { urn, parent, list })
     }
 
     /// A registration as its transforms want it.
-    pub(in crate::driver) async fn transform(
+    pub(crate) async fn transform(
         &self,
         mut request: RegisterResourceRequest,
         transforms: Transforms,
@@ -44,7 +44,7 @@ impl Context {
         let Transforms { urn, parent, list } = transforms;
         if let Some(parent) = &parent {
             // What a transform sees, and may change, is what the resource would have.
-            if let Some(inherited) = self.run_state().planner.inherited(parent) {
+            if let Some(inherited) = self.planning.planner().inherited(parent) {
                 request.protect = request.protect.or(Some(inherited.protect));
                 request.retain_on_delete = request.retain_on_delete.or(Some(inherited.retain_on_delete));
                 if request.deleted_with.is_empty() {
@@ -55,7 +55,7 @@ impl Context {
         // A provider object is no value that a function could change.
         let provider = request.object.as_mut().and_then(|object| object.fields.remove(PROVIDER_KEY));
         for transform in list {
-            self.apply(&transform, &mut request).await.map_err(|error| self.fail_planning(&urn, &error))?;
+            self.apply(&transform, &mut request).await.map_err(|error| self.reports.fail_planning(&urn, &error))?;
         }
         settle_dependencies(&mut request);
         if let Some(provider) = provider {
@@ -89,7 +89,7 @@ impl Context {
     }
 
     /// A function call as the stack's transforms want it.
-    pub(in crate::driver) async fn transform_invoke(
+    pub(crate) async fn transform_invoke(
         &self,
         mut request: ResourceInvokeRequest,
     ) -> Result<ResourceInvokeRequest, RpcError> {
@@ -104,7 +104,7 @@ impl Context {
             let answer: Result<TransformInvokeResponse, ProviderError> =
                 self.call_back(&label, &function, &question).await;
             let answer = answer.map_err(|error| {
-                self.refuse(&RegistrationError::of_run(error.message.clone()));
+                self.reports.refuse(&RegistrationError::of_run(error.message.clone()));
                 RpcError { code: 2, message: error.message.into() }
             })?;
             request.args = answer.args.or(request.args);

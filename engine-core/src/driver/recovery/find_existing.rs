@@ -9,28 +9,37 @@ use crate::operation::OperationKind;
 use crate::plan::{Step, copy_secrets};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
-use crate::state::{Change, ResourceNumber, UnknownOutcome, UnresolvedCreate};
+use crate::state::{Ledger, ResourceNumber, UnknownOutcome, UnresolvedCreate};
 use crate::urn::{Urn, UrnSet};
 use crate::value::PropertyMap;
 
 use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::context::run_state::RunState;
+use crate::driver::recovery::Recovery;
 use crate::driver::steps::resource_states::stamp;
 
 /// An object as its provider tells of it.
 #[derive(Default)]
-pub(in crate::driver) struct FoundObject {
-    pub(in crate::driver) id: String,
-    pub(in crate::driver) outputs: PropertyMap,
-    pub(in crate::driver) inputs: Option<PropertyMap>,
+pub(crate) struct FoundObject {
+    pub(crate) id: String,
+    pub(crate) outputs: PropertyMap,
+    pub(crate) inputs: Option<PropertyMap>,
     /// Why it did not start, if it did not.
-    pub(in crate::driver) init_errors: Vec<String>,
+    pub(crate) init_errors: Vec<String>,
+}
+
+/// What became of an earlier create, as far as that could be told.
+pub(crate) enum EarlierCreate {
+    /// It made no object that its provider knows of, or nobody can be asked.
+    NotFound,
+    /// Its object is managed from now on, by this state.
+    TakenOver(ResourceNumber, Arc<ResourceState>),
+    /// Its provider failed to tell; the run goes on without the resource.
+    Untold,
 }
 
 /// The outcome of looking for an object.
-pub(in crate::driver) enum Probed {
+pub(crate) enum ProbeAnswer {
     /// There it is.
     Found(FoundObject),
     /// Its provider says that there is none.
@@ -39,58 +48,22 @@ pub(in crate::driver) enum Probed {
     NotAsked,
 }
 
-impl RunState {
-    /// Puts down a resource for an object that an unfinished create made. Where that was the new object of a
-    /// replacement, the old object waits for its deletion. Gives the resource's number, and the changes to journal.
-    pub(in crate::driver) fn take_over(&mut self, resource: &Arc<ResourceState>) -> (ResourceNumber, Vec<Change>) {
-        let mut changes = self.resolve(&resource.urn);
-        let old = self.planner.old_state(&resource.urn).filter(|(number, _)| self.ledger.get(*number).is_some());
-        match old {
-            Some((number, old)) if !old.pending_replacement && old.id != resource.id => {
-                changes.extend(self.put_replacement(Arc::clone(resource), number, &old));
-                self.planner.renew(number, Arc::new(ResourceState { delete: true, ..(*old).clone() }));
-                let taken = self.ledger.next_number() - 1;
-                (taken, changes)
-            }
-            old => {
-                changes.push(self.put(Arc::clone(resource), old.map(|(number, _)| number)));
-                (self.ledger.next_number() - 1, changes)
-            }
-        }
-    }
-
-    /// Takes out of a resource what it refers to and is no longer there.
-    fn ground(&self, resource: &mut ResourceState) {
-        let there: UrnSet = self.ledger.resources().map(|(_, resource)| resource.urn.clone()).collect();
-        let root = self
-            .ledger
-            .resources()
-            .find(|(_, resource)| resource.urn.is_root_stack())
-            .map(|(_, resource)| resource.urn.clone());
-        if resource.parent.as_ref().is_some_and(|parent| !there.contains(parent)) {
-            resource.parent = root;
-        }
-        resource.retain_references(|urn| there.contains(urn));
-        resource.property_dependencies.retain(|_, urns| !urns.is_empty());
-    }
-}
-
-impl Context {
+impl Recovery {
     /// Asks a provider for the object of an unresolved create: with `read` where its id is known, else with `find`.
-    pub(in crate::driver) async fn probe(
+    async fn probe(
         &self,
         unresolved: &UnresolvedCreate,
         resolved: &ResolvedProvider,
-    ) -> Result<Probed, ProviderError> {
+    ) -> Result<ProbeAnswer, ProviderError> {
         let resource = &unresolved.resource;
         let inputs = || resolved.shown(&resource.inputs);
         let timeout = resource.custom_timeouts.read;
-        let mut probed = Probed::NotAsked;
+        let mut probed = ProbeAnswer::NotAsked;
         if !resource.id.is_empty() && resolved.can_read() {
             let method = Method::Read { id: resource.id.clone(), props: inputs(), timeout };
             probed = self.ask_for_object(unresolved, resolved, method).await?;
         }
-        if !matches!(probed, Probed::Found(_)) && resolved.can_find() {
+        if !matches!(probed, ProbeAnswer::Found(_)) && resolved.can_find() {
             let method = Method::Find { key: unresolved.key.clone(), inputs: inputs(), timeout };
             probed = self.ask_for_object(unresolved, resolved, method).await?;
         }
@@ -102,14 +75,14 @@ impl Context {
         unresolved: &UnresolvedCreate,
         resolved: &ResolvedProvider,
         method: Method,
-    ) -> Result<Probed, ProviderError> {
+    ) -> Result<ProbeAnswer, ProviderError> {
         let (urn, name) = (unresolved.urn(), method.name());
         let answer = {
-            let _permit = self.call_permit(urn, resolved).await?;
+            let _permit = self.call_permits.call_permit(urn, resolved).await?;
             self.providers.call(resolved, urn, method).await
         };
         let found = match answer {
-            Ok(Answer::Read { id, .. }) if id.is_empty() => return Ok(Probed::NotThere),
+            Ok(Answer::Read { id, .. }) if id.is_empty() => return Ok(ProbeAnswer::NotThere),
             Ok(Answer::Read { outputs: None, .. }) => {
                 return Err(crate::driver::calls::answer_validation::no_outputs(name));
             }
@@ -127,16 +100,16 @@ impl Context {
         if let Some(owner) = self.owner_of(&unresolved.resource, &found.id) {
             let text =
                 format!("'{name}' gave the object '{}', which is that of {owner}: it counts as not found", found.id);
-            self.diagnose(Some(urn), Severity::Warning, text);
-            return Ok(Probed::NotThere);
+            self.reports.diagnose(Some(urn), Severity::Warning, text);
+            return Ok(ProbeAnswer::NotThere);
         }
-        Ok(Probed::Found(found))
+        Ok(ProbeAnswer::Found(found))
     }
 
     /// The resource whose object that is already.
-    pub(in crate::driver) fn owner_of(&self, resource: &ResourceState, id: &str) -> Option<Urn> {
-        let run_state = self.run_state();
-        let owner = run_state.ledger.resources().find(|(_, other)| {
+    pub(super) fn owner_of(&self, resource: &ResourceState, id: &str) -> Option<Urn> {
+        let ledger = self.journal.ledger();
+        let owner = ledger.resources().find(|(_, other)| {
             other.custom
                 && !other.external
                 && !other.pending_replacement
@@ -147,7 +120,7 @@ impl Context {
     }
 
     /// Writes down an object that was found: it is managed from now on. Gives its state.
-    pub(in crate::driver) async fn take_over(
+    pub(crate) async fn take_over(
         &self,
         unresolved: &UnresolvedCreate,
         resolved: &ResolvedProvider,
@@ -157,34 +130,34 @@ impl Context {
         let mut resource =
             ResourceState { id, init_errors, stored_provider: resolved.stored(), ..(*unresolved.resource).clone() };
         if let Some(mut inputs) = inputs {
-            self.learn_secrets_of(&inputs);
+            self.reports.learn_secrets_of(&inputs);
             copy_secrets(&resource.inputs, &mut inputs);
             resource.inputs = Arc::new(inputs);
         }
         let like = Arc::clone(&resource.inputs);
-        self.renew_outputs(&mut resource, outputs, &like);
-        stamp(Op::Import, &mut resource, self.now());
+        self.outcomes.renew_outputs(&mut resource, outputs, &like);
+        stamp(Op::Import, &mut resource, self.exchange.now());
         self.ground(&mut resource).await?;
         let resource = Arc::new(resource);
         let step = Step::new(Op::Import, &resource.urn, None, Some(Arc::clone(&resource)));
-        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
-        let (number, changes) = self.run_state().take_over(&resource);
+        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        let (number, changes) = self.planning.take_over(&resource);
         if !self.operation.dry_run {
-            self.record(changes).await?;
+            self.journal.record(changes).await?;
         }
         let text =
             format!("in an earlier run, {}: its object was found, with the id '{}'", unresolved.summary(), resource.id);
-        self.diagnose(Some(&resource.urn), Severity::Info, text);
-        self.run_state().count(Op::Import, &resource.urn);
-        self.tell(Event::StepDone(step.metadata(step.new.clone())));
+        self.reports.diagnose(Some(&resource.urn), Severity::Info, text);
+        self.reports.count(Op::Import, &resource.urn);
+        self.reports.tell(Event::StepDone(step.metadata(step.new.clone())));
         Ok((number, resource))
     }
 
     /// Sees to it that a resource refers to nothing that is gone since it was meant to be made.
-    pub(in crate::driver) async fn ground(&self, resource: &mut ResourceState) -> Result<(), ProviderError> {
-        let there = |urn: &Urn| self.run_state().ledger.resources().any(|(_, resource)| resource.urn == *urn);
+    pub(super) async fn ground(&self, resource: &mut ResourceState) -> Result<(), ProviderError> {
+        let there = |urn: &Urn| self.journal.ledger().resources().any(|(_, resource)| resource.urn == *urn);
         if !resource.provider_parts().is_some_and(|(urn, _)| there(&urn)) {
-            let provider = self.run_state().planner.engine_provider(&resource.urn, &resource.kind);
+            let provider = self.planning.planner().engine_provider(&resource.urn, &resource.kind);
             if let Ok((reference, step)) = provider {
                 resource.provider = reference;
                 if let Some(step) = step {
@@ -192,64 +165,64 @@ impl Context {
                 }
             }
         }
-        self.run_state().ground(resource);
+        ground(&self.journal.ledger(), resource);
         Ok(())
     }
 
     async fn make_provider(&self, step: Step) -> Result<(), ProviderError> {
         let urn = step.urn.clone();
-        let made = self.act(step, None).await;
+        let made = self.steps.act(step, None).await;
         made.map_err(|RpcError { message, .. }| ProviderError::new(ProviderErrorKind::Cancelled, message))?;
-        let mut run_state = self.run_state();
-        let made = run_state.resource(&urn).map(|(number, resource)| (number, Arc::clone(resource)));
-        if let (OperationKind::Destroy, Some((number, resource))) = (self.operation.kind, made) {
+        if let (OperationKind::Destroy, Some((number, resource))) = (self.operation.kind, self.journal.resource(&urn)) {
             // It goes again, after the object.
-            run_state.planner.take_in(number, resource);
+            self.planning.planner().take_in(number, resource);
         }
         Ok(())
     }
 
-    /// Looks for the object that a create is about to make once more. Gives its state if it is there; `None` when that
-    /// could not be told, and the run goes on without the resource.
-    pub(in crate::driver) async fn look_before_create(
+    /// Looks for the object that a create is about to make once more.
+    pub(crate) async fn look_before_create(
         &self,
         create: &Step,
         resolved: &ResolvedProvider,
-    ) -> Result<Option<Option<(ResourceNumber, Arc<ResourceState>)>>, RpcError> {
-        let Some(unresolved) = self.run_state().ledger.unresolved(&create.urn).cloned() else { return Ok(Some(None)) };
+    ) -> Result<EarlierCreate, RpcError> {
+        let Some(unresolved) = self.journal.ledger().unresolved(&create.urn).cloned() else {
+            return Ok(EarlierCreate::NotFound);
+        };
         let looked = match self.probe(&unresolved, resolved).await {
-            Ok(Probed::Found(found)) => self.take_over(&unresolved, resolved, found).await.map(Some),
-            Ok(Probed::NotThere) => {
-                self.run_state().looked_for.insert(create.urn.clone());
-                self.tell_created_again(&unresolved, true);
+            Ok(ProbeAnswer::Found(found)) => self.take_over(&unresolved, resolved, found).await.map(Some),
+            Ok(ProbeAnswer::NotThere) => {
+                self.unresolved.was_looked_for(&create.urn);
+                self.unresolved.tell_created_again(&unresolved, true);
                 Ok(None)
             }
-            Ok(Probed::NotAsked) => {
-                self.tell_created_again(&unresolved, false);
+            Ok(ProbeAnswer::NotAsked) => {
+                self.unresolved.tell_created_again(&unresolved, false);
                 Ok(None)
             }
             Err(error) => Err(error),
         };
         match looked {
-            Ok(found) => Ok(Some(found)),
+            Ok(Some((number, resource))) => Ok(EarlierCreate::TakenOver(number, resource)),
+            Ok(None) => Ok(EarlierCreate::NotFound),
             Err(error) => {
-                self.tell(Event::StepStarted(create.metadata(create.new.clone())));
-                self.failed(create, &error);
-                if self.operation.continue_on_error { Ok(None) } else { Err(RpcError::unavailable()) }
+                self.reports.tell(Event::StepStarted(create.metadata(create.new.clone())));
+                self.reports.failed(create, &error);
+                if self.operation.continue_on_error { Ok(EarlierCreate::Untold) } else { Err(RpcError::unavailable()) }
             }
         }
     }
 
     /// Looks for the objects of all unresolved creates that the run may touch: a refresh takes them over, and a destroy does so in
     /// order to delete them.
-    pub(in crate::driver) async fn look_for_unresolved_creates(&self) {
+    pub(crate) async fn look_for_unresolved_creates(&self) {
         if self.operation.skip_unresolved_creates {
             return;
         }
         let unresolved_creates: Vec<Arc<UnresolvedCreate>> = {
-            let mut run_state = self.run_state();
-            let all: Vec<_> = run_state.ledger.unresolved_creates().cloned().collect();
-            all.into_iter().filter(|unresolved| run_state.planner.selects(&unresolved.resource)).collect()
+            let all: Vec<_> = self.journal.ledger().unresolved_creates().cloned().collect();
+            let mut planner = self.planning.planner();
+            all.into_iter().filter(|unresolved| planner.selects(&unresolved.resource)).collect()
         };
         for unresolved in unresolved_creates {
             // The user knows the id, and says so in this very command.
@@ -265,12 +238,12 @@ impl Context {
         let urn = unresolved.urn();
         let looked = match self.providers.resolve(&unresolved.resource).await {
             Ok(resolved) => match self.probe(unresolved, &resolved).await {
-                Ok(Probed::Found(found)) => self.take_over(unresolved, &resolved, found).await.map(Some),
-                Ok(Probed::NotThere) if unresolved.unknown_outcome == UnknownOutcome::Raised => {
-                    self.run_state().not_found.insert(urn.clone());
+                Ok(ProbeAnswer::Found(found)) => self.take_over(unresolved, &resolved, found).await.map(Some),
+                Ok(ProbeAnswer::NotThere) if unresolved.unknown_outcome == UnknownOutcome::Raised => {
+                    self.unresolved.was_not_found(urn);
                     Ok(None)
                 }
-                Ok(Probed::NotThere) => {
+                Ok(ProbeAnswer::NotThere) => {
                     let text = message![
                         format!(
                             "in an earlier run, {}: its provider does not find such an object. The record stays until ",
@@ -278,10 +251,10 @@ impl Context {
                         ),
                         Command::new("refresh").with("--clear-pending-creates")
                     ];
-                    self.diagnose(Some(urn), Severity::Info, text);
+                    self.reports.diagnose(Some(urn), Severity::Info, text);
                     Ok(None)
                 }
-                Ok(Probed::NotAsked) => Ok(None),
+                Ok(ProbeAnswer::NotAsked) => Ok(None),
                 Err(error) => Err(error),
             },
             // By the SDKs' rules it made nothing, so there is nothing to be looked for either.
@@ -296,21 +269,33 @@ impl Context {
                     format!("in an earlier run, {}: it cannot be looked for: ", unresolved.summary()),
                     &error.message
                 ];
-                return self.diagnose(Some(urn), Severity::Warning, text);
+                return self.reports.diagnose(Some(urn), Severity::Warning, text);
             }
             Err(error) => Err(error),
         };
         match looked {
             Ok(Some((number, resource))) if self.operation.kind == OperationKind::Destroy => {
-                self.run_state().planner.take_in(number, resource);
+                self.planning.planner().take_in(number, resource);
             }
             Ok(_) => {}
             Err(error) => {
-                self.run_state().failed.insert(urn.clone());
-                self.report_failure(urn, &error, false);
+                self.selection.fail(urn.clone());
+                self.reports.report_failure(urn, &error, false);
             }
         }
     }
+}
+
+/// Takes out of a resource what it refers to and is no longer there.
+fn ground(ledger: &Ledger, resource: &mut ResourceState) {
+    let there: UrnSet = ledger.resources().map(|(_, resource)| resource.urn.clone()).collect();
+    let root = ledger.resources().find(|(_, resource)| resource.urn.is_root_stack());
+    let root = root.map(|(_, resource)| resource.urn.clone());
+    if resource.parent.as_ref().is_some_and(|parent| !there.contains(parent)) {
+        resource.parent = root;
+    }
+    resource.retain_references(|urn| there.contains(urn));
+    resource.property_dependencies.retain(|_, urns| !urns.is_empty());
 }
 
 /// A `find` or `read` that fails leaves the question open.

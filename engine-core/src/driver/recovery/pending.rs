@@ -8,40 +8,40 @@ use crate::provider::{Answer, Method, ProviderError};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
-use crate::driver::context::Context;
+use crate::driver::recovery::Recovery;
 use crate::driver::steps::resource_states::stamp;
 
-impl Context {
+impl Recovery {
     /// Takes over the objects that interrupted creations made, by the ids that the user found.
-    pub(in crate::driver) async fn import_pending_creates(&self) {
+    pub(crate) async fn import_pending_creates(&self) {
         for (urn, id) in &self.operation.pending_creates {
             if self.stop.is_halted() {
                 return;
             }
-            let unresolved = self.run_state().ledger.unresolved(urn).cloned();
+            let unresolved = self.journal.ledger().unresolved(urn).cloned();
             let Some(unresolved) = unresolved else {
-                self.complain(&RegistrationError::no_pending_create(urn));
+                self.reports.complain(&RegistrationError::no_pending_create(urn));
                 continue;
             };
             if let Some(owner) = self.owner_of(&unresolved.resource, id) {
-                self.complain(&RegistrationError::object_of_another(urn, id, &owner));
+                self.reports.complain(&RegistrationError::object_of_another(urn, id, &owner));
                 continue;
             }
             let resource = Arc::new(ResourceState { id: id.clone(), ..(*unresolved.resource).clone() });
             let step = Step::new(Op::Import, urn, None, Some(resource));
-            self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+            self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
             match self.complete_creation(&step, urn, id).await {
                 Ok(Some(resource)) => {
-                    self.run_state().count(Op::Import, urn);
-                    self.tell(Event::StepDone(step.metadata(Some(resource))));
+                    self.reports.count(Op::Import, urn);
+                    self.reports.tell(Event::StepDone(step.metadata(Some(resource))));
                 }
                 Ok(None) => {
-                    self.complain(&RegistrationError::nothing_to_import(urn, id));
-                    self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+                    self.reports.complain(&RegistrationError::nothing_to_import(urn, id));
+                    self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
                 }
                 Err(error) => {
-                    self.report_failure(urn, &error, false);
-                    self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+                    self.reports.report_failure(urn, &error, false);
+                    self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
                 }
             }
         }
@@ -58,7 +58,7 @@ impl Context {
         let resolved = self.providers.resolve(intended).await?;
         let method = Method::Read { id: id.to_owned(), props: resolved.shown(&intended.inputs), timeout: 0.0 };
         let answer = {
-            let _permit = self.call_permit(urn, &resolved).await?;
+            let _permit = self.call_permits.call_permit(urn, &resolved).await?;
             self.providers.call(&resolved, urn, method).await?
         };
         let Answer::Read { id, outputs: Some(outputs), .. } = answer else { return Ok(None) };
@@ -66,13 +66,13 @@ impl Context {
             return Ok(None);
         }
         let mut resource = ResourceState { id, ..(**intended).clone() };
-        self.renew_outputs(&mut resource, outputs, &intended.inputs);
-        stamp(Op::Import, &mut resource, self.now());
+        self.outcomes.renew_outputs(&mut resource, outputs, &intended.inputs);
+        stamp(Op::Import, &mut resource, self.exchange.now());
         self.ground(&mut resource).await?;
         let resource = Arc::new(resource);
-        let (_, changes) = self.run_state().take_over(&resource);
+        let (_, changes) = self.planning.take_over(&resource);
         if !self.operation.dry_run {
-            self.record(changes).await?;
+            self.journal.record(changes).await?;
         }
         Ok(Some(resource))
     }

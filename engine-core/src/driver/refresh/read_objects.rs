@@ -1,48 +1,87 @@
 //! Making the state as the world is: `read` on every object (docs/rules 7.4).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use atomic_refcell::AtomicRefCell;
 use futures::future::join_all;
 
 use crate::diff::diff_properties;
 use crate::event::{DetailedDiff, Event, Op, Severity};
+use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{Compared, Step, copy_secrets, judge};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 
+use crate::driver::call_permits::CallPermits;
 use crate::driver::calls::answer_validation::no_outputs;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::steps::resource_states::plugin_arguments;
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
+use crate::driver::journal::Journal;
+use crate::driver::planning::Planning;
+use crate::driver::recovery::Recovery;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
+use crate::driver::steps::Outcomes;
+use crate::driver::steps::resource_states::{has_object, plugin_arguments};
+use crate::driver::stop::Stop;
 
 /// Resources with the numbers that they have in the ledger.
-pub(in crate::driver) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
+pub(crate) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
 
-/// Does the resource stand for an object that a provider can be asked about?
-pub(in crate::driver) fn has_object(resource: &ResourceState) -> bool {
-    resource.custom
-        && resource.urn.provider_package().is_none()
-        && !resource.pending_replacement
-        && crate::builtin::has_outside(&resource.kind)
+/// Makes the state as the world is.
+pub(crate) struct Refresh {
+    operation: Arc<Operation>,
+    exchange: Arc<Exchange>,
+    stop: Arc<Stop>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    call_permits: Arc<CallPermits>,
+    outcomes: Arc<Outcomes>,
+    recovery: Arc<Recovery>,
+    planning: Arc<Planning>,
+    selection: Arc<Selection>,
+    journal: Arc<Journal>,
+    /// The provider classes of which was said that they have no `read`.
+    told_no_read: AtomicRefCell<BTreeSet<String>>,
 }
 
-impl Context {
+impl Refresh {
+    pub(crate) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, recovery: &Arc<Recovery>) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            exchange: Arc::clone(&doors.exchange),
+            stop: Arc::clone(&doors.stop),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            call_permits: Arc::clone(&doors.call_permits),
+            outcomes: Arc::clone(outcomes),
+            recovery: Arc::clone(recovery),
+            planning: Arc::clone(&doors.planning),
+            selection: Arc::clone(&doors.selection),
+            journal: Arc::clone(&doors.journal),
+            told_no_read: AtomicRefCell::default(),
+        }
+    }
+
     /// Reads every object and stores what it is like; resources whose object is gone are removed.
-    pub(in crate::driver) async fn refresh_all(&self) {
+    pub(crate) async fn refresh_all(&self) {
         self.refresh_resources(self.resources_to_refresh()).await;
     }
 
     /// The resources that the run may touch, in state order.
-    pub(in crate::driver) fn resources_to_refresh(&self) -> NumberedResources {
-        let mut run_state = self.run_state();
-        let resources: NumberedResources = (0..).zip(run_state.planner.base().iter().cloned()).collect();
-        resources.into_iter().filter(|(_, resource)| run_state.planner.selects(resource)).collect()
+    pub(crate) fn resources_to_refresh(&self) -> NumberedResources {
+        let mut planner = self.planning.planner();
+        let resources: NumberedResources = (0..).zip(planner.base().iter().cloned()).collect();
+        resources.into_iter().filter(|(_, resource)| planner.selects(resource)).collect()
     }
 
     /// Reads these objects side by side.
-    pub(in crate::driver) async fn refresh_resources(&self, resources: NumberedResources) {
+    pub(crate) async fn refresh_resources(&self, resources: NumberedResources) {
         let mut running = Vec::new();
         for (number, resource) in resources {
             let called = has_object(&resource);
@@ -58,7 +97,7 @@ impl Context {
     }
 
     /// Reads one object whose resource is about to be updated. What refers to it stays as it is: it will be there again.
-    pub(in crate::driver) async fn refresh_for_update(&self, number: ResourceNumber, resource: Arc<ResourceState>) {
+    pub(crate) async fn refresh_for_update(&self, number: ResourceNumber, resource: Arc<ResourceState>) {
         self.refresh_one(refresh_step(number, resource), true).await;
     }
 
@@ -67,12 +106,12 @@ impl Context {
         if self.stop.is_halted() {
             return;
         }
-        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if called { self.read_one(&resource).await } else { Ok(Some((*resource).clone())) };
         match outcome {
             Ok(None) => {
-                let mut changes = self.run_state().end_doubt(&resource);
-                changes.push(self.run_state().vanish(number));
+                let mut changes = self.journal.end_doubt(&resource);
+                changes.push(self.planning.vanish(number));
                 self.finish_refresh(&step, Op::Delete, None, changes);
             }
             Ok(Some(mut refreshed)) => {
@@ -84,14 +123,14 @@ impl Context {
                     Err(error) => return self.fail_refresh(&step, &error),
                 };
                 if differs {
-                    refreshed.modified = self.now();
+                    refreshed.modified = self.exchange.now();
                 }
                 let refreshed = Arc::new(refreshed);
                 // An object that has started since then is no change of it, but its state says so no longer.
                 let other = |resource: &ResourceState| (resource.init_errors.clone(), resource.refresh_before_update);
-                let mut changes = if called { self.settle_deletion(&resource).await } else { Vec::new() };
+                let mut changes = if called { self.recovery.settle_deletion(&resource).await } else { Vec::new() };
                 if differs || other(&refreshed) != other(&resource) {
-                    changes.push(self.run_state().renew(number, Arc::clone(&refreshed)));
+                    changes.push(self.planning.renew(number, Arc::clone(&refreshed)));
                 }
                 self.finish_refresh(&step, op, Some(refreshed), changes);
             }
@@ -101,9 +140,9 @@ impl Context {
 
     fn fail_refresh(&self, step: &Step, error: &ProviderError) {
         // The other resources are still read; the command fails in the end.
-        self.run_state().failed.insert(step.urn.clone());
-        self.report_failure(&step.urn, error, false);
-        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        self.selection.fail(step.urn.clone());
+        self.reports.report_failure(&step.urn, error, false);
+        self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     fn finish_refresh(
@@ -114,10 +153,10 @@ impl Context {
         changes: Vec<crate::state::Change>,
     ) {
         if !changes.is_empty() && !self.operation.dry_run {
-            self.exchange.append_unawaited(changes);
+            self.journal.append_unawaited(changes);
         }
         if self.operation.kind == OperationKind::Refresh {
-            self.run_state().count(op, &step.urn);
+            self.reports.count(op, &step.urn);
         }
         let drift = match (&step.old, &resource) {
             (Some((_, old)), Some(new)) => drifted(old, new),
@@ -126,7 +165,7 @@ impl Context {
         let mut metadata = step.metadata(resource);
         metadata.detailed_diff = (!drift.is_empty()).then_some(drift);
         metadata.note = op.name();
-        self.tell(Event::StepDone(metadata));
+        self.reports.tell(Event::StepDone(metadata));
     }
 
     /// The resource's state as the object is now; `None` when it is gone.
@@ -138,7 +177,7 @@ impl Context {
             props: resolved.shown(&resource.outputs_or_empty()),
             timeout: resource.custom_timeouts.read,
         };
-        let _permit = self.call_permit(&resource.urn, &resolved).await?;
+        let _permit = self.call_permits.call_permit(&resource.urn, &resolved).await?;
         let for_plugin = plugin_arguments(&resolved, resource, resource, self.operation.dry_run).map(Box::new);
         let (id, outputs, inputs, read_first) = match self
             .providers
@@ -154,14 +193,18 @@ impl Context {
                 ..
             }) => {
                 let reason = reasons.join("; ");
-                self.diagnose(Some(&resource.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
+                self.reports.diagnose(
+                    Some(&resource.urn),
+                    Severity::Warning,
+                    format!("the object is not healthy: {reason}"),
+                );
                 let mut refreshed =
                     ResourceState { init_errors: reasons, refresh_before_update: read_first, ..(**resource).clone() };
                 if let Some(inputs) = inputs {
-                    self.learn_secrets_of(&inputs);
+                    self.reports.learn_secrets_of(&inputs);
                     refreshed.inputs = Arc::new(*inputs);
                 }
-                self.renew_outputs(&mut refreshed, properties, &resource.outputs_or_empty());
+                self.outcomes.renew_outputs(&mut refreshed, properties, &resource.outputs_or_empty());
                 return Ok(Some(refreshed));
             }
             Err(error) => return Err(error),
@@ -174,13 +217,13 @@ impl Context {
         let mut refreshed =
             ResourceState { id, init_errors: Vec::new(), refresh_before_update: read_first, ..(**resource).clone() };
         if let Some(mut inputs) = inputs {
-            self.learn_secrets_of(&inputs);
+            self.reports.learn_secrets_of(&inputs);
             if !resolved.is_plugin() {
                 copy_secrets(&resource.inputs, &mut inputs);
             }
             refreshed.inputs = Arc::new(inputs);
         }
-        self.renew_outputs(&mut refreshed, outputs, &resource.outputs_or_empty());
+        self.outcomes.renew_outputs(&mut refreshed, outputs, &resource.outputs_or_empty());
         Ok(Some(refreshed))
     }
 
@@ -189,8 +232,8 @@ impl Context {
         let message = format!(
             "its provider {class} has no 'read' method, so what is stored counts as what is real (said once for the class)"
         );
-        if self.run_state().told_no_read.insert(class) {
-            self.diagnose(Some(&resource.urn), Severity::Info, message);
+        if self.told_no_read.borrow_mut().insert(class) {
+            self.reports.diagnose(Some(&resource.urn), Severity::Info, message);
         }
     }
 
@@ -231,20 +274,15 @@ impl Context {
     fn repair_references(&self) {
         let mut changes = Vec::new();
         {
-            let mut run_state = self.run_state();
-            let resources: NumberedResources =
-                run_state.ledger.resources().map(|(number, resource)| (number, Arc::clone(resource))).collect();
+            let resources = self.journal.resources();
+            let base: Vec<Arc<ResourceState>> = self.planning.planner().base().to_vec();
             // What this run registered refers to nothing that is gone.
-            let first_new = ResourceNumber::try_from(run_state.planner.base().len()).unwrap_or(ResourceNumber::MAX);
+            let first_new = ResourceNumber::try_from(base.len()).unwrap_or(ResourceNumber::MAX);
             let left: std::collections::HashSet<_> =
                 resources.iter().map(|(_, resource)| resource.urn.clone()).collect();
-            let parents: std::collections::HashMap<_, _> = run_state
-                .planner
-                .base()
-                .iter()
-                .map(|resource| (resource.urn.clone(), resource.parent.clone()))
-                .collect();
-            let all_read = run_state.failed.is_empty();
+            let parents: std::collections::HashMap<_, _> =
+                base.iter().map(|resource| (resource.urn.clone(), resource.parent.clone())).collect();
+            let all_read = self.selection.failed().is_empty();
             for (number, resource) in resources {
                 let gone = |urn: &crate::Urn| !left.contains(urn);
                 // Those that plugins serve, and their providers, are written anew in any case, once all was read.
@@ -260,12 +298,38 @@ impl Context {
                 }
                 repaired.retain_references(|urn| !gone(urn));
                 repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
-                changes.push(run_state.renew(number, Arc::new(repaired)));
+                changes.push(self.planning.renew(number, Arc::new(repaired)));
             }
         }
         if !changes.is_empty() && !self.operation.dry_run {
-            self.exchange.append_unawaited(changes);
+            self.journal.append_unawaited(changes);
         }
+    }
+
+    /// Reads what the program did not register, before it is deleted.
+    pub(crate) async fn read_doubted_leftovers(&self) {
+        if !self.journal.ledger().doubts_deletions() {
+            return;
+        }
+        let mut askable = NumberedResources::new();
+        for (number, resource) in self.journal.resources() {
+            if self.recovery.is_to_be_read(&resource) && self.recovery.can_be_asked(&resource).await {
+                askable.push((number, resource));
+            }
+        }
+        if !askable.is_empty() {
+            self.refresh_resources(askable).await;
+        }
+    }
+
+    /// Nothing is changed on the basis of a state that could not be refreshed.
+    pub(crate) fn halt_after_failed_refresh(&self) -> bool {
+        let failure = self.stop.failure();
+        let failed = failure.is_some();
+        if let Some(failure) = failure {
+            self.stop.fail(failure, true);
+        }
+        failed
     }
 }
 

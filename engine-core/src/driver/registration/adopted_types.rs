@@ -11,11 +11,11 @@ use crate::provider::ProviderReference;
 use crate::urn::{Urn, UrnSet};
 
 use crate::driver::calls::resolved_provider::ProviderKind;
-use crate::driver::context::Context;
+use crate::driver::registration::Adoptions;
 
-impl Context {
+impl Adoptions {
     /// The list with the type of each object; what has none that is certain is refused and left out.
-    pub(in crate::driver) async fn with_types(&self, adoptions: Vec<Adoption>) -> Vec<Adoption> {
+    pub(super) async fn with_types(&self, adoptions: Vec<Adoption>) -> Vec<Adoption> {
         let mut typed = Vec::with_capacity(adoptions.len());
         let mut known: HashMap<String, BTreeSet<String>> = HashMap::new();
         for mut adoption in adoptions {
@@ -30,7 +30,7 @@ impl Context {
                     (None, _) => {}
                     (Some(_), Some(_)) => {
                         let (urn, place) = (&adoption.urn, reference.place());
-                        self.complain(&RegistrationError::many_types_of_provider(urn, &place, kinds));
+                        self.reports.complain(&RegistrationError::many_types_of_provider(urn, &place, kinds));
                         continue;
                     }
                 }
@@ -42,7 +42,7 @@ impl Context {
         let (once, twice): (Vec<_>, Vec<_>) =
             renamed.into_iter().partition(|adoption| urns.insert(adoption.urn.clone()));
         for adoption in twice {
-            self.complain(&RegistrationError::listed_twice(&adoption.urn));
+            self.reports.complain(&RegistrationError::listed_twice(&adoption.urn));
         }
         once
     }
@@ -57,8 +57,8 @@ impl Context {
         if !in_program.is_empty() {
             return in_program;
         }
-        let run_state = self.run_state();
-        let resources = run_state.planner.base().iter().filter(|resource| resource.custom && !resource.external);
+        let planner = self.planning.planner();
+        let resources = planner.base().iter().filter(|resource| resource.custom && !resource.external);
         resources
             .filter(|resource| self.providers.stored_reference(resource).is_ok_and(|stored| is_its(&stored)))
             .map(|resource| resource.kind.clone())

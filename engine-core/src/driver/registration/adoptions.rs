@@ -19,9 +19,9 @@ use crate::urn::{STACK_TYPE, Urn, UrnSet, package_of};
 use crate::value::{PropertyMap, Value};
 
 use crate::driver::answers::RpcError;
+use crate::driver::calls::provider_plugins::package;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::registration::packages::package;
+use crate::driver::registration::Adoptions;
 
 /// Why an object was not taken over.
 enum Trouble {
@@ -52,9 +52,9 @@ impl From<RpcError> for Trouble {
     }
 }
 
-impl Context {
+impl Adoptions {
     /// Takes over everything on the list: parents before their children, all others side by side.
-    pub(in crate::driver) async fn adopt_all(&self) {
+    pub(crate) async fn adopt_all(&self) {
         if self.make_root().await.is_err() {
             return;
         }
@@ -67,7 +67,7 @@ impl Context {
             if ready.is_empty() {
                 for adoption in &later {
                     let parent = adoption.parent.as_ref().unwrap_or(&adoption.urn);
-                    self.complain(&RegistrationError::import_under_nothing(&adoption.urn, parent));
+                    self.reports.complain(&RegistrationError::import_under_nothing(&adoption.urn, parent));
                 }
                 return;
             }
@@ -96,22 +96,24 @@ impl Context {
         match self.resource_of(&urn) {
             // Taken over by an earlier run: a list may be worked through again.
             Some((_, resource)) if resource.id == adoption.id && resource.custom == adoption.custom => return,
-            Some((_, resource)) => return self.complain(&RegistrationError::already_managed(&urn, &resource.id)),
+            Some((_, resource)) => {
+                return self.reports.complain(&RegistrationError::already_managed(&urn, &resource.id));
+            }
             None => {}
         }
         if let Some(parent) = adoption.parent.as_ref().filter(|parent| self.resource_of(parent).is_none()) {
-            return self.complain(&RegistrationError::import_under_nothing(&urn, parent));
+            return self.reports.complain(&RegistrationError::import_under_nothing(&urn, parent));
         }
         let intended = Arc::new(self.bare_resource(&adoption));
         let step = Step::new(Op::Import, &urn, None, Some(Arc::clone(&intended)));
-        self.tell(Event::StepStarted(step.metadata(Some(intended))));
+        self.reports.tell(Event::StepStarted(step.metadata(Some(intended))));
         match self.learn(&adoption).await {
             Ok(resource) => {
-                self.tell_settled_by_import(&urn, &resource.id);
-                match self.adopt(&Step { new: Some(Arc::new(resource)), ..step.clone() }).await {
+                self.unresolved.tell_settled_by_import(&urn, &resource.id);
+                match self.outcomes.adopt(&Step { new: Some(Arc::new(resource)), ..step.clone() }).await {
                     Ok(resource) => {
-                        self.run_state().count(Op::Import, &urn);
-                        self.tell(Event::StepDone(step.metadata(Some(resource))));
+                        self.reports.count(Op::Import, &urn);
+                        self.reports.tell(Event::StepDone(step.metadata(Some(resource))));
                     }
                     Err(error) => self.fail_adoption(&step, Trouble::Call(error)),
                 }
@@ -121,20 +123,18 @@ impl Context {
     }
 
     fn fail_adoption(&self, step: &Step, trouble: Trouble) {
-        self.run_state().failed.insert(step.urn.clone());
+        self.selection.fail(step.urn.clone());
         match trouble {
-            Trouble::Refused(refusal) => self.complain(&refusal),
-            Trouble::Call(error) => self.report_failure(&step.urn, &error, false),
+            Trouble::Refused(refusal) => self.reports.complain(&refusal),
+            Trouble::Call(error) => self.reports.report_failure(&step.urn, &error, false),
             Trouble::Stopped => {}
         }
-        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     /// The state of a resource, made by this run or by an earlier one.
     fn resource_of(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
-        let run_state = self.run_state();
-        let fresh = run_state.resource(urn).map(|(number, resource)| (number, Arc::clone(resource)));
-        fresh.or_else(|| run_state.planner.old_state(urn))
+        self.journal.resource(urn).or_else(|| self.planning.planner().old_state(urn))
     }
 
     /// The stack's own resource, which everything is under.
@@ -144,7 +144,7 @@ impl Context {
             return Ok(());
         }
         let resource = ResourceState { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
-        self.act(Step::new(Op::Create, &urn, None, Some(Arc::new(resource))), None).await.map(drop)
+        self.steps.act(Step::new(Op::Create, &urn, None, Some(Arc::new(resource))), None).await.map(drop)
     }
 
     fn root_urn(&self) -> Urn {
@@ -175,20 +175,20 @@ impl Context {
             resource.provider = self.provider_of_package(adoption).await?;
             ResolvedProvider::plugin(self.providers.plugins.of(&resource.provider)?)
         } else {
-            let provider = self.run_state().planner.engine_provider(&adoption.urn, &adoption.kind)?;
+            let provider = self.planning.planner().engine_provider(&adoption.urn, &adoption.kind)?;
             if let (_, Some(step)) = &provider {
-                self.act(step.clone(), None).await?;
+                self.steps.act(step.clone(), None).await?;
             }
             let resolved = self.server_of(adoption).await?;
             resource.provider = resolved.explicit_provider().map_or(provider.0, str::to_owned);
             resolved
         };
         resource.stored_provider = resolved.stored();
-        self.claim(resource.clone(), None, &resolved)?;
+        self.claims.claim(resource.clone(), None, &resolved)?;
         let (inputs, outputs) = self.ask_for(adoption, &resolved, &mut resource).await?;
         resource.inputs = Arc::new(self.check_adopted(adoption, &resolved, inputs).await?);
         let inputs = Arc::clone(&resource.inputs);
-        self.renew_outputs(&mut resource, outputs, &inputs);
+        self.outcomes.renew_outputs(&mut resource, outputs, &inputs);
         Ok(resource)
     }
 
@@ -211,12 +211,12 @@ impl Context {
         if !resolved.can_read() {
             return Err(RegistrationError::import_without_read(urn).into());
         }
-        let mut props = self.run_state().wanted.get(urn).cloned().unwrap_or_default();
+        let mut props = self.selection.wanted().get(urn).cloned().unwrap_or_default();
         props.extend(adoption.inputs.clone());
         props.retain(|_, value| !value.contains_unknown());
         let method = Method::Read { id: adoption.id.clone(), props: resolved.shown(&props), timeout: 0.0 };
         let answer = {
-            let _permit = self.call_permit(urn, resolved).await?;
+            let _permit = self.call_permits.call_permit(urn, resolved).await?;
             self.providers.call(resolved, urn, method).await?
         };
         let Answer::Read { id, outputs: Some(outputs), inputs, .. } = answer else {
@@ -227,7 +227,7 @@ impl Context {
         }
         if id != resource.id {
             resource.id = id;
-            self.claim(resource.clone(), None, resolved)?;
+            self.claims.claim(resource.clone(), None, resolved)?;
         }
         let mut inputs = inputs.unwrap_or_else(|| self.inputs_of(adoption, &outputs));
         for (key, value) in &adoption.inputs {
@@ -254,14 +254,13 @@ impl Context {
     /// Those of an object's properties that are inputs, where its provider does not tell: what the program gives this
     /// resource, else what program and state give others of its type, else all.
     fn inputs_of(&self, adoption: &Adoption, outputs: &PropertyMap) -> PropertyMap {
-        let run_state = self.run_state();
-        let keys: BTreeSet<String> = if let Some(wanted) = run_state.wanted.get(&adoption.urn) {
+        let (all_wanted, planner) = (self.selection.wanted(), self.planning.planner());
+        let keys: BTreeSet<String> = if let Some(wanted) = all_wanted.get(&adoption.urn) {
             wanted.keys().cloned().collect()
         } else {
-            let in_program = run_state.wanted.iter().filter(|(urn, _)| urn.own_type() == adoption.kind);
+            let in_program = all_wanted.iter().filter(|(urn, _)| urn.own_type() == adoption.kind);
             let in_program = in_program.flat_map(|(_, inputs)| inputs.keys());
-            let resources = run_state
-                .planner
+            let resources = planner
                 .base()
                 .iter()
                 .filter(|resource| resource.custom && !resource.external && resource.kind == adoption.kind);
@@ -283,8 +282,9 @@ impl Context {
         let shown = resolved.shown(&inputs);
         let method = Method::Check { olds: shown.clone(), news: shown };
         let answer = {
-            let _permit = self.permit(&adoption.urn).await?;
-            let beside = PluginArguments { seed: self.seed_of(&adoption.urn), ..PluginArguments::default() };
+            let _permit = self.call_permits.permit(&adoption.urn).await?;
+            let beside =
+                PluginArguments { seed: self.registration.seed_of(&adoption.urn), ..PluginArguments::default() };
             self.providers.call_with(resolved, &adoption.urn, method, Some(Box::new(beside))).await?
         };
         let Answer::Checked { inputs: mut checked, failures } = answer else {
@@ -299,7 +299,7 @@ impl Context {
             let what = if failure.property.is_empty() { "its inputs" } else { failure.property.as_str() };
             let message =
                 format!("{what} would not be accepted in the program as the object has it: {}", failure.reason);
-            self.diagnose(Some(&adoption.urn), Severity::Warning, message);
+            self.reports.diagnose(Some(&adoption.urn), Severity::Warning, message);
         }
         Ok(inputs)
     }
@@ -320,15 +320,15 @@ impl Context {
                     resource.urn.provider_package() == Some(name) && resource.parent.is_none() && !resource.delete
                 };
                 let known = {
-                    let run_state = self.run_state();
-                    let mut resources = run_state.planner.base().iter().filter(|resource| is_default(resource));
+                    let planner = self.planning.planner();
+                    let mut resources = planner.base().iter().filter(|resource| is_default(resource));
                     resources.next().map(|resource| resource.as_provider_reference())
                 };
                 match known {
                     Some(reference) => Ok(reference),
                     None => {
                         let package = package(name, "", "", BTreeMap::new());
-                        Ok(Box::pin(self.default_provider_of(package, urn.as_str())).await?)
+                        Ok(Box::pin(self.registration.default_provider_of(package, urn.as_str())).await?)
                     }
                 }
             }
@@ -371,8 +371,8 @@ impl Context {
             }
         }
         let stored: Vec<Arc<ResourceState>> = self
-            .run_state()
-            .planner
+            .planning
+            .planner()
             .base()
             .iter()
             .filter(|resource| resource.custom && resource.kind == kind)

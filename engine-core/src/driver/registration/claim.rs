@@ -6,19 +6,31 @@ use crate::plan::RegistrationError;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
+use crate::driver::doors::Doors;
+use crate::driver::journal::Journal;
 
-impl Context {
+/// Which resource manages an object.
+pub(crate) struct Claims {
+    providers: Arc<Providers>,
+    journal: Arc<Journal>,
+}
+
+impl Claims {
+    pub(crate) fn new(doors: &Doors) -> Self {
+        Self { providers: Arc::clone(&doors.providers), journal: Arc::clone(&doors.journal) }
+    }
+
     /// Notes that an object is about to become that of a resource; refused where another resource has it. `formerly` is the
     /// URN that the resource had before.
-    pub(in crate::driver) fn claim(
+    pub(crate) fn claim(
         &self,
         resource: ResourceState,
         formerly: Option<&Urn>,
         resolved: &ResolvedProvider,
     ) -> Result<(), RegistrationError> {
-        let known = self.run_state().holders().with_id(&resource.id).to_vec();
+        let known = self.journal.holders_of(&resource.id);
         let is_itself =
             |other: &ResourceState| (other.urn == resource.urn || Some(&other.urn) == formerly) && !other.delete;
         let holder = known.iter().find(|other| {
@@ -27,7 +39,7 @@ impl Context {
         if let Some(holder) = holder {
             return Err(RegistrationError::object_taken(&resource.urn, holder));
         }
-        self.run_state().holders().add(&Arc::new(resource));
+        self.journal.note_holder(&Arc::new(resource));
         Ok(())
     }
 

@@ -2,18 +2,36 @@
 
 use std::sync::Arc;
 
+use crate::operation::Operation;
 use crate::plan::{Goal, Registration, serialised_provider};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::urn::Urn;
 use crate::value::PROVIDER_KEY;
 
 use crate::driver::calls::component_code::ComponentCode;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
+use crate::driver::doors::Doors;
+use crate::driver::journal::Journal;
 
-impl Context {
+/// Who runs the code of resources that a component's plugin made.
+pub(crate) struct ComponentCodes {
+    operation: Arc<Operation>,
+    providers: Arc<Providers>,
+    journal: Arc<Journal>,
+}
+
+impl ComponentCodes {
+    pub(crate) fn new(doors: &Doors) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            providers: Arc::clone(&doors.providers),
+            journal: Arc::clone(&doors.journal),
+        }
+    }
+
     /// Refuses code in place of a provider object, other than from the plugin of a component around the resource.
-    pub(in crate::driver) fn guard_code(&self, goal: &Goal) -> Result<(), String> {
+    pub(crate) fn guard_code(&self, goal: &Goal) -> Result<(), String> {
         let Some(code) = &goal.code else { return Ok(()) };
         self.providers.learn_code(code);
         if self.component_around(goal).is_none() { Err(serialised_provider()) } else { Ok(()) }
@@ -21,19 +39,18 @@ impl Context {
 
     /// The provider resource whose plugin makes the nearest component around a resource in this run.
     fn component_around(&self, goal: &Goal) -> Option<String> {
-        let run_state = self.run_state();
         let mut above = goal.parent.clone();
         while let Some(urn) = above {
             if let Some(provider) = self.providers.plugins.provider_of_component(&urn) {
                 return Some(provider);
             }
-            above = run_state.resource(&urn).and_then(|(_, resource)| resource.parent.clone());
+            above = self.journal.resource(&urn).and_then(|(_, resource)| resource.parent.clone());
         }
         None
     }
 
     /// What runs the code of a resource that a component's plugin registers, in the environment of that plugin.
-    pub(in crate::driver) fn server_of_code(
+    pub(super) fn server_of_code(
         &self,
         urn: &Urn,
         registration: &Registration,
@@ -50,9 +67,9 @@ impl Context {
         }
         let is_ignored = goal.ignore_changes.iter().any(|path| path == PROVIDER_KEY);
         let today = former.clone().filter(|_| is_ignored).unwrap_or_else(|| Arc::clone(code));
-        let resource = provider.rsplit_once("::").and_then(|(provider, _)| {
-            self.run_state().resource(&Urn::unchecked(provider)).map(|(_, resource)| Arc::clone(resource))
-        });
+        let resource = provider
+            .rsplit_once("::")
+            .and_then(|(provider, _)| self.journal.resource(&Urn::unchecked(provider)).map(|(_, resource)| resource));
         let inputs = resource.map(|resource| Arc::clone(&resource.inputs)).unwrap_or_default();
         let plugin = self.providers.plugins.of_component(urn, &component, provider, &inputs)?;
         Ok(ResolvedProvider::of_component(plugin, ComponentCode::new(today, former)))

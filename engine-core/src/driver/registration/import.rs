@@ -4,27 +4,54 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
+use crate::operation::Operation;
 use crate::plan::{Question, Registration, RegistrationError, Step};
 use crate::provider::{Answer, Method, ProviderError};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
+use crate::driver::call_permits::CallPermits;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::registration::registered::Registered;
+use crate::driver::doors::Doors;
+use crate::driver::registration::claim::Claims;
+use crate::driver::registration::outcome::RegistrationOutcome;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
 
 /// Why an object could not be taken over.
-pub(in crate::driver) enum ImportFailure {
+pub(crate) enum ImportFailure {
     /// It is not there, or not as the program says.
     Refused(RegistrationError),
     /// Its provider could not be asked.
     Call(ProviderError),
 }
 
-impl Context {
+/// Takes over the objects that the option `import` names.
+pub(crate) struct ImportOption {
+    operation: Arc<Operation>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    call_permits: Arc<CallPermits>,
+    claims: Arc<Claims>,
+    selection: Arc<Selection>,
+}
+
+impl ImportOption {
+    pub(crate) fn new(doors: &Doors, claims: &Arc<Claims>) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            call_permits: Arc::clone(&doors.call_permits),
+            claims: Arc::clone(claims),
+            selection: Arc::clone(&doors.selection),
+        }
+    }
+
     /// Asks for an object that is to be taken over; `None` when that is not the question.
-    pub(in crate::driver) async fn ask_for_import(
+    pub(super) async fn ask_for_import(
         &self,
         registration: &Registration,
         question: &Question,
@@ -39,10 +66,10 @@ impl Context {
             return Some(Err(ImportFailure::Refused(refusal)));
         }
         // When the run has been stopped, the question that follows says so.
-        let _permit = self.call_permit(&registration.urn, resolved).await.ok()?;
+        let _permit = self.call_permits.call_permit(&registration.urn, resolved).await.ok()?;
         let answer = self.providers.call(resolved, &registration.urn, question.method.clone()).await;
         if let Ok(Answer::Read { id, outputs, inputs, .. }) = &answer {
-            outputs.iter().chain(inputs).for_each(|properties| self.learn_secrets_of(properties));
+            outputs.iter().chain(inputs).for_each(|properties| self.reports.learn_secrets_of(properties));
             if *id != registration.goal.import_id
                 && let Err(refusal) = self.claim_imported(registration, id, resolved)
             {
@@ -60,34 +87,34 @@ impl Context {
     ) -> Result<(), RegistrationError> {
         let resource = ResourceState { id: id.to_owned(), ..registration.new_state() };
         let formerly = registration.old.as_ref().map(|(_, old)| &old.urn);
-        self.claim(resource, formerly, resolved)
+        self.claims.claim(resource, formerly, resolved)
     }
 
     /// Tells that an object could not be taken over. A preview goes on, to tell of all of them; so does a run with
     /// continue-on-error.
-    pub(in crate::driver) fn fail_import(
+    pub(super) fn fail_import(
         &self,
         registration: &Registration,
         failure: ImportFailure,
-    ) -> Result<(Urn, Registered), RpcError> {
+    ) -> Result<(Urn, RegistrationOutcome), RpcError> {
         let urn = registration.urn.clone();
         let resource = ResourceState { import_id: registration.goal.import_id.clone(), ..registration.new_state() };
         let step = Step::new(Op::Import, &urn, registration.old.clone(), Some(Arc::new(resource)));
         let goes_on = self.operation.continue_on_error || self.operation.dry_run;
         if !self.operation.dry_run {
-            self.run_state().failed.insert(urn.clone());
+            self.selection.fail(urn.clone());
         }
-        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
         match failure {
-            ImportFailure::Refused(refusal) if goes_on => self.complain(&refusal),
-            ImportFailure::Refused(refusal) => drop(self.refuse(&refusal)),
-            ImportFailure::Call(error) => self.report_failure(&urn, &error, !goes_on),
+            ImportFailure::Refused(refusal) if goes_on => self.reports.complain(&refusal),
+            ImportFailure::Refused(refusal) => drop(self.reports.refuse(&refusal)),
+            ImportFailure::Call(error) => self.reports.report_failure(&urn, &error, !goes_on),
         }
-        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
         match (goes_on, self.operation.dry_run) {
             (false, _) => Err(RpcError::unavailable()),
-            (true, true) => Ok((urn, Registered::Unknown)),
-            (true, false) => Ok((urn, Registered::Failed)),
+            (true, true) => Ok((urn, RegistrationOutcome::Unknown)),
+            (true, false) => Ok((urn, RegistrationOutcome::Failed)),
         }
     }
 }

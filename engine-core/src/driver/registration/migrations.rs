@@ -4,24 +4,51 @@
 use std::sync::Arc;
 
 use crate::event::Severity;
+use crate::operation::Operation;
 use crate::plan::{Goal, RegistrationError, Subtree, migrate};
 use crate::resource_state::ResourceState;
+use crate::state::Crypter;
 use crate::state::{Change, recognise_migrated, resources_from_json, resources_to_json};
 use crate::urn::Urn;
 use crate::wire::{Callback, StateMigrationRequest, StateMigrationResponse};
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
+use crate::driver::doors::Doors;
+use crate::driver::journal::Journal;
+use crate::driver::planning::Planning;
+use crate::driver::program::Functions;
+use crate::driver::reports::Reports;
 
-impl Context {
+/// Runs the program's state migrations.
+pub(crate) struct StateMigrations {
+    operation: Arc<Operation>,
+    crypter: Option<Crypter>,
+    reports: Arc<Reports>,
+    functions: Arc<Functions>,
+    planning: Arc<Planning>,
+    journal: Arc<Journal>,
+}
+
+impl StateMigrations {
+    pub(crate) fn new(doors: &Doors) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            crypter: doors.crypter.clone(),
+            reports: Arc::clone(&doors.reports),
+            functions: Arc::clone(&doors.functions),
+            planning: Arc::clone(&doors.planning),
+            journal: Arc::clone(&doors.journal),
+        }
+    }
+
     /// Runs the migrations of a registration over the state that it goes on from.
-    pub(in crate::driver) async fn migrate_state(&self, goal: &Goal) -> Result<(), RpcError> {
+    pub(super) async fn migrate_state(&self, goal: &Goal) -> Result<(), RpcError> {
         // Nobody plans with resources that are about to change.
         let _exclusive = self.planning.alone().await;
-        self.go_on()?;
-        let urn = self.run_state().planner.locate(goal).0;
+        self.reports.go_on()?;
+        let urn = self.planning.planner().locate(goal).0;
         for function in &goal.state_migrations {
-            let given = self.run_state().planner.subtree(goal);
+            let given = self.planning.planner().subtree(goal);
             if given.is_empty() {
                 break;
             }
@@ -31,14 +58,17 @@ impl Context {
     }
 
     async fn run_migration(&self, urn: &Urn, function: &Callback, given: Subtree) -> Result<(), RpcError> {
-        let refused = |reason: &str| self.refuse(&RegistrationError::migration(urn, reason));
+        let refused = |reason: &str| self.reports.refuse(&RegistrationError::migration(urn, reason));
         let resources: Vec<&ResourceState> = given.iter().map(|(_, resource)| &**resource).collect();
         let old_state =
             resources_to_json(&resources, self.crypter.as_ref()).map_err(|error| refused(&error.to_string()))?;
         let question = StateMigrationRequest { urn: urn.to_string(), old_state };
         let label = format!("a state migration of '{}'", urn.name());
-        let answer: StateMigrationResponse =
-            self.call_back(&label, function, &question).await.map_err(|error| self.fail_planning(urn, &error))?;
+        let answer: StateMigrationResponse = self
+            .functions
+            .call_back(&label, function, &question)
+            .await
+            .map_err(|error| self.reports.fail_planning(urn, &error))?;
         if answer.new_state.is_empty() {
             return Ok(());
         }
@@ -49,16 +79,16 @@ impl Context {
         let returned = resources_from_json(&answer.new_state).map_err(|reason| refused(&reason))?;
         let migration = migrate(&before, returned, answer.successors).map_err(|reason| refused(&reason))?;
         let changes: Vec<Change> = {
-            let mut run_state = self.run_state();
-            let followers = run_state.planner.followers(&migration);
-            let mut changes: Vec<Change> = migration.removed.iter().map(|number| run_state.vanish(*number)).collect();
+            let followers = self.planning.planner().followers(&migration);
+            let mut changes: Vec<Change> =
+                migration.removed.iter().map(|number| self.planning.vanish(*number)).collect();
             let set = migration.set.into_iter().chain(followers);
             let was_code = |number| given.iter().any(|(known, resource)| *known == number && resource.code().is_some());
             changes.extend(set.map(|(number, mut resource)| {
                 if was_code(number) {
                     recognise_migrated(&mut resource);
                 }
-                run_state.renew(number, Arc::new(resource))
+                self.planning.renew(number, Arc::new(resource))
             }));
             changes
         };
@@ -67,9 +97,9 @@ impl Context {
         }
         let count = changes.len();
         if !self.operation.dry_run {
-            self.record(changes).await.map_err(|error| self.fail_planning(urn, &error))?;
+            self.journal.record(changes).await.map_err(|error| self.reports.fail_planning(urn, &error))?;
         }
-        self.diagnose(Some(urn), Severity::Info, format!("{label} changed {count} resources of the state"));
+        self.reports.diagnose(Some(urn), Severity::Info, format!("{label} changed {count} resources of the state"));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use crate::event::Severity;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
-use crate::driver::context::Context;
+use crate::driver::reports::Reports;
 
 /// From here on, not every whole number has a double of its own.
 const FIRST_INEXACT: f64 = 9_007_199_254_740_992.0;
@@ -13,18 +13,16 @@ const FIRST_MEASURE: f64 = 1e21;
 /// So many paths are named in one message.
 const NAMED: usize = 5;
 
-impl Context {
-    /// Warns of whole numbers that have lost digits on their way here. `what` they are: inputs, outputs.
-    pub(in crate::driver) fn tell_of_inexact_numbers(&self, what: &str, urn: &Urn, properties: &PropertyMap) {
-        let paths = inexact(properties);
-        if !paths.is_empty() {
-            let message = format!(
-                "whole numbers beyond 2^53 lose their last digits on their way from the program; pass these {what} as \
-                 texts: {}",
-                paths.join(", ")
-            );
-            self.diagnose(Some(urn), Severity::Warning, message);
-        }
+/// Warns of whole numbers that have lost digits on their way here. `what` they are: inputs, outputs.
+pub(crate) fn tell_of_inexact_numbers(reports: &Reports, what: &str, urn: &Urn, properties: &PropertyMap) {
+    let paths = inexact(properties);
+    if !paths.is_empty() {
+        let message = format!(
+            "whole numbers beyond 2^53 lose their last digits on their way from the program; pass these {what} as \
+             texts: {}",
+            paths.join(", ")
+        );
+        reports.diagnose(Some(urn), Severity::Warning, message);
     }
 }
 

@@ -1,33 +1,30 @@
 //! Who provides a resource of a package: the provider resource that the program names, that of a component around it, or
 //! the default one of the package, which is registered at its first use.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::message;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, RegistrationError};
-use crate::plugin::{PackageRequest, PluginQuestion};
+use crate::plugin::PackageRequest;
 use crate::provider::{Answer, DiffAnswer, Method, PluginArguments, ProviderError};
-use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
-use crate::urn::{Urn, package_of};
+use crate::urn::package_of;
 use crate::value::{PropertyMap, UNKNOWN_TEXT, Value};
 
 use crate::driver::answers::RpcError;
-use crate::driver::calls::plugins::{INTERNAL, package_of_inputs, without_internal};
-use crate::driver::calls::provider_resources::{ProviderResource, diff_of};
-use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
-use crate::driver::context::{Begun, Context};
-use crate::driver::registration::registered::Registered;
+use crate::driver::calls::plugins::INTERNAL;
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::registration::RegistrationFlow;
+use crate::driver::registration::outcome::RegistrationOutcome;
 
 /// The configuration that lists the packages without a default provider.
 const DISABLED: &str = "pulumi:disable-default-providers";
 
-impl Context {
+impl RegistrationFlow {
     /// Settles who provides the resource, before it is planned. For a provider resource: what the engine keeps in its
     /// state.
-    pub(in crate::driver) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
+    pub(crate) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
         let package = self.package_of_goal(goal)?;
         if goal.served_by() == Some(ServedBy::ItsPlugin) {
             keep_package(goal, &package);
@@ -36,14 +33,14 @@ impl Context {
         if !goal.provider.is_empty() {
             return Ok(());
         }
-        let of_parent = || self.run_state().planner.provider_of_parent(goal.parent.as_ref(), &package.name);
+        let of_parent = || self.planning.planner().provider_of_parent(goal.parent.as_ref(), &package.name);
         let known = goal.providers.get(&package.name).cloned().or_else(of_parent);
         goal.provider = match known {
             Some(known) => known,
             // The engine's own provider resource, as for the program's dynamic resources.
             None if goal.code.is_some() => return Ok(()),
             None => {
-                let urn = self.run_state().planner.urn_of(goal);
+                let urn = self.planning.planner().urn_of(goal);
                 self.default_provider_of(package, urn.as_str()).await?
             }
         };
@@ -52,7 +49,7 @@ impl Context {
 
     fn package_of_goal(&self, goal: &Goal) -> Result<PackageRequest, RpcError> {
         let name = goal.kind.strip_prefix("pulumi:providers:").unwrap_or_else(|| package_of(&goal.kind));
-        self.package_asked_for(
+        self.provider_plugins.package_asked_for(
             &goal.package_ref,
             name,
             &goal.package_version,
@@ -61,25 +58,8 @@ impl Context {
         )
     }
 
-    /// The package of a request: the one that the program registered in this run by that reference, else as the request
-    /// names it.
-    pub(in crate::driver) fn package_asked_for(
-        &self,
-        reference: &str,
-        name: &str,
-        version: &str,
-        download_url: &str,
-        checksums: BTreeMap<String, String>,
-    ) -> Result<PackageRequest, RpcError> {
-        if reference.is_empty() {
-            return Ok(package(name, version, download_url, checksums));
-        }
-        let known = self.providers.plugins.package(reference);
-        known.ok_or_else(|| RpcError::invalid(format!("no package was registered as '{reference}'")))
-    }
-
     /// The reference to the default provider resource of a package, registered at its first use. `needed_by` says what for.
-    pub(in crate::driver) async fn default_provider_of(
+    pub(super) async fn default_provider_of(
         &self,
         package: PackageRequest,
         needed_by: &str,
@@ -89,7 +69,7 @@ impl Context {
                 "Default provider for '{}' disabled. '{needed_by}' must use an explicit provider.",
                 package.name
             );
-            return Err(self.refuse(&RegistrationError::of_run(reason)));
+            return Err(self.reports.refuse(&RegistrationError::of_run(reason)));
         }
         let once = self.providers.plugins.default_provider(&package);
         once.get_or_do(async || Box::pin(self.register_default_provider(&package)).await).await
@@ -104,16 +84,17 @@ impl Context {
     async fn register_default_provider(&self, package: &PackageRequest) -> Result<String, RpcError> {
         let goal = self.default_goal(package);
         if matches!(self.operation.kind, OperationKind::Update | OperationKind::Import) {
-            let (urn, registered) = self.plan_and_act(Box::new(goal)).await?;
+            let standing = self.standings.register(&self.planning.planner().urn_of(&goal));
+            let (urn, registered) = self.plan_settled(Box::new(goal), &standing).await?;
             return match registered {
-                Registered::Done(resource) => {
+                RegistrationOutcome::Done(resource) => {
                     let id = if resource.id.is_empty() { UNKNOWN_TEXT } else { &resource.id };
                     Ok(format!("{urn}::{id}"))
                 }
                 _ => Err(RpcError::unavailable()),
             };
         }
-        let (urn, old) = self.run_state().planner.locate(&goal);
+        let (urn, old) = self.planning.planner().locate(&goal);
         let Some((_, old)) = old else {
             return Err(RpcError {
                 code: 5,
@@ -141,50 +122,13 @@ impl Context {
         goal
     }
 
-    /// The plugin of a provider resource that is registered, started for that.
-    pub(in crate::driver) async fn start_provider(
-        &self,
-        urn: &Urn,
-        goal: &Goal,
-    ) -> Result<ResolvedProvider, ProviderError> {
-        let package = package_of_inputs(urn.provider_package().unwrap_or_default(), &goal.inputs);
-        let resource = ProviderResource::start(&self.providers.plugins, package, urn).await?;
-        Ok(ResolvedProvider::provider_resource(resource))
-    }
-
-    /// Takes note of a provider resource that was registered, and has its plugin configured beside everything else. What
-    /// goes wrong with that is told to the first resource that needs it.
-    pub(in crate::driver) fn note_provider(
-        &self,
-        state: &ResourceState,
-        resolved: &ResolvedProvider,
-        inputs: &Arc<PropertyMap>,
-    ) {
-        let ProviderKind::Provider(resource) = &resolved.server else { return };
-        let provider = self.providers.plugins.register(state, resource.plugin(), inputs);
-        let flow = self.exchange.new_flow();
-        self.begin(flow, Begun::Configuring(provider));
-    }
-
-    /// Has the plugins of resources started and configured side by side, before the first of them is called.
-    pub(in crate::driver) fn start_plugins_of<'r>(&self, resources: impl Iterator<Item = &'r Arc<ResourceState>>) {
-        let served = resources.filter(|resource| resource.served_by() == ServedBy::Plugin && !resource.external);
-        // One of each provider resource; what runs code beside that is started when it is needed.
-        let references: BTreeSet<&str> =
-            served.filter(|resource| resource.code().is_none()).map(|resource| resource.provider.as_str()).collect();
-        for provider in references.into_iter().filter_map(|reference| self.providers.plugins.of(reference).ok()) {
-            let flow = self.exchange.new_flow();
-            self.begin(flow, Begun::Configuring(provider));
-        }
-    }
-
     /// Takes a provider resource that the program registers in a run that only deletes or reads: its plugin gets what the
     /// program says, and nothing of the state changes.
-    pub(in crate::driver) async fn lend_provider(&self, goal: &Goal) -> Result<(), RpcError> {
-        let (urn, old) = self.run_state().planner.locate(goal);
+    pub(super) async fn lend_provider(&self, goal: &Goal) -> Result<(), RpcError> {
+        let (urn, old) = self.planning.planner().locate(goal);
         let Some((_, old)) = old else { return Ok(()) };
-        let failed = |error: ProviderError| self.fail_planning(&urn, &error);
-        let resolved = self.start_provider(&urn, goal).await.map_err(failed)?;
+        let failed = |error: ProviderError| self.reports.fail_planning(&urn, &error);
+        let resolved = self.provider_plugins.start_provider(&urn, goal).await.map_err(failed)?;
         let for_plugin = |inputs: &Arc<PropertyMap>| {
             Some(Box::new(PluginArguments { old_inputs: Some(Arc::clone(inputs)), ..PluginArguments::default() }))
         };
@@ -192,39 +136,18 @@ impl Context {
         let answer = self.providers.call_with(&resolved, &urn, check, for_plugin(&old.inputs)).await.map_err(failed)?;
         let Answer::Checked { inputs, failures } = answer else { return Err(RpcError::unavailable()) };
         if !failures.is_empty() {
-            return Err(self.refuse(&RegistrationError::check_failures(&urn, &failures)));
+            return Err(self.reports.refuse(&RegistrationError::check_failures(&urn, &failures)));
         }
         let diff = Method::Diff { id: String::new(), olds: (*old.outputs_or_empty()).clone(), news: inputs.clone() };
         let answer = self.providers.call_with(&resolved, &urn, diff, for_plugin(&old.inputs)).await.map_err(failed)?;
         let changes = matches!(answer, Answer::Diffed(DiffAnswer { changes: Some(true), .. }));
         let inputs = if changes { Arc::new(inputs) } else { Arc::clone(&old.inputs) };
-        self.note_provider(&old, &resolved, &inputs);
+        self.provider_plugins.note_provider(&old, &resolved, &inputs);
         Ok(())
     }
 
-    /// Asks whether a resource can go from the provider resource of its state to another one.
-    pub(in crate::driver) async fn compare_providers(
-        &self,
-        old: &str,
-        resolved: &ResolvedProvider,
-    ) -> Result<Answer, ProviderError> {
-        let same = || Answer::Diffed(DiffAnswer::default());
-        let plugins = &self.providers.plugins;
-        let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(same()) };
-        let (Some(before), Some(news)) = (plugins.resource(old), provider.inputs()) else { return Ok(same()) };
-        let Some(plugin) = plugins.ready(provider).await? else { return Ok(same()) };
-        let question = PluginQuestion::DiffConfig {
-            urn: provider.urn.clone(),
-            olds: (*before.outputs_or_empty()).clone(),
-            old_inputs: without_internal(&before.inputs),
-            news: (*news).clone(),
-            ignore_changes: Vec::new(),
-        };
-        diff_of(plugins.exchange.ask_plugin(plugin, question).await?)
-    }
-
     /// The plugin of a provider resource by its reference, for a function; the default one's where there is none.
-    pub(in crate::driver) async fn plugin_for_function(
+    pub(crate) async fn plugin_for_function(
         &self,
         provider: &str,
         package: PackageRequest,
@@ -237,23 +160,6 @@ impl Context {
             code: 2,
             message: message![format!("'{token}': "), &error.message].to_string(),
         })
-    }
-}
-
-/// A package as requests name it.
-pub(in crate::driver) fn package(
-    name: &str,
-    version: &str,
-    download_url: &str,
-    checksums: BTreeMap<String, String>,
-) -> PackageRequest {
-    PackageRequest {
-        name: name.to_owned(),
-        version: version.strip_prefix('v').unwrap_or(version).to_owned(),
-        download_url: download_url.trim_end_matches('/').to_owned(),
-        checksums,
-        parameter: None,
-        environments: Vec::new(),
     }
 }
 

@@ -7,18 +7,42 @@ use crate::event::{Op, Severity};
 use crate::message;
 use crate::message::Command;
 use crate::operation::CODE_CHANGES;
+use crate::operation::Operation;
 use crate::plan::{CodeChange, Registration, Step, changed_classes, kept_revision};
 use crate::provider::StoredProvider;
 use crate::urn::Urn;
 
 use crate::driver::calls::component_code::ComponentCode;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
-use crate::driver::context::Context;
-use crate::driver::context::noticed_classes::{Noticed, Unfindable, class_name};
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::IsByHand;
+use crate::driver::registration::noticed_classes::{ClassNotices, Classes, Unfindable, class_name};
+use crate::driver::reports::Reports;
 
-impl Context {
+/// What is noticed of provider classes: whether their code has changed, and whether it can be found again.
+pub(crate) struct ProviderClasses {
+    operation: Arc<Operation>,
+    exchange: Arc<Exchange>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    classes: Classes,
+}
+
+impl ProviderClasses {
+    pub(crate) fn new(doors: &Doors) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            exchange: Arc::clone(&doors.exchange),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            classes: Classes::default(),
+        }
+    }
+
     /// Compares the provider that serves a registration with the one that made or last changed the resource.
-    pub(in crate::driver) fn compare_code(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
+    pub(super) fn compare_code(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
         let Some((_, old)) = &registration.old else { return };
         if old.external || !old.custom {
             return;
@@ -41,12 +65,7 @@ impl Context {
     }
 
     /// Notes what the comparison of the provider's code came to, now that it is known what becomes of the resource.
-    pub(in crate::driver) fn note_code_change(
-        &self,
-        registration: &Registration,
-        resolved: &ResolvedProvider,
-        steps: &[Step],
-    ) {
+    pub(super) fn note_code_change(&self, registration: &Registration, resolved: &ResolvedProvider, steps: &[Step]) {
         let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         if !registration.is_targeted() {
             return;
@@ -68,7 +87,7 @@ impl Context {
     }
 
     /// Notes that an object was made by a provider which could not be found again from the state.
-    pub(in crate::driver) fn note_unfindable(&self, urn: &Urn, resolved: &ResolvedProvider) {
+    pub(super) fn note_unfindable(&self, urn: &Urn, resolved: &ResolvedProvider) {
         let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         if reference.is_complete() {
             return;
@@ -80,8 +99,8 @@ impl Context {
     }
 
     /// Tells what was noticed: of changed code once, of the rest once for each class.
-    pub(in crate::driver) async fn tell_of_classes(&self) {
-        let Noticed { classes, changed } = std::mem::take(&mut *self.classes.lock());
+    pub(crate) async fn tell_of_classes(&self) {
+        let ClassNotices { classes, changed } = std::mem::take(&mut *self.classes.lock());
         if !changed.is_empty() && self.operation.tells_of_changed_code().unwrap_or(true) && !self.operation.previewed {
             let changed: Vec<_> =
                 changed.iter().map(|(name, count)| format!("{name} ({})", resources(*count))).collect();
@@ -96,7 +115,7 @@ impl Context {
             };
             let changed = changed.join(", ");
             let message = message![format!("provider code changed since the last update: {changed}. "), consequence];
-            self.diagnose(None, Severity::Info, message);
+            self.reports.diagnose(None, Severity::Info, message);
         }
         let mut unfindable = Vec::new();
         for (place, class) in classes {
@@ -106,18 +125,18 @@ impl Context {
                 let resources = resources(count);
                 if from < to {
                     let message = format!("{option} rose from {from} to {to}: {name} ({resources}). They are updated");
-                    self.diagnose(None, Severity::Info, message);
+                    self.reports.diagnose(None, Severity::Info, message);
                 } else {
                     let message = format!(
                         "{option} fell from {from} to {to}: {name} ({resources}). They are not updated. If the code of \
                          version {from} was taken back on purpose, raise {option} above {from}"
                     );
-                    self.diagnose(None, Severity::Warning, message);
+                    self.reports.diagnose(None, Severity::Warning, message);
                 }
             }
             if let Some(found) = class.unfindable {
                 // If the host does not answer, warn: a needless warning is better than a resource that nobody can delete.
-                if !self.exchange.is_by_hand(&found.reference).await {
+                if !self.exchange.ask(IsByHand(Arc::clone(&found.reference))).await {
                     unfindable.push((place, name.to_owned(), found));
                 }
             }
@@ -150,7 +169,7 @@ impl Context {
                 "once the program no longer makes this provider ({name}), it could not be found again to delete or \
                  refresh what it made{rest}. {advice}"
             );
-            return self.diagnose(Some(first), Severity::Warning, message);
+            return self.reports.diagnose(Some(first), Severity::Warning, message);
         }
         let list = unfindable.iter().map(said).collect::<Vec<_>>().join("\n    ");
         let message = format!(
@@ -158,7 +177,7 @@ impl Context {
              what they made. {advice}\n    {list}",
             unfindable.len()
         );
-        self.diagnose(None, Severity::Warning, message);
+        self.reports.diagnose(None, Severity::Warning, message);
     }
 }
 

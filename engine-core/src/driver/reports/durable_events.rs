@@ -19,13 +19,13 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::actions::FlowId;
-use crate::driver::context::event_queue::{Beginning, Books, Message, Reporting};
-use crate::driver::context::{Begun, Context};
 use crate::driver::exchange::Written;
+use crate::driver::reports::Reports;
+use crate::driver::reports::event_queue::{Beginning, Books, Message, ReportQueue};
 
-impl Context {
+impl Reports {
     /// Tells of a step, after all that was said of steps before.
-    pub(in crate::driver) fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: Event) {
         let mut event = Some(event);
         let message = |books: &mut Books| match event.take() {
             Some(Event::StepStarted(step)) => {
@@ -44,7 +44,7 @@ impl Context {
 
     /// Tells a message. An error about a step that nobody knows yet comes behind its beginning: a step without an error of its
     /// own is taken for one that was cancelled. All else is told at once, for the run may be killed.
-    pub(in crate::driver) fn tell_message(&self, message: Diagnostic) {
+    pub(super) fn tell_message(&self, message: Diagnostic) {
         let is_early = |urn: &Urn| self.durable_events.books().unreported.contains_key(urn);
         if message.severity == Severity::Error && message.urn.as_ref().is_some_and(is_early) {
             self.tell(Event::Diagnostic(message));
@@ -54,13 +54,13 @@ impl Context {
     }
 
     /// Notes that a step failed, and tells of it.
-    pub(in crate::driver) fn failed(&self, step: &Step, error: &ProviderError) {
+    pub(crate) fn failed(&self, step: &Step, error: &ProviderError) {
         self.note_failure(&step.urn, error);
         self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     /// Tells that the provider of a resource is called now, at once if its step was reported, else right behind that.
-    pub(in crate::driver) fn tell_call(&self, urn: &Urn) {
+    pub(crate) fn tell_call(&self, urn: &Urn) {
         if let Some(beginning) = self.durable_events.books().unreported.get(urn) {
             let mut beginning = beginning.0.borrow_mut();
             if !beginning.told {
@@ -91,14 +91,14 @@ impl Context {
     }
 
     /// Counts a step and tells of it once it is durable. Where that fails, so does the step, and the run.
-    pub(in crate::driver) fn done_when_written(&self, step: Step, resource: Arc<ResourceState>, written: Written) {
+    pub(crate) fn done_when_written(self: &Arc<Self>, step: Step, resource: Arc<ResourceState>, written: Written) {
         self.reporting_flow();
         self.durable_events.send(|_| Message::Done { step: Box::new(step), resource, written });
     }
 
     /// Waits until the watcher knows all steps that were taken so far: those that are done are reported when they are
     /// durable.
-    pub(in crate::driver) async fn all_told(&self) {
+    pub(crate) async fn all_told(&self) {
         let (sender, told) = oneshot::channel();
         if self.durable_events.send(|_| Message::Told(sender)) {
             // An error: the run is gone.
@@ -107,19 +107,20 @@ impl Context {
     }
 
     /// The flow that tells of steps; begins with the first one that waits for the disk.
-    pub(in crate::driver) fn reporting_flow(&self) -> FlowId {
+    pub(crate) fn reporting_flow(self: &Arc<Self>) -> FlowId {
         if let Some((flow, _)) = &self.durable_events.books().reporting {
             return *flow;
         }
         let (queue, messages) = unbounded();
         let flow = self.exchange.new_flow();
         self.durable_events.books().reporting = Some((flow, queue));
-        self.begin(flow, Begun::Reporting(Reporting(messages)));
+        let reports = Arc::clone(self);
+        self.exchange.begin(flow, move || Box::pin(async move { reports.report(ReportQueue(messages)).await }));
         flow
     }
 
     /// Tells of steps, one after the other, as long as the run lasts.
-    pub(in crate::driver) async fn report(&self, Reporting(mut messages): Reporting) {
+    pub(crate) async fn report(&self, ReportQueue(mut messages): ReportQueue) {
         while let Some(message) = messages.next().await {
             match message {
                 Message::Started(step, beginning) => self.tell_beginning(*step, &beginning),
@@ -138,7 +139,7 @@ impl Context {
         fail_points::kill("kill::after-outcome");
         match outcome {
             Ok(()) => {
-                self.run_state().count(step.op, &step.urn);
+                self.count(step.op, &step.urn);
                 self.exchange.tell(Event::StepDone(step.metadata(Some(resource))));
             }
             Err(error) => {

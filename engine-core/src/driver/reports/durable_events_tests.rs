@@ -1,12 +1,12 @@
 use futures::FutureExt;
 use futures::channel::mpsc::UnboundedReceiver;
 
-use crate::driver::actions::Action;
-use crate::driver::tests::outside_world::OutsideWorld;
 use crate::event::{Op, Severity};
 use crate::operation::{Operation, OperationKind};
 
 use super::*;
+use crate::driver::actions::Action;
+use crate::driver::tests::outside_world::OutsideWorld;
 
 /// A run whose telling is kept back.
 struct Held {
@@ -18,23 +18,23 @@ impl Held {
     fn new() -> Self {
         let world = OutsideWorld::new(Operation::new(OperationKind::Update, "proj", "dev"));
         let (queue, messages) = unbounded();
-        world.context.durable_events.books().reporting = Some((1, queue));
+        world.flows.doors.reports.durable_events.books().reporting = Some((1, queue));
         Self { world, messages }
     }
 
     fn begin(&self, op: Op, name: &str) {
         let resource = ResourceState { urn: urn(name), custom: true, ..ResourceState::default() };
         let step = Step::new(op, &urn(name), None, Some(Arc::new(resource)));
-        self.world.context.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.world.flows.doors.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
     }
 
     fn fail(&self, op: Op, name: &str) {
         let step = Step::new(op, &urn(name), None, None);
-        self.world.context.tell(Event::StepFailed(step.metadata(None)));
+        self.world.flows.doors.reports.tell(Event::StepFailed(step.metadata(None)));
     }
 
     fn call(&self, name: &str) {
-        self.world.context.tell_call(&urn(name));
+        self.world.flows.doors.reports.tell_call(&urn(name));
     }
 
     fn pass(&self, seconds: u64) {
@@ -48,12 +48,12 @@ impl Held {
         let (queue, messages) = unbounded();
         assert!(message.is_none_or(|message| queue.unbounded_send(message).is_ok()));
         drop(queue);
-        assert!(self.world.context.report(Reporting(messages)).now_or_never().is_some());
+        assert!(self.world.flows.doors.reports.report(ReportQueue(messages)).now_or_never().is_some());
     }
 
     /// What was told of steps and calls; the order of both is that in which they were left.
     fn heard(&mut self) -> Vec<String> {
-        let actions = self.world.context.exchange.take_actions();
+        let actions = self.world.flows.doors.exchange.take_actions();
         let text = |action| match action {
             Action::Tell(Event::StepStarted(step)) => Some(format!("{} {} began", step.op, step.urn.name())),
             Action::Tell(Event::StepFailed(step)) => Some(format!("{} {} failed", step.op, step.urn.name())),
@@ -78,7 +78,7 @@ fn a_call_that_overtakes_the_telling_of_its_step_is_told_right_behind_it_with_it
     assert!(held.heard().is_empty());
     held.go_on();
     assert_eq!(held.heard(), ["create a began", "a was called 12 s ago"]);
-    assert!(held.world.context.durable_events.books().unreported.is_empty());
+    assert!(held.world.flows.doors.reports.durable_events.books().unreported.is_empty());
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn of_two_steps_of_a_resource_that_wait_the_call_belongs_to_the_later_one() {
 fn an_error_of_a_step_comes_between_its_beginning_and_its_end() {
     let mut held = Held::new();
     held.begin(Op::Delete, "a");
-    held.world.context.diagnose(Some(&urn("a")), Severity::Error, "it is protected");
+    held.world.flows.doors.reports.diagnose(Some(&urn("a")), Severity::Error, "it is protected");
     held.fail(Op::Delete, "a");
     assert_eq!(held.heard(), [""; 0]);
     for _ in 0..3 {
@@ -119,6 +119,6 @@ fn an_error_of_a_step_comes_between_its_beginning_and_its_end() {
     }
     assert_eq!(held.heard(), ["delete a began", "it is protected", "delete a failed"]);
     // What is about no step is told at once.
-    held.world.context.diagnose(Some(&urn("b")), Severity::Warning, "by the way");
+    held.world.flows.doors.reports.diagnose(Some(&urn("b")), Severity::Warning, "by the way");
     assert_eq!(held.heard(), ["by the way"]);
 }

@@ -4,41 +4,29 @@ use crate::error::Error;
 use crate::event::Severity;
 use crate::message;
 use crate::message::{Command, Message};
-use crate::plan::{Goal, RegistrationError};
+use crate::plan::RegistrationError;
 use crate::provider::{HostError, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
+use crate::driver::reports::Reports;
 use crate::driver::stop::Failure;
 
-impl Context {
+impl Reports {
     /// Ends a request when the run was stopped.
-    pub(in crate::driver) fn go_on(&self) -> Result<(), RpcError> {
+    pub(crate) fn go_on(&self) -> Result<(), RpcError> {
         if self.stop.is_halted() { Err(RpcError::unavailable()) } else { Ok(()) }
     }
 
-    /// Refuses a registration that comes when the run has begun to delete what the program did not register: what it is
-    /// about may be one of these.
-    pub(in crate::driver) fn refuse_late(&self, goal: &Goal) -> Result<(), RpcError> {
-        let run_state = self.run_state();
-        if !run_state.deletes_leftovers {
-            return Ok(());
-        }
-        let (urn, _) = run_state.planner.locate(goal);
-        drop(run_state);
-        Err(self.refuse(&RegistrationError::after_the_end(&urn)))
-    }
-
     /// Ends the run because of a registration that cannot be fulfilled; every message is shown.
-    pub(in crate::driver) fn refuse(&self, refusal: &RegistrationError) -> RpcError {
+    pub(crate) fn refuse(&self, refusal: &RegistrationError) -> RpcError {
         self.tell_refusal(refusal, true);
         RpcError::unavailable()
     }
 
     /// Tells of what is refused and goes on: the run fails at its end.
-    pub(in crate::driver) fn complain(&self, refusal: &RegistrationError) {
+    pub(crate) fn complain(&self, refusal: &RegistrationError) {
         self.tell_refusal(refusal, false);
     }
 
@@ -55,13 +43,13 @@ impl Context {
     }
 
     /// Ends the run because a resource could not be planned.
-    pub(in crate::driver) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
+    pub(crate) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
         self.report_failure(urn, error, true);
         RpcError::unavailable()
     }
 
     /// Shows a failed provider call on its resource and notes it as the run's failure.
-    pub(in crate::driver) fn report_failure(&self, urn: &Urn, error: &ProviderError, halt: bool) {
+    pub(crate) fn report_failure(&self, urn: &Urn, error: &ProviderError, halt: bool) {
         if error.kind == ProviderErrorKind::Cancelled {
             return;
         }
@@ -92,23 +80,23 @@ impl Context {
     }
 
     /// Notes that a resource failed, and reports why.
-    pub(in crate::driver) fn note_failure(&self, urn: &Urn, error: &ProviderError) {
+    pub(super) fn note_failure(&self, urn: &Urn, error: &ProviderError) {
         if error.kind == ProviderErrorKind::Raised {
-            self.run_state().maybe_corrupt = true;
+            self.tally.borrow_mut().maybe_corrupt = true;
         }
-        self.run_state().failed.insert(urn.clone());
+        self.selection.fail(urn.clone());
         self.report_failure(urn, error, !self.operation.continue_on_error);
     }
 
     /// Ends the run because nothing can be recorded any more.
-    pub(in crate::driver) fn state_failure(&self, error: &Error) -> ProviderError {
+    pub(crate) fn state_failure(&self, error: &Error) -> ProviderError {
         let message = message!["the state cannot be written, so nothing more is begun: ", error];
         self.stop.fail(Failure::new(message.clone()), true);
         ProviderError::new(ProviderErrorKind::BadReturn, message)
     }
 
     /// The outcome of a call could not be recorded: nobody but this message may know of the object.
-    pub(in crate::driver) fn outcome_failure(&self, error: &Error, resource: Option<&ResourceState>) -> ProviderError {
+    pub(crate) fn outcome_failure(&self, error: &Error, resource: Option<&ResourceState>) -> ProviderError {
         let mut failure = self.state_failure(error);
         if let Some(resource) = resource.filter(|resource| !resource.id.is_empty()) {
             failure.message = message![

@@ -1,31 +1,77 @@
 //! What a run notices, said once and at its end: a log of a healthy run has one line of it at most.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use atomic_refcell::{AtomicRefCell, AtomicRefMut};
+
 use crate::event::Severity;
 use crate::message;
 use crate::message::{Command, Message};
-use crate::operation::UNDECLARED_OUTPUTS;
+use crate::operation::{Operation, UNDECLARED_OUTPUTS};
+use crate::state::Snapshot;
 use crate::urn::Urn;
 
-use crate::driver::context::Context;
-use crate::driver::context::notices::Notices;
 use crate::driver::notice::Notice;
+use crate::driver::reports::Reports;
 
 /// So many outputs of a class are named.
 const NAMED: usize = 10;
 
-impl Context {
+/// What a run notices, told once and at its end.
+pub(crate) struct Notices {
+    operation: Arc<Operation>,
+    base: Arc<Snapshot>,
+    reports: Arc<Reports>,
+    noticed: AtomicRefCell<NoticeList>,
+}
+
+/// What was noticed in this run.
+#[derive(Default)]
+struct NoticeList {
+    /// Outputs that providers returned and the program cannot read, by the class that does not declare them.
+    undeclared: BTreeMap<String, BTreeSet<String>>,
+    /// How the program's language declares an output.
+    how_to_declare: String,
+    /// What the host has to say of the program.
+    said: BTreeSet<String>,
+    /// Plugins that a folder of `$PATH` has: the file by the executable's name.
+    plugins_on_path: BTreeMap<String, String>,
+    /// Creates that passed their operation key on: their objects are not made twice.
+    used_keys: BTreeSet<Urn>,
+}
+
+impl Notices {
+    pub(crate) fn new(operation: &Arc<Operation>, base: &Arc<Snapshot>, reports: &Arc<Reports>) -> Self {
+        Self {
+            operation: Arc::clone(operation),
+            base: Arc::clone(base),
+            reports: Arc::clone(reports),
+            noticed: AtomicRefCell::default(),
+        }
+    }
+
+    fn noticed(&self) -> AtomicRefMut<'_, NoticeList> {
+        self.noticed.borrow_mut()
+    }
+
+    /// Did a create pass its operation key on? Then its object is not made twice.
+    pub(crate) fn has_used_key(&self, urn: &Urn) -> bool {
+        self.noticed().used_keys.contains(urn)
+    }
+
     /// Takes note of something that is said at the end.
-    pub(in crate::driver) fn note(&self, notice: Notice) {
+    pub(crate) fn note(&self, notice: Notice) {
         match notice {
             Notice::Undeclared { urn, class, outputs, how } => self.note_undeclared(&urn, class, outputs, how),
             Notice::PluginOnPath { executable, file } => {
-                self.notices().plugins_on_path.insert(executable, file);
+                self.noticed().plugins_on_path.insert(executable, file);
             }
             Notice::Said(text) => {
-                self.notices().said.insert(text);
+                self.noticed().said.insert(text);
             }
             Notice::UsedKey(urn) => {
-                self.notices().used_keys.insert(urn);
+                self.noticed().used_keys.insert(urn);
             }
         }
     }
@@ -37,7 +83,7 @@ impl Context {
         if outputs.is_empty() || !is_told || self.stack_has_told(urn, &outputs) {
             return;
         }
-        let mut notices = self.notices();
+        let mut notices = self.noticed();
         how.clone_into(&mut notices.how_to_declare);
         notices.undeclared.entry(class).or_default().extend(outputs);
     }
@@ -51,18 +97,18 @@ impl Context {
     }
 
     /// Says it. What a preview noticed is left to the run that follows it.
-    pub(in crate::driver) fn tell_of_notices(&self) {
+    pub(crate) fn tell_of_notices(&self) {
         if self.operation.precedes_run {
             return;
         }
-        let text = text_of(&self.notices());
+        let text = text_of(&self.noticed());
         if let Some(text) = text {
-            self.diagnose(None, Severity::Warning, text);
+            self.reports.diagnose(None, Severity::Warning, text);
         }
     }
 }
 
-fn text_of(notices: &Notices) -> Option<Message> {
+fn text_of(notices: &NoticeList) -> Option<Message> {
     let plugins = notices.plugins_on_path.iter().map(|(executable, file)| format!("{executable} ({file})"));
     let plugins: Vec<String> = plugins.collect();
     let classes = notices.undeclared.iter().map(|(class, outputs)| {

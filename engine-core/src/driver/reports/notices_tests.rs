@@ -8,17 +8,17 @@ use futures::executor::block_on;
 use crate::operation::{Operation, OperationKind};
 use crate::state::{Session, Snapshot};
 
-use super::{Notice, Notices, text_of};
+use super::{Notice, NoticeList, text_of};
 use crate::driver::tests::testing::{Recorder, ScriptedHost, run_from, wanted};
 use crate::driver::{Engine, ProgramEnd};
 
-fn text(notices: &Notices) -> String {
+fn text(notices: &NoticeList) -> String {
     text_of(notices).map(|text| text.to_string()).unwrap_or_default()
 }
 
 #[test]
 fn all_that_was_noticed_is_one_line() {
-    let mut notices = Notices::default();
+    let mut notices = NoticeList::default();
     assert_eq!(text(&notices), "");
     notices.plugins_on_path.insert("pulumi-resource-x".to_owned(), "/bin/pulumi-resource-x".to_owned());
     assert_eq!(text(&notices), "plugins from $PATH: pulumi-resource-x (/bin/pulumi-resource-x)");

@@ -14,18 +14,15 @@ use crate::wire::{
 
 use crate::driver::answers::RpcError;
 use crate::driver::calls::provider_resources::wrong_answer;
-use crate::driver::context::Context;
+use crate::driver::requests::FunctionCalls;
 
 /// What begins the tokens of methods of provider resources.
 const PROVIDERS: &str = "pulumi:providers:";
 
-impl Context {
+impl FunctionCalls {
     /// Calls a method of a resource, in previews as well. What goes wrong ends the run; what is wrong with the arguments is
     /// the program's to deal with.
-    pub(in crate::driver) async fn call_method(
-        &self,
-        request: ResourceCallRequest,
-    ) -> Result<ResourceCallResponse, RpcError> {
+    pub(super) async fn call_method(&self, request: ResourceCallRequest) -> Result<ResourceCallResponse, RpcError> {
         let of_provider = request.tok.strip_prefix(PROVIDERS);
         if of_provider.is_none() && package_of(&request.tok) == builtin::PACKAGE {
             let message = function_not_hosted(&request.tok, &request.version);
@@ -36,28 +33,28 @@ impl Context {
         for value in plain.values_mut() {
             lower(value, &mut Vec::new());
         }
-        self.learn_secrets_of(&plain);
+        self.reports.learn_secrets_of(&plain);
         let token = request.tok.clone();
         let failed = |error: ProviderError| {
             if error.kind == ProviderErrorKind::Cancelled {
                 return RpcError::unavailable();
             }
             let reason = message![format!("call to function '{token}' failed: "), &error.message];
-            self.refuse(&RegistrationError::of_run(reason))
+            self.reports.refuse(&RegistrationError::of_run(reason))
         };
         let provider = match (of_provider, receiver(&plain)) {
             (Some(_), Some(receiver)) => format!("{}::{}", receiver.urn, receiver.id.as_deref().unwrap_or_default()),
             _ if !request.provider.is_empty() => request.provider.clone(),
             (_, receiver) => receiver.and_then(|receiver| self.provider_that_serves(&receiver.urn)).unwrap_or_default(),
         };
-        let package = self.package_asked_for(
+        let package = self.provider_plugins.package_asked_for(
             &request.package_ref,
             of_provider.map_or_else(|| package_of(&token), |rest| rest.split('/').next().unwrap_or_default()),
             &request.version,
             &request.plugin_download_url,
             hex_checksums(&request.plugin_checksums),
         )?;
-        let resolved = self.plugin_for_function(&provider, package, &token).await?;
+        let resolved = self.registration.plugin_for_function(&provider, package, &token).await?;
         let question = PluginQuestion::Call { request: Box::new(self.plugin_call_request(request)), arguments };
         let (result, return_dependencies, failures) =
             match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await.map_err(failed)? {
@@ -66,7 +63,7 @@ impl Context {
                 // Its configuration is not known yet.
                 None => Default::default(),
             };
-        self.learn_secrets_of(&result);
+        self.reports.learn_secrets_of(&result);
         let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
         Ok(ResourceCallResponse {
             r#return: Some(encode_properties(&result, Accepts { secrets: true, resources: true })),
@@ -79,11 +76,8 @@ impl Context {
     fn provider_that_serves(&self, urn: &Urn) -> Option<String> {
         let of_component = self.providers.plugins.provider_of_component(urn);
         of_component.or_else(|| {
-            let run_state = self.run_state();
-            run_state
-                .resource(urn)
-                .map(|(_, resource)| resource.provider.clone())
-                .filter(|provider| !provider.is_empty())
+            let resource = self.journal.resource(urn);
+            resource.map(|(_, resource)| resource.provider.clone()).filter(|provider| !provider.is_empty())
         })
     }
 

@@ -11,30 +11,28 @@ use crate::value::PropertyMap;
 use crate::wire::{Accepts, InvokeFailure, InvokeResponse, ResourceInvokeRequest, encode_properties};
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
-use crate::driver::context::run_state::RunState;
+use crate::driver::host_calls::Function;
+use crate::driver::journal::Journal;
+use crate::driver::requests::FunctionCalls;
 
-impl Context {
+impl FunctionCalls {
     /// Answers the call of a function. Its result is unknown while something that it depends on is not there.
-    pub(in crate::driver) async fn invoke(
-        &self,
-        mut request: ResourceInvokeRequest,
-    ) -> Result<InvokeResponse, RpcError> {
+    pub(crate) async fn invoke(&self, mut request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
         let arguments = registered_outputs(request.args.take()).map_err(RpcError::invalid)?;
         let found = builtin::resource_wanted(&request.tok, &arguments)
-            .and_then(|urn| self.run_state().resource(&urn).map(|(_, resource)| std::sync::Arc::clone(resource)));
+            .and_then(|urn| self.journal.resource(&urn).map(|(_, resource)| resource));
         if request.depends_on.iter().any(|urn| self.is_pending(&Urn::unchecked(urn))) {
             return Ok(InvokeResponse { unknown: true, ..InvokeResponse::default() });
         }
         if served_by(&request.tok) == ServedBy::Plugin {
             return self.invoke_plugin(&request, arguments).await;
         }
-        let Some(called) = self.exchange.function(request.tok.clone(), arguments, found).await else {
+        let Some(called) = self.exchange.ask(Function { token: request.tok.clone(), arguments, found }).await else {
             let message = function_not_hosted(&request.tok, &request.version);
             return Err(RpcError { code: 12, message });
         };
         let answer = called.map_err(|message| RpcError { code: 5, message })?;
-        self.learn_secrets_of(&answer);
+        self.reports.learn_secrets_of(&answer);
         let accepts = Accepts { secrets: true, resources: request.accept_resources };
         Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)), ..InvokeResponse::default() })
     }
@@ -45,7 +43,7 @@ impl Context {
         request: &ResourceInvokeRequest,
         arguments: PropertyMap,
     ) -> Result<InvokeResponse, RpcError> {
-        let package = self.package_asked_for(
+        let package = self.provider_plugins.package_asked_for(
             &request.package_ref,
             package_of(&request.tok),
             &request.version,
@@ -54,11 +52,11 @@ impl Context {
         )?;
         let of_parent = || {
             let parent = (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent))?;
-            self.run_state().planner.provider_of_parent(Some(&parent), &package.name)
+            self.planning.planner().provider_of_parent(Some(&parent), &package.name)
         };
         let named = (!request.provider.is_empty()).then(|| request.provider.clone());
         let provider = named.or_else(of_parent).unwrap_or_default();
-        let resolved = self.plugin_for_function(&provider, package, &request.tok).await?;
+        let resolved = self.registration.plugin_for_function(&provider, package, &request.tok).await?;
         let failed = |error: ProviderError| RpcError {
             code: 2,
             message: format!("invocation of {} returned an error: {}", request.tok, error.message),
@@ -70,7 +68,7 @@ impl Context {
             // Its configuration is not known yet.
             _ => (PropertyMap::new(), Vec::new()),
         };
-        self.learn_secrets_of(&result);
+        self.reports.learn_secrets_of(&result);
         let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
         let accepts = Accepts { secrets: true, resources: request.accept_resources };
         Ok(InvokeResponse {
@@ -85,22 +83,23 @@ impl Context {
         if !matches!(self.operation.kind, OperationKind::Update | OperationKind::Import) {
             return false;
         }
-        let run_state = self.run_state();
-        match run_state.resource(urn) {
+        match self.journal.resource(urn) {
             Some((_, resource)) if resource.custom => resource.id.is_empty(),
-            Some(_) => run_state.planner.all_seen().any(|other| {
-                let is_made =
-                    run_state.resource(other).is_none_or(|(_, resource)| !resource.custom || !resource.id.is_empty());
-                !is_made && is_below(&run_state, other, urn)
+            Some(_) => self.planning.planner().all_seen().any(|other| {
+                let is_made = self
+                    .journal
+                    .resource(other)
+                    .is_none_or(|(_, resource)| !resource.custom || !resource.id.is_empty());
+                !is_made && is_below(&self.journal, other, urn)
             }),
             // It failed, or is left out. What the run does not know is none of its resources.
-            None => run_state.planner.is_seen(urn),
+            None => self.planning.planner().is_seen(urn),
         }
     }
 }
 
 /// Is a resource of this run below another one?
-fn is_below(run_state: &RunState, urn: &Urn, above: &Urn) -> bool {
-    let parent_of = |urn: &Urn| run_state.resource(urn).and_then(|(_, resource)| resource.parent.clone());
+fn is_below(journal: &Journal, urn: &Urn, above: &Urn) -> bool {
+    let parent_of = |urn: &Urn| journal.resource(urn).and_then(|(_, resource)| resource.parent.clone());
     std::iter::successors(parent_of(urn), parent_of).any(|parent| parent == *above)
 }

@@ -1,9 +1,12 @@
 //! The methods of the resource monitor and the engine service, by name (docs/rules 12.1).
 
+use std::sync::Arc;
+
 use prost::{DecodeError, Message};
 
 use crate::builtin::check_pulumi_version;
 use crate::event::Severity;
+use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{RegistrationError, extension_not_hosted, hex_checksums};
 use crate::plugin::{PackageParameter, PackageRequest};
@@ -15,9 +18,20 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
-use crate::driver::registration::packages::package;
+use crate::driver::calls::provider_plugins::package;
+use crate::driver::calls::providers::Providers;
+use crate::driver::components::Components;
+use crate::driver::doors::Doors;
+use crate::driver::ending::finish::Finish;
+use crate::driver::program::Functions;
+use crate::driver::program::callbacks::Callbacks;
+use crate::driver::refresh_first::RefreshFirst;
+use crate::driver::registration::read::ReadRequests;
+use crate::driver::reports::Reports;
+use crate::driver::requests::FunctionCalls;
+use crate::driver::requests::ResourceRequests;
 use crate::driver::requests::depth::too_deep;
+use crate::driver::stop::Stop;
 
 /// Features of the monitor, by id and by number of the public enumeration.
 const FEATURES: [(&str, i32); 15] = [
@@ -38,34 +52,74 @@ const FEATURES: [(&str, i32); 15] = [
     ("stateMigrations", 16),
 ];
 
-impl Context {
+/// Answers the program.
+pub(crate) struct Requests {
+    operation: Arc<Operation>,
+    stop: Arc<Stop>,
+    providers: Arc<Providers>,
+    callbacks: Arc<Callbacks>,
+    reports: Arc<Reports>,
+    functions: Arc<Functions>,
+    reads: Arc<ReadRequests>,
+    refresh_first: Arc<RefreshFirst>,
+    registrations: Arc<ResourceRequests>,
+    function_calls: Arc<FunctionCalls>,
+    finish: Arc<Finish>,
+    components: Arc<Components>,
+}
+
+impl Requests {
+    pub(crate) fn new(
+        doors: &Doors,
+        reads: &Arc<ReadRequests>,
+        refresh_first: &Arc<RefreshFirst>,
+        registrations: &Arc<ResourceRequests>,
+        function_calls: &Arc<FunctionCalls>,
+        finish: &Arc<Finish>,
+    ) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            stop: Arc::clone(&doors.stop),
+            providers: Arc::clone(&doors.providers),
+            callbacks: Arc::clone(&doors.callbacks),
+            reports: Arc::clone(&doors.reports),
+            functions: Arc::clone(&doors.functions),
+            reads: Arc::clone(reads),
+            refresh_first: Arc::clone(refresh_first),
+            registrations: Arc::clone(registrations),
+            function_calls: Arc::clone(function_calls),
+            finish: Arc::clone(finish),
+            components: Arc::clone(&doors.components),
+        }
+    }
+
     /// Answers a request of the program: a method of the resource monitor or the engine service (docs/rules 12.1) by
     /// its name, with and for protobuf bytes. Takes as long as the step that it asks for. Afterwards, when the run has
     /// failed or was cancelled, every call ends with code 14.
-    pub(in crate::driver) async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
+    pub(crate) async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
         let _flight = self.stop.enter();
         self.guard_unreadable(method, request)?;
         match method {
             "RegisterResource" => {
-                self.go_on()?;
+                self.reports.go_on()?;
                 let request: RegisterResourceRequest = self.decode_resource(method, request)?;
-                self.register_resource(Box::new(request)).await.map(|response| response.encode_to_vec())
+                self.registrations.register_resource(Box::new(request)).await.map(|response| response.encode_to_vec())
             }
             "RegisterResourceOutputs" => {
-                self.go_on()?;
-                self.begin_with_refresh().await?;
-                self.register_outputs(self.decode_resource(method, request)?).await.map(|()| Vec::new())
+                self.reports.go_on()?;
+                self.refresh_first.begin_with_refresh().await?;
+                self.registrations.register_outputs(self.decode_resource(method, request)?).await.map(|()| Vec::new())
             }
             "ReadResource" => {
-                self.go_on()?;
+                self.reports.go_on()?;
                 let request: ReadResourceRequest = self.decode_resource(method, request)?;
-                self.begin_with_refresh().await?;
-                Box::pin(self.read_resource(request)).await.map(|response| response.encode_to_vec())
+                self.refresh_first.begin_with_refresh().await?;
+                Box::pin(self.reads.read_resource(request)).await.map(|response| response.encode_to_vec())
             }
             "Invoke" => {
                 // In boxes, as what is rare: the future of every request would have to make room for it.
-                let request = Box::pin(self.transform_invoke(decode(method, request)?)).await?;
-                Box::pin(self.invoke(request)).await.map(|response| response.encode_to_vec())
+                let request = Box::pin(self.functions.transform_invoke(decode(method, request)?)).await?;
+                Box::pin(self.function_calls.invoke(request)).await.map(|response| response.encode_to_vec())
             }
             "RegisterStackTransform" => {
                 self.callbacks.add_stack_transform(decode(method, request)?);
@@ -78,14 +132,16 @@ impl Context {
             "RegisterResourceHook" => self.callbacks.add_hook(decode(method, request)?).map(|()| Vec::new()),
             "RegisterErrorHook" => self.callbacks.add_error_hook(decode(method, request)?).map(|()| Vec::new()),
             "Call" => {
-                self.go_on()?;
-                Box::pin(self.call_method(decode(method, request)?)).await.map(|response| response.encode_to_vec())
+                self.reports.go_on()?;
+                Box::pin(self.function_calls.call_method(decode(method, request)?))
+                    .await
+                    .map(|response| response.encode_to_vec())
             }
             "RegisterPackage" => {
                 self.register_package(decode(method, request)?).map(|response| response.encode_to_vec())
             }
             "SignalAndWaitForShutdown" => {
-                Box::pin(self.wind_up()).await;
+                Box::pin(self.finish.wind_up()).await;
                 Ok(Vec::new())
             }
             "GetDeploymentInfo" => Ok(self.deployment_info().encode_to_vec()),
@@ -99,7 +155,7 @@ impl Context {
                 Ok(Vec::new())
             }
             "GetRootResource" => {
-                let urn = self.run_state().root.as_ref().map(Urn::to_string).unwrap_or_default();
+                let urn = self.components.root().as_ref().map(Urn::to_string).unwrap_or_default();
                 Ok(RootResource { urn }.encode_to_vec())
             }
             "RequirePulumiVersion" => {
@@ -130,13 +186,13 @@ impl Context {
                 .unwrap_or_default(),
             _ => String::new(),
         };
-        Err(self.refuse(&RegistrationError { urn: None, messages: vec![format!("{whose}{reason}").into()] }))
+        Err(self.reports.refuse(&RegistrationError { urn: None, messages: vec![format!("{whose}{reason}").into()] }))
     }
 
     /// Decodes a request that carries values; those that are too deep to be decoded end the run.
     fn decode_resource<M: Message + Default>(&self, method: &str, request: &[u8]) -> Result<M, RpcError> {
         M::decode(request).map_err(|error| match too_deep(method, request, &error) {
-            Some(refusal) => self.refuse(&refusal),
+            Some(refusal) => self.reports.refuse(&refusal),
             None => undecodable(method, &error),
         })
     }
@@ -162,7 +218,7 @@ impl Context {
             3 => Severity::Error,
             _ => Severity::Info,
         };
-        self.log(&request.urn, severity, &request.message, request.ephemeral);
+        self.reports.log(&request.urn, severity, &request.message, request.ephemeral);
     }
 
     /// Takes note of a package that is made of a parameter, or of another version or place.

@@ -7,21 +7,43 @@ use serde_json::json;
 
 use crate::provider::{ObjectId, ProviderError, SerializedProvider, StoredProvider};
 use crate::resource_state::ResourceState;
+use crate::state::Crypter;
 use crate::state::Snapshot;
 use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use crate::driver::answers::NotSerialized;
 use crate::driver::calls::no_provider::is_foreign;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ProviderKind;
-use crate::driver::context::Context;
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
+use crate::driver::host_calls::Serialize;
+use crate::driver::stop::Stop;
 
-impl Context {
+/// Puts the SDK's own form in the place of references to provider objects.
+pub(crate) struct Serialization {
+    crypter: Option<Crypter>,
+    exchange: Arc<Exchange>,
+    stop: Arc<Stop>,
+    providers: Arc<Providers>,
+}
+
+impl Serialization {
+    pub(crate) fn new(doors: &Doors) -> Self {
+        Self {
+            crypter: doors.crypter.clone(),
+            exchange: Arc::clone(&doors.exchange),
+            stop: Arc::clone(&doors.stop),
+            providers: Arc::clone(&doors.providers),
+        }
+    }
+
     /// Puts the SDK's own serialised form in the place of each reference to a provider object: for a run of kind
     /// [`Load`](crate::operation::OperationKind::Load) whose program has ended. Code that another tool stored is
     /// replaced where the program has a live object for it, and left as it is otherwise.
     ///
     /// The result lists the resources that keep their reference. Nothing of the engine's own state changes.
-    pub(in crate::driver) async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
+    pub(crate) async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
         self.stop.idle().await;
         let mut known: HashMap<ObjectId, Result<SerializedProvider, ProviderError>> = HashMap::new();
         let mut missing = Vec::new();
@@ -53,7 +75,7 @@ impl Context {
         if let Some(known) = known.get(&object) {
             return known.clone().map(Some);
         }
-        let serialized = self.exchange.serialize(object).await;
+        let serialized = self.exchange.ask(Serialize(object)).await;
         known.insert(object, serialized.clone());
         serialized.map(Some)
     }

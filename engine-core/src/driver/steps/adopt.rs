@@ -8,31 +8,30 @@ use crate::provider::ProviderError;
 use crate::resource_state::ResourceState;
 use crate::state::Change;
 
-use crate::driver::context::Context;
-use crate::driver::steps::resource_states::{finished, is_pending, stamp};
+use crate::driver::steps::Outcomes;
+use crate::driver::steps::resource_states::{finished, stamp};
 
-impl Context {
+impl Outcomes {
     /// Writes down an object that was taken over: nothing happens to the object itself.
-    pub(in crate::driver) async fn adopt(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
+    pub(crate) async fn adopt(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
         let mut resource = finished(step)?;
-        stamp(step.op, &mut resource, self.now());
+        stamp(step.op, &mut resource, self.exchange.now());
         let resource = Arc::new(resource);
         let changes = self.book_adopted(step, &resource);
         if !self.operation.dry_run {
-            self.record(changes).await?;
+            self.journal.record(changes).await?;
         }
         Ok(resource)
     }
 
     fn book_adopted(&self, step: &Step, resource: &Arc<ResourceState>) -> Vec<Change> {
-        let mut run_state = self.run_state();
         // Whoever names the object has looked for it.
-        let mut changes = run_state.resolve(&resource.urn);
+        let mut changes = self.journal.resolve(&resource.urn);
         changes.extend(match &step.old {
-            Some((number, old)) if step.op == Op::ImportReplacement && !is_pending(&run_state, *number) => {
-                run_state.put_replacement(Arc::clone(resource), *number, old).into()
+            Some((number, old)) if step.op == Op::ImportReplacement && !self.journal.is_pending(*number) => {
+                self.journal.put_replacement(Arc::clone(resource), *number, old).into()
             }
-            old => vec![run_state.put(Arc::clone(resource), old.as_ref().map(|(number, _)| *number))],
+            old => vec![self.journal.put(Arc::clone(resource), old.as_ref().map(|(number, _)| *number))],
         });
         changes
     }

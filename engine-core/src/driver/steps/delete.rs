@@ -9,26 +9,29 @@ use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, ResourceNumber};
 
 use crate::driver::answers::RpcError;
-use crate::driver::context::Context;
-use crate::driver::context::late_calls::LateOutcome;
 use crate::driver::program::hooks::{Occasion, moments};
+use crate::driver::standing::StepState;
+use crate::driver::steps::Steps;
+use crate::driver::steps::late_calls::LateOutcome;
 use crate::driver::steps::resource_states::plugin_arguments;
-use crate::driver::steps::write_ahead::Journalled;
+use crate::driver::steps::write_ahead::JournalledCall;
 
-impl Context {
+impl Steps {
     /// Takes one deletion step; `true` when the resource is gone (or marked, where its replacement follows).
-    pub(in crate::driver) async fn delete_one(&self, step: Step) -> Result<bool, RpcError> {
-        self.go_on()?;
-        self.keep_to_plan(&step)?;
+    pub(crate) async fn delete_one(&self, step: Step) -> Result<bool, RpcError> {
+        self.reports.go_on()?;
+        self.plan.keep_to_plan(&step)?;
         let Some((number, resource)) = step.old.clone() else { return Ok(true) };
         let step = Step { note: self.deletion_note(&step, number, &resource), ..step };
-        self.tell(Event::StepStarted(step.metadata(None)));
+        let _standing = self.standings.step(&step.urn, step.op);
+        self.reports.tell(Event::StepStarted(step.metadata(None)));
         let hooks = moments(step.op).filter(|_| !resource.hooks.is_empty());
         let occasion = Occasion { old: Some(&resource), new: None };
         if let Some((before, _)) = hooks
-            && let Err(error) = Box::pin(self.run_hooks(&resource.urn, &resource.hooks, before, occasion)).await
+            && let Err(error) =
+                Box::pin(self.functions.run_hooks(&resource.urn, &resource.hooks, before, occasion)).await
         {
-            self.failed(&step, &error);
+            self.reports.failed(&step, &error);
             return Ok(false);
         }
         if step.op == Op::Delete && self.is_protected(&resource) {
@@ -43,29 +46,31 @@ impl Context {
         };
         match outcome {
             Ok(mut changes) => {
-                changes.extend(self.book_deletion(&step, number, &resource));
+                changes.extend(self.outcomes.book_deletion(&step, number, &resource));
+                self.standings.step_at(&step.urn, StepState::Recording);
                 if !self.operation.dry_run
-                    && let Err(error) = self.record(changes).await
+                    && let Err(error) = self.journal.record(changes).await
                 {
-                    self.failed(&step, &error);
+                    self.reports.failed(&step, &error);
                     return Ok(false);
                 }
-                self.tell(Event::StepDone(step.metadata(None)));
+                self.reports.tell(Event::StepDone(step.metadata(None)));
                 if let Some((_, after)) = hooks {
                     // It is gone all the same; the run knows of the failure.
-                    let _ = Box::pin(self.run_after_hooks(&resource.urn, &resource.hooks, after, occasion)).await;
+                    let _ =
+                        Box::pin(self.functions.run_after_hooks(&resource.urn, &resource.hooks, after, occasion)).await;
                 }
                 Ok(true)
             }
             Err(error) if error.kind == ProviderErrorKind::NoProvider => {
                 // Nothing was attempted: the resource stays, and all else goes on.
-                self.run_state().failed.insert(step.urn.clone());
-                self.report_failure(&step.urn, &error, false);
-                self.tell(Event::StepFailed(step.metadata(None)));
+                self.selection.fail(step.urn.clone());
+                self.reports.report_failure(&step.urn, &error, false);
+                self.reports.tell(Event::StepFailed(step.metadata(None)));
                 Ok(false)
             }
             Err(error) => {
-                self.failed(&step, &error);
+                self.reports.failed(&step, &error);
                 Ok(false)
             }
         }
@@ -98,7 +103,7 @@ impl Context {
             timeout: resource.custom_timeouts.delete,
         };
         let for_plugin = plugin_arguments(&resolved, resource, resource, false);
-        let call = Journalled {
+        let call = JournalledCall {
             for_plugin: for_plugin.as_ref(),
             resolved: &resolved,
             kind: PendingKind::Deleting,
@@ -106,7 +111,7 @@ impl Context {
             occasion: Occasion { old: Some(resource), new: None },
             late: &|operation| LateOutcome::Deletion { step: step.clone(), number, operation },
         };
-        let (operation, answer) = self.call_retried(call, method).await?;
+        let (operation, answer) = self.calls.call_retried(call, method).await?;
         if let Err(error) = &answer
             && matches!(
                 error.kind,
@@ -116,12 +121,12 @@ impl Context {
             // The object may be gone: the operation stays pending, and the next run names it.
             return Err(error.clone());
         }
-        let ended = self.run_state().end(operation);
+        let ended = self.journal.end(operation);
         match answer {
             Ok(Answer::Deleted) => Ok(vec![ended]),
             Ok(_) => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
             Err(error) => {
-                self.record(vec![ended]).await?;
+                self.journal.record(vec![ended]).await?;
                 Err(error)
             }
         }
@@ -129,13 +134,13 @@ impl Context {
 
     /// A protected resource stays, and the run goes on with what it does not need.
     fn refuse_protected(&self, step: &Step, resource: &ResourceState) -> bool {
-        self.complain(&RegistrationError::protected_deletion(&resource.urn));
-        self.tell(Event::StepFailed(step.metadata(None)));
+        self.reports.complain(&RegistrationError::protected_deletion(&resource.urn));
+        self.reports.tell(Event::StepFailed(step.metadata(None)));
         false
     }
 
     /// Does the run refuse to delete the resource, unless it is the old object of a replacement?
-    pub(in crate::driver) fn is_protected(&self, resource: &ResourceState) -> bool {
+    pub(crate) fn is_protected(&self, resource: &ResourceState) -> bool {
         let op = deletion_op(resource);
         resource.protect && op == Op::Delete && !self.operation.ignore_protect
     }
@@ -147,7 +152,7 @@ fn has_object_to_delete(step: &Step, resource: &ResourceState) -> bool {
 }
 
 /// How a resource goes that is no longer wanted.
-pub(in crate::driver) fn deletion_op(resource: &ResourceState) -> Op {
+pub(crate) fn deletion_op(resource: &ResourceState) -> Op {
     match (resource, resource.delete) {
         (resource, true) if resource.external => Op::DiscardReplaced,
         (_, true) => Op::DeleteReplaced,

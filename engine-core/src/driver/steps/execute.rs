@@ -13,31 +13,32 @@ use crate::value::{PropertyMap, Value};
 use crate::driver::answers::RpcError;
 use crate::driver::calls::plugins::without_internal;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::context::late_calls::LateOutcome;
-use crate::driver::context::run_state::{RunState, old_object};
 use crate::driver::exchange::Written;
+use crate::driver::journal::{Journal, old_object};
 use crate::driver::program::hooks::{Occasion, moments};
-use crate::driver::steps::outcomes::Settled;
-use crate::driver::steps::resource_states::{finished, is_pending, plugin_arguments, stamp};
-use crate::driver::steps::write_ahead::Journalled;
+use crate::driver::standing::StepState;
+use crate::driver::steps::Steps;
+use crate::driver::steps::late_calls::LateOutcome;
+use crate::driver::steps::outcomes::CallOutcome;
+use crate::driver::steps::resource_states::{finished, plugin_arguments, stamp};
+use crate::driver::steps::write_ahead::JournalledCall;
 
 /// What a step led to.
-struct Taken {
+struct StepOutcome {
     resource: Option<Arc<ResourceState>>,
     /// The outcome of a call, on its way to the disk.
     written: Option<Written>,
 }
 
-impl Context {
+impl Steps {
     /// Takes one step of a registration. Gives the state that it led to, or `None` when it failed and the run goes on
     /// without it. `resolved` is the live object of custom resources.
-    pub(in crate::driver) async fn act(
+    pub(crate) async fn act(
         &self,
         step: Step,
         resolved: Option<&ResolvedProvider>,
     ) -> Result<Option<Arc<ResourceState>>, RpcError> {
-        self.go_on()?;
+        self.reports.go_on()?;
         if matches!(step.op, Op::Delete | Op::DeleteReplaced) {
             return match Box::pin(self.delete_one(step)).await? {
                 true => Ok(Some(Arc::default())),
@@ -46,21 +47,23 @@ impl Context {
                 false => Ok(None),
             };
         }
-        self.keep_to_plan(&step)?;
-        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.plan.keep_to_plan(&step)?;
+        let _standing = self.standings.step(&step.urn, step.op);
+        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = match self.before(&step).await {
             Err(error) => Err(error),
             Ok(()) => self.take(&step, resolved).await,
         };
         let outcome = match outcome {
-            Ok(Taken { resource: Some(resource), written: Some(written) }) if resource.hooks.is_empty() => {
-                self.done_when_written(step, Arc::clone(&resource), written);
+            Ok(StepOutcome { resource: Some(resource), written: Some(written) }) if resource.hooks.is_empty() => {
+                self.reports.done_when_written(step, Arc::clone(&resource), written);
                 return Ok(Some(resource));
             }
-            Ok(Taken { resource, written: Some(written) }) => {
-                self.durable(written, resource.as_deref()).await.map(|()| resource)
+            Ok(StepOutcome { resource, written: Some(written) }) => {
+                self.standings.step_at(&step.urn, StepState::Recording);
+                self.journal.durable(written, resource.as_deref()).await.map(|()| resource)
             }
-            Ok(Taken { resource, written: None }) => Ok(resource),
+            Ok(StepOutcome { resource, written: None }) => Ok(resource),
             Err(error) => Err(error),
         };
         match outcome {
@@ -70,34 +73,31 @@ impl Context {
                 Ok(resource)
             }
             Err(error) => {
-                self.failed(&step, &error);
+                self.reports.failed(&step, &error);
                 if self.operation.continue_on_error { Ok(None) } else { Err(RpcError::unavailable()) }
             }
         }
     }
 
-    async fn take(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
+    async fn take(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<StepOutcome, ProviderError> {
         let resource = match step.op {
             Op::Replace => {
                 // The new state is the one of the other half, made or to be made.
-                self.run_state()
-                    .resource(&step.urn)
-                    .map(|(_, resource)| Arc::clone(resource))
-                    .or_else(|| step.new.clone())
+                self.journal.resource(&step.urn).map(|(_, resource)| resource).or_else(|| step.new.clone())
             }
             Op::Same => self.keep(step),
-            Op::Import | Op::ImportReplacement => Some(self.adopt(step).await?),
+            Op::Import | Op::ImportReplacement => Some(self.outcomes.adopt(step).await?),
             _ if self.operation.dry_run => Some(self.foresee(step, resolved).await?),
             _ => return self.change(step, resolved).await,
         };
-        Ok(Taken { resource, written: None })
+        Ok(StepOutcome { resource, written: None })
     }
 
     /// Calls the hooks that come before a step.
     async fn before(&self, step: &Step) -> Result<(), ProviderError> {
         match (moments(step.op), &step.new) {
             (Some((before, _)), Some(new)) if !new.hooks.is_empty() => {
-                Box::pin(self.run_hooks(&step.urn, &new.hooks, before, Occasion::of(step, Some(new)))).await
+                Box::pin(self.functions.run_hooks(&step.urn, &new.hooks, before, Occasion::of(step, Some(new)))).await
             }
             _ => Ok(()),
         }
@@ -107,8 +107,13 @@ impl Context {
     async fn after(&self, step: &Step, resource: Option<&ResourceState>) -> Result<(), RpcError> {
         match (moments(step.op), resource) {
             (Some((_, after)), Some(resource)) if resource.custom && !resource.hooks.is_empty() => {
-                Box::pin(self.run_after_hooks(&step.urn, &resource.hooks, after, Occasion::of(step, Some(resource))))
-                    .await
+                Box::pin(self.functions.run_after_hooks(
+                    &step.urn,
+                    &resource.hooks,
+                    after,
+                    Occasion::of(step, Some(resource)),
+                ))
+                .await
             }
             _ => Ok(()),
         }
@@ -117,17 +122,12 @@ impl Context {
     /// Counts a step and reports it. Components and the stack are reported when their outputs are known.
     fn done(&self, step: &Step, resource: Option<Arc<ResourceState>>) {
         let metadata = step.metadata(resource.clone());
-        let mut run_state = self.run_state();
-        run_state.count(step.op, &step.urn);
+        self.reports.count(step.op, &step.urn);
         if resource.is_some_and(|resource| !resource.custom) && step.op != Op::Replace {
-            if step.urn.is_root_stack() {
-                run_state.root = Some(step.urn.clone());
-            }
-            run_state.open.insert(step.urn.clone(), metadata);
+            self.components.open(metadata);
             return;
         }
-        drop(run_state);
-        self.tell(Event::StepDone(metadata));
+        self.reports.tell(Event::StepDone(metadata));
     }
 
     /// Nothing happens to the object; its state takes the new inputs and options.
@@ -143,10 +143,10 @@ impl Context {
         let differs = |old: &ResourceState| old.urn != resource.urn || !old.refers_as(&resource);
         let moves = old.is_some_and(|(_, old)| differs(old));
         if moves && !self.operation.dry_run {
-            let change = self.run_state().put(Arc::clone(&resource), in_place_of);
-            self.exchange.append_unawaited(vec![change]);
+            let change = self.journal.put(Arc::clone(&resource), in_place_of);
+            self.journal.append_unawaited(vec![change]);
         } else {
-            self.run_state().keep(Arc::clone(&resource), in_place_of);
+            self.journal.keep(Arc::clone(&resource), in_place_of);
         }
         Some(resource)
     }
@@ -177,18 +177,17 @@ impl Context {
         }
         mark_outputs(&mut resource);
         let resource = Arc::new(resource);
-        let mut run_state = self.run_state();
         match &step.old {
             // As in the run itself, the old object waits for its deletion, so that the preview tells of that too.
             Some((number, old))
-                if step.op == Op::CreateReplacement && leaves_old(&run_state, &resource, *number, old) =>
+                if step.op == Op::CreateReplacement && leaves_old(&self.journal, &resource, *number, old) =>
             {
-                run_state.keep(Arc::clone(&resource), None);
+                self.journal.keep(Arc::clone(&resource), None);
                 let waiting =
                     ResourceState { pending_replacement: false, ..old_object(old, resource.retain_on_delete) };
-                run_state.set(*number, Arc::new(waiting));
+                self.journal.set(*number, Arc::new(waiting));
             }
-            old => run_state.keep(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number)),
+            old => self.journal.keep(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number)),
         }
         Ok(resource)
     }
@@ -212,10 +211,11 @@ impl Context {
             None => Method::Create { inputs, key: String::new(), timeout: resource.custom_timeouts.create },
         };
         let for_plugin = plugin_arguments(resolved, old.unwrap_or(resource), resource, true).map(Box::new);
-        let _permit = self.call_permit(&resource.urn, resolved).await?;
+        let _permit = self.call_permits.call_permit(&resource.urn, resolved).await?;
+        self.standings.step_at(&resource.urn, StepState::Calling);
         match self.providers.call_with(resolved, &resource.urn, method, for_plugin).await? {
             Answer::Created { outputs, .. } | Answer::Updated { outputs, .. } => {
-                self.learn_secrets_of(&outputs);
+                self.reports.learn_secrets_of(&outputs);
                 Ok(outputs)
             }
             _ => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
@@ -223,34 +223,34 @@ impl Context {
     }
 
     /// A create or update of what has no object: a component's state, or a provider's.
-    fn change_resource(&self, step: &Step, mut resource: ResourceState) -> Taken {
+    fn change_resource(&self, step: &Step, mut resource: ResourceState) -> StepOutcome {
         if resource.urn.provider_package().is_some() {
             if resource.id.is_empty() {
-                resource.id = (self.run_state().new_key)();
+                resource.id = self.journal.new_key();
             }
             resource.outputs = Some(Arc::new(without_internal(&resource.inputs)));
         }
-        stamp(step.op, &mut resource, self.now());
+        stamp(step.op, &mut resource, self.exchange.now());
         let resource = Arc::new(resource);
         let changes = match &step.old {
             // What the old provider made is deleted by it.
             Some((number, old))
                 if step.op == Op::CreateReplacement
                     && resource.urn.provider_package().is_some()
-                    && self.run_state().is_needed_provider(*number, old) =>
+                    && self.journal.is_needed_provider(*number, old) =>
             {
                 let old = ResourceState { pending_replacement: false, ..(**old).clone() };
-                self.run_state().put_replacement(Arc::clone(&resource), *number, &old).to_vec()
+                self.journal.put_replacement(Arc::clone(&resource), *number, &old).to_vec()
             }
-            old => vec![self.run_state().put(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number))],
+            old => vec![self.journal.put(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number))],
         };
         // No side effect: it may become durable together with whatever comes next.
-        self.exchange.append_unawaited(changes);
-        Taken { resource: Some(resource), written: None }
+        self.journal.append_unawaited(changes);
+        StepOutcome { resource: Some(resource), written: None }
     }
 
     /// A create or update: of an object, a component, or a provider resource.
-    async fn change(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
+    async fn change(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<StepOutcome, ProviderError> {
         // In a box from the start: the future would have to make room for the resource as long as the call takes.
         let resource = Box::new(finished(step)?);
         let resolved = resolved.filter(|_| resource.custom && resource.urn.provider_package().is_none());
@@ -280,7 +280,7 @@ impl Context {
         let resource: Arc<ResourceState> = resource.into();
         let old = step.old.as_ref().filter(|_| updating).map(|(_, old)| &**old);
         let for_plugin = plugin_arguments(resolved, old.unwrap_or(&resource), &resource, false);
-        let call = Journalled {
+        let call = JournalledCall {
             for_plugin: for_plugin.as_ref(),
             resolved,
             kind,
@@ -288,26 +288,26 @@ impl Context {
             occasion: Occasion::of(step, Some(&resource)),
             late: &|operation| LateOutcome::Change { step: step.clone(), resource: Arc::clone(&resource), operation },
         };
-        let (operation, answer) = self.call_retried(call, method).await?;
+        let (operation, answer) = self.calls.call_retried(call, method).await?;
         let resource = Arc::unwrap_or_clone(resource);
-        let Settled { resource, error, written } = self.settle(step, resource, answer, operation).await?;
+        let CallOutcome { resource, error, written } = self.outcomes.settle(step, resource, answer, operation).await?;
         match error {
-            None => Ok(Taken { resource: Some(resource), written: Some(written) }),
-            Some(error) => self.durable(written, Some(&resource)).await.and(Err(error)),
+            None => Ok(StepOutcome { resource: Some(resource), written: Some(written) }),
+            Some(error) => self.journal.durable(written, Some(&resource)).await.and(Err(error)),
         }
     }
 
     /// The operation key of a create; what the engine serves itself makes nothing outside of the state.
     fn key_for(&self, resolved: &ResolvedProvider, urn: &Urn) -> String {
-        if resolved.is_built_in() { String::new() } else { self.run_state().operation_key(urn) }
+        if resolved.is_built_in() { String::new() } else { self.journal.operation_key(urn) }
     }
 }
 
 /// Does a replacement leave the old resource, to be deleted later?
-fn leaves_old(run_state: &RunState, resource: &ResourceState, number: ResourceNumber, old: &ResourceState) -> bool {
+fn leaves_old(journal: &Journal, resource: &ResourceState, number: ResourceNumber, old: &ResourceState) -> bool {
     if resource.urn.provider_package().is_some() {
-        run_state.is_needed_provider(number, old)
+        journal.is_needed_provider(number, old)
     } else {
-        !is_pending(run_state, number)
+        !journal.is_pending(number)
     }
 }

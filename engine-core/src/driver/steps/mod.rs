@@ -1,13 +1,132 @@
 //! Taking steps: each call is journalled before and after.
 
 pub(super) mod adopt;
-pub(super) mod create_records;
+mod call_pace;
 pub(super) mod delete;
 pub(super) mod execute;
-pub(super) mod journal;
-pub(super) mod late_answers;
+mod late_answers;
+pub(super) mod late_calls;
 pub(super) mod outcomes;
-pub(super) mod planned;
 pub(super) mod resource_states;
 pub(super) mod retry;
 pub(super) mod write_ahead;
+
+use std::sync::Arc;
+
+use atomic_refcell::AtomicRefCell;
+
+use crate::operation::Operation;
+use crate::state::Snapshot;
+
+use crate::driver::call_permits::CallPermits;
+use crate::driver::calls::providers::Providers;
+use crate::driver::components::Components;
+use crate::driver::doors::Doors;
+use crate::driver::exchange::Exchange;
+use crate::driver::journal::Journal;
+use crate::driver::plan_keeping::PlanKeeping;
+use crate::driver::program::Functions;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
+use crate::driver::standing::Standings;
+use crate::driver::stop::Stop;
+use crate::driver::unresolved::UnresolvedCreates;
+use call_pace::WriteAheadPace;
+use late_calls::LateCalls;
+
+/// Writes down what calls led to.
+pub(crate) struct Outcomes {
+    operation: Arc<Operation>,
+    exchange: Arc<Exchange>,
+    reports: Arc<Reports>,
+    unresolved: Arc<UnresolvedCreates>,
+    journal: Arc<Journal>,
+}
+
+impl Outcomes {
+    pub(crate) fn new(doors: &Doors) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            exchange: Arc::clone(&doors.exchange),
+            reports: Arc::clone(&doors.reports),
+            unresolved: Arc::clone(&doors.unresolved),
+            journal: Arc::clone(&doors.journal),
+        }
+    }
+}
+
+/// Calls that the journal knows of before they are made.
+pub(crate) struct JournalledCalls {
+    exchange: Arc<Exchange>,
+    stop: Arc<Stop>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    call_permits: Arc<CallPermits>,
+    functions: Arc<Functions>,
+    unresolved: Arc<UnresolvedCreates>,
+    outcomes: Arc<Outcomes>,
+    journal: Arc<Journal>,
+    pace: WriteAheadPace,
+    late: AtomicRefCell<LateCalls>,
+    standings: Arc<Standings>,
+}
+
+impl JournalledCalls {
+    pub(crate) fn new(doors: &Doors, outcomes: &Arc<Outcomes>) -> Self {
+        Self {
+            exchange: Arc::clone(&doors.exchange),
+            stop: Arc::clone(&doors.stop),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            call_permits: Arc::clone(&doors.call_permits),
+            functions: Arc::clone(&doors.functions),
+            unresolved: Arc::clone(&doors.unresolved),
+            outcomes: Arc::clone(outcomes),
+            journal: Arc::clone(&doors.journal),
+            pace: WriteAheadPace::new(doors.operation.parallel),
+            late: AtomicRefCell::default(),
+            standings: Arc::clone(&doors.standings),
+        }
+    }
+}
+
+/// Takes steps: records the intent, calls the provider, records the outcome.
+pub(crate) struct Steps {
+    operation: Arc<Operation>,
+    base: Arc<Snapshot>,
+    exchange: Arc<Exchange>,
+    stop: Arc<Stop>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    call_permits: Arc<CallPermits>,
+    functions: Arc<Functions>,
+    plan: Arc<PlanKeeping>,
+    outcomes: Arc<Outcomes>,
+    calls: Arc<JournalledCalls>,
+    selection: Arc<Selection>,
+    journal: Arc<Journal>,
+    components: Arc<Components>,
+    standings: Arc<Standings>,
+}
+
+impl Steps {
+    pub(crate) fn new(doors: &Doors, outcomes: &Arc<Outcomes>, calls: &Arc<JournalledCalls>) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            base: Arc::clone(&doors.base),
+            exchange: Arc::clone(&doors.exchange),
+            stop: Arc::clone(&doors.stop),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            call_permits: Arc::clone(&doors.call_permits),
+            functions: Arc::clone(&doors.functions),
+            plan: Arc::clone(&doors.plan),
+            outcomes: Arc::clone(outcomes),
+            calls: Arc::clone(calls),
+            selection: Arc::clone(&doors.selection),
+            journal: Arc::clone(&doors.journal),
+            components: Arc::clone(&doors.components),
+            standings: Arc::clone(&doors.standings),
+        }
+    }
+}

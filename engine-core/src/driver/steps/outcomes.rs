@@ -12,116 +12,109 @@ use crate::resource_state::ResourceState;
 use crate::state::{Change, ResourceNumber};
 use crate::value::{PropertyMap, Value};
 
-use crate::driver::context::Context;
 use crate::driver::exchange::Written;
+use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::stamp;
 
 /// The outcome of a create or update.
-pub(in crate::driver) struct Settled {
-    pub(in crate::driver) resource: Arc<ResourceState>,
+pub(crate) struct CallOutcome {
+    pub(crate) resource: Arc<ResourceState>,
     /// Why an object that is there did not start.
-    pub(in crate::driver) error: Option<ProviderError>,
+    pub(crate) error: Option<ProviderError>,
     /// The outcome, on its way to the disk.
-    pub(in crate::driver) written: Written,
+    pub(crate) written: Written,
 }
 
-impl Context {
+impl Outcomes {
     /// Writes down the outcome of a create or update.
-    pub(in crate::driver) async fn settle(
+    pub(super) async fn settle(
         &self,
         step: &Step,
         mut resource: ResourceState,
         answer: Result<Answer, ProviderError>,
         operation: u32,
-    ) -> Result<Settled, ProviderError> {
-        self.name_made_unasked(&step.urn);
+    ) -> Result<CallOutcome, ProviderError> {
+        self.unresolved.name_made_unasked(&step.urn);
         let (outputs, error) = match answer {
-            Ok(Answer::Created { id, outputs, read_first }) => {
-                if id.is_empty() {
-                    let returned = crate::update_plan::shown_value(&Value::Object(outputs));
-                    let error = ProviderError::new(
-                        ProviderErrorKind::Unreadable { returned, id },
-                        message![
-                            "create returned no id; return ",
-                            Code::CreateResult,
-                            ", which is a text that names the new object"
-                        ],
-                    );
-                    return Err(self.leave_open(step, error).await);
-                }
-                resource.id = id;
-                resource.refresh_before_update = read_first;
-                (outputs, None)
-            }
-            Ok(Answer::Updated { outputs, read_first }) => {
-                resource.refresh_before_update = read_first;
-                (outputs, None)
-            }
-            Ok(_) => {
-                let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
-                return Err(self.leave_open(step, error).await);
-            }
-            Err(mut error) => match &mut error.kind {
-                ProviderErrorKind::NotInitialized { id, properties, reasons, read_first, .. } => {
-                    if !id.is_empty() && step.op != Op::Update {
-                        resource.id.clone_from(id);
-                    }
-                    resource.init_errors.clone_from(reasons);
-                    resource.refresh_before_update = *read_first;
-                    (std::mem::take(properties), Some(error))
-                }
-                // The object is known, so the next run updates it in place of making another one.
-                ProviderErrorKind::UnusableOutputs { id, properties } => {
-                    if step.op != Op::Update {
-                        resource.id.clone_from(id);
-                    }
-                    resource.init_errors = vec![self.redacted(&error.message).into_owned()];
-                    // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
-                    let mut outputs = (*resource.inputs).clone();
-                    outputs.extend(std::mem::take(properties));
-                    (outputs, Some(error))
-                }
-                ProviderErrorKind::Raised
-                | ProviderErrorKind::Cancelled
-                | ProviderErrorKind::NoProvider
-                | ProviderErrorKind::NoMethod
-                | ProviderErrorKind::Hook => {
-                    // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
-                    // same.
-                    let changes = if step.op == Op::Update {
-                        vec![self.run_state().end(operation)]
-                    } else {
-                        self.unknown_outcome(&step.urn, &error, Some(operation))
-                    };
-                    self.record(changes).await?;
-                    return Err(error);
-                }
-                // The object may exist: the operation stays pending, and the next run names it.
-                ProviderErrorKind::BadReturn
-                | ProviderErrorKind::Unreadable { .. }
-                | ProviderErrorKind::TimedOut
-                | ProviderErrorKind::Died
-                | ProviderErrorKind::Interrupted => return Err(self.leave_open(step, error).await),
+            Ok(answer) => match returned(&mut resource, answer) {
+                Ok(outputs) => (outputs, None),
+                Err(error) => return Err(self.leave_open(step, error).await),
             },
+            Err(error) => {
+                let (outputs, error) = self.partly_done(step, &mut resource, error, operation).await?;
+                (outputs, Some(error))
+            }
         };
-        self.learn_secrets_of(&outputs);
-        finish_resource(step, &mut resource, outputs, error.is_some(), self.now());
+        self.reports.learn_secrets_of(&outputs);
+        finish_resource(step, &mut resource, outputs, error.is_some(), self.exchange.now());
         let resource = Arc::new(resource);
         let changes = self.book_outcome(step, &resource, operation);
         fail_points::kill("kill::before-outcome");
         // The program goes on; only hooks and reports of failures wait for the disk.
         let awaited = error.is_some() || !resource.hooks.is_empty();
-        let waiting = if awaited { None } else { Some(self.reporting_flow()) };
-        let written = self.exchange.append(changes, !awaited, waiting);
-        Ok(Settled { resource, error, written })
+        let waiting = if awaited { None } else { Some(self.reports.reporting_flow()) };
+        let written = self.journal.append(changes, !awaited, waiting);
+        Ok(CallOutcome { resource, error, written })
+    }
+
+    /// What there is of an object although its provider failed: its outputs, and why it failed. An error: nothing is known of it.
+    async fn partly_done(
+        &self,
+        step: &Step,
+        resource: &mut ResourceState,
+        mut error: ProviderError,
+        operation: u32,
+    ) -> Result<(PropertyMap, ProviderError), ProviderError> {
+        match &mut error.kind {
+            ProviderErrorKind::NotInitialized { id, properties, reasons, read_first, .. } => {
+                if !id.is_empty() && step.op != Op::Update {
+                    resource.id.clone_from(id);
+                }
+                resource.init_errors.clone_from(reasons);
+                resource.refresh_before_update = *read_first;
+                Ok((std::mem::take(properties), error))
+            }
+            // The object is known, so the next run updates it in place of making another one.
+            ProviderErrorKind::UnusableOutputs { id, properties } => {
+                if step.op != Op::Update {
+                    resource.id.clone_from(id);
+                }
+                resource.init_errors = vec![self.reports.redacted(&error.message).into_owned()];
+                // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
+                let mut outputs = (*resource.inputs).clone();
+                outputs.extend(std::mem::take(properties));
+                Ok((outputs, error))
+            }
+            ProviderErrorKind::Raised
+            | ProviderErrorKind::Cancelled
+            | ProviderErrorKind::NoProvider
+            | ProviderErrorKind::NoMethod
+            | ProviderErrorKind::Hook => {
+                // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
+                // same.
+                let changes = if step.op == Op::Update {
+                    vec![self.journal.end(operation)]
+                } else {
+                    self.unresolved.unknown_outcome(&step.urn, &error, Some(operation))
+                };
+                self.journal.record(changes).await?;
+                Err(error)
+            }
+            // The object may exist: the operation stays pending, and the next run names it.
+            ProviderErrorKind::BadReturn
+            | ProviderErrorKind::Unreadable { .. }
+            | ProviderErrorKind::TimedOut
+            | ProviderErrorKind::Died
+            | ProviderErrorKind::Interrupted => Err(self.leave_open(step, error).await),
+        }
     }
 
     /// Notes of a create that ended without an outcome why it has none. The operation stays pending.
     async fn leave_open(&self, step: &Step, error: ProviderError) -> ProviderError {
         if step.op != Op::Update {
-            let changes = self.unknown_outcome(&step.urn, &error, None);
+            let changes = self.unresolved.unknown_outcome(&step.urn, &error, None);
             if !changes.is_empty()
-                && let Err(unwritten) = self.record(changes).await
+                && let Err(unwritten) = self.journal.record(changes).await
             {
                 return unwritten;
             }
@@ -130,42 +123,64 @@ impl Context {
     }
 
     fn book_outcome(&self, step: &Step, resource: &Arc<ResourceState>, operation: u32) -> Vec<Change> {
-        let mut run_state = self.run_state();
-        let mut changes = vec![run_state.end(operation)];
+        let mut changes = vec![self.journal.end(operation)];
         if step.op == Op::Update {
-            changes.extend(run_state.end_doubt(resource));
+            changes.extend(self.journal.end_doubt(resource));
         } else {
-            changes.extend(run_state.resolve(&resource.urn));
+            changes.extend(self.journal.resolve(&resource.urn));
         }
-        let old = step
-            .old
-            .as_ref()
-            .and_then(|(number, _)| run_state.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
+        let old = step.old.as_ref().and_then(|(number, _)| self.journal.numbered(*number).map(|old| (*number, old)));
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
-                changes.extend(run_state.put_replacement(Arc::clone(resource), number, &old));
+                changes.extend(self.journal.put_replacement(Arc::clone(resource), number, &old));
             }
-            (_, old) => changes.push(run_state.put(Arc::clone(resource), old.map(|(number, _)| number))),
+            (_, old) => changes.push(self.journal.put(Arc::clone(resource), old.map(|(number, _)| number))),
         }
         changes
     }
 
-    pub(in crate::driver) fn book_deletion(
+    pub(super) fn book_deletion(
         &self,
         step: &Step,
         number: ResourceNumber,
         resource: &Arc<ResourceState>,
     ) -> Vec<Change> {
-        let mut run_state = self.run_state();
-        run_state.count_noted(step.op, step.note, &step.urn);
-        let mut changes = run_state.end_doubt(resource);
+        self.reports.count_noted(step.op, step.note, &step.urn);
+        let mut changes = self.journal.end_doubt(resource);
         changes.push(if step.keep_until_replaced {
             let marked = ResourceState { pending_replacement: true, ..(**resource).clone() };
-            run_state.set(number, Arc::new(marked))
+            self.journal.set(number, Arc::new(marked))
         } else {
-            run_state.remove(number)
+            self.journal.remove(number)
         });
         changes
+    }
+}
+
+/// The outputs that a create or update returned. An error: the answer cannot be used.
+fn returned(resource: &mut ResourceState, answer: Answer) -> Result<PropertyMap, ProviderError> {
+    match answer {
+        Answer::Created { id, outputs, .. } if id.is_empty() => {
+            let returned = crate::update_plan::shown_value(&Value::Object(outputs));
+            Err(ProviderError::new(
+                ProviderErrorKind::Unreadable { returned, id },
+                message![
+                    "create returned no id; return ",
+                    Code::CreateResult,
+                    ", which is a text that names the new object"
+                ],
+            ))
+        }
+        Answer::Created { id, outputs, read_first } => {
+            resource.id = id;
+            resource.refresh_before_update = read_first;
+            Ok(outputs)
+        }
+        Answer::Updated { outputs, read_first } => {
+            resource.refresh_before_update = read_first;
+            Ok(outputs)
+        }
+        _ => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
     }
 }
 

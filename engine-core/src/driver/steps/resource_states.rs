@@ -7,39 +7,35 @@ use crate::plan::{Step, copy_secrets, mark_outputs};
 use crate::provider::PluginArguments;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
-use crate::state::ResourceNumber;
 use crate::value::PropertyMap;
 
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::context::run_state::RunState;
+use crate::driver::steps::Outcomes;
 
-impl Context {
+impl Outcomes {
     /// Gives a resource the outputs that its provider told: secret is also what was secret in `like`.
-    pub(in crate::driver) fn renew_outputs(
-        &self,
-        resource: &mut ResourceState,
-        mut outputs: PropertyMap,
-        like: &PropertyMap,
-    ) {
+    pub(crate) fn renew_outputs(&self, resource: &mut ResourceState, mut outputs: PropertyMap, like: &PropertyMap) {
         // A plugin says itself what is secret.
         if !resource.served_by().is_plugin() {
             copy_secrets(like, &mut outputs);
         }
         // A provider gives plain values back: only now is known which of them are secret.
-        self.learn_secrets_of(&outputs);
+        self.reports.learn_secrets_of(&outputs);
         resource.outputs = Some(Arc::new(outputs));
         mark_outputs(resource);
     }
 }
 
-/// Is the resource's object deleted already?
-pub(in crate::driver) fn is_pending(run_state: &RunState, number: ResourceNumber) -> bool {
-    run_state.ledger.get(number).is_some_and(|resource| resource.pending_replacement)
+/// Does the resource stand for an object that a provider can be asked about?
+pub(crate) fn has_object(resource: &ResourceState) -> bool {
+    resource.custom
+        && resource.urn.provider_package().is_none()
+        && !resource.pending_replacement
+        && crate::builtin::has_outside(&resource.kind)
 }
 
 /// The state that a step leads to, with the id that it keeps.
-pub(in crate::driver) fn finished(step: &Step) -> Result<ResourceState, ProviderError> {
+pub(super) fn finished(step: &Step) -> Result<ResourceState, ProviderError> {
     let Some(new) = &step.new else {
         return Err(ProviderError::new(
             ProviderErrorKind::BadReturn,
@@ -50,7 +46,7 @@ pub(in crate::driver) fn finished(step: &Step) -> Result<ResourceState, Provider
 }
 
 /// Notes when an object was made and changed.
-pub(in crate::driver) fn stamp(op: Op, resource: &mut ResourceState, now: String) {
+pub(crate) fn stamp(op: Op, resource: &mut ResourceState, now: String) {
     if op != Op::Update || resource.created.is_empty() {
         resource.created.clone_from(&now);
     }
@@ -59,7 +55,7 @@ pub(in crate::driver) fn stamp(op: Op, resource: &mut ResourceState, now: String
 
 /// What a plugin is told beside the arguments of a call for a resource, by the state that the resource has and the one
 /// that it gets; `None` where no plugin serves it.
-pub(in crate::driver) fn plugin_arguments(
+pub(crate) fn plugin_arguments(
     resolved: &ResolvedProvider,
     old: &ResourceState,
     new: &ResourceState,

@@ -1,21 +1,23 @@
 //! Calls that error hooks may have made again (docs/rules 13.3).
 
+use std::sync::Arc;
+
 use crate::message;
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::HookMoment;
 
-use crate::driver::context::Context;
-use crate::driver::steps::write_ahead::Journalled;
+use crate::driver::steps::JournalledCalls;
+use crate::driver::steps::write_ahead::JournalledCall;
 
-impl Context {
+impl JournalledCalls {
     /// Makes a journalled call, again for as long as the method raises and an error hook asks for it. Of other failures
     /// no hook is told: after them the object may exist, and another attempt would make a second one.
-    pub(in crate::driver) async fn call_retried(
-        &self,
-        call: Journalled<'_>,
+    pub(super) async fn call_retried(
+        self: &Arc<Self>,
+        call: JournalledCall<'_>,
         mut method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let Journalled { resource, occasion, .. } = call;
+        let JournalledCall { resource, occasion, .. } = call;
         let mut errors = Vec::new();
         loop {
             let name = method.name();
@@ -26,7 +28,7 @@ impl Context {
                 return Ok((operation, answer));
             }
             errors.insert(0, error.message.to_string());
-            match Box::pin(self.wants_retry(&resource.urn, &resource.hooks, occasion, name, &errors)).await {
+            match Box::pin(self.functions.wants_retry(&resource.urn, &resource.hooks, occasion, name, &errors)).await {
                 Ok(true) => {}
                 Ok(false) => return Ok((operation, answer)),
                 Err(mut failed) => {
@@ -35,10 +37,10 @@ impl Context {
                 }
             }
             let ended = match &again {
-                Method::Create { .. } => self.unknown_outcome(&resource.urn, error, Some(operation)),
-                _ => vec![self.run_state().end(operation)],
+                Method::Create { .. } => self.unresolved.unknown_outcome(&resource.urn, error, Some(operation)),
+                _ => vec![self.journal.end(operation)],
             };
-            self.record(ended).await?;
+            self.journal.record(ended).await?;
             method = again;
         }
     }

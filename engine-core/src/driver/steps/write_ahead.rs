@@ -15,56 +15,58 @@ use crate::state::{Change, PendingKind, UnresolvedCreate};
 
 use crate::driver::call_permits::stopped_before_call;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::context::late_calls::{LateAnswer, LateOutcome};
 use crate::driver::permits::Permit;
 use crate::driver::program::hooks::Occasion;
+use crate::driver::standing::StepState;
+use crate::driver::steps::JournalledCalls;
+use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
-pub(in crate::driver) struct Journalled<'a> {
-    pub(in crate::driver) resolved: &'a ResolvedProvider,
-    pub(in crate::driver) kind: PendingKind,
+pub(crate) struct JournalledCall<'a> {
+    pub(crate) resolved: &'a ResolvedProvider,
+    pub(crate) kind: PendingKind,
     /// The resource that the journal keeps while the call goes on.
-    pub(in crate::driver) resource: &'a Arc<ResourceState>,
+    pub(crate) resource: &'a Arc<ResourceState>,
     /// What a plugin is told beside the method's arguments.
-    pub(in crate::driver) for_plugin: Option<&'a PluginArguments>,
+    pub(crate) for_plugin: Option<&'a PluginArguments>,
     /// What error hooks are told.
-    pub(in crate::driver) occasion: Occasion<'a>,
+    pub(crate) occasion: Occasion<'a>,
     /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
-    pub(in crate::driver) late: &'a (dyn Fn(u32) -> LateOutcome + Sync),
+    pub(crate) late: &'a (dyn Fn(u32) -> LateOutcome + Sync),
 }
 
-impl Context {
+impl JournalledCalls {
     /// Journals that a call is about to be made, and makes it once that is durable and it has its turn. Gives the number of
     /// the journalled operation, which is for the caller to end, with the provider's answer. An error: nothing was called.
-    pub(in crate::driver) async fn call_journalled(
-        &self,
-        call: Journalled<'_>,
+    pub(super) async fn call_journalled(
+        self: &Arc<Self>,
+        call: JournalledCall<'_>,
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let Journalled { resolved, resource, late, for_plugin, .. } = call;
+        let JournalledCall { resolved, resource, late, for_plugin, .. } = call;
         let next = self.wait_until_next(resolved).await;
         let ahead = next.is_some() && self.pace.is_quick();
         let mut call_permit = if ahead {
-            self.call_permit(&resource.urn, resolved).now_or_never().transpose()?
+            self.call_permits.call_permit(&resource.urn, resolved).now_or_never().transpose()?
         } else {
-            Some(self.call_permit(&resource.urn, resolved).await?)
+            Some(self.call_permits.call_permit(&resource.urn, resolved).await?)
         };
         // A call that holds a permit frees its place in the queue.
         let next = next.filter(|_| call_permit.is_none());
-        self.go_on().map_err(stopped_before_call)?;
+        self.reports.go_on().map_err(stopped_before_call)?;
         let (operation, earlier) = self.write_intent(call, &method).await?;
         if call_permit.is_none() {
-            match self.call_permit(&resource.urn, resolved).await {
+            match self.call_permits.call_permit(&resource.urn, resolved).await {
                 Ok(gained) => call_permit = Some(gained),
                 Err(error) => {
-                    self.exchange.append_unawaited(self.take_intent_back(operation, earlier));
+                    self.journal.append_unawaited(self.take_intent_back(operation, earlier));
                     return Err(error);
                 }
             }
         }
         drop(next);
+        self.standings.step_at(&resource.urn, StepState::Calling);
         let begun = self.exchange.moment().instant;
         let (number, late) = (self.providers.next_number(), LateAnswer::of(&method, late(operation)));
         let answer = self
@@ -90,20 +92,17 @@ impl Context {
     /// Gives the number of the operation, and what was unresolved of the resource before.
     async fn write_intent(
         &self,
-        call: Journalled<'_>,
+        call: JournalledCall<'_>,
         method: &Method,
     ) -> Result<(u32, Option<Arc<UnresolvedCreate>>), ProviderError> {
         let attempt = match method {
-            Method::Create { key, .. } => self.attempt(key),
+            Method::Create { key, .. } => self.unresolved.attempt(key),
             _ => None,
         };
-        let (operation, change, earlier) = {
-            let mut run_state = self.run_state();
-            let earlier = run_state.ledger.unresolved(&call.resource.urn).cloned();
-            let (operation, change) = run_state.begin(call.kind, Arc::clone(call.resource), attempt);
-            (operation, change, earlier)
-        };
-        match self.record(vec![change]).await {
+        let earlier = self.journal.ledger().unresolved(&call.resource.urn).cloned();
+        let (operation, change) = self.journal.begin(call.kind, Arc::clone(call.resource), attempt);
+        self.standings.step_at(&call.resource.urn, StepState::Journalling);
+        match self.journal.record(vec![change]).await {
             Ok(()) => Ok((operation, earlier)),
             Err(error) => {
                 // What cannot be written is taken back in memory only.
@@ -115,9 +114,8 @@ impl Context {
 
     /// Nothing was called, so nothing more is unresolved than before.
     fn take_intent_back(&self, operation: u32, earlier: Option<Arc<UnresolvedCreate>>) -> Vec<Change> {
-        let mut run_state = self.run_state();
-        let mut changes = vec![run_state.end(operation)];
-        changes.extend(earlier.map(|earlier| run_state.apply(Change::UnresolvedCreate(earlier))));
+        let mut changes = vec![self.journal.end(operation)];
+        changes.extend(earlier.map(|earlier| self.journal.unresolved(earlier)));
         changes
     }
 }

@@ -5,12 +5,6 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt, join_all};
 
-use crate::driver::actions::{Action, Outcome};
-use crate::driver::call_permits::CallPermit;
-use crate::driver::calls::configurations::ObjectConfiguration;
-use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::call_pace::AHEAD;
-use crate::driver::tests::outside_world::OutsideWorld;
 use crate::event::Op;
 use crate::operation::{Operation, OperationKind};
 use crate::plan::Step;
@@ -23,6 +17,14 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use super::*;
+use crate::driver::actions::Action;
+use crate::driver::call_permits::CallPermit;
+use crate::driver::calls::configurations::ObjectConfiguration;
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::flows::Flows;
+use crate::driver::host_calls::Reply;
+use crate::driver::steps::call_pace::AHEAD;
+use crate::driver::tests::outside_world::OutsideWorld;
 
 const PARALLEL: usize = 2;
 
@@ -54,17 +56,13 @@ fn resource(number: usize) -> Arc<ResourceState> {
 }
 
 /// Creates an object; gives the error of a call that was not made.
-fn create<'a>(
-    context: &'a Context,
-    resolved: &'a ResolvedProvider,
-    number: usize,
-) -> BoxFuture<'a, Option<ProviderError>> {
+fn create<'a>(flows: &'a Flows, resolved: &'a ResolvedProvider, number: usize) -> BoxFuture<'a, Option<ProviderError>> {
     let method = Method::Create { inputs: PropertyMap::new(), key: "key".to_owned(), timeout: 0.0 };
-    make_call(context, resolved, number, PendingKind::Creating, method)
+    make_call(flows, resolved, number, PendingKind::Creating, method)
 }
 
 fn make_call<'a>(
-    context: &'a Context,
+    flows: &'a Flows,
     resolved: &'a ResolvedProvider,
     number: usize,
     kind: PendingKind,
@@ -72,7 +70,7 @@ fn make_call<'a>(
 ) -> BoxFuture<'a, Option<ProviderError>> {
     async move {
         let resource = resource(number);
-        let call = Journalled {
+        let call = JournalledCall {
             for_plugin: None,
             resolved,
             kind,
@@ -84,9 +82,9 @@ fn make_call<'a>(
                 operation,
             },
         };
-        match context.call_journalled(call, method).await {
+        match flows.calls.call_journalled(call, method).await {
             Ok((operation, _)) => {
-                context.run_state().end(operation);
+                flows.doors.journal.end(operation);
                 None
             }
             Err(error) => Some(error),
@@ -96,27 +94,27 @@ fn make_call<'a>(
 }
 
 /// All turns of the run.
-fn all_turns(context: &Context, resolved: &ResolvedProvider) -> Vec<CallPermit> {
+fn all_turns(flows: &Flows, resolved: &ResolvedProvider) -> Vec<CallPermit> {
     let urn = &resource(0).urn;
-    (0..PARALLEL).filter_map(|_| context.call_permit(urn, resolved).now_or_never()?.ok()).collect()
+    (0..PARALLEL).filter_map(|_| flows.doors.call_permits.call_permit(urn, resolved).now_or_never()?.ok()).collect()
 }
 
-fn intents(context: &Context) -> usize {
-    context.final_snapshot().pending.len()
+fn intents(flows: &Flows) -> usize {
+    flows.finish.final_snapshot().pending.len()
 }
 
 /// Begins creates while all turns are taken; gives how many intents are written, then lets the calls be made.
 fn intents_while_turns_are_taken(mean: Option<Duration>) -> usize {
     let (mut world, resolved) = (world(PARALLEL), resolved());
-    let context = Arc::clone(&world.context);
+    let flows = Arc::clone(&world.flows);
     if let Some(mean) = mean {
-        context.pace.note(mean);
+        flows.calls.pace.note(mean);
     }
-    let turns = all_turns(&context, &resolved);
+    let turns = all_turns(&flows, &resolved);
     assert_eq!(turns.len(), PARALLEL);
-    let mut creates = join_all((0..100).map(|number| create(&context, &resolved, number)));
+    let mut creates = join_all((0..100).map(|number| create(&flows, &resolved, number)));
     assert!(world.go_on(&mut creates).is_none());
-    let written = intents(&context);
+    let written = intents(&flows);
     assert!(world.calls.is_empty());
     drop(turns);
     let mut made = 0;
@@ -143,20 +141,20 @@ fn no_object_is_made_changed_or_deleted_before_the_intent_is_durable() {
         (PendingKind::Deleting, Method::Delete { id, props: bag(), timeout }),
     ] {
         let (mut world, resolved) = (world(PARALLEL), resolved());
-        let context = Arc::clone(&world.context);
-        let mut call = make_call(&context, &resolved, 0, kind, method);
+        let flows = Arc::clone(&world.flows);
+        let mut call = make_call(&flows, &resolved, 0, kind, method);
         assert!((&mut call).now_or_never().is_none());
-        let actions = context.exchange.take_actions();
+        let actions = flows.doors.exchange.take_actions();
         assert!(!actions.iter().any(|action| matches!(action, Action::Do { .. })), "{kind:?}");
         let intent = actions.iter().find_map(|action| match action {
-            Action::Append { changes, awaited: Some((_, ticket)), .. } => Some((&changes[..], *ticket)),
+            Action::Append { changes, awaited: Some((_, wait_id)), .. } => Some((&changes[..], *wait_id)),
             _ => None,
         });
-        let Some(([Change::Begin { pending, .. }], ticket)) = intent else {
+        let Some(([Change::Begin { pending, .. }], wait_id)) = intent else {
             panic!("{kind:?}: the intent is recorded")
         };
         assert_eq!(pending.kind, kind);
-        context.exchange.settle(ticket, Outcome::Written(Ok(())));
+        flows.doors.exchange.settle(wait_id, Reply::Durable(Ok(())));
         assert!(world.go_on(&mut call).is_none());
         assert_eq!(world.calls.len(), 1, "{kind:?}");
     }
@@ -177,9 +175,9 @@ fn an_intent_waits_for_its_turn_where_calls_take_long_or_nobody_knows() {
 fn more_turns_than_intents_ahead_are_all_taken_at_once() {
     for mean in [Duration::from_millis(1), Duration::from_secs(1)] {
         let (mut world, resolved) = (world(2 * AHEAD), resolved());
-        let context = Arc::clone(&world.context);
-        context.pace.note(mean);
-        let mut creates = join_all((0..2 * AHEAD).map(|number| create(&context, &resolved, number)));
+        let flows = Arc::clone(&world.flows);
+        flows.calls.pace.note(mean);
+        let mut creates = join_all((0..2 * AHEAD).map(|number| create(&flows, &resolved, number)));
         assert!(world.go_on(&mut creates).is_none());
         assert_eq!(world.calls.len(), 2 * AHEAD);
     }
@@ -188,22 +186,22 @@ fn more_turns_than_intents_ahead_are_all_taken_at_once() {
 #[test]
 fn a_run_that_stops_doubts_no_more_than_before_of_a_call_that_was_not_made() {
     let (mut world, resolved) = (world(PARALLEL), resolved());
-    let context = Arc::clone(&world.context);
+    let flows = Arc::clone(&world.flows);
     let suspected =
         Arc::new(UnresolvedCreate { attempts: 3, ..UnresolvedCreate::begun(&resource(1), &attempt(), None) });
-    context.run_state().apply(Change::UnresolvedCreate(Arc::clone(&suspected)));
-    context.pace.note(Duration::ZERO);
-    let turns = all_turns(&context, &resolved);
-    let mut creates = join_all([0, 1].map(|number| create(&context, &resolved, number)));
+    flows.doors.journal.unresolved(Arc::clone(&suspected));
+    flows.calls.pace.note(Duration::ZERO);
+    let turns = all_turns(&flows, &resolved);
+    let mut creates = join_all([0, 1].map(|number| create(&flows, &resolved, number)));
     assert!(world.go_on(&mut creates).is_none());
-    assert_eq!(intents(&context), 2);
-    context.stop.cancel();
+    assert_eq!(intents(&flows), 2);
+    flows.doors.stop.cancel();
     drop(turns);
     let errors = world.go_on(&mut creates).unwrap_or_default();
     let kinds: Vec<_> = errors.into_iter().flatten().map(|error| error.kind).collect();
     assert_eq!(kinds, [ProviderErrorKind::Cancelled, ProviderErrorKind::Cancelled]);
-    assert_eq!(intents(&context), 0);
-    assert_eq!(context.final_snapshot().unresolved_creates, [suspected]);
+    assert_eq!(intents(&flows), 0);
+    assert_eq!(flows.finish.final_snapshot().unresolved_creates, [suspected]);
     assert!(world.calls.is_empty());
 }
 

@@ -13,46 +13,48 @@ use crate::state::Snapshot;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use crate::driver::actions::{Action, Moment, Outcome, Ticket, Work};
-use crate::driver::context::{Context, Given};
+use crate::driver::actions::{Action, Moment, WaitId};
+use crate::driver::doors::{Doors, RunStart};
+use crate::driver::flows::Flows;
+use crate::driver::host_calls::{Call, Reply, Work};
 
 /// See the module's text.
 pub(crate) struct OutsideWorld {
-    pub(in crate::driver) context: Arc<Context>,
+    pub(crate) flows: Arc<Flows>,
     /// Calls that wait for their answer.
-    pub(in crate::driver) calls: Vec<(Ticket, ProviderCall)>,
+    pub(crate) calls: Vec<(WaitId, ProviderCall)>,
     /// What was told, and of which calls.
-    pub(in crate::driver) told: Vec<Event>,
-    pub(in crate::driver) called: Vec<(Urn, Duration)>,
+    pub(crate) told: Vec<Event>,
+    pub(crate) called: Vec<(Urn, Duration)>,
 }
 
 impl OutsideWorld {
-    pub(in crate::driver) fn new(operation: Operation) -> Self {
-        let context = Arc::new(Context::new(Given {
+    pub(crate) fn new(operation: Operation) -> Self {
+        let doors = Doors::new(RunStart {
             operation: Arc::new(operation),
             base: Arc::new(Snapshot::default()),
             crypter: None,
             moment: moment(),
             new_id: Arc::new(|| "random".to_owned()),
-        }));
-        Self { context, calls: Vec::new(), told: Vec::new(), called: Vec::new() }
+        });
+        Self { flows: Arc::new(Flows::new(doors)), calls: Vec::new(), told: Vec::new(), called: Vec::new() }
     }
 
     /// Lets time pass.
-    pub(in crate::driver) fn pass(&self, time: Duration) {
-        let now = self.context.exchange.moment();
-        self.context.exchange.set_moment(Moment { instant: now.instant + time, ..now });
+    pub(crate) fn pass(&self, time: Duration) {
+        let now = self.flows.doors.exchange.moment();
+        self.flows.doors.exchange.set_moment(Moment { instant: now.instant + time, ..now });
     }
 
     /// Does what is wanted; says whether anything was.
-    pub(in crate::driver) fn act(&mut self) -> bool {
-        let actions = self.context.exchange.take_actions();
+    pub(crate) fn act(&mut self) -> bool {
+        let actions = self.flows.doors.exchange.take_actions();
         let any = !actions.is_empty();
         for action in actions {
             match action {
-                Action::Do { ticket, work: Work::Call(_, call), .. } => self.calls.push((ticket, call)),
-                Action::Append { awaited: Some((_, ticket)), .. } => {
-                    self.context.exchange.settle(ticket, Outcome::Written(Ok(())));
+                Action::Do { wait_id, work: Work::Call(Call(_, call)), .. } => self.calls.push((wait_id, call)),
+                Action::Append { awaited: Some((_, wait_id)), .. } => {
+                    self.flows.doors.exchange.settle(wait_id, Reply::Durable(Ok(())));
                 }
                 Action::Tell(event) => self.told.push(event),
                 Action::TellCall(urn, ago) => self.called.push((urn, ago)),
@@ -63,15 +65,15 @@ impl OutsideWorld {
     }
 
     /// Answers all calls: the objects are made.
-    pub(in crate::driver) fn answer_creates(&mut self) {
-        for (ticket, call) in std::mem::take(&mut self.calls) {
+    pub(crate) fn answer_creates(&mut self) {
+        for (wait_id, call) in std::mem::take(&mut self.calls) {
             let answer = Answer::created(call.urn.name(), PropertyMap::new());
-            self.context.exchange.settle(ticket, Outcome::Answered(Ok(answer)));
+            self.flows.doors.exchange.settle(wait_id, Reply::Call(Ok(answer)));
         }
     }
 
     /// Goes on with something until it is over or waits for the answer of a call.
-    pub(in crate::driver) fn go_on<T>(&mut self, work: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
+    pub(crate) fn go_on<T>(&mut self, work: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
         loop {
             if let Some(outcome) = work.now_or_never() {
                 return Some(outcome);
@@ -83,6 +85,6 @@ impl OutsideWorld {
     }
 }
 
-pub(in crate::driver) fn moment() -> Moment {
+pub(crate) fn moment() -> Moment {
     Moment { instant: Instant::now(), time: Timestamp::UNIX_EPOCH, elapsed: Duration::ZERO }
 }

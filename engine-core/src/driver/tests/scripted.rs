@@ -139,7 +139,7 @@ impl ScriptedHost {
         self.released.1.notify_all();
     }
 
-    fn pass(&self, time: Duration) {
+    pub(crate) fn pass(&self, time: Duration) {
         *lock(&self.clock.1) += time;
     }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::state::backend::Lease;
 
 use super::list;
-use super::probe::{Bench, Content, FIRST, KEEP, Outcome, SECOND, check, holds, lease, lost, name};
+use super::fixture::{Bench, Content, FIRST, KEEP, Outcome, SECOND, check, holds, lease, lost, name};
 
 list![
     breaking_locks_tells_whose_they_were,

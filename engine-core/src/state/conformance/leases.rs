@@ -3,7 +3,7 @@
 use futures::future::join_all;
 
 use super::list;
-use super::probe::{Bench, FIRST, KEEP, Outcome, SECOND, check, lease, locked, name, refused};
+use super::fixture::{Bench, FIRST, KEEP, Outcome, SECOND, check, lease, locked, name, refused};
 
 list![
     one_machine_at_a_time_may_write,

@@ -19,7 +19,7 @@ mod history;
 mod journal;
 mod leases;
 mod losses;
-mod probe;
+mod fixture;
 mod recovery;
 mod seals;
 mod stacks;
@@ -35,8 +35,8 @@ use crate::error::Result;
 use super::backend::Backend;
 use super::name::StackName;
 
-pub use probe::Failed;
-use probe::{Bench, Outcome};
+pub use fixture::Failed;
+use fixture::{Bench, Outcome};
 
 /// Makes stores to be tested.
 #[async_trait]

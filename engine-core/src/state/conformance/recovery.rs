@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::state::backend::Lease;
 
 use super::list;
-use super::probe::{Bench, Content, FIRST, KEEP, Outcome, SECOND, check, holds, lease, lost};
+use super::fixture::{Bench, Content, FIRST, KEEP, Outcome, SECOND, check, holds, lease, lost};
 
 list![another_machine_finds_every_step_that_was_acknowledged];
 
@@ -66,7 +66,7 @@ impl Step {
 async fn another_machine_finds_every_step_that_was_acknowledged(bench: Bench) -> Outcome {
     for done in 0..=RUN.len() {
         let machine = bench.machine().await?;
-        let stack = super::probe::name("shop", &format!("crash-{done}"))?;
+        let stack = super::fixture::name("shop", &format!("crash-{done}"))?;
         machine.create(&stack, FIRST).await?;
         let zombie = lease(&*machine, &stack).await?;
         let mut expected = Content { checkpoint: FIRST.to_vec(), ..Content::default() };

@@ -3,7 +3,7 @@
 use futures::future::join_all;
 
 use super::list;
-use super::probe::{
+use super::fixture::{
     Bench, Content, FIRST, KEEP, Outcome, SECOND, check, content, holds, lease, lost, name, no_stack, refused,
 };
 

@@ -13,11 +13,11 @@ use crate::error::Result;
 use super::journal_writer::{Progress, not_recorded};
 
 /// Becomes ready when the changes that it was given for are durable; may be dropped when nobody needs to know.
-pub struct Durability(Outcome);
+pub struct Durability(DurabilityState);
 
 type Answer = oneshot::Receiver<std::result::Result<(), Arc<str>>>;
 
-enum Outcome {
+enum DurabilityState {
     Known(Option<Result<()>>),
     Waiting { answer: Answer, number: u64, progress: Progress },
 }
@@ -27,8 +27,8 @@ impl Future for Durability {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            Outcome::Known(result) => Poll::Ready(result.take().unwrap_or(Ok(()))),
-            Outcome::Waiting { answer, number, progress } => {
+            DurabilityState::Known(result) => Poll::Ready(result.take().unwrap_or(Ok(()))),
+            DurabilityState::Waiting { answer, number, progress } => {
                 // Looked at first: what was refused before this got so far has its answer by then.
                 let is_durable = progress.load(Ordering::Acquire) >= *number;
                 match Pin::new(answer).poll(context) {
@@ -48,10 +48,10 @@ impl Future for Durability {
 
 impl Durability {
     pub(super) fn known(outcome: Result<()>) -> Self {
-        Self(Outcome::Known(Some(outcome)))
+        Self(DurabilityState::Known(Some(outcome)))
     }
 
     pub(super) fn waiting(answer: Answer, number: u64, progress: Progress) -> Self {
-        Self(Outcome::Waiting { answer, number, progress })
+        Self(DurabilityState::Waiting { answer, number, progress })
     }
 }

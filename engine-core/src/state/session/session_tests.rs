@@ -164,9 +164,9 @@ fn a_killed_run_is_recovered_and_names_its_unresolved_creates() {
 fn what_is_appended_by_many_is_all_there() {
     let (backend, _) = small_stack();
     let session = open(&backend);
-    let tickets: Vec<Durability> =
+    let wait_ids: Vec<Durability> =
         (2..500).map(|number| session.append(vec![put(number, resource(&format!("r{number}"), 1.0))])).collect();
-    block_on(futures::future::try_join_all(tickets)).unwrap();
+    block_on(futures::future::try_join_all(wait_ids)).unwrap();
     block_on(session.abandon()).unwrap();
     assert!(
         error_of(block_on(session.append(vec![put(500, resource("late", 1.0))]))).contains("the operation is over")

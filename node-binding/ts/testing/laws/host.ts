@@ -298,7 +298,7 @@ class Host {
 
     #heardOf(stack: TestStack): object {
         const bad = stack.calls.all.find(({ error }) => ["bad-return", "unusable-outputs"].includes(error?.kind ?? ""));
-        const unkept = bad && { method: bad.method, property: null, error: bad.error?.message ?? "" };
+        const unkept = bad && { method: bad.method, error: bad.error?.message ?? "" };
         const read = this.#listener.last("read")?.result as { id?: string } | null | undefined;
         return { unkept: unkept ?? null, readNothing: read !== undefined && !read?.id };
     }

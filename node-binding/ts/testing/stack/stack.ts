@@ -115,13 +115,15 @@ export class TestStack {
         return this.#operation("preview", async () => (await this.#run("up", true, options)).plan);
     }
 
-    /** Makes the world as the program says. The next plans have to be empty, or it fails with {@link NeverSettles}. */
+    /**
+     * Makes the world as the program says. The next plans, with the same targets and excludes, have to be empty, or it
+     * fails with {@link NeverSettles}.
+     */
     up(options: UpOptions = {}): Promise<Outcome> {
         const { settle = this.#settings.settle ?? true, ...rest } = options;
         return this.#operation("up", async () => {
             const outcome = await this.#run("up", false, rest);
-            const partial = (rest.targets ?? rest.excludes ?? []).length > 0;
-            const unsettled = settle && !partial ? await this.#unsettled("up") : undefined;
+            const unsettled = settle ? await this.#unsettled("up", rest) : undefined;
             if (unsettled !== undefined) {
                 throw new NeverSettles(unsettled);
             }
@@ -474,9 +476,13 @@ export class TestStack {
         return report;
     }
 
-    async #unsettled(after?: string): Promise<string | undefined> {
+    async #unsettled(after?: string, { targets, excludes }: OperationOptions = {}): Promise<string | undefined> {
+        const selection = {
+            ...(targets === undefined ? {} : { targets }),
+            ...(excludes === undefined ? {} : { excludes }),
+        };
         for (const refresh of [false, true]) {
-            const { plan } = await this.#run("up", true, { refresh }, {}, true);
+            const { plan } = await this.#run("up", true, { refresh, ...selection }, {}, true);
             if (Object.keys(plan).length > 0) {
                 const when = after === undefined ? "the next preview" : `right after \`${after}\`, the next preview`;
                 const how = refresh ? " with a refresh" : "";

@@ -9,10 +9,11 @@ use crate::urn::Urn;
 
 use super::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
+use crate::driver::host_calls::Named;
 
 impl Providers {
     /// The objects that the program registered for resources of a type, each with one of those resources.
-    pub(in crate::driver) fn live_of_type(&self, kind: &str) -> Vec<(Urn, ObjectId)> {
+    pub(crate) fn live_of_type(&self, kind: &str) -> Vec<(Urn, ObjectId)> {
         let known = self.known();
         let mut found: Vec<_> = known.by_urn.iter().filter(|(urn, _)| urn.own_type() == kind).collect();
         found.sort_unstable();
@@ -21,7 +22,7 @@ impl Providers {
     }
 
     /// The types of the program's resources whose objects have such a reference.
-    pub(in crate::driver) fn types_served(&self, is_meant: impl Fn(&ProviderReference) -> bool) -> BTreeSet<String> {
+    pub(crate) fn types_served(&self, is_meant: impl Fn(&ProviderReference) -> bool) -> BTreeSet<String> {
         let known = self.known();
         let of_object = |object| known.described.get(object).is_some_and(|it| is_meant(&it.reference));
         let meant = known.by_urn.iter().filter(|(_, object)| of_object(*object));
@@ -29,14 +30,14 @@ impl Providers {
     }
 
     /// The object that the user named by its place; made if there is only a class.
-    pub(in crate::driver) async fn named(
+    pub(crate) async fn named(
         &self,
         reference: &Arc<ProviderReference>,
     ) -> Result<Option<ResolvedProvider>, ProviderError> {
         let known = self.known().by_reference.get(reference).copied();
         let object = match known {
             Some(object) => object,
-            None => match self.exchange.named(reference).await? {
+            None => match self.exchange.ask(Named(Arc::clone(reference))).await? {
                 Some(object) => object,
                 None => return Ok(None),
             },
@@ -49,7 +50,7 @@ impl Providers {
 
     /// Is a resource served as another one is that `resolved` serves: by the same object, or by one of an equal reference?
     /// Objects that both are there and cannot be told by their references are two.
-    pub(in crate::driver) fn is_served_alike(&self, resource: &ResourceState, resolved: &ResolvedProvider) -> bool {
+    pub(crate) fn is_served_alike(&self, resource: &ResourceState, resolved: &ResolvedProvider) -> bool {
         let ProviderKind::Live { object, reference, configuration } = &resolved.server else {
             return resolved.is_built_in();
         };

@@ -72,7 +72,7 @@ impl HostLayer for InFlight {
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let (urn, method, began) = (call.urn.clone(), call.method.name(), self.inner.now());
         self.calls().insert(call.number, Call { urn, method, began, told: Duration::ZERO });
-        let _listed = Listed(self, call.number);
+        let _listed = ListEntry(self, call.number);
         // A `close` is made in a run that was cancelled too.
         if self.cancelled.load(Ordering::Acquire) && !matches!(call.method, Method::Close) {
             self.inner.cancel(&[call.number]);
@@ -82,9 +82,9 @@ impl HostLayer for InFlight {
 }
 
 /// A call in the list; it leaves the list also when it is given up.
-struct Listed<'a>(&'a InFlight, u64);
+struct ListEntry<'a>(&'a InFlight, u64);
 
-impl Drop for Listed<'_> {
+impl Drop for ListEntry<'_> {
     fn drop(&mut self) {
         self.0.calls().remove(&self.1);
     }

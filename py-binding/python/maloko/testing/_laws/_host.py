@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -301,8 +300,7 @@ def _unkept(run: Run) -> dict[str, Any] | None:
     """The result of a method that no state can keep."""
     for call in run.calls:
         if call.error_kind in ("bad-return", "unusable-outputs"):
-            path = re.search(r"'([^']+)'", call.error or "")
-            return {"method": call.method, "property": path.group(1) if path else None, "error": str(call.error)}
+            return {"method": call.method, "error": str(call.error)}
     return None
 
 

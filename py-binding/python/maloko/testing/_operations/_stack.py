@@ -161,13 +161,13 @@ class Stack:
     def up(self, *, settle: bool = True, **options: Any) -> Plan:
         """Makes the world as the program says, and gives what was done. Raises what the program or a provider raised.
 
-        :param settle: plan again afterwards, without and with a refresh; both plans must be empty, and if one is not,
-            an `AssertionError` names the properties that keep changing.
+        :param settle: plan again afterwards, without and with a refresh, with the same `targets` and `excludes`; both
+            plans must be empty, and if one is not, an `AssertionError` names the properties that keep changing.
         :param options: as for `preview`; and `continue_on_error=True`, `update_changed_providers=True`.
         """
         plan = self._checked("up", options)
         if settle:
-            self.assert_settled()
+            self.assert_settled(**{key: options[key] for key in ("targets", "excludes") if key in options})
         return plan
 
     def refresh(self, **options: Any) -> Plan:
@@ -186,10 +186,14 @@ class Stack:
         """Runs an operation and says how it ended, without raising for a failure."""
         return on_a_free_thread(lambda: self._run(verb, options))
 
-    def assert_settled(self) -> None:
-        """Fails unless two more plans, without and with a refresh, are empty; names what keeps changing."""
+    def assert_settled(self, **selection: list[str]) -> None:
+        """Fails unless two more plans, without and with a refresh, are empty; names what keeps changing. Their calls are not
+        those of the test: `calls`, `runs` and `history` do not have them.
+
+        :param selection: `targets=[...]` or `excludes=[...]`: what the plans are about.
+        """
         for how, refresh in (("the same program", False), ("the same program, after a refresh", True)):
-            plan = self._checked("preview", {"refresh": refresh})
+            plan = self._checked("preview", {"refresh": refresh, **selection}, aside=True)
             if not plan.changed:
                 continue
             lines = []
@@ -269,7 +273,7 @@ class Stack:
 
     def imports_cleanly(self, name: str, *, ignore: list[str] | tuple[str, ...] = ()) -> None:
         """Fails unless the object, imported by its id into a stack that does not know it, needs no change after that
-        and has the outputs that it has here.
+        and has the id, the inputs and the outputs that it has here.
 
         :param ignore: property paths that may differ, such as a password that nobody can read back.
         """
@@ -290,10 +294,13 @@ class Stack:
             raise AssertionError(f"'{name}' cannot be imported by its id '{resource['id']}': {error}") from error
         lines = []
         taken = other._resource(name)
-        for key in sorted({*resource["outputs"], *taken["outputs"]} - set(ignore)):
-            here, there = resource["outputs"].get(key), taken["outputs"].get(key)
-            if here != there:
-                lines.append(f"  output '{key}' is {there!r} after the import, and {here!r} here")
+        if taken["id"] != resource["id"]:
+            lines.append(f"  the id is {taken['id']!r} after the import, and {resource['id']!r} here")
+        for part in ("inputs", "outputs"):
+            for key in sorted({*resource[part], *taken[part]} - set(ignore)):
+                here, there = resource[part].get(key), taken[part].get(key)
+                if here != there and not key.startswith("__"):
+                    lines.append(f"  {part[:-1]} '{key}' is {there!r} after the import, and {here!r} here")
         entry = other._checked("preview", {"targets": [resource["urn"]]})[name]
         changes = [change for path, change in entry.changes.items() if path not in ignore]
         if entry.action != "same" and (changes or not entry.changes):
@@ -398,15 +405,16 @@ class Stack:
                 "an earlier run of this test was killed, and what it left is still there: " + "; ".join(problems)
             )
 
-    def _checked(self, verb: str, options: Mapping[str, Any]) -> Plan:
-        run = on_a_free_thread(lambda: self._run(verb, options))
+    def _checked(self, verb: str, options: Mapping[str, Any], *, aside: bool = False) -> Plan:
+        """:param aside: the test did not ask for it, so its calls are not those of the test."""
+        run = on_a_free_thread(lambda: self._run(verb, options, aside))
         failure = run.failure()
         if failure is not None:
             self.kit.failed(self, run, failure)
             raise failure
         return run.plan
 
-    def _run(self, verb: str, options: Mapping[str, Any]) -> Run:
+    def _run(self, verb: str, options: Mapping[str, Any], aside: bool = False) -> Run:
         unknown = set(options) - set(_OPTIONS)
         if unknown:
             raise TypeError(f"{verb}() has no option '{min(unknown)}'; those that there are: {', '.join(_OPTIONS)}")
@@ -415,9 +423,11 @@ class Stack:
                 f"{verb}() came after the end of the test '{self.kit.test}', which has torn the stack down: a stack is "
                 "used by the test that makes it"
             )
-        return self.kit.around(self, verb, lambda crash: self._once(verb, options, crash))
+        if aside:
+            return self._once(verb, options, None, aside)
+        return self.kit.around(self, verb, lambda crash: self._once(verb, options, crash, aside))
 
-    def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None) -> Run:
+    def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None, aside: bool) -> Run:
         from maloko._run.host import Host
 
         if self._running is not None:
@@ -449,9 +459,10 @@ class Stack:
         finally:
             self._running = None
         run = run_of(verb, report, exception)
-        self.runs.append(run)
         self.kit.ran(run)
-        self._calls.extend(run.calls)
+        if not aside:
+            self.runs.append(run)
+            self._calls.extend(run.calls)
         return run
 
 

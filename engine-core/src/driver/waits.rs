@@ -1,25 +1,33 @@
 //! Waits within a run, for those who watch activities.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 use futures::poll;
 
 use crate::activity::ActivityKind;
-use crate::driver::context::Context;
-use crate::driver::exchange::WatchedWait;
+use crate::operation::Operation;
 use crate::urn::Urn;
 
-/// What a step waits for whose object others depend on: their deletion, or that of a whole group of others.
-pub(in crate::driver) const EARLIER_DELETIONS: &str = "what is deleted before it";
-/// What a registration waits for: the replacement of another resource deletes its object first.
-pub(in crate::driver) const ITS_DELETION: &str = "the deletion of its object";
-/// What a replacement waits for that leads to others: no other resource may be compared meanwhile.
-pub(in crate::driver) const OTHER_PLANS: &str = "the plans of other resources";
+use crate::driver::exchange::{Exchange, WatchedWait};
 
-impl Context {
+/// What a step waits for whose object others depend on: their deletion, or that of a whole group of others.
+pub(crate) const EARLIER_DELETIONS: &str = "what is deleted before it";
+
+/// Waits that those who watch activities are told of.
+pub(crate) struct Waits {
+    operation: Arc<Operation>,
+    exchange: Arc<Exchange>,
+}
+
+impl Waits {
+    pub(crate) fn new(operation: &Arc<Operation>, exchange: &Arc<Exchange>) -> Self {
+        Self { operation: Arc::clone(operation), exchange: Arc::clone(exchange) }
+    }
+
     /// Waits for something; those who watch activities are told where it is not there at once.
-    pub(in crate::driver) async fn wait_watched<T>(
+    pub(crate) async fn wait_watched<T>(
         &self,
         kind: ActivityKind,
         urn: &Urn,
@@ -37,7 +45,7 @@ impl Context {
 
     /// A resource waits for deletions that are made before its own, if anybody watches; until what this gives is dropped.
     /// Previews delete nothing.
-    pub(in crate::driver) fn wait_for_deletions(&self, urn: &Urn) -> Option<WatchedWait<'_>> {
+    pub(crate) fn wait_for_deletions(&self, urn: &Urn) -> Option<WatchedWait<'_>> {
         let watched = self.operation.activities.are_watched() && !self.operation.dry_run;
         watched.then(|| self.exchange.begin_wait(ActivityKind::Dependency, urn, EARLIER_DELETIONS))
     }

@@ -12,17 +12,17 @@ use crate::plan::first_few;
 use crate::state::{PendingKind, UnknownOutcome, UnresolvedCreate};
 use crate::urn::Urn;
 
-use crate::driver::context::Context;
+use crate::driver::unresolved::UnresolvedCreates;
 
 /// So many unresolved creates are named at the end of a run.
 const NAMED: usize = 20;
 /// So many are named in a line that tells of several.
 const NAMED_IN_A_LINE: usize = 3;
 
-impl Context {
+impl UnresolvedCreates {
     /// Names what an earlier run began without learning how it ended (docs/rules 8.6). An update names a create where it makes
     /// it again, or else at its end, so that each is named once.
-    pub(in crate::driver) fn tell_of_interrupted_operations(&self) {
+    pub(crate) fn tell_of_interrupted_operations(&self) {
         if self.operation.kind == OperationKind::Load {
             return;
         }
@@ -33,7 +33,7 @@ impl Context {
                 "an earlier run was interrupted while {} this resource: a refresh shows what the object is like now",
                 pending.kind.name()
             );
-            self.diagnose(Some(&pending.resource.urn), Severity::Warning, text);
+            self.reports.diagnose(Some(&pending.resource.urn), Severity::Warning, text);
         }
         if self.operation.kind != OperationKind::Update {
             self.tell_of_interrupted_creates();
@@ -49,8 +49,8 @@ impl Context {
         let mut left = Vec::new();
         for pending in creating {
             let urn = &pending.resource.urn;
-            let unresolved = self.run_state().ledger.unresolved(urn).cloned();
-            let Some(unresolved) = unresolved.filter(|_| !self.run_state().told_creates.contains(urn)) else {
+            let unresolved = self.journal.ledger().unresolved(urn).cloned();
+            let Some(unresolved) = unresolved.filter(|_| !self.known().told_creates.contains(urn)) else {
                 continue;
             };
             let text = message![
@@ -58,7 +58,7 @@ impl Context {
                 ": the object may exist although it is not in the state. Where you find it, take it over with ",
                 import_command(urn)
             ];
-            self.diagnose(Some(urn), Severity::Warning, text);
+            self.reports.diagnose(Some(urn), Severity::Warning, text);
             left.push(unresolved);
         }
         if !left.is_empty() {
@@ -80,48 +80,48 @@ impl Context {
                 Command::new("refresh").with("--clear-pending-creates"),
                 " forgets them"
             ];
-            self.diagnose(None, Severity::Warning, text);
+            self.reports.diagnose(None, Severity::Warning, text);
         }
     }
 
     /// Says that a create is made once more, and what that means. `asked`: its object was looked for. One that raised has
     /// made nothing, by the SDKs' rules: one line at the end names all of those.
-    pub(in crate::driver) fn tell_created_again(&self, unresolved: &UnresolvedCreate, asked: bool) {
+    pub(crate) fn tell_created_again(&self, unresolved: &UnresolvedCreate, asked: bool) {
         let urn = unresolved.urn();
         if unresolved.unknown_outcome == UnknownOutcome::Raised {
-            self.run_state().made_again.insert(urn.clone());
+            self.known().made_again.insert(urn.clone());
             return;
         }
         if asked {
-            self.run_state().told_creates.insert(urn.clone());
+            self.known().told_creates.insert(urn.clone());
             let again = if self.operation.dry_run { "an update creates it again" } else { "it is created again" };
             let story = interrupted_create(unresolved);
             let text = format!("{story}: its provider does not find such an object, so {again}");
-            return self.diagnose(Some(urn), Severity::Info, text);
+            return self.reports.diagnose(Some(urn), Severity::Info, text);
         }
-        self.run_state().made_unasked.push(unresolved.clone());
+        self.known().made_unasked.push(unresolved.clone());
     }
 
     /// Names a create that was made once more although nobody could look for its object, before its outcome is written: a run
     /// that is killed after that would leave the earlier object behind without a word. The first one says what that means.
     /// Nothing of one that passed its operation key on: a service that knows the key makes no second object.
-    pub(in crate::driver) fn name_made_unasked(&self, urn: &Urn) {
+    pub(crate) fn name_made_unasked(&self, urn: &Urn) {
         // Mostly there is none: this is asked at each create and update.
-        let mut state = self.run_state();
-        let Some(place) = state.made_unasked.iter().position(|unresolved| unresolved.urn() == urn) else { return };
-        let unresolved = state.made_unasked.swap_remove(place);
-        state.told_creates.insert(urn.clone());
-        if self.notices().used_keys.contains(urn) {
+        let mut known = self.known();
+        let Some(place) = known.made_unasked.iter().position(|unresolved| unresolved.urn() == urn) else { return };
+        let unresolved = known.made_unasked.swap_remove(place);
+        known.told_creates.insert(urn.clone());
+        if self.notices.has_used_key(urn) {
             return;
         }
-        let explained = std::mem::replace(&mut state.explained_made_unasked, true);
-        drop(state);
+        let explained = std::mem::replace(&mut known.explained_made_unasked, true);
+        drop(known);
         let text = if explained {
             format!("{}: it is created again{}", interrupted_create(&unresolved), with_its_key(&unresolved))
         } else {
             made_unasked(&unresolved, "it is created again", "may now")
         };
-        self.diagnose(Some(urn), Severity::Warning, text);
+        self.reports.diagnose(Some(urn), Severity::Warning, text);
     }
 
     /// Says in a preview which creates an update makes once more although nobody can look for their objects.
@@ -129,14 +129,14 @@ impl Context {
         if !self.operation.dry_run {
             return;
         }
-        let mut unasked = std::mem::take(&mut self.run_state().made_unasked);
-        unasked.retain(|unresolved| !self.notices().used_keys.contains(unresolved.urn()));
+        let mut unasked = std::mem::take(&mut self.known().made_unasked);
+        unasked.retain(|unresolved| !self.notices.has_used_key(unresolved.urn()));
         match &unasked[..] {
             [] => {}
             [one] => {
                 let text = made_unasked(one, "an update creates it again", "may then");
                 let text = message![text, ", and take it over with ", import_command(one.urn())];
-                self.diagnose(Some(one.urn()), Severity::Warning, text);
+                self.reports.diagnose(Some(one.urn()), Severity::Warning, text);
             }
             several => self.tell_several_made_unasked(several),
         }
@@ -160,28 +160,46 @@ impl Context {
         let list: String = named.collect();
         let more = several.len().saturating_sub(NAMED);
         let more = if more > 0 { format!("\n    and {more} more") } else { String::new() };
-        self.diagnose(None, Severity::Warning, message![text, format!("{list}{more}")]);
+        self.reports.diagnose(None, Severity::Warning, message![text, format!("{list}{more}")]);
     }
 
     /// Says that an object is imported of which an earlier create may have made another one: the import settles it.
-    pub(in crate::driver) fn tell_settled_by_import(&self, urn: &Urn, id: &str) {
-        let unresolved = self.run_state().ledger.unresolved(urn).cloned();
+    pub(crate) fn tell_settled_by_import(&self, urn: &Urn, id: &str) {
+        let unresolved = self.journal.ledger().unresolved(urn).cloned();
         let Some(unresolved) = unresolved.filter(|it| it.unknown_outcome != UnknownOutcome::Raised) else { return };
-        self.run_state().told_creates.insert(urn.clone());
+        self.known().told_creates.insert(urn.clone());
         let settles = if self.operation.dry_run { "an update settles that" } else { "that is settled now" };
         let text = format!(
             "{}: with the import of '{id}' {settles}. If the create made another object, that one is in no state: look \
              for it",
             interrupted_create(&unresolved)
         );
-        self.diagnose(Some(urn), Severity::Warning, text);
+        self.reports.diagnose(Some(urn), Severity::Warning, text);
     }
 
     /// Says at the end of a run, in a line for each kind, what is tried again, what was not found, and what became unresolved
     /// in it. What each create failed with was said when it failed; `maloko stack` keeps it.
-    pub(in crate::driver) fn tell_of_unresolved_creates(&self) {
+    pub(crate) fn tell_of_unresolved_creates(&self) {
         self.tell_made_unasked();
-        let again = std::mem::take(&mut self.run_state().made_again);
+        self.tell_made_again();
+        self.tell_not_found();
+        if self.operation.dry_run || self.operation.kind == OperationKind::Load {
+            return;
+        }
+        if self.operation.kind == OperationKind::Update {
+            self.tell_of_interrupted_creates();
+        }
+        let before = self.base.all_unresolved_creates();
+        let now: Vec<Arc<UnresolvedCreate>> = self.journal.ledger().unresolved_creates().cloned().collect();
+        let new = now.into_iter().filter(|unresolved| !before.contains(unresolved));
+        let (raised, unclear): (Vec<_>, Vec<_>) =
+            new.partition(|unresolved| unresolved.unknown_outcome == UnknownOutcome::Raised);
+        self.tell_unclear(&unclear);
+        self.tell_raised(&raised);
+    }
+
+    fn tell_made_again(&self) {
+        let again = std::mem::take(&mut self.known().made_again);
         if !again.is_empty() && !self.operation.previewed {
             let (made, more) = match (self.operation.dry_run, again.len()) {
                 (true, 1) => {
@@ -197,9 +215,12 @@ impl Context {
                 format!("{} that raised in an earlier run {made}: {}", counted(again.len()), named(&again)),
                 more
             ];
-            self.diagnose(None, Severity::Info, text);
+            self.reports.diagnose(None, Severity::Info, text);
         }
-        let missing = std::mem::take(&mut self.run_state().not_found);
+    }
+
+    fn tell_not_found(&self) {
+        let missing = std::mem::take(&mut self.known().not_found);
         if !missing.is_empty() {
             let text = message![
                 format!(
@@ -211,21 +232,13 @@ impl Context {
                 " lists what is kept of each, until ",
                 Command::new("refresh").with("--clear-pending-creates")
             ];
-            self.diagnose(None, Severity::Info, text);
+            self.reports.diagnose(None, Severity::Info, text);
         }
-        if self.operation.dry_run || self.operation.kind == OperationKind::Load {
-            return;
-        }
-        if self.operation.kind == OperationKind::Update {
-            self.tell_of_interrupted_creates();
-        }
-        let before = self.base.all_unresolved_creates();
-        let now: Vec<Arc<UnresolvedCreate>> = self.run_state().ledger.unresolved_creates().cloned().collect();
-        let new = now.into_iter().filter(|unresolved| !before.contains(unresolved));
-        let (raised, unclear): (Vec<_>, Vec<_>) =
-            new.partition(|unresolved| unresolved.unknown_outcome == UnknownOutcome::Raised);
+    }
+
+    fn tell_unclear(&self, unclear: &[Arc<UnresolvedCreate>]) {
         if !unclear.is_empty() {
-            let next = match by_plugins(&unclear) {
+            let next = match by_plugins(unclear) {
                 Some(true) => {
                     "plugins cannot look for them, and the next run creates them again: look yourself before; "
                 }
@@ -241,14 +254,17 @@ impl Context {
                 "these creates failed with an unknown outcome. Their objects may exist: ",
                 next,
                 Command::new("stack"),
-                format!(" lists them{}", listed(&unclear))
+                format!(" lists them{}", listed(unclear))
             ];
-            self.diagnose(None, Severity::Warning, text);
+            self.reports.diagnose(None, Severity::Warning, text);
         }
+    }
+
+    fn tell_raised(&self, raised: &[Arc<UnresolvedCreate>]) {
         if raised.is_empty() {
             return;
         }
-        let (raised_by, rules) = match by_plugins(&raised) {
+        let (raised_by, rules) = match by_plugins(raised) {
             Some(false) => ("raised", "by the SDK's rules"),
             Some(true) | None => ("failed", "by Pulumi's rules"),
         };
@@ -264,7 +280,7 @@ impl Context {
                 " shows their errors in full"
             ],
         };
-        self.diagnose(None, Severity::Info, text);
+        self.reports.diagnose(None, Severity::Info, text);
     }
 }
 

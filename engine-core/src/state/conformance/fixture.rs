@@ -40,7 +40,7 @@ impl From<Error> for Failed {
 macro_rules! check {
     ($condition:expr, $($said:tt)+) => {
         if !$condition {
-            return Err($crate::state::conformance::probe::Failed::new(format!($($said)+)));
+            return Err($crate::state::conformance::fixture::Failed::new(format!($($said)+)));
         }
     };
 }

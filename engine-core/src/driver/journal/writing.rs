@@ -5,28 +5,40 @@ use crate::provider::ProviderError;
 use crate::resource_state::ResourceState;
 use crate::state::Change;
 
-use crate::driver::context::Context;
+use crate::driver::actions::FlowId;
 use crate::driver::exchange::Written;
+use crate::driver::journal::Journal;
 
-impl Context {
+impl Journal {
     /// Journals changes and waits until they are durable: only then is a step reported as done.
-    pub(in crate::driver) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
+    pub(crate) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
         let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
         fail_points::kill(if begins { "kill::before-intent" } else { "kill::before-outcome" });
         let written = self.exchange.append(changes, false, None);
-        let written = written.wait().await.map_err(|error| self.state_failure(&error));
+        let written = written.wait().await.map_err(|error| self.reports.state_failure(&error));
         fail_points::kill(if begins { "kill::after-intent" } else { "kill::after-outcome" });
         written
     }
 
     /// Waits until what was journalled is durable: the outcome of a call that led to the resource state.
-    pub(in crate::driver) async fn durable(
+    pub(crate) async fn durable(
         &self,
         written: Written,
         resource: Option<&ResourceState>,
     ) -> Result<(), ProviderError> {
-        let written = written.wait().await.map_err(|error| self.outcome_failure(&error, resource));
+        let written = written.wait().await.map_err(|error| self.reports.outcome_failure(&error, resource));
         fail_points::kill("kill::after-outcome");
         written
+    }
+
+    /// Journals changes that nobody waits for: they may wait a moment for the next record.
+    pub(crate) fn append_unawaited(&self, changes: Vec<Change>) {
+        self.exchange.append_unawaited(changes);
+    }
+
+    /// Journals changes. `waiting` is the flow that waits until they are durable; without it, the present one. `with_next`: they
+    /// may wait a moment for the next record.
+    pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
+        self.exchange.append(changes, with_next, waiting)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::resource_state::ResourceState;
 
 /// How a registration ended.
-pub(in crate::driver) enum Registered {
+pub(crate) enum RegistrationOutcome {
     /// With this resource; component outputs are never handed back.
     Done(Arc<ResourceState>),
     /// The resource is not there in this run, and all of its outputs are unknown.

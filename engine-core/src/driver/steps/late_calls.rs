@@ -13,7 +13,7 @@ use crate::driver::calls::shown_assets::shown_assets;
 
 /// What a late answer leads to.
 #[derive(Clone)]
-pub(in crate::driver) enum LateOutcome {
+pub(crate) enum LateOutcome {
     /// The resource state that a create or update leads to.
     Change { step: Step, resource: Arc<ResourceState>, operation: u32 },
     /// The end of a resource.
@@ -21,21 +21,21 @@ pub(in crate::driver) enum LateOutcome {
 }
 
 /// A call whose answer may still come.
-pub(in crate::driver) struct LateAnswer {
-    pub(in crate::driver) method: &'static str,
-    pub(in crate::driver) shown: Vec<PropertyMap>,
-    pub(in crate::driver) outcome: LateOutcome,
+pub(crate) struct LateAnswer {
+    pub(crate) method: &'static str,
+    pub(crate) shown: Vec<PropertyMap>,
+    pub(crate) outcome: LateOutcome,
 }
 
 impl LateAnswer {
-    pub(in crate::driver) fn of(method: &Method, outcome: LateOutcome) -> Self {
+    pub(crate) fn of(method: &Method, outcome: LateOutcome) -> Self {
         Self { method: method.name(), shown: shown_assets(method), outcome }
     }
 }
 
 /// The calls that were given up, by number, and the answers that came before that was noted.
 #[derive(Default)]
-pub(in crate::driver) struct LateCalls {
-    pub(in crate::driver) expected: HashMap<u64, LateAnswer>,
-    pub(in crate::driver) early: HashMap<u64, Result<Answer, ProviderError>>,
+pub(crate) struct LateCalls {
+    pub(crate) expected: HashMap<u64, LateAnswer>,
+    pub(crate) early: HashMap<u64, Result<Answer, ProviderError>>,
 }

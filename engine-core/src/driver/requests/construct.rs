@@ -1,8 +1,10 @@
 //! Components that plugins make: the plugin registers the component and its children while the program's registration waits.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::message;
+use crate::operation::Operation;
 use crate::plan::{Goal, RegistrationError};
 use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::{ProviderError, ProviderErrorKind};
@@ -16,52 +18,93 @@ use crate::wire::{
 
 use crate::driver::answers::RpcError;
 use crate::driver::calls::provider_resources::wrong_answer;
+use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::context::Context;
-use crate::driver::context::callbacks::RemoteFunctions;
-use crate::driver::registration::registered::Registered;
+use crate::driver::doors::Doors;
+use crate::driver::journal::Journal;
+use crate::driver::planning::Planning;
+use crate::driver::program::Functions;
+use crate::driver::program::callbacks::Callbacks;
+use crate::driver::program::callbacks::RemoteFunctions;
+use crate::driver::refresh_first::RefreshFirst;
+use crate::driver::registration::RegistrationFlow;
+use crate::driver::registration::outcome::RegistrationOutcome;
+use crate::driver::reports::Reports;
+use crate::driver::selection::Selection;
+use crate::driver::stop::Stop;
 
 /// How a component was made.
-enum Made {
+enum ComponentAnswer {
     /// By its plugin, which has registered it.
     ByPlugin { urn: Urn, outputs: PropertyMap, dependencies: BTreeMap<String, PropertyDependencies> },
     /// Its plugin's configuration is not known yet: it has no children in this preview.
     Bare(Urn),
 }
 
-impl Context {
+/// Has plugins make components.
+pub(crate) struct Construction {
+    operation: Arc<Operation>,
+    stop: Arc<Stop>,
+    providers: Arc<Providers>,
+    callbacks: Arc<Callbacks>,
+    reports: Arc<Reports>,
+    functions: Arc<Functions>,
+    registration: Arc<RegistrationFlow>,
+    refresh_first: Arc<RefreshFirst>,
+    planning: Arc<Planning>,
+    selection: Arc<Selection>,
+    journal: Arc<Journal>,
+}
+
+impl Construction {
+    pub(crate) fn new(doors: &Doors, registration: &Arc<RegistrationFlow>, refresh_first: &Arc<RefreshFirst>) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            stop: Arc::clone(&doors.stop),
+            providers: Arc::clone(&doors.providers),
+            callbacks: Arc::clone(&doors.callbacks),
+            reports: Arc::clone(&doors.reports),
+            functions: Arc::clone(&doors.functions),
+            registration: Arc::clone(registration),
+            refresh_first: Arc::clone(refresh_first),
+            planning: Arc::clone(&doors.planning),
+            selection: Arc::clone(&doors.selection),
+            journal: Arc::clone(&doors.journal),
+        }
+    }
+
     /// Has a plugin make a component, as the program registers it, in a run that plans.
-    pub(in crate::driver) async fn construct(
+    pub(crate) async fn construct(
         &self,
         mut request: RegisterResourceRequest,
         accepts: Accepts,
     ) -> Result<RegisterResourceResponse, RpcError> {
         let (kind, name) = (request.r#type.clone(), request.name.clone());
-        let refused = |reason: String| self.refuse(&RegistrationError::undecodable(&kind, &name, &reason));
+        let refused = |reason: String| self.reports.refuse(&RegistrationError::undecodable(&kind, &name, &reason));
         let mut inputs = decode_properties(request.object.take().unwrap_or_default()).map_err(refused)?;
         let goal = Goal::of_inputs(request.clone(), inputs.clone(), &self.operation.project_root);
         let mut goal = goal.map_err(refused)?;
-        self.guard_hooks(&goal.hooks).map_err(refused)?;
+        self.functions.guard_hooks(&goal.hooks).map_err(refused)?;
         self.providers.complete_assets(&mut inputs).await.map_err(refused)?;
-        self.learn_secrets_of(&goal.inputs);
-        self.begin_with_refresh().await?;
-        self.go_on()?;
-        let begun = self.run_state().planner.begin_remote(&mut goal);
-        let urn = begun.map_err(|refusal| self.refuse(&refusal))?;
-        if self.depends_on_failure(&goal) {
-            self.run_state().failed.insert(urn.clone());
+        self.reports.learn_secrets_of(&goal.inputs);
+        self.refresh_first.begin_with_refresh().await?;
+        self.reports.go_on()?;
+        let begun = self.planning.planner().begin_remote(&mut goal);
+        let urn = begun.map_err(|refusal| self.reports.refuse(&refusal))?;
+        if self.selection.depends_on_failure(&goal) {
+            self.selection.fail(urn.clone());
             let result = RegistrationResult::Skip as i32;
             return Ok(RegisterResourceResponse { urn: urn.to_string(), result, ..Default::default() });
         }
-        self.settle_package(&mut goal).await?;
+        self.registration.settle_package(&mut goal).await?;
         let functions = RemoteFunctions {
             transforms: request.transforms.clone(),
             state_migrations: request.state_migrations.clone(),
         };
         self.callbacks.keep_for_remote(&urn, functions);
         match self.make_component(&urn, goal, request, inputs).await {
-            Ok(Made::ByPlugin { urn, outputs, dependencies }) => {
-                self.learn_secrets_of(&outputs);
+            Ok(ComponentAnswer::ByPlugin { urn, outputs, dependencies }) => {
+                self.reports.learn_secrets_of(&outputs);
                 Ok(RegisterResourceResponse {
                     urn: urn.to_string(),
                     object: Some(encode_properties(&outputs, accepts)),
@@ -69,19 +112,19 @@ impl Context {
                     ..Default::default()
                 })
             }
-            Ok(Made::Bare(urn)) => {
+            Ok(ComponentAnswer::Bare(urn)) => {
                 Ok(RegisterResourceResponse { urn: urn.to_string(), unknown: true, ..Default::default() })
             }
             Err(error) => {
                 // What ended the run was told before; the plugin only passes it on.
-                self.go_on()?;
+                self.reports.go_on()?;
                 let error =
                     ProviderError { message: message!["the component cannot be made: ", &error.message], ..error };
                 if !self.operation.continue_on_error {
-                    return Err(self.fail_planning(&urn, &error));
+                    return Err(self.reports.fail_planning(&urn, &error));
                 }
-                self.report_failure(&urn, &error, false);
-                self.run_state().failed.insert(urn.clone());
+                self.reports.report_failure(&urn, &error, false);
+                self.selection.fail(urn.clone());
                 let result = RegistrationResult::Fail as i32;
                 Ok(RegisterResourceResponse { urn: urn.to_string(), result, ..Default::default() })
             }
@@ -94,25 +137,27 @@ impl Context {
         mut goal: Goal,
         request: RegisterResourceRequest,
         inputs: PropertyMap,
-    ) -> Result<Made, ProviderError> {
+    ) -> Result<ComponentAnswer, ProviderError> {
         let resolved = ResolvedProvider::plugin(self.providers.plugins.of(&goal.provider)?);
         self.providers.plugins.note_component(urn, &goal.provider);
         let request = Box::new(self.construct_request(&goal, request));
         let question = PluginQuestion::Construct { request, inputs };
         match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await? {
             Some(PluginAnswer::Constructed { urn: made, outputs, dependencies }) => {
-                if self.run_state().resource(&made).is_none() && !self.run_state().planner.is_left_out(&made) {
+                if self.journal.resource(&made).is_none() && !self.planning.planner().is_left_out(&made) {
                     let message = format!("the plugin answered with '{made}', which it did not register");
                     return Err(ProviderError::new(ProviderErrorKind::BadReturn, message));
                 }
-                Ok(Made::ByPlugin { urn: made, outputs, dependencies })
+                Ok(ComponentAnswer::ByPlugin { urn: made, outputs, dependencies })
             }
             Some(_) => Err(wrong_answer()),
             None => {
                 goal.remote = false;
                 goal.provider.clear();
-                match self.plan_and_act(Box::new(goal)).await {
-                    Ok((urn, Registered::Done(_) | Registered::Unknown)) => Ok(Made::Bare(urn)),
+                match self.registration.plan_and_act(Box::new(goal)).await {
+                    Ok((urn, RegistrationOutcome::Done(_) | RegistrationOutcome::Unknown)) => {
+                        Ok(ComponentAnswer::Bare(urn))
+                    }
                     // It was told.
                     _ => Err(ProviderError::new(ProviderErrorKind::Cancelled, "it was not registered")),
                 }

@@ -10,39 +10,39 @@ use crate::urn::Urn;
 
 /// What was noticed in this run.
 #[derive(Default)]
-pub(in crate::driver) struct Classes(AtomicRefCell<Noticed>);
+pub(crate) struct Classes(AtomicRefCell<ClassNotices>);
 
 #[derive(Default)]
-pub(in crate::driver) struct Noticed {
+pub(crate) struct ClassNotices {
     /// By module and name of the class.
-    pub(in crate::driver) classes: BTreeMap<String, Class>,
+    pub(crate) classes: BTreeMap<String, Class>,
     /// Resources whose code reads differently, by the name of each class that does.
-    pub(in crate::driver) changed: BTreeMap<String, usize>,
+    pub(crate) changed: BTreeMap<String, usize>,
 }
 
 #[derive(Default)]
-pub(in crate::driver) struct Class {
-    pub(in crate::driver) name: String,
-    pub(in crate::driver) language: String,
+pub(crate) struct Class {
+    pub(crate) name: String,
+    pub(crate) language: String,
     /// Resources whose version rose or fell, by the versions before and after.
-    pub(in crate::driver) versions: BTreeMap<(u64, u64), usize>,
-    pub(in crate::driver) unfindable: Option<Unfindable>,
+    pub(super) versions: BTreeMap<(u64, u64), usize>,
+    pub(super) unfindable: Option<Unfindable>,
 }
 
 /// Objects that could not be found again.
-pub(in crate::driver) struct Unfindable {
-    pub(in crate::driver) reference: Arc<ProviderReference>,
+pub(crate) struct Unfindable {
+    pub(crate) reference: Arc<ProviderReference>,
     /// The first resource that one of them made.
-    pub(in crate::driver) first: Urn,
-    pub(in crate::driver) resources: usize,
+    pub(crate) first: Urn,
+    pub(crate) resources: usize,
 }
 
 impl Classes {
-    pub(in crate::driver) fn lock(&self) -> AtomicRefMut<'_, Noticed> {
+    pub(crate) fn lock(&self) -> AtomicRefMut<'_, ClassNotices> {
         self.0.borrow_mut()
     }
 
-    pub(in crate::driver) fn note(&self, reference: &ProviderReference, note: impl FnOnce(&mut Class)) {
+    pub(crate) fn note(&self, reference: &ProviderReference, note: impl FnOnce(&mut Class)) {
         let mut noticed = self.lock();
         let class = noticed.classes.entry(reference.place()).or_default();
         class.name.clone_from(&reference.name);
@@ -50,7 +50,7 @@ impl Classes {
         note(class);
     }
 
-    pub(in crate::driver) fn note_changed(&self, reference: &ProviderReference, classes: Vec<Option<&str>>) {
+    pub(super) fn note_changed(&self, reference: &ProviderReference, classes: Vec<Option<&str>>) {
         let mut noticed = self.lock();
         for class in classes {
             let name = class_name(class.unwrap_or(&reference.name)).to_owned();
@@ -59,6 +59,6 @@ impl Classes {
     }
 }
 
-pub(in crate::driver) fn class_name(name: &str) -> &str {
+pub(super) fn class_name(name: &str) -> &str {
     if name.is_empty() { "an object without a class" } else { name }
 }

@@ -12,24 +12,24 @@ use crate::driver::answers::RpcError;
 
 /// A transform and where it was given: `None` for one of the stack's.
 #[derive(Clone)]
-pub(in crate::driver) struct Transform {
-    pub(in crate::driver) function: Callback,
-    pub(in crate::driver) of: Option<Urn>,
+pub(crate) struct Transform {
+    pub(crate) function: Callback,
+    pub(crate) of: Option<Urn>,
 }
 
 /// A hook on the operations of resources.
 #[derive(Clone)]
-pub(in crate::driver) struct Hook {
-    pub(in crate::driver) function: Callback,
-    pub(in crate::driver) on_dry_run: bool,
-    pub(in crate::driver) ignore_errors: bool,
+pub(crate) struct Hook {
+    pub(crate) function: Callback,
+    pub(super) on_dry_run: bool,
+    pub(super) ignore_errors: bool,
 }
 
 /// The functions that a program gives for a component which a plugin makes. The plugin is not told of them.
 #[derive(Clone, Default)]
-pub(in crate::driver) struct RemoteFunctions {
-    pub(in crate::driver) transforms: Vec<Callback>,
-    pub(in crate::driver) state_migrations: Vec<Callback>,
+pub(crate) struct RemoteFunctions {
+    pub(crate) transforms: Vec<Callback>,
+    pub(crate) state_migrations: Vec<Callback>,
 }
 
 #[derive(Default)]
@@ -46,22 +46,22 @@ struct Functions {
 
 /// What the program has registered so far. Kept per run; the functions themselves are the host's.
 #[derive(Default)]
-pub(in crate::driver) struct Callbacks(AtomicRefCell<Functions>);
+pub(crate) struct Callbacks(AtomicRefCell<Functions>);
 
 impl Callbacks {
     fn functions(&self) -> AtomicRefMut<'_, Functions> {
         self.0.borrow_mut()
     }
 
-    pub(in crate::driver) fn add_stack_transform(&self, callback: Callback) {
+    pub(crate) fn add_stack_transform(&self, callback: Callback) {
         self.functions().stack_transforms.push(Transform { function: callback, of: None });
     }
 
-    pub(in crate::driver) fn add_invoke_transform(&self, callback: Callback) {
+    pub(crate) fn add_invoke_transform(&self, callback: Callback) {
         self.functions().invoke_transforms.push(callback);
     }
 
-    pub(in crate::driver) fn add_hook(&self, request: RegisterResourceHookRequest) -> Result<(), RpcError> {
+    pub(crate) fn add_hook(&self, request: RegisterResourceHookRequest) -> Result<(), RpcError> {
         let RegisterResourceHookRequest { name, callback, on_dry_run, ignore_errors } = request;
         let hook = Hook { function: callback.unwrap_or_default(), on_dry_run, ignore_errors };
         match self.functions().hooks.insert(name.clone(), hook) {
@@ -70,7 +70,7 @@ impl Callbacks {
         }
     }
 
-    pub(in crate::driver) fn add_error_hook(&self, request: RegisterErrorHookRequest) -> Result<(), RpcError> {
+    pub(crate) fn add_error_hook(&self, request: RegisterErrorHookRequest) -> Result<(), RpcError> {
         let function = request.callback.unwrap_or_default();
         match self.functions().error_hooks.insert(request.name.clone(), function) {
             None => Ok(()),
@@ -78,44 +78,44 @@ impl Callbacks {
         }
     }
 
-    pub(in crate::driver) fn hook(&self, name: &str) -> Option<Hook> {
+    pub(super) fn hook(&self, name: &str) -> Option<Hook> {
         self.functions().hooks.get(name).cloned()
     }
 
-    pub(in crate::driver) fn error_hook(&self, name: &str) -> Option<Callback> {
+    pub(super) fn error_hook(&self, name: &str) -> Option<Callback> {
         self.functions().error_hooks.get(name).cloned()
     }
 
-    pub(in crate::driver) fn invoke_transforms(&self) -> Vec<Callback> {
+    pub(super) fn invoke_transforms(&self) -> Vec<Callback> {
         self.functions().invoke_transforms.clone()
     }
 
     /// Keeps what a program gave for a component until a plugin registers it.
-    pub(in crate::driver) fn keep_for_remote(&self, urn: &Urn, functions: RemoteFunctions) {
+    pub(crate) fn keep_for_remote(&self, urn: &Urn, functions: RemoteFunctions) {
         if !functions.transforms.is_empty() || !functions.state_migrations.is_empty() {
             self.functions().of_remote.insert(urn.clone(), functions);
         }
     }
 
     /// What a program gave for a component that a plugin registers now.
-    pub(in crate::driver) fn take_for_remote(&self, urn: &Urn) -> RemoteFunctions {
+    pub(crate) fn take_for_remote(&self, urn: &Urn) -> RemoteFunctions {
         self.functions().of_remote.remove(urn).unwrap_or_default()
     }
 
     /// Are there any for components that plugins make?
-    pub(in crate::driver) fn has_for_remote(&self) -> bool {
+    pub(crate) fn has_for_remote(&self) -> bool {
         !self.functions().of_remote.is_empty()
     }
 
     /// Has the program transforms that may apply to a registration which has none of its own?
-    pub(in crate::driver) fn has_transforms(&self) -> bool {
+    pub(super) fn has_transforms(&self) -> bool {
         let functions = self.functions();
         !(functions.stack_transforms.is_empty() && functions.inherited.is_empty())
     }
 
     /// The transforms of a registration in their order: its own, its ancestors' from the nearest one up, the stack's.
     /// Remembers them for its children.
-    pub(in crate::driver) fn transforms_of(&self, urn: &Urn, parent: Option<&Urn>, own: &[Callback]) -> Vec<Transform> {
+    pub(crate) fn transforms_of(&self, urn: &Urn, parent: Option<&Urn>, own: &[Callback]) -> Vec<Transform> {
         let mut functions = self.functions();
         let inherited = parent.and_then(|parent| functions.inherited.get(parent).cloned());
         if own.is_empty() && inherited.is_none() {

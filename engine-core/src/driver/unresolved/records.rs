@@ -8,56 +8,25 @@ use crate::state::{Attempt, Change, UnknownOutcome, UnresolvedCreate};
 use crate::urn::Urn;
 use crate::value::Value;
 
-use crate::driver::context::Context;
-use crate::driver::context::run_state::RunState;
+use crate::driver::unresolved::UnresolvedCreates;
 
 /// So much of an error, and of what was returned, is kept in a record (characters).
 const MAX_TEXT_LENGTH: usize = 4000;
 
-impl RunState {
-    /// What the next create of a resource is named by: as the one before it, until that is known to have succeeded.
-    pub(in crate::driver) fn operation_key(&self, urn: &Urn) -> String {
-        let known = self.ledger.unresolved(urn).map(|unresolved| unresolved.key.clone());
-        let known = known.filter(|key| !key.is_empty());
-        known.unwrap_or_else(|| (self.new_key)())
-    }
-
-    /// Notes that it is known what became of all creates of a resource so far.
-    pub(in crate::driver) fn resolve(&mut self, urn: &Urn) -> Vec<Change> {
-        let open: Vec<u32> = self.ledger.pending_creates(urn).collect();
-        let mut changes: Vec<Change> = open.into_iter().map(|operation| self.end(operation)).collect();
-        if self.ledger.unresolved(urn).is_some() {
-            changes.push(self.apply(Change::Cleared(urn.clone())));
-        }
-        changes
-    }
-
-    /// Notes what is known of a create.
-    pub(in crate::driver) fn unresolved(&mut self, unresolved: UnresolvedCreate) -> Change {
-        self.apply(Change::UnresolvedCreate(Arc::new(unresolved)))
-    }
-}
-
-impl Context {
+impl UnresolvedCreates {
     /// The changes that say how a create failed. `operation`: the call is over, and is no longer pending.
-    pub(in crate::driver) fn unknown_outcome(
-        &self,
-        urn: &Urn,
-        error: &ProviderError,
-        operation: Option<u32>,
-    ) -> Vec<Change> {
+    pub(crate) fn unknown_outcome(&self, urn: &Urn, error: &ProviderError, operation: Option<u32>) -> Vec<Change> {
         // Its record was made when the call began.
-        let begun = self.run_state().ledger.unresolved(urn).map(|unresolved| (**unresolved).clone());
+        let begun = self.journal.ledger().unresolved(urn).map(|unresolved| (**unresolved).clone());
         let record = begun.and_then(|begun| self.record_of_failure(begun, error));
-        let mut run_state = self.run_state();
-        let mut changes: Vec<Change> = operation.map(|operation| run_state.end(operation)).into_iter().collect();
-        changes.extend(record.map(|record| run_state.unresolved(record)));
+        let mut changes: Vec<Change> = operation.map(|operation| self.journal.end(operation)).into_iter().collect();
+        changes.extend(record.map(|record| self.journal.unresolved(Arc::new(record))));
         changes
     }
 
     fn record_of_failure(&self, mut unresolved: UnresolvedCreate, error: &ProviderError) -> Option<UnresolvedCreate> {
         // Was its provider asked before this attempt, and knew of no object?
-        let looked_for = self.run_state().looked_for.remove(unresolved.urn());
+        let looked_for = self.known().looked_for.remove(unresolved.urn());
         let earlier = unresolved.earlier_outcome.take().filter(|_| !looked_for);
         unresolved.error = self.kept_text(&error.message);
         unresolved.unknown_outcome = match &error.kind {
@@ -87,7 +56,7 @@ impl Context {
 
     /// A text fit to be kept in the state: without known secrets, and not too long.
     fn kept_text(&self, text: &str) -> String {
-        let mut text = self.redacted(text).into_owned();
+        let mut text = self.reports.redacted(text).into_owned();
         if let Some((longest, _)) = text.char_indices().nth(MAX_TEXT_LENGTH) {
             text.truncate(longest);
             text.push_str(" ...");
@@ -96,7 +65,7 @@ impl Context {
     }
 
     /// A new attempt at a create; `None` for calls that are named by no key.
-    pub(in crate::driver) fn attempt(&self, key: &str) -> Option<Attempt> {
-        (!key.is_empty()).then(|| Attempt { key: key.to_owned(), since: self.now() })
+    pub(crate) fn attempt(&self, key: &str) -> Option<Attempt> {
+        (!key.is_empty()).then(|| Attempt { key: key.to_owned(), since: self.exchange.now() })
     }
 }

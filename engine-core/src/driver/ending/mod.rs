@@ -1,0 +1,8 @@
+//! The end of a run: what follows the program's last registration, the fold, the end of the providers.
+
+mod closing;
+pub(super) mod finish;
+pub(super) mod selected_texts;
+
+#[cfg(test)]
+mod closing_tests;

@@ -1,0 +1,270 @@
+//! What a run has done outside of it that takes time. Each call is described here, with what comes of it, and done in
+//! `outside/perform.rs`; nothing else has to know of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::activity::Ongoing;
+use crate::error::{Error, Result};
+use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
+use crate::provider::{
+    Answer, ConfigurationId, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
+    ProviderReference, SerializedProvider,
+};
+use crate::resource_state::ResourceState;
+use crate::state::{Durability, Snapshot};
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+use crate::wire::Callback;
+
+/// Something outside of the run that takes time.
+pub trait HostCall {
+    /// What comes of it.
+    type Outcome: Lost;
+}
+
+/// What is taken to have come of a call that ended without an outcome.
+pub trait Lost {
+    /// See the trait's text.
+    fn lost() -> Self;
+}
+
+/// What hosts and plugins answer.
+type Called<T> = std::result::Result<T, ProviderError>;
+
+/// What a live provider says of itself.
+pub struct Describe(pub ObjectId);
+impl HostCall for Describe {
+    type Outcome = Called<ProviderDescription>;
+}
+
+/// A provider's method.
+pub struct Call(pub ObjectId, pub ProviderCall);
+impl HostCall for Call {
+    type Outcome = Called<Answer>;
+}
+
+/// Calls a function of the program, or of a plugin.
+pub struct CallBack {
+    /// How errors name it.
+    pub label: String,
+    /// The function.
+    pub function: Callback,
+    /// Its request, as protobuf bytes.
+    pub request: Vec<u8>,
+}
+impl HostCall for CallBack {
+    type Outcome = Called<Vec<u8>>;
+}
+
+/// Looks among the program's live providers for the one that a resource names; `None`: there is none.
+pub struct Find(pub Arc<ProviderReference>);
+impl HostCall for Find {
+    type Outcome = Called<Option<ObjectId>>;
+}
+
+/// Has the provider that a resource names found or made again; `None`: it cannot be.
+pub struct Rebuild(pub Arc<ProviderReference>);
+impl HostCall for Rebuild {
+    type Outcome = Called<Option<ObjectId>>;
+}
+
+/// Finds what a user named as a provider; `None`: there is none.
+pub struct Named(pub Arc<ProviderReference>);
+impl HostCall for Named {
+    type Outcome = Called<Option<ObjectId>>;
+}
+
+/// Was a provider of this class registered by hand? What cannot be asked was not.
+pub struct IsByHand(pub Arc<ProviderReference>);
+impl HostCall for IsByHand {
+    type Outcome = bool;
+}
+
+/// The SDK's own form of a provider.
+pub struct Serialize(pub ObjectId);
+impl HostCall for Serialize {
+    type Outcome = Called<SerializedProvider>;
+}
+
+/// What a resource of the built-in package is asked.
+pub struct BuiltIn(pub Arc<str>, pub Method);
+impl HostCall for BuiltIn {
+    type Outcome = Called<Answer>;
+}
+
+/// A function of the built-in package; `None`: there is no such function.
+pub struct Function {
+    /// The function's name.
+    pub token: String,
+    /// Its arguments.
+    pub arguments: PropertyMap,
+    /// The resource of this run that its arguments name.
+    pub found: Option<Arc<ResourceState>>,
+}
+impl HostCall for Function {
+    type Outcome = Option<std::result::Result<PropertyMap, String>>;
+}
+
+/// Starts the plugin of a package for a provider resource.
+pub struct StartPlugin(pub Box<PackageRequest>, pub Urn);
+impl HostCall for StartPlugin {
+    type Outcome = Called<ObjectId>;
+}
+
+/// Asks a plugin something that is no method of a resource.
+pub struct AskPlugin(pub ObjectId, pub Box<PluginQuestion>);
+impl HostCall for AskPlugin {
+    type Outcome = Called<PluginAnswer>;
+}
+
+/// Ends a plugin.
+pub struct StopPlugin(pub ObjectId);
+impl HostCall for StopPlugin {
+    type Outcome = ();
+}
+
+/// Ends all plugins.
+pub struct StopPlugins;
+impl HostCall for StopPlugins {
+    type Outcome = ();
+}
+
+/// Reads files and addresses, for their hashes.
+pub struct ReadAssets(pub PropertyMap);
+impl HostCall for ReadAssets {
+    type Outcome = std::result::Result<PropertyMap, String>;
+}
+
+/// Lets time pass.
+pub struct Sleep(pub Duration);
+impl HostCall for Sleep {
+    type Outcome = ();
+}
+
+/// Waits until a record is durable, or cannot be. Comes from [`Action::Append`](super::actions::Action::Append).
+pub struct Durable {
+    /// Resolves then.
+    pub durability: Durability,
+    /// For those who watch activities.
+    pub ongoing: Option<Ongoing>,
+}
+impl HostCall for Durable {
+    type Outcome = Result<()>;
+}
+
+/// Makes this the state, and does away with the journal. Was anything written?
+pub struct Fold(pub Snapshot);
+impl HostCall for Fold {
+    type Outcome = Result<bool>;
+}
+
+/// A provider that was configured in this run, and has a `close`.
+pub struct Closable {
+    /// The provider.
+    pub object: ObjectId,
+    /// What it was configured with.
+    pub configuration: ConfigurationId,
+    /// The number of the call.
+    pub number: u64,
+    /// The resource on whose behalf it was configured.
+    pub urn: Urn,
+    /// How messages name it.
+    pub class: String,
+}
+
+/// Closes providers, each for no longer than this. Gives what went wrong.
+pub struct Close(pub Vec<Closable>, pub Duration);
+impl HostCall for Close {
+    type Outcome = Vec<String>;
+}
+
+/// Hands the names of all host calls to a macro.
+macro_rules! host_calls {
+    ($with:ident) => {
+        $with! {
+            Describe, Call, CallBack, Find, Rebuild, Named, IsByHand, Serialize, BuiltIn, Function, StartPlugin, AskPlugin,
+            StopPlugin, StopPlugins, ReadAssets, Sleep, Durable, Fold, Close
+        }
+    };
+}
+pub(in crate::driver) use host_calls;
+
+macro_rules! listed {
+    ($($name:ident),*) => {
+        /// Any [`HostCall`].
+        pub enum Work {
+            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name)),*
+        }
+
+        /// What came of a [`HostCall`], by its name.
+        pub enum Reply {
+            $(#[doc = concat!("Of [`", stringify!($name), "`].")] $name(<$name as HostCall>::Outcome)),*
+        }
+
+        $(impl From<$name> for Work {
+            fn from(call: $name) -> Self {
+                Self::$name(call)
+            }
+        }
+
+        impl RunCall for $name {
+            fn outcome_of(reply: Reply) -> Option<Self::Outcome> {
+                match reply {
+                    Reply::$name(outcome) => Some(outcome),
+                    _ => None,
+                }
+            }
+        })*
+    };
+}
+
+/// A host call that the run can ask for.
+pub(in crate::driver) trait RunCall: HostCall + Into<Work> {
+    /// What came of this call; `None`: it is the outcome of another one.
+    fn outcome_of(reply: Reply) -> Option<Self::Outcome>;
+}
+
+host_calls!(listed);
+
+const FAULT: &str = "its outcome is unknown; this is a bug in maloko";
+
+impl<T> Lost for Called<T> {
+    fn lost() -> Self {
+        Err(ProviderError::new(ProviderErrorKind::BadReturn, FAULT))
+    }
+}
+
+impl<T> Lost for Result<T> {
+    fn lost() -> Self {
+        Err(Error::BadState(FAULT.to_owned().into()))
+    }
+}
+
+impl Lost for std::result::Result<PropertyMap, String> {
+    fn lost() -> Self {
+        Err(FAULT.to_owned())
+    }
+}
+
+impl Lost for Option<std::result::Result<PropertyMap, String>> {
+    fn lost() -> Self {
+        Some(Lost::lost())
+    }
+}
+
+impl Lost for bool {
+    fn lost() -> Self {
+        false
+    }
+}
+
+impl Lost for () {
+    fn lost() -> Self {}
+}
+
+impl Lost for Vec<String> {
+    fn lost() -> Self {
+        Self::new()
+    }
+}

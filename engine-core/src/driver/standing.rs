@@ -1,0 +1,254 @@
+//! Where the flows of a run stand, as data: each registration and each step under way, what it waits for, and since when.
+//!
+//! A flow says so where it may wait. Debug output, the notices of what takes long, pages and the simulation's trace show it.
+//!
+//! | registration | waits for | then |
+//! | --- | --- | --- |
+//! | `Settling` | the provider resource of its package, and its state migrations | `AwaitingTurn` |
+//! | `AwaitingTurn` | the registration that is planned alone | `AwaitingDeletion`, `FindingProvider` |
+//! | `AwaitingDeletion` | the replacement of another resource, which deletes its object first | `AwaitingTurn` |
+//! | `FindingProvider` | who serves it | `Planning` |
+//! | `Planning` | what its provider answers to `check` and `diff` | `AwaitingOtherPlans`, `LookingForObject`, `TakingSteps` |
+//! | `AwaitingOtherPlans` | that no other resource is planned, for its replacement leads to others | `Planning` |
+//! | `LookingForObject` | whether an earlier create made its object | `Planning`, `TakingSteps` |
+//! | `TakingSteps` | its steps | the end |
+//!
+//! | step | waits for | then |
+//! | --- | --- | --- |
+//! | `Begun` | nothing | any other |
+//! | `CallingHooks` | hooks of the program | any other |
+//! | `AwaitingClass` | the limits of its provider class | `AwaitingPermit` |
+//! | `AwaitingPermit` | a call that ends: `--parallel` | `Journalling`, `Calling` |
+//! | `Journalling` | that the record of its call is durable | `AwaitingClass`, `AwaitingPermit`, `Calling` |
+//! | `Calling` | the provider | `Recording`, and with error hooks `CallingHooks` |
+//! | `Recording` | that its outcome is durable | `CallingHooks` |
+//!
+//! Each may also be followed by the end.
+
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+use std::time::Instant;
+
+use atomic_refcell::AtomicRefCell;
+
+use crate::event::Op;
+use crate::urn::{Urn, UrnMap};
+
+use crate::driver::exchange::Exchange;
+
+/// Where a registration stands; the table at the head says what follows what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table at the head of the file")]
+pub enum RegistrationState {
+    Settling,
+    AwaitingTurn,
+    AwaitingDeletion,
+    FindingProvider,
+    Planning,
+    AwaitingOtherPlans,
+    LookingForObject,
+    TakingSteps,
+}
+
+/// Where a step stands; the table at the head says what follows what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table at the head of the file")]
+pub enum StepState {
+    Begun,
+    CallingHooks,
+    AwaitingClass,
+    AwaitingPermit,
+    Journalling,
+    Calling,
+    Recording,
+}
+
+impl RegistrationState {
+    /// May a registration go from here to there?
+    #[must_use]
+    pub fn leads_to(self, next: Self) -> bool {
+        let then: &[Self] = match self {
+            Self::Settling | Self::AwaitingDeletion => &[Self::AwaitingTurn],
+            Self::AwaitingTurn => &[Self::AwaitingDeletion, Self::FindingProvider],
+            Self::FindingProvider | Self::AwaitingOtherPlans => &[Self::Planning],
+            Self::Planning => &[Self::AwaitingOtherPlans, Self::LookingForObject, Self::TakingSteps],
+            Self::LookingForObject => &[Self::Planning, Self::TakingSteps],
+            Self::TakingSteps => &[],
+        };
+        then.contains(&next)
+    }
+
+    /// What it waits for, as messages and pages say it.
+    #[must_use]
+    pub fn waits_for(self) -> &'static str {
+        match self {
+            Self::Settling => "the provider resource of its package",
+            Self::AwaitingTurn => "its turn to be planned",
+            Self::AwaitingDeletion => "the deletion of its object",
+            Self::FindingProvider => "its provider",
+            Self::Planning => "the answer to check and diff",
+            Self::AwaitingOtherPlans => "the plans of other resources",
+            Self::LookingForObject => "the object of an earlier create",
+            Self::TakingSteps => "its steps",
+        }
+    }
+}
+
+impl StepState {
+    /// May a step go from here to there?
+    #[must_use]
+    pub fn leads_to(self, next: Self) -> bool {
+        let then: &[Self] = match self {
+            Self::Begun | Self::CallingHooks => return next != Self::Begun,
+            Self::AwaitingClass => &[Self::AwaitingPermit],
+            Self::AwaitingPermit => &[Self::Journalling, Self::Calling],
+            Self::Journalling => &[Self::AwaitingClass, Self::AwaitingPermit, Self::Calling],
+            Self::Calling => &[Self::Recording, Self::CallingHooks],
+            Self::Recording => &[Self::CallingHooks],
+        };
+        then.contains(&next)
+    }
+
+    /// What it waits for, as messages and pages say it.
+    #[must_use]
+    pub fn waits_for(self) -> &'static str {
+        match self {
+            Self::Begun => "nothing",
+            Self::CallingHooks => "hooks of the program",
+            Self::AwaitingClass => "its provider class",
+            Self::AwaitingPermit => "--parallel",
+            Self::Journalling => "the record of its call",
+            Self::Calling => "its provider",
+            Self::Recording => "the record of its outcome",
+        }
+    }
+}
+
+/// A state, and since when it is that.
+#[derive(Clone, Copy)]
+struct Since<S>(S, Instant);
+
+/// See the module's text.
+pub(in crate::driver) struct Standings {
+    exchange: Arc<Exchange>,
+    registrations: AtomicRefCell<UrnMap<Since<RegistrationState>>>,
+    steps: AtomicRefCell<UrnMap<(Op, Since<StepState>)>>,
+}
+
+/// Something that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The resource.
+    pub urn: Urn,
+    /// Its step, if one is under way; else it is registered.
+    pub op: Option<Op>,
+    /// What it waits for.
+    pub waits_for: &'static str,
+    /// Since when.
+    pub since: Instant,
+}
+
+impl Standings {
+    pub(in crate::driver) fn new(exchange: &Arc<Exchange>) -> Self {
+        Self {
+            exchange: Arc::clone(exchange),
+            registrations: AtomicRefCell::default(),
+            steps: AtomicRefCell::default(),
+        }
+    }
+
+    fn now(&self) -> Instant {
+        self.exchange.moment().instant
+    }
+
+    /// Notes that a resource is registered, until what this gives is dropped.
+    pub(in crate::driver) fn register(&self, urn: &Urn) -> RegistrationGuard<'_> {
+        let state = Since(RegistrationState::Settling, self.now());
+        self.registrations.borrow_mut().insert(urn.clone(), state);
+        RegistrationGuard { standings: self, urn: urn.clone() }
+    }
+
+    /// Notes that a step is under way, until what this gives is dropped.
+    pub(in crate::driver) fn step(&self, urn: &Urn, op: Op) -> StepGuard<'_> {
+        self.steps.borrow_mut().insert(urn.clone(), (op, Since(StepState::Begun, self.now())));
+        StepGuard { standings: self, urn: urn.clone() }
+    }
+
+    /// Notes where the step of a resource stands, if one is under way.
+    pub(in crate::driver) fn step_at(&self, urn: &Urn, state: StepState) {
+        if let Some((op, Since(known, since))) = self.steps.borrow_mut().get_mut(urn)
+            && *known != state
+        {
+            debug_assert!(known.leads_to(state), "{op} of {urn}: {known:?} leads to {state:?}");
+            (*known, *since) = (state, self.now());
+        }
+    }
+
+    /// Everything that is under way, by resource. Of one that takes a step, that.
+    pub(in crate::driver) fn all(&self) -> Vec<Standing> {
+        let steps = self.steps.borrow();
+        let taken = steps.iter().map(|(urn, (op, Since(state, since)))| Standing {
+            urn: urn.clone(),
+            op: Some(*op),
+            waits_for: state.waits_for(),
+            since: *since,
+        });
+        let registrations = self.registrations.borrow();
+        let registered = registrations.iter().filter(|(urn, _)| !steps.contains_key(urn));
+        let registered = registered.map(|(urn, Since(state, since))| Standing {
+            urn: urn.clone(),
+            op: None,
+            waits_for: state.waits_for(),
+            since: *since,
+        });
+        let mut all: Vec<Standing> = taken.chain(registered).collect();
+        all.sort_by(|a, b| a.urn.cmp(&b.urn));
+        all
+    }
+}
+
+impl Debug for Standings {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.all()).finish()
+    }
+}
+
+/// Held while a resource is registered.
+pub(in crate::driver) struct RegistrationGuard<'a> {
+    standings: &'a Standings,
+    urn: Urn,
+}
+
+impl RegistrationGuard<'_> {
+    /// Notes where the registration stands.
+    pub(in crate::driver) fn at(&self, state: RegistrationState) {
+        if let Some(Since(known, since)) = self.standings.registrations.borrow_mut().get_mut(&self.urn)
+            && *known != state
+        {
+            debug_assert!(known.leads_to(state), "{}: {known:?} leads to {state:?}", self.urn);
+            (*known, *since) = (state, self.standings.now());
+        }
+    }
+}
+
+impl Drop for RegistrationGuard<'_> {
+    fn drop(&mut self) {
+        self.standings.registrations.borrow_mut().remove(&self.urn);
+    }
+}
+
+/// Held while a step is under way.
+pub(in crate::driver) struct StepGuard<'a> {
+    standings: &'a Standings,
+    urn: Urn,
+}
+
+impl Drop for StepGuard<'_> {
+    fn drop(&mut self) {
+        self.standings.steps.borrow_mut().remove(&self.urn);
+    }
+}
+
+#[cfg(test)]
+#[path = "standing_tests.rs"]
+mod tests;

@@ -1,0 +1,79 @@
+//! Where flows stand.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::time::Duration;
+
+use crate::driver::tests::outside_world::OutsideWorld;
+use crate::operation::{Operation, OperationKind};
+
+use super::*;
+
+const REGISTRATION: [RegistrationState; 8] = [
+    RegistrationState::Settling,
+    RegistrationState::AwaitingTurn,
+    RegistrationState::AwaitingDeletion,
+    RegistrationState::FindingProvider,
+    RegistrationState::Planning,
+    RegistrationState::AwaitingOtherPlans,
+    RegistrationState::LookingForObject,
+    RegistrationState::TakingSteps,
+];
+
+fn urn(name: &str) -> Urn {
+    Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::{name}"))
+}
+
+fn world() -> OutsideWorld {
+    OutsideWorld::new(Operation::new(OperationKind::Update, "proj", "dev"))
+}
+
+fn told(standings: &Standings) -> Vec<(String, Option<Op>, &'static str)> {
+    standings.all().into_iter().map(|it| (it.urn.name().to_owned(), it.op, it.waits_for)).collect()
+}
+
+#[test]
+fn every_state_is_reached_and_what_takes_steps_is_the_last() {
+    let leads = |from: RegistrationState| REGISTRATION.into_iter().filter(move |to| from.leads_to(*to));
+    let reached = |to| REGISTRATION.into_iter().any(|from| from.leads_to(to));
+    assert!(REGISTRATION[1..].iter().all(|to| reached(*to)));
+    assert!(!reached(RegistrationState::Settling));
+    assert_eq!(leads(RegistrationState::TakingSteps).count(), 0);
+}
+
+#[test]
+fn a_registration_is_told_of_until_it_is_over_and_its_step_in_its_place() {
+    let world = world();
+    let standings = &world.flows.doors.standings;
+    let first = standings.register(&urn("a"));
+    let second = standings.register(&urn("b"));
+    first.at(RegistrationState::AwaitingTurn);
+    assert_eq!(
+        told(standings),
+        [
+            ("a".to_owned(), None, "its turn to be planned"),
+            ("b".to_owned(), None, "the provider resource of its package")
+        ]
+    );
+    drop(second);
+    let step = standings.step(&urn("a"), Op::Create);
+    standings.step_at(&urn("a"), StepState::Journalling);
+    standings.step_at(&urn("b"), StepState::Calling);
+    assert_eq!(told(standings), [("a".to_owned(), Some(Op::Create), "the record of its call")]);
+    drop(step);
+    assert_eq!(told(standings), [("a".to_owned(), None, "its turn to be planned")]);
+    drop(first);
+    assert_eq!(told(standings), []);
+}
+
+#[test]
+fn a_state_has_the_time_at_which_it_began() {
+    let world = world();
+    let standings = &world.flows.doors.standings;
+    let registering = standings.register(&urn("a"));
+    let begun = standings.all().first().unwrap().since;
+    world.pass(Duration::from_secs(3));
+    registering.at(RegistrationState::Settling);
+    assert_eq!(standings.all().first().unwrap().since, begun);
+    registering.at(RegistrationState::AwaitingTurn);
+    assert_eq!(standings.all().first().unwrap().since, begun + Duration::from_secs(3));
+}
