@@ -187,8 +187,8 @@ class Stack:
         return on_a_free_thread(lambda: self._run(verb, options))
 
     def assert_settled(self, **selection: list[str]) -> None:
-        """Fails unless two more plans, without and with a refresh, are empty; names what keeps changing. Their calls are not
-        those of the test: `calls`, `runs` and `history` do not have them.
+        """Fails unless two more plans, without and with a refresh, are empty; names what keeps changing. Their calls are
+        not those of the test: `calls`, `runs` and `history` do not have them.
 
         :param selection: `targets=[...]` or `excludes=[...]`: what the plans are about.
         """
@@ -427,7 +427,7 @@ class Stack:
             return self._once(verb, options, None, aside)
         return self.kit.around(self, verb, lambda crash: self._once(verb, options, crash, aside))
 
-    def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None, aside: bool) -> Run:
+    def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None, aside: bool = False) -> Run:
         from maloko._run.host import Host
 
         if self._running is not None:
