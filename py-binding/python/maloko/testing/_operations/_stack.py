@@ -187,8 +187,9 @@ class Stack:
         return on_a_free_thread(lambda: self._run(verb, options))
 
     def assert_settled(self, **selection: list[str]) -> None:
-        """Fails unless two more plans, without and with a refresh, are empty; names what keeps changing. Their calls are
-        not those of the test: `calls`, `runs` and `history` do not have them.
+        """Fails unless two more plans, without and with a refresh, are empty; names what keeps changing.
+
+        Their calls are not those of the test: `calls`, `runs` and `history` do not have them.
 
         :param selection: `targets=[...]` or `excludes=[...]`: what the plans are about.
         """
