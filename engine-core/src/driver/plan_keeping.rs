@@ -78,8 +78,8 @@ impl PlanKeeping {
             return;
         }
         let missing: Vec<(Urn, String)> = {
-            let (planned, planner) = (self.happened.borrow(), self.planning.planner());
-            let happened = |urn: &Urn| planned.contains(urn) || urn.is_default_provider();
+            let (with_steps, planner) = (self.happened.borrow(), self.planning.planner());
+            let happened = |urn: &Urn| with_steps.contains(urn) || urn.is_default_provider();
             let exists = |urn: &Urn| planner.old_state(urn).is_some();
             plan.missing(happened, exists).map(|(urn, steps)| (urn.clone(), steps)).collect()
         };

@@ -73,7 +73,7 @@ impl Alone {
         others
     }
 
-    /// Registers a resource up to the record of its create; gives that record's wait_id.
+    /// Registers a resource up to the record of its create; gives that record's number.
     fn begin_create(&mut self) -> (FlowId, WaitId) {
         let (flow, actions) = self.ask(resource());
         let (wait_id, work) = only_work(actions);
@@ -124,7 +124,7 @@ fn only_work(actions: Vec<Action>) -> (WaitId, Work) {
     }
 }
 
-/// The wait_id of the only record that somebody waits for; it holds the beginning of a call.
+/// The number of the only record that somebody waits for; it holds the beginning of a call.
 fn only_append(actions: &[Action]) -> WaitId {
     let mut wait_ids = Vec::new();
     for action in actions {
