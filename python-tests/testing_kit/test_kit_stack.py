@@ -236,8 +236,8 @@ def test_the_check_after_an_up_is_about_its_targets_and_no_call_of_the_test(malo
     assert [call.method for call in s.calls] == ["create", "create"]
     sizes.update(a=2, b=2)
     assert s.up(targets=["**a"]) == {"a": "update"}
+    assert [call.method for call in s.calls.all("a")] == ["create", "diff", "update"]
     assert s.preview() == {"b": "update"}
-    assert s.calls.all("a")[-1].method == "update"
 
 
 def test_refresh_tells_of_drift(maloko: Kit) -> None:

@@ -61,7 +61,11 @@ impl Wake for Woken {
 impl fmt::Debug for Run {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flows = self.flows.len();
-        formatter.debug_struct("Run").field("flows", &flows).field("standing", &self.all.doors.standings).finish_non_exhaustive()
+        formatter
+            .debug_struct("Run")
+            .field("flows", &flows)
+            .field("standing", &self.all.doors.standings)
+            .finish_non_exhaustive()
     }
 }
 

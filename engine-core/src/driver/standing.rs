@@ -132,7 +132,16 @@ struct Since<S>(S, Instant);
 pub(in crate::driver) struct Standings {
     exchange: Arc<Exchange>,
     registrations: AtomicRefCell<UrnMap<Since<RegistrationState>>>,
-    steps: AtomicRefCell<UrnMap<(Op, Since<StepState>)>>,
+    steps: AtomicRefCell<UrnMap<StepEntry>>,
+}
+
+/// The step of a resource. Several old objects of one resource may go at the same time: then it is where the one stands that
+/// moved last.
+struct StepEntry {
+    op: Op,
+    state: Since<StepState>,
+    under_way: usize,
+    was_shared: bool,
 }
 
 /// Something that is under way.
@@ -170,28 +179,34 @@ impl Standings {
 
     /// Notes that a step is under way, until what this gives is dropped.
     pub(in crate::driver) fn step(&self, urn: &Urn, op: Op) -> StepGuard<'_> {
-        self.steps.borrow_mut().insert(urn.clone(), (op, Since(StepState::Begun, self.now())));
+        let state = Since(StepState::Begun, self.now());
+        let mut steps = self.steps.borrow_mut();
+        let entry = steps.entry(urn.clone());
+        let entry = entry.or_insert(StepEntry { op, state, under_way: 0, was_shared: false });
+        entry.under_way += 1;
+        entry.was_shared |= entry.under_way > 1;
         StepGuard { standings: self, urn: urn.clone() }
     }
 
     /// Notes where the step of a resource stands, if one is under way.
     pub(in crate::driver) fn step_at(&self, urn: &Urn, state: StepState) {
-        if let Some((op, Since(known, since))) = self.steps.borrow_mut().get_mut(urn)
-            && *known != state
+        if let Some(entry) = self.steps.borrow_mut().get_mut(urn)
+            && entry.state.0 != state
         {
-            debug_assert!(known.leads_to(state), "{op} of {urn}: {known:?} leads to {state:?}");
-            (*known, *since) = (state, self.now());
+            let (op, known) = (entry.op, entry.state.0);
+            debug_assert!(entry.was_shared || known.leads_to(state), "{op} of {urn}: {known:?} leads to {state:?}");
+            entry.state = Since(state, self.now());
         }
     }
 
     /// Everything that is under way, by resource. Of one that takes a step, that.
     pub(in crate::driver) fn all(&self) -> Vec<Standing> {
         let steps = self.steps.borrow();
-        let taken = steps.iter().map(|(urn, (op, Since(state, since)))| Standing {
+        let taken = steps.iter().map(|(urn, entry)| Standing {
             urn: urn.clone(),
-            op: Some(*op),
-            waits_for: state.waits_for(),
-            since: *since,
+            op: Some(entry.op),
+            waits_for: entry.state.0.waits_for(),
+            since: entry.state.1,
         });
         let registrations = self.registrations.borrow();
         let registered = registrations.iter().filter(|(urn, _)| !steps.contains_key(urn));
@@ -245,7 +260,13 @@ pub(in crate::driver) struct StepGuard<'a> {
 
 impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
-        self.standings.steps.borrow_mut().remove(&self.urn);
+        let mut steps = self.standings.steps.borrow_mut();
+        if let Some(entry) = steps.get_mut(&self.urn) {
+            entry.under_way -= 1;
+            if entry.under_way == 0 {
+                steps.remove(&self.urn);
+            }
+        }
     }
 }
 

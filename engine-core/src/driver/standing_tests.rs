@@ -66,6 +66,22 @@ fn a_registration_is_told_of_until_it_is_over_and_its_step_in_its_place() {
 }
 
 #[test]
+fn two_old_objects_of_one_resource_may_go_at_the_same_time() {
+    let world = world();
+    let standings = &world.flows.doors.standings;
+    let steps = [standings.step(&urn("a"), Op::DeleteReplaced), standings.step(&urn("a"), Op::DeleteReplaced)];
+    for state in [StepState::Calling, StepState::Recording, StepState::Calling] {
+        standings.step_at(&urn("a"), state);
+    }
+    let [first, second] = steps;
+    drop(first);
+    standings.step_at(&urn("a"), StepState::Journalling);
+    assert_eq!(told(standings), [("a".to_owned(), Some(Op::DeleteReplaced), "the record of its call")]);
+    drop(second);
+    assert_eq!(told(standings), []);
+}
+
+#[test]
 fn a_state_has_the_time_at_which_it_began() {
     let world = world();
     let standings = &world.flows.doors.standings;

@@ -34,7 +34,8 @@ fn what_stands_still_without_a_call_is_told_with_what_it_waits_for() {
     let (host, events) = (Arc::<ScriptedHost>::default(), Arc::<Recorder>::default());
     let operation = Operation::new(OperationKind::Update, "proj", "dev");
     let session = Session::read_only(Snapshot::default());
-    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::clone(&events) as _);
+    let engine =
+        Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::clone(&events) as _);
     let flows = Arc::clone(engine.run().all());
     let urn = |name: &str| Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::{name}"));
     let standings = &flows.doors.standings;

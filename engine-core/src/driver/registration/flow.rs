@@ -16,10 +16,10 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
 use crate::driver::permits::Permit;
-use crate::driver::registration::numbers::tell_of_inexact_numbers;
 use crate::driver::recovery::find_existing::EarlierCreate;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::import::ImportFailure;
+use crate::driver::registration::numbers::tell_of_inexact_numbers;
 use crate::driver::registration::outcome::RegistrationOutcome;
 use crate::driver::standing::{RegistrationGuard, RegistrationState};
 

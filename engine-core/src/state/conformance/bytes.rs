@@ -1,7 +1,7 @@
 //! What is stored comes back byte for byte.
 
-use super::list;
 use super::fixture::{Bench, Content, FIRST, KEEP, Outcome, check, content, holds, lease, name, noise};
+use super::list;
 
 list![every_byte_comes_back, large_checkpoints_and_journals_come_back];
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::state::backend::Lease;
 
-use super::list;
 use super::fixture::{Bench, Content, FIRST, KEEP, Outcome, SECOND, check, holds, lease, lost, name};
+use super::list;
 
 list![
     breaking_locks_tells_whose_they_were,

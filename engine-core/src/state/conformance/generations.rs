@@ -1,7 +1,7 @@
 //! The checkpoints before the present one.
 
-use super::list;
 use super::fixture::{Bench, FIRST, KEEP, Outcome, check, lease, noise, refused};
+use super::list;
 
 list![former_checkpoints_are_kept_and_bounded, a_generation_that_is_not_there_is_an_error];
 

@@ -2,8 +2,8 @@
 
 use crate::state::backend::StoredEntry;
 
-use super::list;
 use super::fixture::{Bench, FIRST, Outcome, check, name, noise};
+use super::list;
 
 list![the_newest_entry_comes_first, history_moves_to_another_name, history_is_bounded];
 

@@ -1,7 +1,7 @@
 //! The journal: what is appended stays, in its order, until it is removed.
 
-use super::list;
 use super::fixture::{Bench, Content, FIRST, Outcome, check, content, holds, lease, noise};
+use super::list;
 
 list![
     appends_are_kept_in_their_order,

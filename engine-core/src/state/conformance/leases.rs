@@ -2,8 +2,8 @@
 
 use futures::future::join_all;
 
-use super::list;
 use super::fixture::{Bench, FIRST, KEEP, Outcome, SECOND, check, lease, locked, name, refused};
+use super::list;
 
 list![
     one_machine_at_a_time_may_write,

@@ -1,7 +1,7 @@
 //! What was lost is not taken for something that never was: a stack that seems to be missing would be made a second time.
 
-use super::list;
 use super::fixture::{Bench, Content, FIRST, KEEP, Outcome, SECOND, check, content, holds, lease, no_stack, refused};
+use super::list;
 
 list![
     a_stack_that_lost_its_checkpoint_is_no_missing_stack,

@@ -14,12 +14,12 @@
 
 mod bytes;
 mod fencing;
+mod fixture;
 mod generations;
 mod history;
 mod journal;
 mod leases;
 mod losses;
-mod fixture;
 mod recovery;
 mod seals;
 mod stacks;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::state::backend::Lease;
 
-use super::list;
 use super::fixture::{Bench, Content, FIRST, KEEP, Outcome, SECOND, check, holds, lease, lost};
+use super::list;
 
 list![another_machine_finds_every_step_that_was_acknowledged];
 

@@ -1,7 +1,7 @@
 //! The bytes kept beside a checkpoint.
 
-use super::list;
 use super::fixture::{Bench, Content, FIRST, KEEP, Outcome, SECOND, holds, lease};
+use super::list;
 
 list![a_seal_comes_back_and_stays_until_the_next];
 

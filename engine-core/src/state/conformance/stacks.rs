@@ -2,10 +2,10 @@
 
 use futures::future::join_all;
 
-use super::list;
 use super::fixture::{
     Bench, Content, FIRST, KEEP, Outcome, SECOND, check, content, holds, lease, lost, name, no_stack, refused,
 };
+use super::list;
 
 list![
     an_empty_store_has_no_stacks,
