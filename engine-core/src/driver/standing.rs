@@ -131,17 +131,41 @@ struct Since<S>(S, Instant);
 /// See the module's text.
 pub(in crate::driver) struct Standings {
     exchange: Arc<Exchange>,
-    registrations: AtomicRefCell<UrnMap<Since<RegistrationState>>>,
-    steps: AtomicRefCell<UrnMap<StepEntry>>,
+    registrations: AtomicRefCell<UrnMap<Entry<RegistrationState>>>,
+    steps: AtomicRefCell<UrnMap<(Op, Entry<StepState>)>>,
 }
 
-/// The step of a resource. Several old objects of one resource may go at the same time: then it is where the one stands that
-/// moved last.
-struct StepEntry {
-    op: Op,
-    state: Since<StepState>,
+/// What is under way for a resource. A program may register one twice, and several old objects of one may go at the same time:
+/// then it is where the one stands that moved last, and the table does not hold.
+struct Entry<S> {
+    state: Since<S>,
     under_way: usize,
     was_shared: bool,
+}
+
+impl<S: Copy + PartialEq + Debug> Entry<S> {
+    fn new(state: S, now: Instant) -> Self {
+        Self { state: Since(state, now), under_way: 0, was_shared: false }
+    }
+
+    fn begin(&mut self) {
+        self.under_way += 1;
+        self.was_shared |= self.under_way > 1;
+    }
+
+    /// Ends one; says whether none is left.
+    fn end(&mut self) -> bool {
+        self.under_way -= 1;
+        self.under_way == 0
+    }
+
+    fn go_to(&mut self, state: S, now: Instant, leads_to: impl FnOnce(S, S) -> bool, urn: &Urn) {
+        let known = self.state.0;
+        if known != state {
+            debug_assert!(self.was_shared || leads_to(known, state), "{urn}: {known:?} leads to {state:?}");
+            self.state = Since(state, now);
+        }
+    }
 }
 
 /// Something that is under way.
@@ -172,49 +196,43 @@ impl Standings {
 
     /// Notes that a resource is registered, until what this gives is dropped.
     pub(in crate::driver) fn register(&self, urn: &Urn) -> RegistrationGuard<'_> {
-        let state = Since(RegistrationState::Settling, self.now());
-        self.registrations.borrow_mut().insert(urn.clone(), state);
+        let now = self.now();
+        let mut registrations = self.registrations.borrow_mut();
+        registrations.entry(urn.clone()).or_insert_with(|| Entry::new(RegistrationState::Settling, now)).begin();
         RegistrationGuard { standings: self, urn: urn.clone() }
     }
 
     /// Notes that a step is under way, until what this gives is dropped.
     pub(in crate::driver) fn step(&self, urn: &Urn, op: Op) -> StepGuard<'_> {
-        let state = Since(StepState::Begun, self.now());
+        let now = self.now();
         let mut steps = self.steps.borrow_mut();
-        let entry = steps.entry(urn.clone());
-        let entry = entry.or_insert(StepEntry { op, state, under_way: 0, was_shared: false });
-        entry.under_way += 1;
-        entry.was_shared |= entry.under_way > 1;
+        steps.entry(urn.clone()).or_insert_with(|| (op, Entry::new(StepState::Begun, now))).1.begin();
         StepGuard { standings: self, urn: urn.clone() }
     }
 
     /// Notes where the step of a resource stands, if one is under way.
     pub(in crate::driver) fn step_at(&self, urn: &Urn, state: StepState) {
-        if let Some(entry) = self.steps.borrow_mut().get_mut(urn)
-            && entry.state.0 != state
-        {
-            let (op, known) = (entry.op, entry.state.0);
-            debug_assert!(entry.was_shared || known.leads_to(state), "{op} of {urn}: {known:?} leads to {state:?}");
-            entry.state = Since(state, self.now());
+        if let Some((_, entry)) = self.steps.borrow_mut().get_mut(urn) {
+            entry.go_to(state, self.now(), StepState::leads_to, urn);
         }
     }
 
     /// Everything that is under way, by resource. Of one that takes a step, that.
     pub(in crate::driver) fn all(&self) -> Vec<Standing> {
         let steps = self.steps.borrow();
-        let taken = steps.iter().map(|(urn, entry)| Standing {
+        let taken = steps.iter().map(|(urn, (op, entry))| Standing {
             urn: urn.clone(),
-            op: Some(entry.op),
+            op: Some(*op),
             waits_for: entry.state.0.waits_for(),
             since: entry.state.1,
         });
         let registrations = self.registrations.borrow();
         let registered = registrations.iter().filter(|(urn, _)| !steps.contains_key(urn));
-        let registered = registered.map(|(urn, Since(state, since))| Standing {
+        let registered = registered.map(|(urn, entry)| Standing {
             urn: urn.clone(),
             op: None,
-            waits_for: state.waits_for(),
-            since: *since,
+            waits_for: entry.state.0.waits_for(),
+            since: entry.state.1,
         });
         let mut all: Vec<Standing> = taken.chain(registered).collect();
         all.sort_by(|a, b| a.urn.cmp(&b.urn));
@@ -237,18 +255,18 @@ pub(in crate::driver) struct RegistrationGuard<'a> {
 impl RegistrationGuard<'_> {
     /// Notes where the registration stands.
     pub(in crate::driver) fn at(&self, state: RegistrationState) {
-        if let Some(Since(known, since)) = self.standings.registrations.borrow_mut().get_mut(&self.urn)
-            && *known != state
-        {
-            debug_assert!(known.leads_to(state), "{}: {known:?} leads to {state:?}", self.urn);
-            (*known, *since) = (state, self.standings.now());
+        if let Some(entry) = self.standings.registrations.borrow_mut().get_mut(&self.urn) {
+            entry.go_to(state, self.standings.now(), RegistrationState::leads_to, &self.urn);
         }
     }
 }
 
 impl Drop for RegistrationGuard<'_> {
     fn drop(&mut self) {
-        self.standings.registrations.borrow_mut().remove(&self.urn);
+        let mut registrations = self.standings.registrations.borrow_mut();
+        if registrations.get_mut(&self.urn).is_some_and(Entry::end) {
+            registrations.remove(&self.urn);
+        }
     }
 }
 
@@ -261,11 +279,8 @@ pub(in crate::driver) struct StepGuard<'a> {
 impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
         let mut steps = self.standings.steps.borrow_mut();
-        if let Some(entry) = steps.get_mut(&self.urn) {
-            entry.under_way -= 1;
-            if entry.under_way == 0 {
-                steps.remove(&self.urn);
-            }
+        if steps.get_mut(&self.urn).is_some_and(|(_, entry)| entry.end()) {
+            steps.remove(&self.urn);
         }
     }
 }
