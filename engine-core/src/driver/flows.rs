@@ -13,20 +13,16 @@ use crate::driver::ending::selected_texts::SelectedTexts;
 use crate::driver::recovery::Recovery;
 use crate::driver::refresh::read_objects::Refresh;
 use crate::driver::refresh_first::RefreshFirst;
-use crate::driver::registration::Adoptions;
-use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::claim::Claims;
 use crate::driver::registration::component_code::ComponentCodes;
 use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::registration::read::ReadRequests;
-use crate::driver::requests::FunctionCalls;
-use crate::driver::requests::ResourceRequests;
+use crate::driver::registration::{Adoptions, RegistrationFlow};
 use crate::driver::requests::construct::Construction;
 use crate::driver::requests::methods::Requests;
 use crate::driver::requests::serialize::Serialization;
-use crate::driver::steps::JournalledCalls;
-use crate::driver::steps::Outcomes;
-use crate::driver::steps::Steps;
+use crate::driver::requests::{FunctionCalls, ResourceRequests};
+use crate::driver::steps::{JournalledCalls, Outcomes, Steps};
 
 /// See the module's text.
 pub(crate) struct Flows {

@@ -1,5 +1,5 @@
-//! What a run has done outside of it that takes time. Each call is described here, with what comes of it, and done in
-//! `outside/perform.rs`; nothing else has to know of it.
+//! Host calls: work outside of the run that takes time. Each is described here with its outcome. `outside/perform.rs` says
+//! how it is made; nothing else has to know of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::wire::Callback;
 
 /// Something outside of the run that takes time.
 pub trait HostCall {
-    /// What comes of it.
+    /// Its outcome.
     type Outcome: Lost;
 }
 
@@ -197,7 +197,7 @@ macro_rules! listed {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name)),*
         }
 
-        /// What came of a [`HostCall`], by its name.
+        /// The outcome of a [`HostCall`], by its name.
         pub enum Reply {
             $(#[doc = concat!("Of [`", stringify!($name), "`].")] $name(<$name as HostCall>::Outcome)),*
         }
@@ -221,7 +221,7 @@ macro_rules! listed {
 
 /// A host call that the run can ask for.
 pub(in crate::driver) trait RunCall: HostCall + Into<Work> {
-    /// What came of this call; `None`: it is the outcome of another one.
+    /// This call's outcome; `None`: the reply is another call's.
     fn outcome_of(reply: Reply) -> Option<Self::Outcome>;
 }
 

@@ -15,7 +15,7 @@ use crate::driver::exchange::{Exchange, WatchedWait};
 /// What a step waits for whose object others depend on: their deletion, or that of a whole group of others.
 pub(crate) const EARLIER_DELETIONS: &str = "what is deleted before it";
 
-/// Waits that those who watch activities are told of.
+/// Reports waits to those who watch activities.
 pub(crate) struct Waits {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,

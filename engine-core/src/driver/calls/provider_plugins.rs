@@ -62,7 +62,7 @@ impl ProviderPlugins {
         self.have_configured(provider);
     }
 
-    /// Has a plugin started and configured in a flow of its own. What comes of it is told to the first resource that needs it.
+    /// Has a plugin started and configured in a flow of its own. The first resource that needs it is told the result.
     fn have_configured(&self, provider: Arc<PluginProvider>) {
         let providers = Arc::clone(&self.providers);
         let flow = self.exchange.new_flow();

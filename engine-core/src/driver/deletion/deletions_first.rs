@@ -14,8 +14,7 @@ use crate::urn::Urn;
 
 use crate::driver::doors::Doors;
 use crate::driver::planning::Planning;
-use crate::driver::waits::EARLIER_DELETIONS;
-use crate::driver::waits::Waits;
+use crate::driver::waits::{EARLIER_DELETIONS, Waits};
 
 /// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
 pub(crate) struct DeletionsFirst<'a> {

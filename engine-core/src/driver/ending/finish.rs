@@ -28,12 +28,10 @@ use crate::driver::refresh::read_objects::Refresh;
 use crate::driver::refresh_first::RefreshFirst;
 use crate::driver::registration::Adoptions;
 use crate::driver::registration::provider_classes::ProviderClasses;
-use crate::driver::reports::Reports;
-use crate::driver::reports::Tally;
 use crate::driver::reports::notices::Notices;
+use crate::driver::reports::{Reports, Tally};
 use crate::driver::selection::Selection;
-use crate::driver::stop::Failure;
-use crate::driver::stop::Stop;
+use crate::driver::stop::{Failure, Stop};
 use crate::driver::unresolved::UnresolvedCreates;
 
 /// Ends a run.

@@ -163,7 +163,7 @@ impl Journal {
         known.filter(|key| !key.is_empty()).unwrap_or_else(|| self.new_key())
     }
 
-    /// Notes that it is known what became of all creates of a resource so far.
+    /// Ends what is open of a resource's creates: their outcomes are known.
     pub(crate) fn resolve(&self, urn: &Urn) -> Vec<Change> {
         let mut state = self.state.borrow_mut();
         let open: Vec<u32> = state.ledger.pending_creates(urn).collect();

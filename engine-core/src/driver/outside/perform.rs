@@ -80,9 +80,7 @@ impl Perform for Call {
         let activity = || Activity::new(ActivityKind::Call, call.method.name(), Some(call.urn.clone()));
         let ongoing = with.operation.activities.begin(activity);
         call.trace = ongoing.as_ref().and_then(Ongoing::trace);
-        let answer = with.host.call(object, call).await;
-        end(ongoing, answer.as_ref().err());
-        answer
+        observed(ongoing, with.host.call(object, call)).await
     }
 }
 
@@ -92,13 +90,11 @@ impl Perform for CallBack {
     async fn perform(self, with: Means) -> Self::Outcome {
         let Self { label, function: Callback { target, token }, request } = self;
         let ongoing = with.operation.activities.begin(|| Activity::new(ActivityKind::Callback, label, None));
-        let answer = if is_of_plugin(&target) {
-            with.operation.plugins.0.call_back(&target, &token, request).await
+        if is_of_plugin(&target) {
+            observed(ongoing, with.operation.plugins.0.call_back(&target, &token, request)).await
         } else {
-            with.host.callback(&token, request).await
-        };
-        end(ongoing, answer.as_ref().err());
-        answer
+            observed(ongoing, with.host.callback(&token, request)).await
+        }
     }
 }
 
@@ -163,9 +159,7 @@ impl Perform for StartPlugin {
         let Self(package, provider) = self;
         let activity = || Activity::new(ActivityKind::Plugin, "start", Some(provider.clone()));
         let ongoing = with.operation.activities.begin(activity);
-        let started = with.operation.plugins.0.start(&package, &provider).await;
-        end(ongoing, started.as_ref().err());
-        started
+        observed(ongoing, with.operation.plugins.0.start(&package, &provider)).await
     }
 }
 
@@ -173,9 +167,7 @@ impl Perform for AskPlugin {
     async fn perform(self, with: Means) -> Self::Outcome {
         let Self(plugin, question) = self;
         let ongoing = with.operation.activities.begin(|| of_question(&question));
-        let answer = with.operation.plugins.0.ask(plugin, *question).await;
-        end(ongoing, answer.as_ref().err());
-        answer
+        observed(ongoing, with.operation.plugins.0.ask(plugin, *question)).await
     }
 }
 
@@ -223,6 +215,16 @@ impl Perform for Close {
     async fn perform(self, with: Means) -> Self::Outcome {
         close_all(&with.host, self.0, self.1).await
     }
+}
+
+/// Does something until whose end an activity goes on.
+async fn observed<T>(
+    ongoing: Option<Ongoing>,
+    work: impl Future<Output = Result<T, ProviderError>>,
+) -> Result<T, ProviderError> {
+    let outcome = work.await;
+    end(ongoing, outcome.as_ref().err());
+    outcome
 }
 
 fn end(ongoing: Option<Ongoing>, error: Option<&ProviderError>) {

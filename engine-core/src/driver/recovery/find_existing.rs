@@ -28,7 +28,7 @@ pub(crate) struct FoundObject {
     pub(crate) init_errors: Vec<String>,
 }
 
-/// What became of an earlier create, as far as that could be told.
+/// Whether an earlier create made its object.
 pub(crate) enum EarlierCreate {
     /// It made no object that its provider knows of, or nobody can be asked.
     NotFound,

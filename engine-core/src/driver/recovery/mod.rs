@@ -17,8 +17,7 @@ use crate::driver::journal::Journal;
 use crate::driver::planning::Planning;
 use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
-use crate::driver::steps::Outcomes;
-use crate::driver::steps::Steps;
+use crate::driver::steps::{Outcomes, Steps};
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
 

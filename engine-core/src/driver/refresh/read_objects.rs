@@ -46,7 +46,7 @@ pub(crate) struct Refresh {
     planning: Arc<Planning>,
     selection: Arc<Selection>,
     journal: Arc<Journal>,
-    /// The provider classes of which was said that they have no `read`.
+    /// Provider classes already reported to have no `read`.
     told_no_read: AtomicRefCell<BTreeSet<String>>,
 }
 
@@ -273,33 +273,32 @@ impl Refresh {
     /// references that are left, so that properties without any are no longer listed.
     fn repair_references(&self) {
         let mut changes = Vec::new();
-        {
-            let resources = self.journal.resources();
-            let base: Vec<Arc<ResourceState>> = self.planning.planner().base().to_vec();
+        let resources = self.journal.resources();
+        let left: std::collections::HashSet<_> = resources.iter().map(|(_, resource)| resource.urn.clone()).collect();
+        let (first_new, parents) = {
+            let planner = self.planning.planner();
+            let parents = planner.base().iter().map(|resource| (resource.urn.clone(), resource.parent.clone()));
+            let parents: std::collections::HashMap<_, _> = parents.collect();
             // What this run registered refers to nothing that is gone.
-            let first_new = ResourceNumber::try_from(base.len()).unwrap_or(ResourceNumber::MAX);
-            let left: std::collections::HashSet<_> =
-                resources.iter().map(|(_, resource)| resource.urn.clone()).collect();
-            let parents: std::collections::HashMap<_, _> =
-                base.iter().map(|resource| (resource.urn.clone(), resource.parent.clone())).collect();
-            let all_read = self.selection.failed().is_empty();
-            for (number, resource) in resources {
-                let gone = |urn: &crate::Urn| !left.contains(urn);
-                // Those that plugins serve, and their providers, are written anew in any case, once all was read.
-                let stale = all_read
-                    && resource.served_by().is_plugin()
-                    && resource.property_dependencies.values().any(Vec::is_empty);
-                if number >= first_new || !(stale || resource.references().any(|urn| gone(&urn))) {
-                    continue;
-                }
-                let mut repaired = (*resource).clone();
-                while let Some(parent) = repaired.parent.clone().filter(gone) {
-                    repaired.parent = parents.get(&parent).cloned().flatten();
-                }
-                repaired.retain_references(|urn| !gone(urn));
-                repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
-                changes.push(self.planning.renew(number, Arc::new(repaired)));
+            (ResourceNumber::try_from(planner.base().len()).unwrap_or(ResourceNumber::MAX), parents)
+        };
+        let all_read = self.selection.failed().is_empty();
+        for (number, resource) in resources {
+            let gone = |urn: &crate::Urn| !left.contains(urn);
+            // Those that plugins serve, and their providers, are written anew in any case, once all was read.
+            let stale = all_read
+                && resource.served_by().is_plugin()
+                && resource.property_dependencies.values().any(Vec::is_empty);
+            if number >= first_new || !(stale || resource.references().any(|urn| gone(&urn))) {
+                continue;
             }
+            let mut repaired = (*resource).clone();
+            while let Some(parent) = repaired.parent.clone().filter(gone) {
+                repaired.parent = parents.get(&parent).cloned().flatten();
+            }
+            repaired.retain_references(|urn| !gone(urn));
+            repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
+            changes.push(self.planning.renew(number, Arc::new(repaired)));
         }
         if !changes.is_empty() && !self.operation.dry_run {
             self.journal.append_unawaited(changes);

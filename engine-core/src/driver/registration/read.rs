@@ -30,11 +30,9 @@ use crate::driver::planning::Planning;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::component_code::ComponentCodes;
 use crate::driver::reports::Reports;
-use crate::driver::steps::Outcomes;
-use crate::driver::steps::Steps;
 use crate::driver::steps::resource_states::plugin_arguments;
-use crate::driver::stop::Failure;
-use crate::driver::stop::Stop;
+use crate::driver::steps::{Outcomes, Steps};
+use crate::driver::stop::{Failure, Stop};
 
 /// Looks up objects that the program only reads.
 pub(crate) struct ReadRequests {

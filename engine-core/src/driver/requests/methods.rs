@@ -28,9 +28,8 @@ use crate::driver::program::callbacks::Callbacks;
 use crate::driver::refresh_first::RefreshFirst;
 use crate::driver::registration::read::ReadRequests;
 use crate::driver::reports::Reports;
-use crate::driver::requests::FunctionCalls;
-use crate::driver::requests::ResourceRequests;
 use crate::driver::requests::depth::too_deep;
+use crate::driver::requests::{FunctionCalls, ResourceRequests};
 use crate::driver::stop::Stop;
 
 /// Features of the monitor, by id and by number of the public enumeration.
