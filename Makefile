@@ -558,13 +558,15 @@ verify-rust:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 
+MYPY_EXAMPLE = $(CURDIR)/$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 --cache-dir $(CURDIR)/.mypy_cache/examples
 verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	PYTHONPATH=py-binding/python $(VENV)/bin/lint-imports --no-cache --no-logo
-	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
-	cd examples/plugins/vault && ../../../$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 __main__.py
+	@# One cache for all of them: what they import is read once.
+	for example in examples/python/*/; do (cd $$example && $(MYPY_EXAMPLE) --explicit-package-bases .); done
+	cd examples/plugins/vault && $(MYPY_EXAMPLE) __main__.py
 
 # Every test that the tables of docs/rules name is there, each test has its twin in the other language, no duty of a crate depends on
 # itself by way of others, and names are those of the glossary.
