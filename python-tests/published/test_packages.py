@@ -9,6 +9,8 @@ import sys
 import tarfile
 from pathlib import Path
 
+import pytest
+
 import maloko
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +61,7 @@ def assert_topics(source: Path) -> None:
         assert packed.read_bytes() == topic.read_bytes()
 
 
+@pytest.mark.nightly
 def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
     maturin = Path(sys.executable).with_name("maturin")
     made = run(maturin, "sdist", "--manifest-path", "py-binding/Cargo.toml", "--out", tmp_path)
@@ -79,6 +82,7 @@ def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
     assert_topics(source)
 
 
+@pytest.mark.nightly
 def test_the_source_package_of_npm_has_all_that_cargo_needs(tmp_path: Path) -> None:
     made = run("node", "node-binding/scripts/pack.mjs", tmp_path, "--source")
     assert made.returncode == 0, made.stderr

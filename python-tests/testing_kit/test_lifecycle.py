@@ -81,6 +81,7 @@ def test_a_lifecycle_that_goes_wrong_tells_no_secret() -> None:
         assert password not in "".join(traceback.format_exception(broken))
 
 
+@pytest.mark.nightly
 def test_the_line_of_a_lifecycle_that_went_wrong_runs_it_again() -> None:
     # As it is found, and not made short: that takes as long again.
     first, again = (str(broken(DeletesOnce, phases=(Phase.generate,))) for _ in range(2))
