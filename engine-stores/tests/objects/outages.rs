@@ -71,7 +71,10 @@ fn a_write_that_fails_says_so_and_is_made_up_for_later() {
         wire.break_connections(u32::MAX);
         let error = lease.append(b"two\n").await.unwrap_err().to_string();
         assert!(error.contains("cannot write s3://states/failing/") && error.contains("cannot be reached"), "{error}");
-        assert_eq!(*told.lock().unwrap(), ["no answer from s3://states/failing/ for 5 seconds; still trying"]);
+        // The lease's heartbeat may have waited beside the write, and says the same.
+        let mut told = told.lock().unwrap().clone();
+        told.dedup();
+        assert_eq!(told, ["no answer from s3://states/failing/ for 5 seconds; still trying"]);
         // It goes on when the store is back.
         wire.break_connections(0);
         lease.append(b"three\n").await.unwrap();
