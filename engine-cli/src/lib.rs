@@ -116,7 +116,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
         Command::Config(arguments) => commands::config::run(&context, arguments).await?,
         Command::State { command } => commands::state::run(&context, &command).await?,
         Command::Install(arguments) => {
-            commands::install::run(&context, &arguments)?;
+            commands::install::run(&context, &arguments).await?;
             if !arguments.no_plugins {
                 commands::plugin::install_for_project(&context, arguments.reinstall).await?;
             }

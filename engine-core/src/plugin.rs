@@ -212,6 +212,14 @@ pub trait PluginHost: Send + Sync {
     /// serves its functions.
     async fn call_back(&self, target: &str, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError>;
 
+    /// The schema of a package as JSON, from its plugin, which is not configured for that.
+    ///
+    /// # Errors
+    /// [`ProviderErrorKind::NoProvider`]: there is no such plugin, it does not come up, or it has no schema.
+    async fn schema(&self, package: &PackageRequest) -> Result<Arc<[u8]>, ProviderError> {
+        Err(no_plugins(&format!("the schema of the package '{}' is that of one", package.name)))
+    }
+
     /// Asks all plugins to end what they do.
     fn cancel(&self);
 

@@ -6,8 +6,7 @@ use tonic_health::pb::health_check_response::ServingStatus::Serving;
 use tonic_health::pb::health_client::HealthClient;
 
 use super::*;
-use crate::client::Client;
-use crate::process::lock;
+use maloko_rpc::{Client, lock};
 
 /// Notes what it is asked.
 #[derive(Default)]
@@ -25,12 +24,12 @@ impl PluginClient for Asked {
     }
 }
 
-async fn served() -> (Arc<Asked>, EngineService, MonitorGate, Client) {
+async fn served() -> (Arc<Asked>, Server, MonitorGate, Client) {
     let (asked, gate, engine) = (Arc::new(Asked::default()), MonitorGate::default(), EngineCell::default());
     let weak: Weak<dyn PluginClient> = Arc::<Asked>::downgrade(&asked);
     assert!(engine.set(weak).is_ok());
     let Ok(service) = EngineService::begin(engine, gate.clone()).await else { panic!("no port") };
-    let Ok(client) = Client::connect_to(&service.address).await else { panic!("no answer") };
+    let Ok(client) = Client::connect_to(service.address()).await else { panic!("no answer") };
     (asked, service, gate, client)
 }
 
@@ -88,7 +87,7 @@ async fn the_engine_is_healthy_while_it_listens() {
     let (asked, service, _gate, _client) = served().await;
     // Not even a run is needed.
     drop(asked);
-    let Ok(endpoint) = tonic::transport::Endpoint::from_shared(format!("http://{}", service.address)) else {
+    let Ok(endpoint) = tonic::transport::Endpoint::from_shared(format!("http://{}", service.address())) else {
         panic!("no address")
     };
     let Ok(channel) = endpoint.connect().await else { panic!("no answer") };

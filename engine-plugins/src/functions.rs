@@ -6,8 +6,7 @@ use std::sync::Mutex;
 use maloko_core::provider::{ProviderError, ProviderErrorKind};
 use maloko_core::wire::provider as wire;
 
-use crate::client::Client;
-use crate::process::lock;
+use maloko_rpc::{Client, lock};
 
 /// See the module's text.
 #[derive(Default)]

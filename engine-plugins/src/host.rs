@@ -15,16 +15,16 @@ use maloko_core::event::Severity;
 use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
+use maloko_rpc::child::{Child, ChildCommand};
+use maloko_rpc::{Client, OrphanWatch, Server, TRACE, lock};
 
 use crate::acquire::Acquisition;
-use crate::client::{Client, TRACE};
 use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
 use crate::functions::PluginFunctions;
 use crate::locate::{LocateError, Located, attached, locate};
-use crate::orphans::OrphanWatch;
-use crate::process::{Process, lock};
 use crate::programs::dynamic_server;
+use crate::programs::runtime_command::PluginCommand;
 use crate::provider::RunningPlugin;
 use crate::settings::PluginSettings;
 
@@ -34,17 +34,28 @@ pub struct Plugins {
     runtime: OnceLock<Option<Runtime>>,
 }
 
+/// The schemas that were asked for, by package.
+#[derive(Default)]
+struct Schemas(Mutex<BTreeMap<PackageRequest, Arc<OnceCell<Arc<[u8]>>>>>);
+
+impl Schemas {
+    fn of(&self, package: &PackageRequest) -> Arc<OnceCell<Arc<[u8]>>> {
+        Arc::clone(lock(&self.0).entry(package.clone()).or_default())
+    }
+}
+
 struct Shared {
     settings: PluginSettings,
     engine: EngineCell,
     running: Mutex<BTreeMap<ObjectId, Arc<RunningPlugin>>>,
     next: AtomicU64,
     warned: Mutex<BTreeSet<String>>,
-    service: OnceCell<EngineService>,
+    service: OnceCell<Server>,
     monitor: MonitorGate,
     functions: PluginFunctions,
     orphans: OnceLock<Arc<Mutex<OrphanWatch>>>,
     acquisition: Acquisition,
+    schemas: Schemas,
 }
 
 impl Plugins {
@@ -62,6 +73,7 @@ impl Plugins {
             functions: PluginFunctions::default(),
             orphans: OnceLock::new(),
             acquisition: Acquisition::default(),
+            schemas: Schemas::default(),
         };
         Self { shared: Arc::new(shared), runtime: OnceLock::new() }
     }
@@ -96,7 +108,7 @@ impl Shared {
         Ok(Arc::clone(self.orphans.get_or_init(|| Arc::new(Mutex::new(begun)))))
     }
 
-    async fn service(&self) -> Result<&EngineService, ProviderError> {
+    async fn service(&self) -> Result<&Server, ProviderError> {
         let (engine, monitor) = (Arc::clone(&self.engine), self.monitor.clone());
         let service = self.service.get_or_try_init(|| EngineService::begin(engine, monitor)).await;
         service.map_err(|error| no_provider(format!("no port can be had for plugins: {error}")))
@@ -109,7 +121,7 @@ impl Shared {
             PluginQuestion::Call { request, .. } => &mut request.monitor_endpoint,
             _ => return plugin.ask(question).await,
         };
-        self.service().await?.address.clone_into(endpoint);
+        self.service().await?.address().clone_into(endpoint);
         let _open = self.monitor.open();
         plugin.ask(question).await
     }
@@ -133,8 +145,9 @@ impl Shared {
                     engine.found_on_path(&format!("pulumi-resource-{}", package.plugin().0), &file);
                 }
                 let orphans = self.orphans()?;
-                let started = Process::start(&command, &self.settings, &package.name, &service.address, &orphans).await;
-                let (process, port) = started.map_err(&failed)?;
+                let limit = self.settings.start_limit().map_err(&failed)?;
+                let command = child_command(command, &self.settings, &package.name, service.address());
+                let (process, port) = Child::serving(&command, limit, &orphans, None).await.map_err(&failed)?;
                 (port, Some(process))
             }
         };
@@ -149,7 +162,7 @@ impl Shared {
                 return Err(failed(format!("{reason}{words}")));
             }
         };
-        let (plugin, version) = RunningPlugin::greet(client, process, &service.address, package).await?;
+        let (plugin, version) = RunningPlugin::greet(client, process, service.address(), package).await?;
         self.look_at_version(package, &version);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.running).insert(number, Arc::new(plugin));
@@ -263,6 +276,20 @@ impl PluginHost for Plugins {
         self.on_runtime(TRACE.scope(trace, async move { plugin.call(call).await })).await
     }
 
+    async fn schema(&self, package: &PackageRequest) -> Result<Arc<[u8]>, ProviderError> {
+        let (shared, package) = (Arc::clone(&self.shared), package.clone());
+        let cell = shared.schemas.of(&package);
+        self.on_runtime(async move {
+            let made = cell.get_or_try_init(|| async {
+                // No provider resource asks: whatever is installed meanwhile is told of the run as a whole.
+                let number = shared.start(&package, &Urn::unchecked("")).await?;
+                Ok(shared.plugin(number)?.schema(&package).await?.into())
+            });
+            made.await.cloned()
+        })
+        .await
+    }
+
     fn cancel(&self) {
         self.shared.acquisition.cancel();
         let Some(Some(runtime)) = self.runtime.get() else { return };
@@ -300,5 +327,26 @@ impl Drop for Plugins {
             // Whoever drops this may be on a thread of another runtime, which must not wait.
             runtime.shutdown_background();
         }
+    }
+}
+
+/// How a plugin is started, and what its environment has beside that of the run.
+fn child_command(command: PluginCommand, settings: &PluginSettings, package: &str, engine: &str) -> ChildCommand {
+    let config: serde_json::Map<String, serde_json::Value> =
+        settings.config_of(package).map(|(key, value)| (key.to_owned(), value.into())).collect();
+    let given = [
+        ("PULUMI_PROJECT".to_owned(), settings.project.clone()),
+        ("PULUMI_CONFIG".to_owned(), serde_json::Value::Object(config).to_string()),
+    ];
+    let options = settings.runtime_options.iter();
+    let options = options.map(|(name, value)| (format!("PULUMI_RUNTIME_{}", name.to_uppercase()), value.clone()));
+    let own = command.variables.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let mut arguments = command.arguments;
+    arguments.push(engine.into());
+    ChildCommand {
+        program: command.program,
+        arguments,
+        directory: settings.program_directory.clone(),
+        variables: settings.without_proxy().into_iter().chain(given).chain(options).chain(own).collect(),
     }
 }

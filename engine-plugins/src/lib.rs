@@ -6,19 +6,14 @@
 
 mod acquire;
 mod answers;
-mod client;
-mod codec;
 mod components;
 mod engine_service;
 mod failures;
 mod functions;
 mod host;
 mod install;
+pub mod languages;
 mod locate;
-mod node_aliases;
-mod orphans;
-mod port_line;
-mod process;
 mod programs;
 mod provider;
 mod resource_calls;
@@ -31,4 +26,4 @@ pub use install::{
     ambiguous_places, declared_plugin, declared_plugins, installed_plugins,
 };
 pub use locate::find_plugin;
-pub use settings::{PluginSettings, ProjectPlugin, VARIABLES};
+pub use settings::{PluginSettings, ProjectPlugin, variables};

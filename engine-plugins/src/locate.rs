@@ -94,7 +94,12 @@ fn is_version(found: &Version, wanted: &Version) -> bool {
 
 /// The port in `PULUMI_DEBUG_PROVIDERS=package:port,other:port`.
 pub(crate) fn attached(settings: &PluginSettings, name: &str) -> Result<Option<u16>, String> {
-    let Some(list) = settings.variable("PULUMI_DEBUG_PROVIDERS") else { return Ok(None) };
+    entry_of(settings, "PULUMI_DEBUG_PROVIDERS", name)
+}
+
+/// The port of a name in a variable that lists `name:port,other:port`.
+pub(crate) fn entry_of(settings: &PluginSettings, variable: &str, name: &str) -> Result<Option<u16>, String> {
+    let Some(list) = settings.variable(variable) else { return Ok(None) };
     for entry in list.split(',') {
         let parsed = entry.trim().rsplit_once(':').and_then(|(name, port)| Some((name, port.parse().ok()?)));
         match parsed {
@@ -102,8 +107,7 @@ pub(crate) fn attached(settings: &PluginSettings, name: &str) -> Result<Option<u
             Some(_) => {}
             None => {
                 return Err(format!(
-                    "PULUMI_DEBUG_PROVIDERS has the entry '{entry}'; entries are written package:port, with commas between \
-                     them"
+                    "{variable} has the entry '{entry}'; entries are written name:port, with commas between them"
                 ));
             }
         }
@@ -130,19 +134,23 @@ fn of_project(settings: &PluginSettings, name: &str, wanted: Option<&Version>, w
     fitting.first().map(|plugin| settings.project_root.join(&plugin.path))
 }
 
-fn on_path(settings: &PluginSettings, executable: &str) -> Option<PathBuf> {
+pub(crate) fn on_path(settings: &PluginSettings, executable: &str) -> Option<PathBuf> {
     let path = settings.variable("PATH")?;
     std::env::split_paths(path).map(|folder| folder.join(executable)).find(|file| is_executable(file))
 }
 
-fn is_executable(file: &Path) -> bool {
+pub(crate) fn is_executable(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// The folder of an installed plugin: of exactly the version that is wanted, else of the newest, with pre-releases last.
 fn installed(folder: &Path, name: &str, wanted: Option<&Version>) -> Option<PathBuf> {
-    let prefix = format!("resource-{name}-v");
+    installed_of(folder, "resource", name, wanted)
+}
+
+/// The folder of an installed plugin: of exactly the version that is wanted, else of the newest, with pre-releases last.
+pub(crate) fn installed_of(folder: &Path, kind: &str, name: &str, wanted: Option<&Version>) -> Option<PathBuf> {
+    let prefix = format!("{kind}-{name}-v");
     let entries = std::fs::read_dir(folder).ok()?;
     let found = entries.filter_map(|entry| {
         let path = entry.ok()?.path();

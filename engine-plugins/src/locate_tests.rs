@@ -22,6 +22,7 @@ impl Place {
             config: std::collections::BTreeMap::new(),
             runtime_options: std::collections::BTreeMap::new(),
             project_plugins: Vec::new(),
+            language_plugins: Vec::new(),
             package_folders: Vec::new(),
             environment: [("PATH".to_owned(), variable("bin")), ("PULUMI_HOME".to_owned(), variable("home"))].into(),
         };

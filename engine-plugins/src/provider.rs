@@ -14,11 +14,11 @@ use maloko_core::provider::{CheckFailure, DiffAnswer, ProviderError, ProviderErr
 use maloko_core::urn::Urn;
 use maloko_core::value::{UNKNOWN_TEXT, Value};
 use maloko_core::wire::provider as wire;
+use maloko_rpc::Client;
+use maloko_rpc::child::Child;
 
 use crate::answers::{Features, compact_json, properties_in};
-use crate::client::Client;
 use crate::failures::{no_provider, provider_error};
-use crate::process::Process;
 use crate::secrecy::mark_like;
 
 /// How long a plugin may take to answer `Cancel`.
@@ -32,7 +32,7 @@ const BEFORE_CONFIGURE: Features =
 pub(crate) struct RunningPlugin {
     client: Client,
     /// `None` for one that somebody else started.
-    process: Option<Process>,
+    process: Option<Child>,
     features: Mutex<Features>,
     has_handshake: bool,
     /// The package that it serves.
@@ -48,7 +48,7 @@ impl RunningPlugin {
     /// Gives the version that the plugin says it has; empty when it does not say.
     pub(crate) async fn greet(
         client: Client,
-        process: Option<Process>,
+        process: Option<Child>,
         engine_address: &str,
         package: &PackageRequest,
     ) -> Called<(Self, String)> {
@@ -114,6 +114,17 @@ impl RunningPlugin {
         Ok((plugin, version))
     }
 
+    /// The schema of its package, as JSON.
+    pub(crate) async fn schema(&self, package: &PackageRequest) -> Called<Vec<u8>> {
+        let (name, version) = match &package.parameter {
+            Some(_) => (package.name.clone(), package.version.clone()),
+            None => (String::new(), String::new()),
+        };
+        let asked = wire::SchemaRequest { version: 0, subpackage_name: name, subpackage_version: version };
+        let answer = self.client.call::<_, wire::SchemaResponse>("GetSchema", &asked).await;
+        answer.map(|answer| answer.schema).map_err(|status| self.refused("does not give its schema", &status))
+    }
+
     fn refused(&self, what: &str, status: &Status) -> ProviderError {
         no_provider(format!(
             "the plugin of the package '{}' {what}: {}{}",
@@ -132,7 +143,7 @@ impl RunningPlugin {
     }
 
     fn last_words(&self) -> String {
-        self.process.as_ref().map(Process::last_words).unwrap_or_default()
+        self.process.as_ref().map(Child::last_words).unwrap_or_default()
     }
 
     pub(crate) async fn rpc<Asked: Message, Answered: Message + Default>(

@@ -24,25 +24,32 @@ pub struct PluginSettings {
     pub runtime_options: BTreeMap<String, String>,
     /// The plugins that Pulumi.yaml names.
     pub project_plugins: Vec<ProjectPlugin>,
+    /// The language hosts that Pulumi.yaml names.
+    pub language_plugins: Vec<ProjectPlugin>,
     /// Folders with the SDKs of packages: a `node_modules`, or those that Python searches.
     pub package_folders: Vec<PathBuf>,
     /// Variables of the environment that say where plugins are, and how they are started, by name.
     pub environment: BTreeMap<String, String>,
 }
 
-/// A plugin under `plugins.providers` of Pulumi.yaml.
+/// A plugin under `plugins.providers` or `plugins.languages` of Pulumi.yaml.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectPlugin {
-    /// The package.
+    /// The package, or the runtime.
     pub name: String,
-    /// Its folder, relative to the project's.
+    /// Its folder, or the file of a language host, relative to the project's folder.
     pub path: PathBuf,
     /// Its version; empty for any.
     pub version: String,
 }
 
-/// The variables of the environment that say where plugins are and come from, and how they are started. Some are secret.
-pub const VARIABLES: [&str; 13] = [
+/// The variables of the environment that say where plugins are and come from, and how they are started, with those of
+/// [`maloko_rpc::PROXY_VARIABLES`]. Some are secret.
+pub fn variables() -> impl Iterator<Item = &'static str> {
+    VARIABLES.into_iter().chain(maloko_rpc::PROXY_VARIABLES)
+}
+
+const VARIABLES: [&str; 14] = [
     "CI_SERVER_URL",
     "GITHUB_API_URL",
     "GITHUB_TOKEN",
@@ -50,6 +57,7 @@ pub const VARIABLES: [&str; 13] = [
     "HOME",
     START_SECONDS,
     "PATH",
+    "PULUMI_DEBUG_LANGUAGES",
     "PULUMI_DEBUG_PROVIDERS",
     "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
     "PULUMI_HOME",
@@ -76,6 +84,11 @@ impl PluginSettings {
         seconds
             .map(Duration::from_secs)
             .ok_or_else(|| format!("{START_SECONDS} is '{text}'; it must be a whole number of seconds, at least 1"))
+    }
+
+    /// What a child's environment has so that it reaches this machine without a proxy.
+    pub(crate) fn without_proxy(&self) -> Vec<(String, String)> {
+        maloko_rpc::without_proxy(|name| self.variable(name))
     }
 
     /// The configuration of a package alone, by keys without its name.

@@ -1,12 +1,14 @@
 //! `about` and `version`.
 
+use maloko_plugins::languages;
 use serde_json::json;
 
 use super::plugin::needed::{self, Need};
 use super::{pretty, table, text};
 use crate::context::Context;
 use crate::failure::Result;
-use crate::operation;
+use crate::operation::{self, program};
+use crate::project::Project;
 use crate::workplace::Workplace;
 
 /// The version of this package.
@@ -15,6 +17,28 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Runs `version`.
 pub(crate) fn version(context: &Context) {
     context.console.line(&format!("v{VERSION}"));
+}
+
+/// What runs the programs of a language that has a process of its own.
+async fn runtime(context: &Context, project: &Project) -> String {
+    let asked = match project.program() {
+        Ok(spec) => {
+            let settings = operation::plugins::settings(context, project);
+            languages::about(program::foreign(project, &spec), settings).await
+        }
+        Err(failure) => Err(failure.message.to_string()),
+    };
+    let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    match asked {
+        Ok(about) => format!(
+            "{}: {} ({}); host: {}",
+            project.runtime,
+            known(&about.version),
+            known(&about.executable),
+            about.host
+        ),
+        Err(reason) => format!("{}: {reason}", project.runtime),
+    }
 }
 
 /// Runs `about`. What is not there (a project, a stack) is left out and is no error.
@@ -42,6 +66,9 @@ pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
             facts.push(("project", format!("{} ({})", workplace.project.name, workplace.project.file.display())));
             if !workplace.project.description.is_empty() {
                 facts.push(("description", workplace.project.description.clone()));
+            }
+            if program::is_foreign(context, &workplace.project) {
+                facts.push(("runtime", runtime(context, &workplace.project).await));
             }
             facts.push(("backend", format!("{} (from {})", workplace.backend.url(), workplace.place.origin.name())));
             if let Ok(Some(stack)) = workplace.named(None) {

@@ -12,7 +12,7 @@ use super::pretty;
 use crate::arguments::CheckArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
-use crate::operation::plugins;
+use crate::operation::{plugins, program};
 use crate::plain::count;
 use crate::project::Project;
 use crate::settings::Settings;
@@ -38,7 +38,7 @@ impl Findings {
 pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result<()> {
     let mut findings = Findings::default();
     if let Some(project) = findings.take("the project file", context.project()) {
-        let program = findings.take("the program", project.program(context.language_host.language()));
+        let program = findings.take("the program", program::of_project(context, &project));
         let settings = plugins::settings(context, &project);
         let mut needs = needed::of_file(&project);
         for (stack, file) in settings_files(&project) {

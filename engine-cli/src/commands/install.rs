@@ -4,12 +4,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use maloko_plugins::languages::{self, Stream};
+
 use crate::arguments::InstallArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
+use crate::operation::{plugins, program};
 use crate::platform;
-use crate::project::Project;
+use crate::project::{Project, RunBy};
 use crate::shell;
 
 /// Files that a tool for JavaScript packages leaves behind, and the tool.
@@ -44,14 +47,15 @@ impl Step {
 }
 
 /// Runs `install`.
-pub(crate) fn run(context: &Context, arguments: &InstallArguments) -> Result<()> {
+pub(crate) async fn run(context: &Context, arguments: &InstallArguments) -> Result<()> {
     let project = context.project()?;
     if arguments.no_dependencies {
         return Ok(());
     }
-    let steps = match project.language()? {
-        Language::Python => python_steps(&project, &own_python(context))?,
-        Language::NodeJs => node_steps(&project)?,
+    let steps = match project.run_by() {
+        RunBy::Binding(Language::Python) => python_steps(&project, &own_python(context))?,
+        RunBy::Binding(Language::NodeJs) => node_steps(&project)?,
+        RunBy::OwnProcess => return by_host(context, &project).await,
     };
     if steps.is_empty() {
         context.console.line("The program declares no dependencies; nothing was installed");
@@ -62,6 +66,21 @@ pub(crate) fn run(context: &Context, arguments: &InstallArguments) -> Result<()>
         context.console.line(&format!("$ {}", step.shown()));
         run_step(context, step)?;
     }
+    context.console.line("Finished installing dependencies");
+    Ok(())
+}
+
+/// The host of the program's language knows what it needs.
+async fn by_host(context: &Context, project: &Project) -> Result<()> {
+    let program = program::foreign(project, &project.program()?);
+    context.console.line("Installing dependencies...");
+    let console = context.console.clone();
+    let print = move |stream, line: &str| match stream {
+        Stream::Out => console.line(line),
+        Stream::Err => console.note(line),
+    };
+    let installed = languages::install_dependencies(program, plugins::settings(context, project), print).await;
+    installed.map_err(Failure::configuration)?;
     context.console.line("Finished installing dependencies");
     Ok(())
 }

@@ -11,7 +11,7 @@ use maloko_core::state::StackName;
 
 use super::request::Request;
 use super::run::{Prepared, prepare};
-use super::{interrupts, own_process};
+use super::{interrupts, own_process, program};
 use crate::advice::Aimed;
 use crate::display::Redactor;
 use crate::failure::{Failure, Result, code};
@@ -54,7 +54,7 @@ pub(crate) async fn with_program<T>(
             None
         }
     };
-    let end = language_host.run_program(Arc::clone(&engine), program).await;
+    let end = program::run(context, &workplace.project, Arc::clone(&engine), program).await;
     if let Some(error) = end.error {
         let message = format!(
             "the program failed; the provider objects that it did not bring are found by the state's references, where that \

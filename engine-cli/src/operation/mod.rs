@@ -14,6 +14,7 @@ pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;
 mod preview_pass;
+pub(crate) mod program;
 mod request;
 mod run;
 mod source_text;
@@ -42,9 +43,10 @@ use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
 pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> {
     check_confirmation(context, &request)?;
     let workplace = Workplace::open(context)?;
-    let mut program = workplace.project.program(context.language_host.language())?;
+    let mut program = program::of_project(context, &workplace.project)?;
     program.loaded_file.clone_from(&request.operate.run.loaded_file);
     if context.library.is_none()
+        && !program::is_foreign(context, &workplace.project)
         && let Some(code) = context.language_host.re_execute(&program, &context.arguments).await
     {
         return Ok(code);

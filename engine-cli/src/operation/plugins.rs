@@ -9,12 +9,12 @@ use maloko_core::plugin::PluginsOfRun;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::served_by::{ServedBy, served_by};
 use maloko_core::state::Snapshot;
-use maloko_plugins::{PluginSettings, Plugins, VARIABLES};
+use maloko_plugins::{PluginSettings, Plugins, variables};
 
 use super::request::Request;
 use crate::context::Context;
 use crate::language_host::Language;
-use crate::project::Project;
+use crate::project::{Project, RunBy};
 use crate::workplace::Workplace;
 
 /// The plugin host of an operation. It begins nothing before the run needs its first plugin.
@@ -62,6 +62,7 @@ pub(super) fn of_project(
         program_directory: project.root.clone(),
         runtime_options: options.map(|(name, value)| (name.clone(), option(value))).collect(),
         project_plugins: project.plugins.clone(),
+        language_plugins: project.language_plugins.clone(),
         package_folders,
         ..without_project(variable, &project.root)
     }
@@ -81,14 +82,18 @@ pub(super) fn without_project(variable: impl Fn(&str) -> Option<String>, directo
         config: BTreeMap::new(),
         runtime_options: BTreeMap::new(),
         project_plugins: Vec::new(),
+        language_plugins: Vec::new(),
         package_folders: Vec::new(),
-        environment: VARIABLES.into_iter().filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
+        environment: variables().filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
     }
 }
 
 /// Folders with the SDKs that the project's program may import.
 fn package_folders(context: &Context, project: &Project) -> Vec<PathBuf> {
     let language = context.language_host.language();
+    if project.run_by() != RunBy::Binding(language) {
+        return Vec::new();
+    }
     match language {
         Language::Python => {
             let option = |name: &str| project.runtime_options.get(name).and_then(serde_json::Value::as_str);
@@ -106,7 +111,7 @@ fn package_folders(context: &Context, project: &Project) -> Vec<PathBuf> {
             if own.is_empty() { context.language_host.about().search_path } else { own }
         }
         Language::NodeJs => {
-            let program = project.program(language).ok();
+            let program = project.program().ok();
             let start = program.map_or_else(|| project.root.clone(), |program| Project::program_directory(&program));
             start.ancestors().map(|folder| folder.join("node_modules")).filter(|folder| folder.is_dir()).collect()
         }

@@ -22,6 +22,7 @@ use super::outcome_file;
 use super::own_process;
 use super::plan::{Fan, PreviewOutcome, Recorder};
 use super::plugins;
+use super::program;
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::{self, PlanWriter};
@@ -344,7 +345,9 @@ impl Show {
             imported: request
                 .import
                 .as_ref()
-                .filter(|it| it.generate_code && !request.is_dry())
+                .filter(|it| {
+                    it.generate_code && !request.is_dry() && !program::is_foreign(workplace.context, &workplace.project)
+                })
                 .map(|_| Arc::default()),
             page: None,
             telemetry: None,
@@ -412,13 +415,13 @@ async fn operate(
     let (end, left_behind) = if is_called_off {
         (ProgramEnd::default(), false)
     } else if runs_program {
-        let running = language_host.run_program(Arc::clone(&engine), program);
+        let running = program::run(workplace.context, &workplace.project, Arc::clone(&engine), program);
         tokio::select! {
             end = running => (end, false),
             () = interrupts::grace(&engine) => (ProgramEnd { error: Some(interrupts::left_behind_message()), source: None }, true),
         }
     } else {
-        language_host.attach(Arc::clone(&engine), program).await;
+        program::attach(workplace.context, &workplace.project, Arc::clone(&engine), program).await;
         (ProgramEnd::default(), false)
     };
     host.settle();

@@ -21,6 +21,15 @@ use crate::yaml::describe;
 pub(crate) use declaration::{Declaration, Kind};
 pub(crate) use plugins::ListedPackage;
 
+/// Who runs the programs of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunBy {
+    /// The binding of a language, in its own process.
+    Binding(Language),
+    /// A process of the program's own, most often started by the host of its language.
+    OwnProcess,
+}
+
 /// The names of a project's file, the usual one first.
 pub(crate) const FILE_NAMES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
 
@@ -49,6 +58,8 @@ pub(crate) struct Project {
     pub(crate) packages: Vec<ListedPackage>,
     /// The plugins that the project has in folders, under `plugins.providers`.
     pub(crate) plugins: Vec<ProjectPlugin>,
+    /// The language hosts that it names, under `plugins.languages`.
+    pub(crate) language_plugins: Vec<ProjectPlugin>,
     /// The versions of Pulumi that the project asks for; empty for any.
     required_version: String,
     /// Does every operation begin with a refresh?
@@ -117,6 +128,7 @@ impl Project {
             backend_url: reader.text(&value, &["backend", "url"])?.filter(|url| !url.is_empty()),
             packages: plugins::packages(&value),
             plugins: plugins::read_all(&value, &root),
+            language_plugins: plugins::listed(&value, "languages"),
             required_version: reader.text(&value, &["requiredPulumiVersion"])?.unwrap_or_default(),
             settings_directory: directory.map_or_else(|| root.clone(), |below| root.join(below)),
             file: file.to_path_buf(),
@@ -142,10 +154,8 @@ impl Project {
         yaml::place(&self.file, &self.text, keys)
     }
 
-    /// The program, as the language binding needs it; an error when this installation does not serve the project's
-    /// language or there is no such program.
-    pub(crate) fn program(&self, language: Language) -> Result<ProgramSpec> {
-        self.check_language(language)?;
+    /// The program, as whoever runs it needs it; an error when there is none, or it asks for another version of Pulumi.
+    pub(crate) fn program(&self) -> Result<ProgramSpec> {
         if !self.required_version.is_empty() {
             let checked = check_pulumi_version(&self.required_version);
             checked.map_err(|reason| {
@@ -168,24 +178,18 @@ impl Project {
         Ok(ProgramSpec { project_root, entry, runtime_options, loaded_file: None })
     }
 
-    /// The language of the program.
-    pub(crate) fn language(&self) -> Result<Language> {
+    /// Who runs the program.
+    #[must_use]
+    pub(crate) fn run_by(&self) -> RunBy {
         match self.runtime.as_str() {
-            "python" => Ok(Language::Python),
-            "nodejs" => Ok(Language::NodeJs),
-            other => Err(Failure::configuration(format!(
-                "{}: maloko runs programs of the runtimes `python` and `nodejs`; this project is `{other}`",
-                self.place(&["runtime"])
-            ))),
+            "python" => RunBy::Binding(Language::Python),
+            "nodejs" => RunBy::Binding(Language::NodeJs),
+            _ => RunBy::OwnProcess,
         }
     }
 
-    /// Does this installation serve the project's language?
-    pub(crate) fn check_language(&self, language: Language) -> Result<()> {
-        let theirs = self.language()?;
-        if theirs == language {
-            return Ok(());
-        }
+    /// The program is one of the other binding's language.
+    pub(crate) fn of_other_binding(&self, theirs: Language) -> Failure {
         let advice = match theirs {
             Language::Python => {
                 "this is the maloko of npm; install that of Python (`pip install maloko`) and run its \
@@ -196,11 +200,7 @@ impl Project {
                  `npx maloko`"
             }
         };
-        Err(Failure::configuration(format!(
-            "{}: the project is `{}`: {advice}",
-            self.place(&["runtime"]),
-            self.runtime
-        )))
+        Failure::configuration(format!("{}: the project is `{}`: {advice}", self.place(&["runtime"]), self.runtime))
     }
 
     /// A directory to resolve relative assets from: `main` if it is a directory, else that of its file.

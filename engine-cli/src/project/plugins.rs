@@ -9,15 +9,7 @@ use serde_norway::Value;
 /// The plugins that a project has in folders: those under `plugins.providers`, then the packages whose source is a folder, with
 /// the packages that these list themselves.
 pub(super) fn read_all(root: &Value, directory: &Path) -> Vec<ProjectPlugin> {
-    let listed = root.get("plugins").and_then(|plugins| plugins.get("providers")).and_then(Value::as_sequence);
-    let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let listed = listed.into_iter().flatten().map(|entry| ProjectPlugin {
-        name: text(entry, "name"),
-        path: text(entry, "path").into(),
-        version: text(entry, "version"),
-    });
-    let mut plugins: Vec<_> =
-        listed.filter(|plugin| !plugin.name.is_empty() && !plugin.path.as_os_str().is_empty()).collect();
+    let mut plugins = listed(root, "providers");
     let mut seen = BTreeSet::new();
     let mut below = vec![(root.clone(), PathBuf::new())];
     while let Some((file, place)) = below.pop() {
@@ -36,6 +28,18 @@ pub(super) fn read_all(root: &Value, directory: &Path) -> Vec<ProjectPlugin> {
         }
     }
     plugins
+}
+
+/// The plugins of a kind that a project names under `plugins`.
+pub(super) fn listed(root: &Value, kind: &str) -> Vec<ProjectPlugin> {
+    let listed = root.get("plugins").and_then(|plugins| plugins.get(kind)).and_then(Value::as_sequence);
+    let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let listed = listed.into_iter().flatten().map(|entry| ProjectPlugin {
+        name: text(entry, "name"),
+        path: text(entry, "path").into(),
+        version: text(entry, "version"),
+    });
+    listed.filter(|plugin| !plugin.name.is_empty() && !plugin.path.as_os_str().is_empty()).collect()
 }
 
 /// The packages of a file whose source is a folder.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Kind, Project};
 use crate::language_host::Language;
+use crate::project::RunBy;
 
 fn parse(text: &str) -> Result<Project, String> {
     Project::parse(Path::new("/p/Pulumi.yaml"), text.to_owned()).map_err(|failure| failure.message.into())
@@ -84,15 +85,22 @@ fn config_is_the_old_name_of_the_settings_directory() {
 
 #[test]
 fn a_project_of_another_language_names_the_command_to_run() {
-    let errors: Vec<String> = [("python", Language::NodeJs), ("nodejs", Language::Python), ("go", Language::Python)]
+    let errors: Vec<String> = [("python", Language::Python), ("nodejs", Language::NodeJs)]
         .iter()
-        .map(|(runtime, here)| {
+        .map(|(runtime, theirs)| {
             let project = parse(&format!("name: shop\nruntime: {runtime}")).unwrap();
-            project.check_language(*here).unwrap_err().message.into()
+            assert_eq!(project.run_by(), RunBy::Binding(*theirs));
+            project.of_other_binding(*theirs).message.into()
         })
         .collect();
     insta::assert_snapshot!(errors.join("\n"));
-    assert!(parse("name: shop\nruntime: python").unwrap().check_language(Language::Python).is_ok());
+}
+
+#[test]
+fn a_project_of_any_other_runtime_has_a_process_of_its_own() {
+    for runtime in ["go", "yaml", "{name: java}"] {
+        assert_eq!(parse(&format!("name: shop\nruntime: {runtime}")).unwrap().run_by(), RunBy::OwnProcess);
+    }
 }
 
 #[test]
@@ -104,7 +112,7 @@ fn a_project_is_found_above_the_directory() {
     let project = Project::find(&below).unwrap();
     assert_eq!(project.root, root.path());
     assert!(project.settings_file("dev").ends_with("Pulumi.dev.yml"));
-    let missing = project.program(Language::Python).unwrap_err();
+    let missing = project.program().unwrap_err();
     assert!(missing.message.contains("Pulumi.yml:3: `main` names"), "{missing}");
     let nowhere = Project::find(Path::new("/nowhere/at/all")).unwrap_err();
     assert_eq!(nowhere.code, 2);

@@ -8,7 +8,8 @@ use crate::urn::Urn;
 /// How the program ended.
 #[derive(Clone, Default)]
 pub struct ProgramEnd {
-    /// `None`: it ran to its end. Otherwise the error as the user should see it, with its traceback.
+    /// `None`: it ran to its end. Otherwise the error as the user should see it, with its traceback; empty where the program has
+    /// said by itself why it failed.
     pub error: Option<String>,
     /// The host's own error object, to be raised again by a library.
     pub source: Option<HostError>,

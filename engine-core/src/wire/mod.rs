@@ -20,6 +20,10 @@ pub use generated::monitor::*;
 pub mod provider {
     pub use super::generated::provider::*;
 }
+/// The messages of language hosts, and of the schema loader.
+pub mod language {
+    pub use super::generated::language::*;
+}
 pub(crate) use nested::MAKE_FLATTER;
 pub use nested::{Kind, ListValue, NullValue, Struct, WireValue, too_deep, why_unreadable};
 pub use outputs::{as_outputs, encode_outputs, lower};

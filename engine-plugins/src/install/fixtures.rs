@@ -177,6 +177,7 @@ pub(crate) fn settings(home: &Path, variables: &[(&str, &str)]) -> PluginSetting
         config: std::collections::BTreeMap::new(),
         runtime_options: std::collections::BTreeMap::new(),
         project_plugins: Vec::new(),
+        language_plugins: Vec::new(),
         package_folders: Vec::new(),
         environment,
     }

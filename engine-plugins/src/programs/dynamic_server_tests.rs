@@ -10,6 +10,7 @@ fn settings() -> PluginSettings {
         config: std::collections::BTreeMap::new(),
         runtime_options: std::collections::BTreeMap::new(),
         project_plugins: Vec::new(),
+        language_plugins: Vec::new(),
         package_folders: Vec::new(),
         environment: std::collections::BTreeMap::new(),
     }

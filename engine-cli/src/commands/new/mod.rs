@@ -66,7 +66,7 @@ impl Template {
         )))
     }
 
-    /// The language of its program; that of a folder may be one that is not served here.
+    /// The language of its program; that of a folder may be one that no binding runs.
     fn language(&self) -> Option<Language> {
         match self {
             Self::Built(language) => Some(*language),
@@ -191,11 +191,12 @@ fn answer(context: &Context, arguments: &NewArguments, asked: &Asked) -> Result<
 /// What installs the project's packages. Where this installation came from a file, the packages of the project come with the
 /// same file: what is not published cannot be asked for by name.
 fn install_step(context: &Context, template: &Template, directory: &Path) -> Option<String> {
-    let here = context.language_host.language() == template.language()?;
+    let Some(language) = template.language() else { return Some("maloko install".to_owned()) };
+    let here = context.language_host.language() == language;
     let about = context.language_host.about();
     let file = Some(about.installed_from).filter(|file| here && !file.is_empty() && Path::new(file).exists());
     let file = file.map(|file| format!(" {}", shell::word(&file))).unwrap_or_default();
-    match template.language()? {
+    match language {
         Language::Python if directory.join("requirements.txt").is_file() => {
             Some(format!("pip install{file} -r requirements.txt"))
         }

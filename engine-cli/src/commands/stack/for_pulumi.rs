@@ -4,7 +4,7 @@ use maloko_core::driver::NotSerialized;
 use maloko_core::state::{Snapshot, StackName};
 
 use crate::failure::{Failure, Result, code};
-use crate::operation::with_program;
+use crate::operation::{program, with_program};
 use crate::plain::count;
 use crate::workplace::Workplace;
 
@@ -19,15 +19,18 @@ pub(super) enum Prepared {
 /// Runs the program and puts serialised providers into the snapshot.
 pub(super) async fn prepare(workplace: &Workplace<'_>, stack: &StackName, snapshot: &mut Snapshot) -> Result<Prepared> {
     let context = workplace.context;
-    let program = workplace.project.program(context.language_host.language())?;
-    match context.language_host.re_execute(&program, &context.arguments).await {
+    let spec = program::of_project(context, &workplace.project)?;
+    if program::is_foreign(context, &workplace.project) {
+        // A process of the program's own has no live providers that would have to be put into words.
+        return Ok(Prepared::Here(Vec::new()));
+    }
+    match context.language_host.re_execute(&spec, &context.arguments).await {
         Some(0) => return Ok(Prepared::Elsewhere),
         Some(code) => return Err(Failure::silent(code)),
         None => {}
     }
-    let missing = with_program(workplace, stack, program, "stack export", async |engine| {
-        engine.serialize_providers(snapshot).await
-    });
+    let missing =
+        with_program(workplace, stack, spec, "stack export", async |engine| engine.serialize_providers(snapshot).await);
     Ok(Prepared::Here(missing.await?))
 }
 

@@ -145,9 +145,14 @@ impl Finish {
         let mut of_no_update = None;
         if let Some(error) = error {
             if self.operation.kind == OperationKind::Update {
-                if !self.repeats_a_failure(&error) {
-                    self.reports.diagnose(None, Severity::Error, error.clone());
-                }
+                let error = if error.is_empty() {
+                    "the program failed, and said why by itself".to_owned()
+                } else {
+                    if !self.repeats_a_failure(&error) {
+                        self.reports.diagnose(None, Severity::Error, error.clone());
+                    }
+                    error
+                };
                 self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, true);
             } else {
                 of_no_update = Some(error);

@@ -705,6 +705,26 @@ pub struct Any {
     #[prost(bytes = "vec", tag = "2")]
     pub value: ::prost::alloc::vec::Vec<u8>,
 }
+/// Asks a plugin for the schema of its package.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SchemaRequest {
+    /// Version of the form of schemas; 0 for the only one.
+    #[prost(int32, tag = "1")]
+    pub version: i32,
+    /// The package that the plugin makes of a parameter; empty for its own.
+    #[prost(string, tag = "2")]
+    pub subpackage_name: ::prost::alloc::string::String,
+    /// That one's version.
+    #[prost(string, tag = "3")]
+    pub subpackage_version: ::prost::alloc::string::String,
+}
+/// The schema of a package.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SchemaResponse {
+    /// As JSON.
+    #[prost(bytes = "vec", tag = "1")]
+    pub schema: ::prost::alloc::vec::Vec<u8>,
+}
 /// A message of a plugin.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LogRequest {

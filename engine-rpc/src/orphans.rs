@@ -21,23 +21,23 @@ for group in $groups; do kill -KILL \"-$group\" 2>/dev/null; done
 exit 0";
 
 /// The shell that waits, and the pipe.
-pub(crate) struct OrphanWatch(Child);
+pub struct OrphanWatch(Child);
 
 impl OrphanWatch {
     /// Begins to wait. In a process group of its own: the terminal's Ctrl-C is not for it.
-    pub(crate) fn begin() -> std::io::Result<Self> {
+    pub fn begin() -> std::io::Result<Self> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", WATCH]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         command.process_group(0).spawn().map(Self)
     }
 
     /// A plugin has begun, with its process group.
-    pub(crate) fn began(&mut self, group: u32) {
+    pub fn began(&mut self, group: u32) {
         self.tell(&format!("+{group}\n"));
     }
 
     /// A plugin has ended.
-    pub(crate) fn ended(&mut self, group: u32) {
+    pub fn ended(&mut self, group: u32) {
         self.tell(&format!("-{group}\n"));
     }
 

@@ -1,4 +1,4 @@
-//! The connection to one plugin.
+//! The connection to one plugin, language hosts, or whoever else serves on this machine.
 
 use std::time::{Duration, Instant};
 
@@ -18,23 +18,23 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 tokio::task_local! {
     /// Where in a trace the call is that the task makes, if it is traced: it goes with each request.
-    pub(crate) static TRACE: Option<TraceContext>;
+    pub static TRACE: Option<TraceContext>;
 }
 
-/// A client of the provider protocol. Calls may be made side by side.
+/// A client of the services of `pulumirpc`. Calls may be made side by side.
 #[derive(Clone)]
-pub(crate) struct Client {
+pub struct Client {
     grpc: Grpc<Channel>,
 }
 
 impl Client {
     /// Connects to a port of this machine, again and again until the plugin is there.
-    pub(crate) async fn connect(port: u16) -> Result<Self, String> {
+    pub async fn connect(port: u16) -> Result<Self, String> {
         Self::connect_to(&format!("127.0.0.1:{port}")).await
     }
 
     /// Connects to a `host:port`, again and again until somebody is there.
-    pub(crate) async fn connect_to(address: &str) -> Result<Self, String> {
+    pub async fn connect_to(address: &str) -> Result<Self, String> {
         let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(|error| error.to_string())?;
         let endpoint = endpoint.http2_adaptive_window(true).tcp_nodelay(true);
         let begun = Instant::now();
@@ -53,7 +53,7 @@ impl Client {
     }
 
     /// Makes a call of `pulumirpc.ResourceProvider`.
-    pub(crate) async fn call<Asked: Message, Answer: Message + Default>(
+    pub async fn call<Asked: Message, Answer: Message + Default>(
         &self,
         method: &'static str,
         asked: &Asked,
@@ -62,18 +62,13 @@ impl Client {
     }
 
     /// Makes a call of one of the services of `pulumirpc`.
-    pub(crate) async fn call_of<Asked: Message, Answer: Message + Default>(
+    pub async fn call_of<Asked: Message, Answer: Message + Default>(
         &self,
         service: &'static str,
         method: &'static str,
         asked: &Asked,
     ) -> Result<Answer, Status> {
-        // Calls share the connection; this is a handle to it.
-        let mut grpc = self.grpc.clone();
-        grpc.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-        let path: PathAndQuery = format!("/pulumirpc.{service}/{method}")
-            .try_into()
-            .map_err(|_| Status::new(Code::Internal, format!("'{method}' is no method's name")))?;
+        let (mut grpc, path) = self.ready(service, method).await?;
         let mut request = Request::new(asked.encode_to_vec());
         if let Some(TraceContext { parent, state }) = TRACE.try_with(Clone::clone).ok().flatten() {
             for (name, text) in [("traceparent", Some(parent)), ("tracestate", state)] {
@@ -83,10 +78,38 @@ impl Client {
             }
         }
         let answer = grpc.unary(request, path, BytesCodec).await?;
-        Answer::decode(answer.into_inner()).map_err(|error| {
-            Status::new(Code::DataLoss, format!("the answer to {method} cannot be read: {}", why(&error)))
-        })
+        decoded(method, answer.into_inner())
     }
+
+    /// Makes a call whose answers come one after the other, each as it comes.
+    pub async fn stream_of<Asked: Message, Answer: Message + Default>(
+        &self,
+        service: &'static str,
+        method: &'static str,
+        asked: &Asked,
+        mut take: impl FnMut(Answer),
+    ) -> Result<(), Status> {
+        let (mut grpc, path) = self.ready(service, method).await?;
+        let answers = grpc.server_streaming(Request::new(asked.encode_to_vec()), path, BytesCodec).await?;
+        let mut answers = answers.into_inner();
+        while let Some(answer) = answers.message().await? {
+            take(decoded(method, answer)?);
+        }
+        Ok(())
+    }
+
+    /// A handle to the connection, which calls share, and the method's path.
+    async fn ready(&self, service: &str, method: &str) -> Result<(Grpc<Channel>, PathAndQuery), Status> {
+        let mut grpc = self.grpc.clone();
+        grpc.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+        let path = format!("/pulumirpc.{service}/{method}").try_into();
+        Ok((grpc, path.map_err(|_| Status::new(Code::Internal, format!("'{method}' is no method's name")))?))
+    }
+}
+
+fn decoded<Answer: Message + Default>(method: &str, answer: bytes::Bytes) -> Result<Answer, Status> {
+    Answer::decode(answer)
+        .map_err(|error| Status::new(Code::DataLoss, format!("the answer to {method} cannot be read: {}", why(&error))))
 }
 
 /// Why an answer cannot be decoded.

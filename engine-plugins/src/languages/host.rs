@@ -1,0 +1,226 @@
+//! One language host: its start, what it is asked, its end.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use maloko_core::wire::language as wire;
+use maloko_core::wire::provider::{HandshakeRequest, LogRequest, PluginInfo};
+use maloko_core::wire::{Kind, ListValue, NullValue, Struct, WireValue};
+use maloko_rpc::child::{Child, ChildCommand, Listener, Stream};
+use maloko_rpc::{Answers, Call, Client, OrphanWatch, Server};
+use prost::Message;
+use tokio::time::timeout;
+use tonic::{Code, Status};
+
+use super::find::{Found, executable, find};
+use super::{ForeignProgram, LanguageAbout};
+use crate::settings::PluginSettings;
+
+/// How long a host may take to answer `Cancel`.
+const CANCEL_LIMIT: Duration = Duration::from_secs(5);
+const SERVICE: &str = "LanguageRuntime";
+
+/// See the module's text.
+pub(super) struct Host {
+    client: Client,
+    /// `None` for one that somebody else started.
+    child: Option<Child>,
+    /// Its name, for messages.
+    name: String,
+    /// Its own version; empty when it does not say.
+    version: String,
+    /// What it calls back, where no run does.
+    _service: Option<Server>,
+}
+
+impl Host {
+    /// Starts the host of a program for a command that runs nothing.
+    pub(super) async fn for_command(
+        program: &ForeignProgram,
+        settings: &PluginSettings,
+        listener: Listener,
+    ) -> Result<Self, String> {
+        let service = Server::begin(&["pulumirpc.Engine"], Arc::new(CommandService(Arc::clone(&listener)))).await;
+        let service = service.map_err(|error| format!("no port can be had for the language's host: {error}"))?;
+        let mut host = Self::start(program, settings, service.address(), listener).await?;
+        host._service = Some(service);
+        Ok(host)
+    }
+
+    /// Starts the host of a program, or finds the one that runs already. `listener` is told what it prints.
+    pub(super) async fn start(
+        program: &ForeignProgram,
+        settings: &PluginSettings,
+        engine_address: &str,
+        listener: Listener,
+    ) -> Result<Self, String> {
+        let name = executable(&program.runtime);
+        let failed = |reason: String| format!("the language plugin '{name}' cannot be used: {reason}");
+        let (address, child) = match find(&program.runtime, settings)? {
+            Found::Attached(address) => (address, None),
+            Found::Program { command, .. } => {
+                let command = ChildCommand {
+                    program: command.program,
+                    arguments: vec![engine_address.into()],
+                    directory: program.directory.clone(),
+                    variables: settings.without_proxy(),
+                };
+                let orphans = OrphanWatch::begin();
+                let orphans =
+                    orphans.map_err(|error| failed(format!("/bin/sh cannot be started beside it: {error}")))?;
+                let orphans = Arc::new(Mutex::new(orphans));
+                let limit = settings.start_limit()?;
+                let (child, port) = Child::serving(&command, limit, &orphans, Some(listener)).await.map_err(failed)?;
+                (format!("127.0.0.1:{port}"), Some(child))
+            }
+        };
+        let mut host = Self {
+            client: Client::connect_to(&address)
+                .await
+                .map_err(|reason| format!("the language plugin '{name}': {reason}"))?,
+            child,
+            name,
+            version: String::new(),
+            _service: None,
+        };
+        if host.child.is_none() {
+            host.attach(program, engine_address).await?;
+        }
+        let info = host.client.call_of::<_, PluginInfo>(SERVICE, "GetPluginInfo", &()).await;
+        host.version = match info {
+            Ok(info) => info.version,
+            Err(status) if status.code() == Code::Unimplemented => String::new(),
+            Err(status) => {
+                let reason = host.refused("does not say its version", &status);
+                host.end().await;
+                return Err(reason);
+            }
+        };
+        Ok(host)
+    }
+
+    /// One that was started by somebody else learns the engine's address in no other way.
+    async fn attach(&self, program: &ForeignProgram, engine_address: &str) -> Result<(), String> {
+        let folder = |path: &std::path::Path| Some(path.display().to_string());
+        let greeting = HandshakeRequest {
+            engine_address: engine_address.to_owned(),
+            root_directory: folder(&program.root),
+            program_directory: folder(&program.directory),
+            ..HandshakeRequest::default()
+        };
+        let answer = self.client.call_of::<_, ()>(SERVICE, "Handshake", &greeting).await;
+        answer.map_err(|status| self.refused("cannot be attached to", &status))
+    }
+
+    /// Runs a program to its end.
+    pub(super) async fn run(&self, request: &wire::RunRequest) -> Result<wire::RunResponse, Status> {
+        self.client.call_of(SERVICE, "Run", request).await
+    }
+
+    /// Has it install what the program depends on. A host that knows nothing of that has nothing to install.
+    pub(super) async fn install(&self, program: &ForeignProgram, print: &Listener) -> Result<(), String> {
+        let asked = wire::InstallDependenciesRequest {
+            directory: program.directory.display().to_string(),
+            is_terminal: false,
+            info: Some(info(program)),
+            use_language_version_tools: false,
+        };
+        let take = |answer: wire::InstallDependenciesResponse| {
+            for (stream, bytes) in [(Stream::Out, answer.stdout), (Stream::Err, answer.stderr)] {
+                if !bytes.is_empty() {
+                    print(stream, String::from_utf8_lossy(&bytes).trim_end_matches('\n'));
+                }
+            }
+        };
+        match self.client.stream_of(SERVICE, "InstallDependencies", &asked, take).await {
+            Err(status) if status.code() == Code::Unimplemented => Ok(()),
+            answer => answer.map_err(|status| self.refused("cannot install the dependencies", &status)),
+        }
+    }
+
+    /// What runs the programs.
+    pub(super) async fn about(&self, program: &ForeignProgram) -> Result<LanguageAbout, String> {
+        let answer = self.client.call_of(SERVICE, "About", &wire::AboutRequest { info: Some(info(program)) }).await;
+        let about: wire::AboutResponse = match answer {
+            Err(status) if status.code() == Code::Unimplemented => wire::AboutResponse::default(),
+            answer => answer.map_err(|status| self.refused("does not say what runs programs", &status))?,
+        };
+        Ok(LanguageAbout {
+            host: self.child.as_ref().map_or_else(|| self.name.clone(), |child| child.program.clone()),
+            host_version: self.version.clone(),
+            executable: about.executable,
+            version: about.version,
+        })
+    }
+
+    /// Asks it to end what it does.
+    pub(super) async fn cancel(&self) {
+        drop(timeout(CANCEL_LIMIT, self.client.call_of::<(), ()>(SERVICE, "Cancel", &())).await);
+    }
+
+    /// Ends it with all that it started. One that somebody else started goes on.
+    pub(super) async fn end(&self) {
+        self.cancel().await;
+        if let Some(child) = &self.child {
+            child.end().await;
+        }
+    }
+
+    /// Why it did not answer: itself, or the end of its process.
+    pub(super) async fn refusal(&self, what: &str, status: &Status) -> String {
+        let is_lost = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal);
+        if is_lost
+            && let Some(child) = &self.child
+            && let Ok(Some(status)) = timeout(CANCEL_LIMIT / 10, child.ended()).await
+        {
+            return format!("the language plugin '{}' {what}: its process ended ({status})", self.name);
+        }
+        status.message().to_owned()
+    }
+
+    fn refused(&self, what: &str, status: &Status) -> String {
+        format!("the language plugin '{}' {what}: {}", self.name, status.message())
+    }
+}
+
+/// The program as hosts hear of it.
+pub(super) fn info(program: &ForeignProgram) -> wire::ProgramInfo {
+    let Some(Kind::Struct(options)) = wire_value(&program.options).kind else { return wire::ProgramInfo::default() };
+    wire::ProgramInfo {
+        root_directory: program.root.display().to_string(),
+        program_directory: program.directory.display().to_string(),
+        entry_point: program.entry_point.clone(),
+        options: Some(options),
+    }
+}
+
+/// A value of JSON as `google.protobuf.Value`.
+fn wire_value(value: &serde_json::Value) -> WireValue {
+    let kind = match value {
+        serde_json::Value::Null => Kind::Null(NullValue::Null as i32),
+        serde_json::Value::Bool(flag) => Kind::Bool(*flag),
+        serde_json::Value::Number(number) => Kind::Number(number.as_f64().unwrap_or_default()),
+        serde_json::Value::String(text) => Kind::String(text.clone()),
+        serde_json::Value::Array(items) => Kind::List(ListValue { values: items.iter().map(wire_value).collect() }),
+        serde_json::Value::Object(members) => Kind::Struct(Struct {
+            fields: members.iter().map(|(name, value)| (name.clone(), wire_value(value))).collect(),
+        }),
+    };
+    WireValue { kind: Some(kind) }
+}
+
+/// What hosts call back while a command runs no program: they say something, or look whether the engine is still there.
+struct CommandService(Listener);
+
+#[async_trait]
+impl Answers for CommandService {
+    async fn answer(&self, call: Call) -> Result<Vec<u8>, Status> {
+        if call.method != "Log" {
+            return Err(Status::unimplemented("no program runs"));
+        }
+        let message = LogRequest::decode(call.request).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        (self.0)(Stream::Err, message.message.trim_end());
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,134 @@
+//! Programs that run in a process of their own: found by the runtime of Pulumi.yaml, started, and served through a door of
+//! their run.
+//!
+//! Most languages have a host, `pulumi-language-NAME`, which builds the program, starts it and tells how it ended. A program in
+//! Go needs none: it is run, or built and run, as it is.
+
+mod binary;
+mod environment;
+mod find;
+mod host;
+mod run;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use maloko_core::event::Severity;
+use maloko_core::{Engine, ProgramEnd};
+use maloko_rpc::child::Listener;
+pub use maloko_rpc::child::Stream;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::settings::PluginSettings;
+use host::Host;
+
+/// A program of a runtime that the bindings do not run themselves.
+#[derive(Clone, Debug)]
+pub struct ForeignProgram {
+    /// `runtime` of Pulumi.yaml, such as `go` or `yaml`.
+    pub runtime: String,
+    /// Its options; an object.
+    pub options: serde_json::Value,
+    /// The folder of Pulumi.yaml.
+    pub root: PathBuf,
+    /// The program's folder.
+    pub directory: PathBuf,
+    /// The program's file in its folder; `.` for the folder itself.
+    pub entry_point: String,
+}
+
+impl ForeignProgram {
+    /// An option of the runtime that is a text.
+    fn option(&self, name: &str) -> Option<&str> {
+        self.options.get(name).and_then(serde_json::Value::as_str).filter(|text| !text.is_empty())
+    }
+}
+
+/// What runs the programs of a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LanguageAbout {
+    /// Where the host is.
+    pub host: String,
+    /// The host's own version; empty when it does not say.
+    pub host_version: String,
+    /// The executable that runs programs; empty when the host does not say.
+    pub executable: String,
+    /// That one's version.
+    pub version: String,
+}
+
+/// Runs a program to its end against the run of an engine, and says how it ended.
+pub async fn run_program(engine: Arc<Engine>, program: ForeignProgram, settings: PluginSettings) -> ProgramEnd {
+    let log = Arc::downgrade(&engine);
+    let listener: Listener = Arc::new(move |_, line| {
+        if let Some(engine) = log.upgrade() {
+            engine.log("", Severity::Output, line, false);
+        }
+    });
+    match on_threads(run::run(engine, program, settings, listener)).await {
+        Ok(end) => end,
+        Err(reason) => ProgramEnd { error: Some(reason), source: None },
+    }
+}
+
+/// Has a language's host install what a program depends on. `print` is told what the installation prints.
+pub async fn install_dependencies(
+    program: ForeignProgram,
+    settings: PluginSettings,
+    print: impl Fn(Stream, &str) + Send + Sync + 'static,
+) -> Result<(), String> {
+    let print: Listener = Arc::new(print);
+    on_threads(async move {
+        if binary::is_run_by_itself(&program) {
+            return binary::install(&program, &settings, print).await;
+        }
+        let host = Host::for_command(&program, &settings, Arc::clone(&print)).await?;
+        let installed = host.install(&program, &print).await;
+        host.end().await;
+        installed
+    })
+    .await?
+}
+
+/// What runs the programs of a language, from its host.
+pub async fn about(program: ForeignProgram, settings: PluginSettings) -> Result<LanguageAbout, String> {
+    on_threads(async move {
+        if binary::is_run_by_itself(&program) {
+            return binary::about(&program, &settings).await;
+        }
+        let host = Host::for_command(&program, &settings, Arc::new(|_, _| ())).await?;
+        let about = host.about(&program).await;
+        host.end().await;
+        about
+    })
+    .await?
+}
+
+/// Where the host of a runtime is, in words; nothing is started. The error says where it was looked for, and what helps.
+pub fn find_language_host(program: &ForeignProgram, settings: &PluginSettings) -> Result<String, String> {
+    if binary::is_run_by_itself(program) {
+        return binary::find(program, settings);
+    }
+    Ok(match find::find(&program.runtime, settings)? {
+        find::Found::Attached(address) => format!("one that runs already, at {address}"),
+        find::Found::Program { command, .. } => command.program.display().to_string(),
+    })
+}
+
+/// Does something on threads of its own, whichever executor waits for it; all of it ends when nobody waits any more.
+async fn on_threads<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+    struct Threads(Option<Runtime>);
+    impl Drop for Threads {
+        fn drop(&mut self) {
+            if let Some(runtime) = self.0.take() {
+                // Whoever drops this may be on a thread of another runtime, which must not wait.
+                runtime.shutdown_background();
+            }
+        }
+    }
+    let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("maloko-language").enable_all().build();
+    let threads = Threads(Some(runtime.map_err(|error| format!("no thread can be started for the program: {error}"))?));
+    let Some(runtime) = &threads.0 else { return Err("no thread can be started for the program".to_owned()) };
+    let task = runtime.spawn(work);
+    task.await.map_err(|error| format!("the program was given up, because maloko's own code failed: {error}"))
+}

@@ -1,0 +1,142 @@
+//! One run of a program in another process: the door of the run, the program or its host, and the end of both.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use maloko_core::wire::language::RunRequest;
+use maloko_core::{Engine, ProgramEnd};
+use maloko_rpc::ProgramDoor;
+use maloko_rpc::child::{Child, ChildCommand, Listener};
+use tempfile::TempDir;
+use tokio::time::{sleep, timeout};
+
+use super::host::{Host, info};
+use super::{ForeignProgram, binary, environment};
+use crate::settings::PluginSettings;
+
+/// How long a program may go on after its run was stopped, once no provider is called any more, before it is told to end.
+const TOLD_AFTER: Duration = Duration::from_secs(1);
+/// And how long after that, before it is ended.
+const ENDED_AFTER: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// See the module's text.
+pub(super) async fn run(
+    engine: Arc<Engine>,
+    program: ForeignProgram,
+    settings: PluginSettings,
+    listener: Listener,
+) -> ProgramEnd {
+    let error = attempt(&engine, &program, &settings, listener).await.err();
+    ProgramEnd { error, source: None }
+}
+
+async fn attempt(
+    engine: &Arc<Engine>,
+    program: &ForeignProgram,
+    settings: &PluginSettings,
+    listener: Listener,
+) -> Result<(), String> {
+    let door = ProgramDoor::open(engine).await;
+    // It is closed last of all: hosts look whether the engine is there, and end when it is not.
+    let door = door.map_err(|error| format!("no port can be had for the program: {error}"))?;
+    if binary::is_run_by_itself(program) {
+        run_binary(engine, program, settings, &door, listener).await?;
+    } else {
+        run_in_host(engine, program, settings, &door, listener).await?;
+    }
+    if door.is_used() {
+        return Ok(());
+    }
+    Err("the program ended well without asking the engine for anything, not even for its stack: it most likely never ran. \
+         Nothing is deleted for that; `maloko destroy` deletes the stack's resources"
+        .to_owned())
+}
+
+async fn run_binary(
+    engine: &Arc<Engine>,
+    program: &ForeignProgram,
+    settings: &PluginSettings,
+    door: &ProgramDoor,
+    listener: Listener,
+) -> Result<(), String> {
+    let folder =
+        TempDir::new().map_err(|error| format!("there is no folder for the program that is built: {error}"))?;
+    let file = binary::built(program, settings, folder.path(), &listener).await?;
+    let mut variables = environment::variables(engine, program, door.address());
+    variables.extend(settings.without_proxy());
+    let command =
+        ChildCommand { program: file, arguments: Vec::new(), directory: program.directory.clone(), variables };
+    let child =
+        Child::begin(&command, &binary::watch()?, Some(listener)).map_err(|reason| format!("the program: {reason}"))?;
+    let ended = tokio::select! {
+        status = child.ended() => binary::outcome(status),
+        () = stopped_for(engine, TOLD_AFTER + ENDED_AFTER) => Err(did_not_end()),
+    };
+    child.end().await;
+    ended
+}
+
+async fn run_in_host(
+    engine: &Arc<Engine>,
+    program: &ForeignProgram,
+    settings: &PluginSettings,
+    door: &ProgramDoor,
+    listener: Listener,
+) -> Result<(), String> {
+    let host = Host::start(program, settings, door.address(), listener).await?;
+    let request = request(engine, program, door.address());
+    let answer = {
+        let mut running = std::pin::pin!(host.run(&request));
+        tokio::select! {
+            answer = &mut running => Some(answer),
+            () = stopped_for(engine, TOLD_AFTER) => {
+                host.cancel().await;
+                timeout(ENDED_AFTER, running).await.ok()
+            }
+        }
+    };
+    let ended = match answer {
+        Some(Ok(answer)) if answer.bail => Err(String::new()),
+        Some(Ok(answer)) if answer.error.is_empty() => Ok(()),
+        Some(Ok(answer)) => Err(format!("an unhandled error occurred: {}", answer.error)),
+        Some(Err(status)) => Err(host.refusal("failed while the program ran", &status).await),
+        None => Err(did_not_end()),
+    };
+    host.end().await;
+    ended
+}
+
+fn did_not_end() -> String {
+    let seconds = (TOLD_AFTER + ENDED_AFTER).as_secs();
+    format!("the program did not end within {seconds} seconds after the run was stopped, and was ended")
+}
+
+/// Resolves when a run was stopped and no provider was called for so long since: the program had its chance to notice.
+async fn stopped_for(engine: &Engine, limit: Duration) {
+    engine.stopped().await;
+    let mut quiet = Duration::ZERO;
+    while quiet < limit {
+        sleep(LOOK).await;
+        quiet = if engine.calls_in_flight().is_empty() { quiet + LOOK } else { Duration::ZERO };
+    }
+}
+
+fn request(engine: &Engine, program: &ForeignProgram, address: &str) -> RunRequest {
+    let operation = engine.operation();
+    RunRequest {
+        project: operation.project.clone(),
+        stack: operation.stack.clone(),
+        pwd: program.directory.display().to_string(),
+        program: program.entry_point.clone(),
+        args: Vec::new(),
+        config: operation.plain_config(),
+        dry_run: operation.dry_run,
+        parallel: operation.calls_at_once(),
+        monitor_address: address.to_owned(),
+        config_secret_keys: operation.secret_keys(),
+        organization: operation.organization.clone(),
+        info: Some(info(program)),
+        loader_target: address.to_owned(),
+    }
+}

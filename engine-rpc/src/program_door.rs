@@ -1,0 +1,160 @@
+//! The door of a run for a program in another process: the resource monitor, the engine service, and the schemas of packages.
+//!
+//! Each run has its own server, so that nobody has to say which run a request is of. A program may connect as often as it
+//! likes. The protocol has no token: whoever can reach the port on this machine while the program runs can register
+//! resources (docs/internals/programs-of-other-languages.md).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use async_trait::async_trait;
+use prost::Message;
+use tonic::Status;
+
+use maloko_core::Engine;
+use maloko_core::plugin::{MONITOR_METHODS, PackageParameter, PackageRequest, PluginClient};
+use maloko_core::wire::RootResource;
+use maloko_core::wire::language::{GetSchemaRequest, GetSchemaResponse, SchemaParameter};
+
+use crate::lock;
+use crate::server::{Answers, Call, Server, not_served};
+
+const ENGINE: &str = "pulumirpc.Engine";
+const MONITOR: &str = "pulumirpc.ResourceMonitor";
+const LOADER: &str = "codegen.Loader";
+
+/// The methods of the engine service that the run itself answers.
+const ENGINE_METHODS: [&str; 3] = ["Log", "RequirePulumiVersion", "StartDebugging"];
+
+/// See the module's text. It is closed when this is dropped.
+pub struct ProgramDoor {
+    server: Server,
+    is_used: Arc<AtomicBool>,
+}
+
+/// Where the end of the program stands, which a program may announce once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shutdown {
+    /// It registers resources.
+    NotAsked,
+    /// It has announced its end; what follows its last registration is being done.
+    Waiting,
+    /// All is done: nobody may register anything any more.
+    Answered,
+}
+
+struct Door {
+    engine: Weak<Engine>,
+    root: Mutex<Option<String>>,
+    shutdown: Mutex<Shutdown>,
+    is_used: Arc<AtomicBool>,
+}
+
+impl ProgramDoor {
+    /// Opens the door of a run, on a port of this machine alone. Needs a tokio runtime with IO.
+    pub async fn open(engine: &Arc<Engine>) -> std::io::Result<Self> {
+        let is_used = Arc::<AtomicBool>::default();
+        let door = Door {
+            engine: Arc::downgrade(engine),
+            root: Mutex::default(),
+            shutdown: Mutex::new(Shutdown::NotAsked),
+            is_used: Arc::clone(&is_used),
+        };
+        Ok(Self { server: Server::begin(&[ENGINE, MONITOR, LOADER], Arc::new(door)).await?, is_used })
+    }
+
+    /// `host:port` of all its services.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        self.server.address()
+    }
+
+    /// Has anybody asked the resource monitor for something? Every SDK does, for the stack itself.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl Answers for Door {
+    async fn answer(&self, call: Call) -> Result<Vec<u8>, Status> {
+        let Call { service, method, request } = call;
+        let engine = self.engine.upgrade().ok_or_else(|| Status::unavailable("the run is over"))?;
+        if service == MONITOR {
+            self.is_used.store(true, Ordering::Relaxed);
+        }
+        match (service.as_str(), method.as_str()) {
+            (ENGINE, "SetRootResource") => {
+                let root = RootResource::decode(request).map_err(|error| unreadable(&method, &error))?;
+                *lock(&self.root) = Some(root.urn);
+                Ok(Vec::new())
+            }
+            (ENGINE, "GetRootResource") => {
+                let root = lock(&self.root).clone();
+                match root {
+                    Some(urn) => Ok(RootResource { urn }.encode_to_vec()),
+                    None => ask(&*engine, &method, &request).await,
+                }
+            }
+            (ENGINE, known) if ENGINE_METHODS.contains(&known) => ask(&*engine, known, &request).await,
+            (MONITOR, "SignalAndWaitForShutdown") => self.shut_down(&*engine, &request).await,
+            (MONITOR, known) if MONITOR_METHODS.contains(&known) => {
+                if *lock(&self.shutdown) == Shutdown::Answered {
+                    return Err(Status::unavailable("the program has ended, and what it registers now comes too late"));
+                }
+                ask(&*engine, known, &request).await
+            }
+            (LOADER, "GetSchema") => schema(&engine, &request).await,
+            _ => Err(not_served(&format!("/{service}/{method}"))),
+        }
+    }
+}
+
+impl Door {
+    /// Does what follows the last registration, while the program still runs: its hooks may be called for that.
+    async fn shut_down(&self, engine: &dyn PluginClient, request: &[u8]) -> Result<Vec<u8>, Status> {
+        match std::mem::replace(&mut *lock(&self.shutdown), Shutdown::Waiting) {
+            Shutdown::NotAsked => {}
+            Shutdown::Waiting => return Err(Status::already_exists("already waiting for shutdown")),
+            Shutdown::Answered => {
+                *lock(&self.shutdown) = Shutdown::Answered;
+                return Err(Status::unavailable("the run is over"));
+            }
+        }
+        let answer = ask(engine, "SignalAndWaitForShutdown", request).await;
+        *lock(&self.shutdown) = Shutdown::Answered;
+        answer
+    }
+}
+
+async fn ask(engine: &dyn PluginClient, method: &str, request: &[u8]) -> Result<Vec<u8>, Status> {
+    let answer = engine.answer(method, request).await;
+    answer.map_err(|(code, message)| Status::new(code.into(), message))
+}
+
+fn unreadable(method: &str, error: &prost::DecodeError) -> Status {
+    Status::invalid_argument(format!("the request '{method}' cannot be decoded: {error}"))
+}
+
+async fn schema(engine: &Engine, request: &[u8]) -> Result<Vec<u8>, Status> {
+    let asked = GetSchemaRequest::decode(request).map_err(|error| unreadable("GetSchema", &error))?;
+    let package = match asked.parameterization {
+        None => PackageRequest {
+            name: asked.package,
+            version: asked.version,
+            download_url: asked.download_url,
+            ..PackageRequest::default()
+        },
+        Some(SchemaParameter { name, version, value }) => PackageRequest {
+            name,
+            version,
+            download_url: asked.download_url,
+            parameter: Some(PackageParameter { plugin: asked.package, version: asked.version, value }),
+            ..PackageRequest::default()
+        },
+    };
+    let schema = engine.operation().plugins.0.schema(&package).await;
+    let schema = schema.map_err(|error| Status::unknown(error.message.to_string()))?;
+    Ok(GetSchemaResponse { schema: schema.to_vec() }.encode_to_vec())
+}
