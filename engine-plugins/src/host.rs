@@ -36,10 +36,13 @@ pub struct Plugins {
 
 /// The schemas that were asked for, by package.
 #[derive(Default)]
-struct Schemas(Mutex<BTreeMap<PackageRequest, Arc<OnceCell<Arc<[u8]>>>>>);
+struct Schemas(Mutex<BTreeMap<PackageRequest, Arc<OnceCell<Schema>>>>);
+
+/// JSON.
+type Schema = Arc<[u8]>;
 
 impl Schemas {
-    fn of(&self, package: &PackageRequest) -> Arc<OnceCell<Arc<[u8]>>> {
+    fn of(&self, package: &PackageRequest) -> Arc<OnceCell<Schema>> {
         Arc::clone(lock(&self.0).entry(package.clone()).or_default())
     }
 }

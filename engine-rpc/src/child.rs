@@ -208,14 +208,24 @@ impl Child {
         if text.is_empty() { String::new() } else { format!("\nIt printed:\n{text}") }
     }
 
+    /// Asks it, and what it started, to end.
+    pub fn interrupt(&self) {
+        self.signal(Signal::INT);
+    }
+
     /// Interrupts it and what it started, and kills what is left after a while.
     pub async fn end(&self) {
+        self.end_within(END_LIMIT).await;
+    }
+
+    /// As [`Child::end`], with a limit of one's own.
+    pub async fn end_within(&self, limit: Duration) {
         let spawned = lock(&self.spawned).take();
         if let Some(mut spawned) = spawned
             && let Ok(None) = spawned.try_wait()
         {
             self.signal(Signal::INT);
-            if timeout(END_LIMIT, spawned.wait()).await.is_err() {
+            if timeout(limit, spawned.wait()).await.is_err() {
                 self.signal(Signal::KILL);
                 drop(spawned.wait().await);
             }

@@ -114,12 +114,12 @@ impl Answers for Door {
 impl Door {
     /// Does what follows the last registration, while the program still runs: its hooks may be called for that.
     async fn shut_down(&self, engine: &dyn PluginClient, request: &[u8]) -> Result<Vec<u8>, Status> {
-        match std::mem::replace(&mut *lock(&self.shutdown), Shutdown::Waiting) {
-            Shutdown::NotAsked => {}
-            Shutdown::Waiting => return Err(Status::already_exists("already waiting for shutdown")),
-            Shutdown::Answered => {
-                *lock(&self.shutdown) = Shutdown::Answered;
-                return Err(Status::unavailable("the run is over"));
+        {
+            let mut shutdown = lock(&self.shutdown);
+            match *shutdown {
+                Shutdown::NotAsked => *shutdown = Shutdown::Waiting,
+                Shutdown::Waiting => return Err(Status::already_exists("already waiting for shutdown")),
+                Shutdown::Answered => return Err(Status::unavailable("the run is over")),
             }
         }
         let answer = ask(engine, "SignalAndWaitForShutdown", request).await;

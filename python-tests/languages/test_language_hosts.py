@@ -42,7 +42,9 @@ class Scripted:
         return self.run("up", "--yes", "--skip-preview", code=code, **environment)
 
     def seen(self, what: str | None = None) -> list[dict[str, Any]]:
-        notes = [json.loads(line) for line in self.seen_file.read_text().splitlines()] if self.seen_file.exists() else []
+        notes = (
+            [json.loads(line) for line in self.seen_file.read_text().splitlines()] if self.seen_file.exists() else []
+        )
         return [note for note in notes if what in (None, note["what"])]
 
     def names(self) -> list[str]:
@@ -194,7 +196,10 @@ def test_what_is_no_message_and_what_is_no_method_is_refused_and_the_run_goes_on
 
 def test_the_root_resource_is_the_one_that_the_program_set(scripted: Scripted) -> None:
     scripted.up(["root_resource"], STACK, ["root_resource"], SIGNAL)
-    assert [note["urn"] for note in scripted.seen("root")] == ["", "urn:pulumi:dev::trial::pulumi:pulumi:Stack::trial-dev"]
+    assert [note["urn"] for note in scripted.seen("root")] == [
+        "",
+        "urn:pulumi:dev::trial::pulumi:pulumi:Stack::trial-dev",
+    ]
 
 
 def test_a_host_that_lacks_what_is_not_needed_works(scripted: Scripted) -> None:
@@ -243,12 +248,19 @@ def test_hosts_are_looked_for_in_the_project_and_among_the_installed_plugins(scr
 def test_a_host_that_runs_already_is_attached_to(scripted: Scripted) -> None:
     scripted.steps(STACK, ["resource", "a"], SIGNAL)
     environment = {**os.environ, **scripted.environment}
-    with subprocess.Popen([sys.executable, str(HOST), "nowhere"], stdout=subprocess.PIPE, text=True, env=environment) as host:
+    with subprocess.Popen(
+        [sys.executable, str(HOST), "nowhere"], stdout=subprocess.PIPE, text=True, env=environment
+    ) as host:
         assert host.stdout is not None
         port = host.stdout.readline().strip()
         # Its last argument is no engine's address: it needs one that it is told.
         scripted.project.run(
-            "up", "--yes", "--skip-preview", code=None, PULUMI_DEBUG_LANGUAGES=f"scripted:{port}", **scripted.environment
+            "up",
+            "--yes",
+            "--skip-preview",
+            code=None,
+            PULUMI_DEBUG_LANGUAGES=f"scripted:{port}",
+            **scripted.environment,
         )
         assert scripted.seen("Handshake")[0]["root"] == str(scripted.project.directory)
         assert host.poll() is None

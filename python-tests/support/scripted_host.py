@@ -80,8 +80,10 @@ class Program:
     def large(self, size: int) -> None:
         """Registers a component with a text of so many bytes."""
         values = struct_pb2.Struct()
-        values["text"] = "x" * size
-        asked = resource_pb2.RegisterResourceRequest(type="test:index:Group", name="large", parent=self.root, object=values)
+        values["text"] = "x" * int(size)
+        asked = resource_pb2.RegisterResourceRequest(
+            type="test:index:Group", name="large", parent=self.root, object=values
+        )
         self.monitor.RegisterResource(asked)
 
     def outputs(self, values: dict[str, Any]) -> None:
@@ -127,17 +129,20 @@ class Program:
 
     def lines(self, length: int) -> None:
         """Prints a long line."""
-        self.print("y" * length + "\n")
+        self.print("y" * int(length) + "\n")
 
     def sleep(self, seconds: float) -> None:
         note("sleeps")
         time.sleep(seconds)
 
     def variables(self) -> None:
-        note("variables", **{key: value for key, value in os.environ.items() if "PULUMI" in key or "proxy" in key.lower()})
+        note(
+            "variables",
+            **{key: value for key, value in os.environ.items() if "PULUMI" in key or "proxy" in key.lower()},
+        )
 
     def exit(self, code: int) -> None:
-        os._exit(code)
+        os._exit(int(code))
 
     def kill(self) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -208,7 +213,9 @@ def serve() -> None:
     port = server.add_insecure_port(f"127.0.0.1:{os.environ.get('SCRIPTED_PORT', '0')}")
     server.start()
     print(port, flush=True)
-    signal.signal(signal.SIGINT, lambda *_: os._exit(0) if "SIGINT" not in os.environ.get("SCRIPTED_IGNORES", "") else None)
+    signal.signal(
+        signal.SIGINT, lambda *_: os._exit(0) if "SIGINT" not in os.environ.get("SCRIPTED_IGNORES", "") else None
+    )
     note("begins", directory=os.getcwd(), arguments=len(sys.argv) - 1, process=os.getpid())
     server.wait_for_termination()
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use maloko_plugins::languages::{self, Stream};
 
@@ -75,10 +76,10 @@ async fn by_host(context: &Context, project: &Project) -> Result<()> {
     let program = program::foreign(project, &project.program()?);
     context.console.line("Installing dependencies...");
     let console = context.console.clone();
-    let print = move |stream, line: &str| match stream {
+    let print = Arc::new(move |stream, line: &str| match stream {
         Stream::Out => console.line(line),
         Stream::Err => console.note(line),
-    };
+    });
     let installed = languages::install_dependencies(program, plugins::settings(context, project), print).await;
     installed.map_err(Failure::configuration)?;
     context.console.line("Finished installing dependencies");

@@ -34,6 +34,30 @@ pub(super) struct Host {
     _service: Option<Server>,
 }
 
+/// What a host calls back.
+pub(super) enum CalledBack<'a> {
+    /// The door of a run, by its address.
+    ByRun(&'a str),
+    /// A server for this host alone.
+    ByCommand(Server),
+}
+
+impl CalledBack<'_> {
+    fn address(&self) -> String {
+        match self {
+            Self::ByRun(address) => (*address).to_owned(),
+            Self::ByCommand(server) => server.address().to_owned(),
+        }
+    }
+
+    fn into_server(self) -> Option<Server> {
+        match self {
+            Self::ByRun(_) => None,
+            Self::ByCommand(server) => Some(server),
+        }
+    }
+}
+
 impl Host {
     /// Starts the host of a program for a command that runs nothing.
     pub(super) async fn for_command(
@@ -43,18 +67,17 @@ impl Host {
     ) -> Result<Self, String> {
         let service = Server::begin(&["pulumirpc.Engine"], Arc::new(CommandService(Arc::clone(&listener)))).await;
         let service = service.map_err(|error| format!("no port can be had for the language's host: {error}"))?;
-        let mut host = Self::start(program, settings, service.address(), listener).await?;
-        host._service = Some(service);
-        Ok(host)
+        Self::start(program, settings, CalledBack::ByCommand(service), listener).await
     }
 
     /// Starts the host of a program, or finds the one that runs already. `listener` is told what it prints.
     pub(super) async fn start(
         program: &ForeignProgram,
         settings: &PluginSettings,
-        engine_address: &str,
+        called_back: CalledBack<'_>,
         listener: Listener,
     ) -> Result<Self, String> {
+        let engine_address = called_back.address();
         let name = executable(&program.runtime);
         let failed = |reason: String| format!("the language plugin '{name}' cannot be used: {reason}");
         let (address, child) = match find(&program.runtime, settings)? {
@@ -62,7 +85,7 @@ impl Host {
             Found::Program { command, .. } => {
                 let command = ChildCommand {
                     program: command.program,
-                    arguments: vec![engine_address.into()],
+                    arguments: vec![engine_address.clone().into()],
                     directory: program.directory.clone(),
                     variables: settings.without_proxy(),
                 };
@@ -82,10 +105,10 @@ impl Host {
             child,
             name,
             version: String::new(),
-            _service: None,
+            _service: called_back.into_server(),
         };
         if host.child.is_none() {
-            host.attach(program, engine_address).await?;
+            host.attach(program, &engine_address).await?;
         }
         let info = host.client.call_of::<_, PluginInfo>(SERVICE, "GetPluginInfo", &()).await;
         host.version = match info {
@@ -164,6 +187,13 @@ impl Host {
         self.cancel().await;
         if let Some(child) = &self.child {
             child.end().await;
+        }
+    }
+
+    /// Ends one that was told to cancel, and did not.
+    pub(super) async fn kill_soon(&self, limit: Duration) {
+        if let Some(child) = &self.child {
+            child.end_within(limit).await;
         }
     }
 

@@ -13,11 +13,13 @@ mod run;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use maloko_core::event::Severity;
 use maloko_core::{Engine, ProgramEnd};
 use maloko_rpc::child::Listener;
 pub use maloko_rpc::child::Stream;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::settings::PluginSettings;
 use host::Host;
@@ -58,26 +60,31 @@ pub struct LanguageAbout {
 }
 
 /// Runs a program to its end against the run of an engine, and says how it ended.
-pub async fn run_program(engine: Arc<Engine>, program: ForeignProgram, settings: PluginSettings) -> ProgramEnd {
+pub fn run_program(
+    engine: Arc<Engine>,
+    program: ForeignProgram,
+    settings: PluginSettings,
+) -> BoxFuture<'static, ProgramEnd> {
     let log = Arc::downgrade(&engine);
     let listener: Listener = Arc::new(move |_, line| {
         if let Some(engine) = log.upgrade() {
             engine.log("", Severity::Output, line, false);
         }
     });
-    match on_threads(run::run(engine, program, settings, listener)).await {
-        Ok(end) => end,
-        Err(reason) => ProgramEnd { error: Some(reason), source: None },
-    }
+    Box::pin(async move {
+        match on_threads(run::run(engine, program, settings, listener)).await {
+            Ok(end) => end,
+            Err(reason) => ProgramEnd { error: Some(reason), source: None },
+        }
+    })
 }
 
 /// Has a language's host install what a program depends on. `print` is told what the installation prints.
-pub async fn install_dependencies(
+pub fn install_dependencies(
     program: ForeignProgram,
     settings: PluginSettings,
-    print: impl Fn(Stream, &str) + Send + Sync + 'static,
-) -> Result<(), String> {
-    let print: Listener = Arc::new(print);
+    print: Listener,
+) -> BoxFuture<'static, Result<(), String>> {
     on_threads(async move {
         if binary::is_run_by_itself(&program) {
             return binary::install(&program, &settings, print).await;
@@ -87,11 +94,12 @@ pub async fn install_dependencies(
         host.end().await;
         installed
     })
-    .await?
+    .map(std::result::Result::flatten)
+    .boxed()
 }
 
 /// What runs the programs of a language, from its host.
-pub async fn about(program: ForeignProgram, settings: PluginSettings) -> Result<LanguageAbout, String> {
+pub fn about(program: ForeignProgram, settings: PluginSettings) -> BoxFuture<'static, Result<LanguageAbout, String>> {
     on_threads(async move {
         if binary::is_run_by_itself(&program) {
             return binary::about(&program, &settings).await;
@@ -101,7 +109,8 @@ pub async fn about(program: ForeignProgram, settings: PluginSettings) -> Result<
         host.end().await;
         about
     })
-    .await?
+    .map(std::result::Result::flatten)
+    .boxed()
 }
 
 /// Where the host of a runtime is, in words; nothing is started. The error says where it was looked for, and what helps.
@@ -116,19 +125,34 @@ pub fn find_language_host(program: &ForeignProgram, settings: &PluginSettings) -
 }
 
 /// Does something on threads of its own, whichever executor waits for it; all of it ends when nobody waits any more.
-async fn on_threads<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
-    struct Threads(Option<Runtime>);
-    impl Drop for Threads {
-        fn drop(&mut self) {
-            if let Some(runtime) = self.0.take() {
-                // Whoever drops this may be on a thread of another runtime, which must not wait.
-                runtime.shutdown_background();
-            }
+fn on_threads<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> BoxFuture<'static, Result<T, String>> {
+    // Erased: those who wait for it are large, and a compiler would look through all of them.
+    Box::pin(async move {
+        let begun = begin_threads();
+        let threads = begun.map_err(|error| format!("no thread can be started for the program: {error}"))?;
+        let task = threads.handle.spawn(work);
+        task.await.map_err(|error| format!("the program was given up, because maloko's own code failed: {error}"))
+    })
+}
+
+/// Threads that end, with all that they do, when this is dropped.
+struct Threads {
+    handle: Handle,
+    runtime: Option<Runtime>,
+}
+
+fn begin_threads() -> std::io::Result<Threads> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("maloko-language").enable_all().build()?;
+    Ok(Threads { handle: runtime.handle().clone(), runtime: Some(runtime) })
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Whoever drops this may be on a thread of another runtime, which must not wait.
+            runtime.shutdown_background();
         }
     }
-    let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("maloko-language").enable_all().build();
-    let threads = Threads(Some(runtime.map_err(|error| format!("no thread can be started for the program: {error}"))?));
-    let Some(runtime) = &threads.0 else { return Err("no thread can be started for the program".to_owned()) };
-    let task = runtime.spawn(work);
-    task.await.map_err(|error| format!("the program was given up, because maloko's own code failed: {error}"))
 }

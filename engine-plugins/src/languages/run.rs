@@ -10,14 +10,15 @@ use maloko_rpc::child::{Child, ChildCommand, Listener};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use super::host::{Host, info};
+use super::host::{CalledBack, Host, info};
 use super::{ForeignProgram, binary, environment};
 use crate::settings::PluginSettings;
 
 /// How long a program may go on after its run was stopped, once no provider is called any more, before it is told to end.
 const TOLD_AFTER: Duration = Duration::from_secs(1);
-/// And how long after that, before it is ended.
+/// And how long after that, before it is interrupted, and killed. All of it is over before the command gives the program up.
 const ENDED_AFTER: Duration = Duration::from_secs(2);
+const KILLED_AFTER: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// See the module's text.
@@ -70,11 +71,14 @@ async fn run_binary(
     let child =
         Child::begin(&command, &binary::watch()?, Some(listener)).map_err(|reason| format!("the program: {reason}"))?;
     let ended = tokio::select! {
-        status = child.ended() => binary::outcome(status),
-        () = stopped_for(engine, TOLD_AFTER + ENDED_AFTER) => Err(did_not_end()),
+        status = child.ended() => Some(status),
+        () = stopped_for(engine, TOLD_AFTER) => {
+            child.interrupt();
+            timeout(ENDED_AFTER, child.ended()).await.ok()
+        }
     };
-    child.end().await;
-    ended
+    child.end_within(KILLED_AFTER).await;
+    ended.map_or_else(|| Err(did_not_end()), binary::outcome)
 }
 
 async fn run_in_host(
@@ -84,7 +88,7 @@ async fn run_in_host(
     door: &ProgramDoor,
     listener: Listener,
 ) -> Result<(), String> {
-    let host = Host::start(program, settings, door.address(), listener).await?;
+    let host = Host::start(program, settings, CalledBack::ByRun(door.address()), listener).await?;
     let request = request(engine, program, door.address());
     let answer = {
         let mut running = std::pin::pin!(host.run(&request));
@@ -96,12 +100,15 @@ async fn run_in_host(
             }
         }
     };
+    let Some(answer) = answer else {
+        host.kill_soon(KILLED_AFTER).await;
+        return Err(did_not_end());
+    };
     let ended = match answer {
-        Some(Ok(answer)) if answer.bail => Err(String::new()),
-        Some(Ok(answer)) if answer.error.is_empty() => Ok(()),
-        Some(Ok(answer)) => Err(format!("an unhandled error occurred: {}", answer.error)),
-        Some(Err(status)) => Err(host.refusal("failed while the program ran", &status).await),
-        None => Err(did_not_end()),
+        Ok(answer) if answer.bail => Err(String::new()),
+        Ok(answer) if answer.error.is_empty() => Ok(()),
+        Ok(answer) => Err(format!("an unhandled error occurred: {}", answer.error)),
+        Err(status) => Err(host.refusal("failed while the program ran", &status).await),
     };
     host.end().await;
     ended
@@ -109,7 +116,7 @@ async fn run_in_host(
 
 fn did_not_end() -> String {
     let seconds = (TOLD_AFTER + ENDED_AFTER).as_secs();
-    format!("the program did not end within {seconds} seconds after the run was stopped, and was ended")
+    format!("the program did not end within {seconds} seconds after the run was stopped, and was killed")
 }
 
 /// Resolves when a run was stopped and no provider was called for so long since: the program had its chance to notice.
