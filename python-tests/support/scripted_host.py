@@ -1,11 +1,11 @@
 """A language host whose program is a list of steps: `runtime: {name: scripted, options: {steps: [...]}}`.
 
-A step is `[word, argument]`; the words are the methods of `Program`. What the host is asked goes to the file that SCRIPTED_SEEN names,
-one JSON object per line. SCRIPTED_START=dies|talks|hangs: what it does before it tells its port. SCRIPTED_LACKS: its methods that
-are not there, with commas between them.
+A step is `[word, argument]`; the words are the methods of `Program`. What the host is asked goes to the file that
+SCRIPTED_SEEN names, one JSON object per line. SCRIPTED_START=dies|talks|hangs: what it does before it tells its port.
+SCRIPTED_LACKS: its methods that are not there, with commas between them.
 
-As a program of its own (`python scripted_host.py program STEPS`) it takes the steps from its arguments and the addresses from its
-environment, as programs in Go do.
+As a program of its own (`python scripted_host.py program STEPS`) it takes its steps from its arguments, and the addresses
+from its environment, as programs in Go do.
 """
 
 import json
@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent import futures
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -34,11 +35,11 @@ LARGE = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message
 
 def note(what: str, **more: Any) -> None:
     if seen := os.environ.get("SCRIPTED_SEEN"):
-        with open(seen, "a") as file:
+        with Path(seen).open("a") as file:
             file.write(json.dumps({"what": what, **more}) + "\n")
 
 
-class Ended(Exception):
+class EndError(Exception):
     """The program ends here."""
 
     def __init__(self, error: str = "", *, bail: bool = False) -> None:
@@ -59,7 +60,7 @@ class Program:
             except grpc.RpcError as error:
                 note(f"{word} failed", code=error.code().name, details=error.details())
                 if word in ("stack", "resource"):
-                    raise Ended(f"{word}: {error.code().name}") from None
+                    raise EndError(f"{word}: {error.code().name}") from None
 
     def stack(self) -> None:
         name = f"{self.project}-{self.stack_name}"
@@ -148,10 +149,10 @@ class Program:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def bail(self) -> None:
-        raise Ended(bail=True)
+        raise EndError(bail=True)
 
     def error(self, text: str) -> None:
-        raise Ended(text)
+        raise EndError(text)
 
 
 class Host(language_pb2_grpc.LanguageRuntimeServicer):
@@ -181,7 +182,7 @@ class Host(language_pb2_grpc.LanguageRuntimeServicer):
         program = Program(request.monitor_address, sys.argv[-1], request.project, request.stack)
         try:
             program.run(json_format.MessageToDict(request.info.options).get("steps", []))
-        except Ended as end:
+        except EndError as end:
             if end.error.startswith("rpc: "):
                 context.abort(grpc.StatusCode.INTERNAL, end.error.removeprefix("rpc: "))
             return language_pb2.RunResponse(error=end.error, bail=end.bail)
@@ -193,7 +194,7 @@ def by_itself() -> None:
     program = Program(place["PULUMI_MONITOR"], place["PULUMI_ENGINE"], place["PULUMI_PROJECT"], place["PULUMI_STACK"])
     try:
         program.run(json.loads(sys.argv[2]))
-    except Ended as end:
+    except EndError as end:
         print(end.error, file=sys.stderr)
         sys.exit(32 if end.bail else 1)
 
@@ -216,7 +217,7 @@ def serve() -> None:
     signal.signal(
         signal.SIGINT, lambda *_: os._exit(0) if "SIGINT" not in os.environ.get("SCRIPTED_IGNORES", "") else None
     )
-    note("begins", directory=os.getcwd(), arguments=len(sys.argv) - 1, process=os.getpid())
+    note("begins", directory=str(Path.cwd()), arguments=len(sys.argv) - 1, process=os.getpid())
     server.wait_for_termination()
 
 
