@@ -4,7 +4,7 @@ A step is `[word, argument]`; the words are the methods of `Program`. What the h
 SCRIPTED_SEEN names, one JSON object per line. SCRIPTED_START=dies|talks|hangs: what it does before it tells its port.
 SCRIPTED_LACKS: its methods that are not there, with commas between them.
 
-As a program of its own (`python scripted_host.py program STEPS`) it takes its steps from its arguments, and the addresses
+As a program of its own (`python scripted_host.py program STEPS`) it takes its steps from its arguments, and addresses
 from its environment, as programs in Go do.
 """
 

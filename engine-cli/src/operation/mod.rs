@@ -1,6 +1,5 @@
 //! `up`, `preview`, `refresh`, `destroy` and `import`.
 
-mod constructors;
 mod generated;
 mod handover;
 mod import;
@@ -9,7 +8,6 @@ mod interrupts;
 mod load;
 mod outcome_file;
 mod own_process;
-mod packages;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;
@@ -17,7 +15,6 @@ mod preview_pass;
 pub(crate) mod program;
 mod request;
 mod run;
-mod source_text;
 mod streams;
 #[cfg(test)]
 mod tests;

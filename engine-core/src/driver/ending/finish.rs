@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::Operation;
 use crate::operation::OperationKind;
+use crate::provider::HostError;
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
 use crate::state::order::canonical;
@@ -145,15 +146,7 @@ impl Finish {
         let mut of_no_update = None;
         if let Some(error) = error {
             if self.operation.kind == OperationKind::Update {
-                let error = if error.is_empty() {
-                    "the program failed, and said why by itself".to_owned()
-                } else {
-                    if !self.repeats_a_failure(&error) {
-                        self.reports.diagnose(None, Severity::Error, error.clone());
-                    }
-                    error
-                };
-                self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, true);
+                self.stop_for_program(error, program.source);
             } else {
                 of_no_update = Some(error);
             }
@@ -199,6 +192,19 @@ impl Finish {
             method: failure.as_ref().and_then(|failure| failure.method),
             error: failure.map(|failure| failure.message.map_text(|text| self.reports.redacted(text).into_owned())),
         })
+    }
+
+    /// Ends a run whose program failed: nothing more begins, and nothing is deleted. One without an error has told it by itself.
+    fn stop_for_program(&self, error: String, source: Option<HostError>) {
+        let error = if error.is_empty() {
+            "the program failed, and said why by itself".to_owned()
+        } else {
+            if !self.repeats_a_failure(&error) {
+                self.reports.diagnose(None, Severity::Error, error.clone());
+            }
+            error
+        };
+        self.stop.fail(Failure { source, ..Failure::new(error) }, true);
     }
 
     /// Tells of a program that failed in a run which needs nothing of it but its provider objects. Where none was missed, its

@@ -1,5 +1,11 @@
 //! Code that declares imported resources, in the program's language.
 
+mod constructors;
+mod packages;
+mod source_text;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +17,7 @@ use maloko_core::served_by::{ServedBy, served_by};
 
 use crate::language_host::{Language, ResourceClass};
 
-use super::source_text::{capitalised, identifier, object, options, provider_expression, quoted};
-use super::{constructors, packages};
+use source_text::{capitalised, identifier, object, options, provider_expression, quoted};
 
 /// Keeps the resources of the objects that an import took over.
 #[derive(Default)]
@@ -148,7 +153,3 @@ fn module_of(resource: &ResourceState) -> &str {
     let module = resource.kind.split(':').nth(1).unwrap_or_default();
     module.strip_prefix("dynamic").map_or(module, |module| module.trim_start_matches('/'))
 }
-
-#[cfg(test)]
-#[path = "generated_tests.rs"]
-mod tests;
