@@ -18,19 +18,21 @@ pub(crate) struct Beginning {
     at: Timestamp,
     message: String,
     exec_kind: String,
+    exec_agent: String,
 }
 
 impl Beginning {
     /// Notes that an operation begins now.
     pub(crate) fn now(workplace: &Workplace<'_>, kind: &'static str) -> Self {
         let at = workplace.context.environment.clock.now();
-        Self { kind, at, message: String::new(), exec_kind: "cli".to_owned() }
+        Self { kind, at, message: String::new(), exec_kind: "cli".to_owned(), exec_agent: String::new() }
     }
 
     /// Notes that an operation begins now that was asked for with these flags.
     pub(crate) fn of_run(workplace: &Workplace<'_>, kind: &'static str, run: &RunArguments) -> Self {
         let message = run.message.clone().unwrap_or_default();
-        Self { message, exec_kind: run.exec_kind.clone(), ..Self::now(workplace, kind) }
+        let exec_agent = run.exec_agent.clone().unwrap_or_default();
+        Self { message, exec_kind: run.exec_kind.clone(), exec_agent, ..Self::now(workplace, kind) }
     }
 
     /// The same, without the secrets that the run has come to know: the history is kept as it is written.
@@ -68,7 +70,7 @@ impl Beginning {
             kind: self.kind.to_owned(),
             start_time: self.at.as_second(),
             message: self.message,
-            environment: environment(workplace, &self.exec_kind),
+            environment: environment(workplace, &self.exec_kind, &self.exec_agent),
             config: configuration(&workplace.settings(stack)?),
             version,
             result: if succeeded { "succeeded" } else { "failed" }.to_owned(),
@@ -119,10 +121,11 @@ fn configuration(settings: &Settings) -> serde_json::Map<String, serde_json::Val
 }
 
 /// Where the operation is run from, and by whom.
-fn environment(workplace: &Workplace<'_>, exec_kind: &str) -> BTreeMap<String, String> {
+fn environment(workplace: &Workplace<'_>, exec_kind: &str, exec_agent: &str) -> BTreeMap<String, String> {
     let identity = &workplace.context.environment.identity;
     let known = [
         ("exec.kind", exec_kind),
+        ("exec.agent", exec_agent),
         ("maloko.version", env!("CARGO_PKG_VERSION")),
         ("maloko.user", &identity.user),
         ("maloko.host", &identity.host),

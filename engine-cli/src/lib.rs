@@ -37,7 +37,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Arc;
 
-use arguments::{Arguments, Command, ProviderCommand};
+use arguments::{Arguments, Command, ProviderCommand, ShimCommand};
 use context::Context;
 use failure::{Failure, code};
 use maloko_core::invisible::clean;
@@ -53,6 +53,8 @@ pub use language_host::{
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
 pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>) -> i32 {
+    let is_shim = std::env::var_os(commands::shim::VARIABLE).is_some();
+    let arguments = if is_shim { arguments::of_pulumi(arguments) } else { arguments };
     let parsed = match arguments::parse(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -133,6 +135,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
         Command::Whoami { verbose, format } => commands::login::whoami(&context, verbose, format.json()).await?,
         Command::Logout => commands::login::logout(&context)?,
         Command::About { format } => commands::about::run(&context, format.json()).await?,
+        Command::Shim { command: ShimCommand::Install { directory } } => commands::shim::install(&context, &directory)?,
         Command::Version => commands::about::version(&context),
         Command::Completion { shell } => completion(&context, shell)?,
     }

@@ -7,6 +7,7 @@
 pub mod child;
 mod client;
 mod codec;
+mod event_stream;
 mod no_proxy;
 mod node_aliases;
 mod orphans;
@@ -15,6 +16,7 @@ mod program_door;
 mod server;
 
 pub use client::{Client, TRACE};
+pub use event_stream::EventStream;
 pub use no_proxy::{PROXY_VARIABLES, without_proxy};
 pub use orphans::OrphanWatch;
 pub use program_door::ProgramDoor;

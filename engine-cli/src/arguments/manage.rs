@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use super::format::{FormatArguments, OutputFormat};
+use super::format::FormatArguments;
 
 /// `stack`; without a verb it shows the stack.
 #[derive(Debug, Args)]
@@ -33,12 +33,15 @@ pub(crate) struct StackArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum StackCommand {
     /// Make an empty stack and select it
+    #[command(visible_alias = "new")]
     Init(StackInit),
     /// List the project's stacks
+    #[command(visible_alias = "list")]
     Ls(StackList),
     /// Choose the stack that commands work on
     Select(StackSelect),
     /// Remove a stack and its configuration
+    #[command(visible_alias = "remove")]
     Rm(StackRemove),
     /// Show the stack's outputs
     Output(StackOutput),
@@ -272,119 +275,6 @@ pub(crate) struct StackGraph {
     /// Show only the resources' names, not their URNs
     #[arg(long)]
     pub(crate) short_node_name: bool,
-}
-
-/// `config`; without a verb it lists the configuration.
-#[derive(Debug, Args)]
-pub(crate) struct ConfigArguments {
-    /// The verb.
-    #[command(subcommand)]
-    pub(crate) command: Option<ConfigCommand>,
-    /// As JSON
-    #[arg(short, long, global = true)]
-    json: bool,
-    /// How to write: `json` is the same as --json
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json", global = true)]
-    output: Option<OutputFormat>,
-    /// Show secrets in plain text
-    #[arg(long)]
-    pub(crate) show_secrets: bool,
-}
-
-impl ConfigArguments {
-    /// Is JSON wanted?
-    #[must_use]
-    pub(crate) fn json(&self) -> bool {
-        self.json || self.output == Some(OutputFormat::Json)
-    }
-}
-
-/// The verbs of `config`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ConfigCommand {
-    /// Show one value
-    Get(ConfigGet),
-    /// Set a value
-    Set(ConfigSet),
-    /// Set several values
-    SetAll(ConfigSetAll),
-    /// Remove a value
-    Rm(ConfigRemove),
-    /// List all values
-    Ls {
-        /// Show secrets in plain text
-        #[arg(long)]
-        show_secrets: bool,
-    },
-}
-
-/// `config get`.
-#[derive(Debug, Args)]
-pub(crate) struct ConfigGet {
-    /// The key; without a namespace it is one of the project's
-    pub(crate) key: String,
-    /// The key is a path into an object or list, such as a.b[0]
-    #[arg(long)]
-    pub(crate) path: bool,
-}
-
-/// `config set`.
-#[derive(Debug, Args)]
-pub(crate) struct ConfigSet {
-    /// The key; without a namespace it is one of the project's
-    pub(crate) key: String,
-    /// The value; read from stdin, or asked for, when not given
-    #[arg(allow_hyphen_values = true)]
-    pub(crate) value: Option<String>,
-    /// Encrypt the value
-    #[arg(long, conflicts_with = "plaintext")]
-    pub(crate) secret: bool,
-    /// Keep the value in plain text even if it looks like a secret
-    #[arg(long)]
-    pub(crate) plaintext: bool,
-    /// The key is a path into an object or list, such as a.b[0]
-    #[arg(long)]
-    pub(crate) path: bool,
-    /// The type to write the value as
-    #[arg(long = "type", value_name = "TYPE")]
-    pub(crate) kind: Option<ScalarType>,
-}
-
-/// `config set-all`.
-#[derive(Debug, Args)]
-pub(crate) struct ConfigSetAll {
-    /// A value in plain text: KEY=VALUE
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) plaintext: Vec<String>,
-    /// A value to encrypt: KEY=VALUE
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) secret: Vec<String>,
-    /// Keys are paths into objects and lists
-    #[arg(long)]
-    pub(crate) path: bool,
-}
-
-/// `config rm`.
-#[derive(Debug, Args)]
-pub(crate) struct ConfigRemove {
-    /// The key; without a namespace it is one of the project's
-    pub(crate) key: String,
-    /// The key is a path into an object or list, such as a.b[0]
-    #[arg(long)]
-    pub(crate) path: bool,
-}
-
-/// Types of scalars in a configuration file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScalarType {
-    /// Text.
-    String,
-    /// A whole number.
-    Int,
-    /// A number.
-    Float,
-    /// A truth value.
-    Bool,
 }
 
 /// The verbs of `state`.

@@ -3,6 +3,7 @@
 //! A flag of Pulumi whose effect the engine does not have is not accepted: an error is better than a flag that is
 //! silently without effect.
 
+mod config;
 mod format;
 mod import;
 mod manage;
@@ -10,6 +11,7 @@ mod operate;
 mod plugins;
 mod projects;
 mod provider;
+mod shim;
 #[cfg(test)]
 mod tests;
 
@@ -19,14 +21,14 @@ use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub(crate) use config::{ConfigArguments, ConfigCommand, ConfigGet, ConfigSet, ConfigSetAll, ScalarType};
 pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
-    CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, PageFile,
-    ScalarType, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph, StackHistory,
-    StackHistoryCommand, StackHistoryPage, StackHistoryShow, StackImport, StackInit, StackList, StackMigrate,
-    StackOutput, StackPage, StackRemove, StackRename, StackSelect, StateCommand, StateDelete, StateFlag, StateMove,
-    StateRename, StateRestore,
+    CheckArguments, PageFile, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph,
+    StackHistory, StackHistoryCommand, StackHistoryPage, StackHistoryShow, StackImport, StackInit, StackList,
+    StackMigrate, StackOutput, StackPage, StackRemove, StackRename, StackSelect, StateCommand, StateDelete, StateFlag,
+    StateMove, StateRename, StateRestore,
 };
 pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,
@@ -35,6 +37,7 @@ pub(crate) use operate::{
 pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove};
 pub(crate) use projects::{InstallArguments, NewArguments};
 pub(crate) use provider::{ProviderCommand, ProviderTest};
+pub(crate) use shim::{ShimCommand, of_pulumi};
 
 /// Runs infrastructure programs with dynamic providers inside this process.
 #[derive(Debug, Parser)]
@@ -175,6 +178,12 @@ pub(crate) enum Command {
         /// How to write.
         #[command(flatten)]
         format: FormatArguments,
+    },
+    /// Put a `pulumi` into a folder that is maloko, for tools that call it by that name
+    Shim {
+        /// What to do.
+        #[command(subcommand)]
+        command: ShimCommand,
     },
     /// Show the version
     Version,

@@ -50,7 +50,7 @@ pub(crate) struct RunArguments {
     /// Send traces to this OpenTelemetry collector, by OTLP
     #[arg(long, value_name = "ENDPOINT")]
     pub(crate) otel_traces: Option<String>,
-    /// Also write each engine event to this file, as a line of JSON.
+    /// Also write each engine event to this file, as a line of JSON, or tell it whoever serves at tcp://HOST:PORT.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) event_log: Option<PathBuf>,
     /// Write what came of the operation to this file, as JSON.
@@ -62,6 +62,12 @@ pub(crate) struct RunArguments {
     /// What the stack's history says of how the operation was run.
     #[arg(long, hide = true, value_name = "KIND", default_value = "cli")]
     pub(crate) exec_kind: String,
+    /// What the stack's history says of who ran the operation.
+    #[arg(long, hide = true, value_name = "NAME")]
+    pub(crate) exec_agent: Option<String>,
+    /// Run the program that this language runtime serves, at HOST:PORT, in the place of the project's.
+    #[arg(long, hide = true, value_name = "ADDRESS")]
+    pub(crate) client: Option<String>,
 }
 
 impl RunArguments {

@@ -1,5 +1,6 @@
 //! `about` and `version`.
 
+use maloko_core::builtin::PULUMI_VERSION;
 use maloko_plugins::languages;
 use serde_json::json;
 
@@ -14,8 +15,12 @@ use crate::workplace::Workplace;
 /// The version of this package.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Runs `version`.
+/// Runs `version`. Tools that call `pulumi` go by the version whose behaviour they get.
 pub(crate) fn version(context: &Context) {
+    if context.is_set(super::shim::VARIABLE) {
+        context.console.line(&format!("v{PULUMI_VERSION}"));
+        return;
+    }
     context.console.line(&format!("v{VERSION}"));
 }
 

@@ -5,7 +5,7 @@ use maloko_core::message::Command;
 use maloko_core::state::{Crypter, StackName};
 
 use super::{pretty, table, text};
-use crate::arguments::{ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll};
+use crate::arguments::{ConfigArguments, ConfigCommand, ConfigGet, ConfigSet, ConfigSetAll};
 use crate::config_key;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -19,18 +19,21 @@ use crate::workplace::Workplace;
 pub(crate) async fn run(context: &Context, arguments: ConfigArguments) -> Result<()> {
     let json = arguments.json();
     let _turn = match &arguments.command {
-        Some(ConfigCommand::Set(_) | ConfigCommand::SetAll(_) | ConfigCommand::Rm(_)) => {
+        Some(ConfigCommand::Set(_) | ConfigCommand::SetAll(_) | ConfigCommand::Rm(_) | ConfigCommand::RmAll(_)) => {
             turn::take(&context.project()?).await
         }
         None | Some(ConfigCommand::Ls { .. } | ConfigCommand::Get(_)) => None,
     };
     match &arguments.command {
         None => list(context, json, arguments.show_secrets).await,
-        Some(ConfigCommand::Ls { show_secrets }) => list(context, json, *show_secrets || arguments.show_secrets).await,
+        Some(ConfigCommand::Ls { show_secrets, .. }) => {
+            list(context, json, *show_secrets || arguments.show_secrets).await
+        }
         Some(ConfigCommand::Get(arguments)) => get(context, arguments, json).await,
         Some(ConfigCommand::Set(arguments)) => set(context, arguments).await,
         Some(ConfigCommand::SetAll(arguments)) => set_all(context, arguments).await,
-        Some(ConfigCommand::Rm(arguments)) => remove(context, arguments).await,
+        Some(ConfigCommand::Rm(arguments)) => remove(context, &[&arguments.key], arguments.path, true).await,
+        Some(ConfigCommand::RmAll(arguments)) => remove(context, &arguments.keys, arguments.path, false).await,
     }
 }
 
@@ -191,6 +194,9 @@ pub(crate) async fn secret(
 }
 
 async fn set_all(context: &Context, arguments: &ConfigSetAll) -> Result<()> {
+    if let Some(text) = &arguments.json {
+        return set_all_shown(context, text).await;
+    }
     let (workplace, stack, mut settings) = open(context).await?;
     let project = workplace.project.name.clone();
     for assignment in &arguments.plaintext {
@@ -207,16 +213,51 @@ async fn set_all(context: &Context, arguments: &ConfigSetAll) -> Result<()> {
     workplace.save_settings(&settings)
 }
 
-async fn remove(context: &Context, arguments: &ConfigRemove) -> Result<()> {
+/// Removes values. As in Pulumi, one that is not there is an error only where it alone was to go.
+async fn remove(context: &Context, keys: &[impl AsRef<str>], are_paths: bool, must_exist: bool) -> Result<()> {
     let (workplace, stack, mut settings) = open(context).await?;
-    let (key, path) = locate(&workplace.project.name, &arguments.key, arguments.path)?;
-    if !settings.remove(&key, &path)? {
-        return Err(Failure::new(format!(
-            "configuration key '{}' not found for stack '{}' ({})",
-            arguments.key,
-            workplace.shown(&stack),
-            settings.file().display()
-        )));
+    for key in keys.iter().map(AsRef::as_ref) {
+        let (full, path) = locate(&workplace.project.name, key, are_paths)?;
+        if !settings.remove(&full, &path)? && must_exist {
+            return Err(Failure::new(format!(
+                "configuration key '{key}' not found for stack '{}' ({})",
+                workplace.shown(&stack),
+                settings.file().display()
+            )));
+        }
+    }
+    workplace.save_settings(&settings)
+}
+
+/// A value as `config --json` shows it.
+#[derive(serde::Deserialize)]
+struct ShownValue {
+    value: Option<String>,
+    #[serde(default)]
+    secret: bool,
+    #[serde(rename = "objectValue")]
+    object: Option<serde_json::Value>,
+}
+
+/// Sets all values of a text that `config --json` wrote.
+async fn set_all_shown(context: &Context, text: &str) -> Result<()> {
+    let shown: std::collections::BTreeMap<String, ShownValue> = serde_json::from_str(text).map_err(|error| {
+        Failure::configuration(format!("--json: the text is not what `config --json` writes: {error}"))
+    })?;
+    let (workplace, stack, mut settings) = open(context).await?;
+    for (key, ShownValue { value, secret: is_secret, object }) in shown {
+        let (full, path) = locate(&workplace.project.name, &key, false)?;
+        let text = value.or_else(|| object.as_ref().map(ToString::to_string)).ok_or_else(|| {
+            Failure::configuration(format!("--json: '{key}' has neither a `value` nor an `objectValue`"))
+        })?;
+        let set = match object {
+            _ if is_secret => secret(&workplace, &stack, &mut settings, &text).await?,
+            Some(object) => {
+                serde_norway::to_value(object).map_err(|error| Failure::configuration(error.to_string()))?
+            }
+            None => value::from_text(&text, None, false).map_err(Failure::configuration)?,
+        };
+        settings.set(&full, &path, set)?;
     }
     workplace.save_settings(&settings)
 }

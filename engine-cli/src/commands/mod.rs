@@ -17,6 +17,7 @@ pub(crate) mod plugin;
 pub(crate) mod provider;
 mod remote_components;
 mod rewrite;
+pub(crate) mod shim;
 pub(crate) mod stack;
 pub(crate) mod state;
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod preview_pass;
 pub(crate) mod program;
 mod request;
 mod run;
+mod show;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -39,7 +40,10 @@ use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
 /// Runs an operation and gives the exit code.
 pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> {
     check_confirmation(context, &request)?;
-    let workplace = Workplace::open(context)?;
+    let mut workplace = Workplace::open(context)?;
+    if let Some(address) = &request.operate.run.client {
+        workplace.project.run_by_client(address);
+    }
     let mut program = program::of_project(context, &workplace.project)?;
     program.loaded_file.clone_from(&request.operate.run.loaded_file);
     if context.library.is_none()

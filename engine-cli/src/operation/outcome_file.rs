@@ -2,15 +2,54 @@
 //! the operation, with the error in words, for the error object stays in the process that raised it.
 
 use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use maloko_core::Report;
 use maloko_core::redaction::Redactor;
+use maloko_rpc::EventStream;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::terminal::console::Stream;
+
+/// Where `--event-log` sends events to that is no file: whoever serves them at `tcp://HOST:PORT`.
+pub(super) fn event_stream(log: &Path) -> Result<Option<Arc<EventStream>>> {
+    let Some(address) = log.to_str().and_then(|log| log.strip_prefix("tcp://")) else { return Ok(None) };
+    let begun = EventStream::begin(address);
+    begun
+        .map(|stream| Some(Arc::new(stream)))
+        .map_err(|error| Failure::io("events cannot be told (--event-log)", &error))
+}
+
+/// Tells each line of what is written.
+pub(super) struct LinesTo {
+    stream: Arc<EventStream>,
+    begun: Vec<u8>,
+}
+
+impl LinesTo {
+    pub(super) fn new(stream: Arc<EventStream>) -> Self {
+        Self { stream, begun: Vec::new() }
+    }
+}
+
+impl Write for LinesTo {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.begun.extend_from_slice(bytes);
+        while let Some(end) = self.begun.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.begun.drain(..=end).collect();
+            self.stream.tell(String::from_utf8_lossy(&line).into_owned());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Opens the file of `--event-log`, which may be a pipe; what is in it stays.
 pub(super) fn open_event_log(context: &Context, file: &Path) -> Result<Stream> {

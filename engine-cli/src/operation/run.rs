@@ -1,41 +1,36 @@
 //! One pass of an operation: engine, program, display, captured output, signals.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use maloko_core::activity::Activities;
 use maloko_core::autonaming::Seed;
 use maloko_core::builtin::{BackendStacks, OtherStacks};
-use maloko_core::event::{EventSink, Outcome, Severity};
+use maloko_core::event::{Outcome, Severity};
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
-use maloko_telemetry::Telemetry;
 
-use super::generated::Imported;
-use super::import_file::ListWriter;
 use super::interrupts;
 use super::outcome_file;
 use super::own_process;
-use super::plan::{Fan, PreviewOutcome, Recorder};
+use super::plan::PreviewOutcome;
 use super::plugins;
 use super::program;
 use super::request::Request;
-use super::streams::{SharedBuffer, standard_error, standard_output};
+use super::show::Show;
 use super::update_plan::{self, PlanWriter};
 use super::watchers::pages::Pages;
 use super::watchers::telemetry;
 use crate::advice::Aimed;
-use crate::display::{self, Display, DisplayMode, DisplayOptions, Redactor};
-use crate::embedding::{EventLines, OperationEnd};
+use crate::display::Redactor;
+use crate::embedding::OperationEnd;
 use crate::failure::{Failure, Result, code};
 use crate::history::Beginning;
 use crate::host::SettlingHost;
 use crate::language_host::{ProgramSpec, ResourceClass};
-use crate::page;
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
@@ -245,143 +240,6 @@ fn unseal(snapshot: &mut maloko_core::state::Snapshot, crypter: &Crypter) -> Res
         _ => crypter.clone(),
     };
     Ok(snapshot.unseal(&theirs)?)
-}
-
-/// What watches the operation.
-struct Show {
-    display: Arc<dyn Display>,
-    /// For those who asked for events: hands on every one as JSON.
-    events: Vec<Arc<dyn Display>>,
-    /// Notes the steps: in a preview pass for the process that goes on, after one to compare.
-    recorder: Option<Arc<Recorder>>,
-    /// In a preview pass: the changes property by property, for those who ask for them.
-    details: Option<(Arc<dyn Display>, SharedBuffer)>,
-    /// In a preview whose plan is to be saved: makes it.
-    plan: Option<Arc<PlanWriter>>,
-    /// In a preview whose creations are to be listed: makes the list.
-    list: Option<Arc<ListWriter>>,
-    /// In an import: makes the code for the program.
-    imported: Option<Arc<Imported>>,
-    /// What the run's page shows; not in a preview pass, which is no run of its own.
-    page: Option<Arc<page::Recorder>>,
-    /// For those who asked for traces or metrics.
-    telemetry: Option<Arc<Telemetry>>,
-}
-
-impl Show {
-    fn open(
-        workplace: &Workplace<'_>,
-        request: &Request,
-        stack: &StackName,
-        redactor: Arc<Redactor>,
-        after_preview: bool,
-    ) -> Result<Self> {
-        let console = &workplace.context.console;
-        let flags = &request.operate;
-        let is_pass = request.confirm.preview_pass.is_some();
-        let size = |variable, otherwise| {
-            let text = workplace.context.text_variable(variable);
-            text.and_then(|text| text.trim().parse().ok()).filter(|size| *size > 0).unwrap_or(otherwise)
-        };
-        let options = DisplayOptions {
-            diff: flags.run.diff,
-            show_sames: flags.show_sames,
-            show_secrets: flags.show_secrets,
-            suppress_outputs: flags.suppress_outputs,
-            suppress_progress: flags.run.suppress_progress,
-            color: console.color,
-            redactor,
-            mention_after: workplace.context.seconds(
-                "MALOKO_PROGRESS_SECONDS",
-                "after which a call that goes on is mentioned, such as 20",
-                display::MENTION_AFTER,
-            )?,
-            show_tracebacks: flags.run.show_tracebacks,
-            directory: workplace.project.root.clone(),
-            fallback_size: (size("LINES", 24), size("COLUMNS", 80)),
-            ..DisplayOptions::new(request.kind, request.is_dry(), stack.project(), stack.stack())
-        };
-        let streams = is_pass || workplace.context.is_set("PULUMI_ENABLE_STREAMING_JSON_PREVIEW");
-        let mode = match flags.run.json {
-            true if request.is_dry() && !streams => DisplayMode::PreviewJson,
-            true => DisplayMode::JsonEvents,
-            false if flags.run.keeps_stdout_clean() => DisplayMode::Plain,
-            false if console.is_terminal && own_process::captures(workplace) && moves_cursor(workplace) => {
-                DisplayMode::Tree
-            }
-            false => DisplayMode::Plain,
-        };
-        let details = is_pass.then(|| {
-            let buffer = SharedBuffer::default();
-            let options = DisplayOptions { diff: true, ..options.clone() };
-            (display::open(DisplayMode::Plain, options, Box::new(buffer.clone())), buffer)
-        });
-        let library = workplace.context.library.as_ref();
-        let mut events: Vec<Box<dyn Write + Send>> = Vec::new();
-        if let Some(to) = library.and_then(|library| library.events.as_ref()) {
-            events.push(Box::new(EventLines::new(Arc::clone(to))));
-        }
-        if let Some(file) = &flags.run.event_log {
-            events.push(Box::new(outcome_file::open_event_log(workplace.context, file)?));
-        }
-        let mut events: Vec<_> =
-            events.into_iter().map(|to| display::open(DisplayMode::EventLog, options.clone(), to)).collect();
-        let mut out = standard_output(workplace, is_pass)?;
-        if flags.run.ends_with_json() {
-            // One line for the whole command: the preview before the operation has one where nothing follows it.
-            let mode = if is_pass { DisplayMode::FailureJson } else { DisplayMode::SummaryJson };
-            events.push(display::open(mode, options.clone(), out));
-            out = standard_error(workplace)?;
-        } else if flags.run.summary.is_some() {
-            out = standard_error(workplace)?;
-        }
-        Ok(Self {
-            display: display::open(mode, options, out),
-            events,
-            recorder: (is_pass || after_preview).then(Arc::<Recorder>::default),
-            details,
-            plan: None,
-            list: request.import_file.is_some().then(Arc::default),
-            imported: request
-                .import
-                .as_ref()
-                .filter(|it| {
-                    it.generate_code && !request.is_dry() && !program::is_foreign(workplace.context, &workplace.project)
-                })
-                .map(|_| Arc::default()),
-            page: None,
-            telemetry: None,
-        })
-    }
-
-    /// Shows what is still held back.
-    fn close(&self) {
-        self.display.close();
-        for events in &self.events {
-            events.close();
-        }
-    }
-
-    fn sink(&self) -> Arc<dyn EventSink> {
-        let mut watchers: Vec<Arc<dyn EventSink>> = vec![Arc::clone(&self.display) as Arc<dyn EventSink>];
-        watchers.extend(self.events.iter().map(|events| Arc::clone(events) as Arc<dyn EventSink>));
-        watchers.extend(self.recorder.iter().map(|recorder| Arc::clone(recorder) as Arc<dyn EventSink>));
-        watchers.extend(self.details.iter().map(|(details, _)| Arc::clone(details) as Arc<dyn EventSink>));
-        watchers.extend(self.plan.iter().map(|plan| Arc::clone(plan) as Arc<dyn EventSink>));
-        watchers.extend(self.list.iter().map(|list| Arc::clone(list) as Arc<dyn EventSink>));
-        watchers.extend(self.imported.iter().map(|imported| Arc::clone(imported) as Arc<dyn EventSink>));
-        watchers.extend(self.page.iter().map(|page| Arc::clone(page) as Arc<dyn EventSink>));
-        watchers.extend(telemetry::sink(self.telemetry.as_ref()));
-        match watchers.len() {
-            1 => watchers.swap_remove(0),
-            _ => Arc::new(Fan(watchers)),
-        }
-    }
-}
-
-/// Can the terminal draw over what it shows?
-fn moves_cursor(workplace: &Workplace<'_>) -> bool {
-    workplace.context.text_variable("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was

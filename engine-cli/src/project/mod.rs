@@ -11,6 +11,7 @@ use maloko_core::builtin::check_pulumi_version;
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_plugins::ProjectPlugin;
+use maloko_plugins::languages::CLIENT_RUNTIME;
 use serde_norway::Value;
 
 use crate::failure::{Failure, Result};
@@ -176,6 +177,12 @@ impl Project {
         }
         let (project_root, runtime_options) = (self.root.clone(), self.runtime_options.clone());
         Ok(ProgramSpec { project_root, entry, runtime_options, loaded_file: None })
+    }
+
+    /// Has a runtime that serves already run the program: that of a library which calls this command line.
+    pub(crate) fn run_by_client(&mut self, address: &str) {
+        CLIENT_RUNTIME.clone_into(&mut self.runtime);
+        self.runtime_options = serde_json::json!({ "address": address });
     }
 
     /// Who runs the program.

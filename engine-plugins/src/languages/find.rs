@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::{CLIENT_RUNTIME, ForeignProgram};
 use crate::install::PluginFolder;
 use crate::locate::{entry_of, installed_of, is_executable, on_path};
 use crate::programs::runtime_command::PluginCommand;
@@ -12,6 +13,8 @@ use crate::settings::PluginSettings;
 pub(super) enum Found {
     /// It runs already and listens at that address.
     Attached(String),
+    /// A library serves the program at that address, and knows the engine from each run.
+    Client(String),
     /// It is started; `on_path` says that it comes from a folder of `$PATH`.
     Program { command: PluginCommand, on_path: bool },
 }
@@ -29,7 +32,13 @@ pub(super) fn executable(runtime: &str) -> String {
 }
 
 /// Looks for the host of a runtime. The error says where it was looked for, and what helps.
-pub(super) fn find(runtime: &str, settings: &PluginSettings) -> Result<Found, String> {
+pub(super) fn find(program: &ForeignProgram, settings: &PluginSettings) -> Result<Found, String> {
+    let runtime = program.runtime.as_str();
+    if runtime == CLIENT_RUNTIME {
+        let address = program.option("address").map(|address| Found::Client(address.to_owned()));
+        return address
+            .ok_or_else(|| format!("`runtime: {CLIENT_RUNTIME}` is for programs that a library serves (--client)"));
+    }
     if let Some(port) = entry_of(settings, "PULUMI_DEBUG_LANGUAGES", runtime)? {
         return Ok(Found::Attached(format!("127.0.0.1:{port}")));
     }

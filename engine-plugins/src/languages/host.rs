@@ -80,8 +80,9 @@ impl Host {
         let engine_address = called_back.address();
         let name = executable(&program.runtime);
         let failed = |reason: String| format!("the language plugin '{name}' cannot be used: {reason}");
-        let (address, child) = match find(&program.runtime, settings)? {
+        let (address, child) = match find(program, settings)? {
             Found::Attached(address) => (address, None),
+            Found::Client(address) => return Self::served_by_library(&address, called_back).await,
             Found::Program { command, .. } => {
                 let command = ChildCommand {
                     program: command.program,
@@ -121,6 +122,19 @@ impl Host {
             }
         };
         Ok(host)
+    }
+
+    /// A library serves the program: it is greeted by nothing but the program's run.
+    async fn served_by_library(address: &str, called_back: CalledBack<'_>) -> Result<Self, String> {
+        let client = Client::connect_to(address).await;
+        Ok(Self {
+            client: client
+                .map_err(|reason| format!("the program that is served at {address} (from --client): {reason}"))?,
+            child: None,
+            name: format!("at {address}"),
+            version: String::new(),
+            _service: called_back.into_server(),
+        })
     }
 
     /// One that was started by somebody else learns the engine's address in no other way.

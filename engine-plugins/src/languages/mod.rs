@@ -24,6 +24,9 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use crate::settings::PluginSettings;
 use host::Host;
 
+/// The runtime of programs that somebody serves already, at the address that the option `address` names.
+pub const CLIENT_RUNTIME: &str = "client";
+
 /// A program of a runtime that the bindings do not run themselves.
 #[derive(Clone, Debug)]
 pub struct ForeignProgram {
@@ -118,8 +121,8 @@ pub fn find_language_host(program: &ForeignProgram, settings: &PluginSettings) -
     if binary::is_run_by_itself(program) {
         return binary::find(program, settings);
     }
-    Ok(match find::find(&program.runtime, settings)? {
-        find::Found::Attached(address) => format!("one that runs already, at {address}"),
+    Ok(match find::find(program, settings)? {
+        find::Found::Attached(address) | find::Found::Client(address) => format!("one that runs already, at {address}"),
         find::Found::Program { command, .. } => command.program.display().to_string(),
     })
 }

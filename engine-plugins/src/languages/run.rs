@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use super::host::{CalledBack, Host, info};
-use super::{ForeignProgram, binary, environment};
+use super::{CLIENT_RUNTIME, ForeignProgram, binary, environment};
 use crate::settings::PluginSettings;
 
 /// How long a program may go on after its run was stopped, once no provider is called any more, before it is told to end.
@@ -136,7 +136,8 @@ fn request(engine: &Engine, program: &ForeignProgram, address: &str) -> RunReque
         stack: operation.stack.clone(),
         pwd: program.directory.display().to_string(),
         program: program.entry_point.clone(),
-        args: Vec::new(),
+        // A library that serves the program has no other way to learn it.
+        args: if program.runtime == CLIENT_RUNTIME { vec![address.to_owned()] } else { Vec::new() },
         config: operation.plain_config(),
         dry_run: operation.dry_run,
         parallel: operation.calls_at_once(),

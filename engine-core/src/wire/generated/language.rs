@@ -203,3 +203,10 @@ pub struct GetSchemaResponse {
     #[prost(bytes = "vec", tag = "1")]
     pub schema: ::prost::alloc::vec::Vec<u8>,
 }
+/// An event of a run, for who listens to all of them.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EventRequest {
+    /// The event as JSON.
+    #[prost(string, tag = "1")]
+    pub event: ::prost::alloc::string::String,
+}
