@@ -2,7 +2,7 @@
 //!
 //! Each run has its own server, so that nobody has to say which run a request is of. A program may connect as often as it
 //! likes. The protocol has no token: whoever can reach the port on this machine while the program runs can register
-//! resources (docs/internals/programs-of-other-languages.md).
+//! resources (docs/how-to/other-languages.md).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
