@@ -1,5 +1,6 @@
 // What python-tests/languages asks once for both languages (.ci/twins.py): here only whether it can be had from Node.
-import { chmodSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -9,6 +10,41 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PYTHON = join(ROOT, ".venv", "bin", "python");
 const HOST = join(ROOT, "python-tests", "support", "scripted_host.py");
 const UP = ["up", "--yes", "--stack", "dev"];
+
+/** A program for the official Automation API: it makes, changes and destroys a stack, and prints what came of it. */
+const OFFICIAL = `const pulumi = require("@pulumi/pulumi");
+const { LocalWorkspace } = require("@pulumi/pulumi/automation");
+class Group extends pulumi.ComponentResource {
+    constructor(name) {
+        super("test:index:Group", name);
+        this.registerOutputs({});
+    }
+}
+let names = ["a", "b"];
+const program = async () => {
+    names.forEach((name) => new Group(name));
+    return { size: new pulumi.Config().requireNumber("size") * 2, token: pulumi.secret("t0p") };
+};
+(async () => {
+    const stack = await LocalWorkspace.createOrSelectStack({ stackName: "dev", projectName: "shop", program });
+    await stack.setAllConfig({ size: { value: "21" } });
+    const events = [];
+    const previewed = await stack.preview({ onEvent: (event) => events.push(event) });
+    const made = await stack.up({ message: "first" });
+    names = ["a"];
+    const changed = await stack.up();
+    const destroyed = await stack.destroy();
+    await stack.workspace.removeStack("dev");
+    console.log(JSON.stringify({
+        previewed: previewed.changeSummary,
+        last: "cancelEvent" in events.at(-1),
+        made: made.summary.resourceChanges,
+        outputs: made.outputs,
+        changed: changed.summary.resourceChanges,
+        destroyed: destroyed.summary.result,
+    }));
+})();
+`;
 
 describe("language_hosts", () => {
     test("a program in a host registers changes and deletes, and one in Go is run as it is", () => {
@@ -31,5 +67,37 @@ describe("language_hosts", () => {
         chmodSync(join(it.directory, "built"), 0o755);
         succeeded("up", it.run(...UP));
         expect(it.run("stack", "output", "x", "--stack", "dev").stdout).toBe("y\n");
+    });
+});
+
+describe("shim", () => {
+    test("the official Automation API runs on a `pulumi` that is maloko", () => {
+        const it = new Project({ "official.cjs": OFFICIAL, "package.json": "{}" });
+        const bin = join(ROOT, "node-tests", "node_modules", ".bin");
+        const tools = join(it.directory, "tools");
+        const nowhere = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+        expect(it.runWith(nowhere, "shim", "install", tools).output).toContain("is not on PATH; run it with npx");
+        const onPath = `${bin}:${process.env.PATH}`;
+        succeeded("shim install", it.runWith({ PATH: onPath }, "shim", "install", tools));
+        mkdirSync(join(it.directory, "states"));
+        const ran = spawnSync(process.execPath, ["official.cjs"], {
+            cwd: it.directory,
+            env: {
+                ...process.env,
+                PATH: `${tools}:${process.env.PATH}`,
+                PULUMI_BACKEND_URL: `file://${join(it.directory, "states")}`,
+                PULUMI_CONFIG_PASSPHRASE: "test",
+            },
+            encoding: "utf8",
+        });
+        expect(ran.stderr).toBe("");
+        expect(JSON.parse(ran.stdout)).toEqual({
+            previewed: { create: 3 },
+            last: true,
+            made: { create: 3 },
+            outputs: { size: { value: 42, secret: false }, token: { value: "t0p", secret: true } },
+            changed: { delete: 1, same: 2 },
+            destroyed: "succeeded",
+        });
     });
 });

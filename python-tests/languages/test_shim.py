@@ -1,7 +1,5 @@
 """`pulumi` by name: the official Automation API, unmodified, with a `pulumi` on PATH that is maloko."""
 
-# All in Python alone: that package of Node calls the same command lines
-
 import os
 from pathlib import Path
 from typing import Any
