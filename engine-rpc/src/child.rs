@@ -91,7 +91,7 @@ impl Child {
         orphans: &Arc<Mutex<OrphanWatch>>,
         listener: Option<Listener>,
     ) -> Result<(Self, u16), String> {
-        let (child, stdout) = Self::spawn(command, orphans, listener)?;
+        let (child, stdout) = Self::spawn(command, Stdio::piped(), orphans, listener)?;
         match timeout(limit, child.first_line(stdout)).await {
             Ok(Ok(port)) => Ok((child, port)),
             Ok(Err(reason)) => Err(child.give_up(&reason).await),
@@ -102,13 +102,13 @@ impl Child {
         }
     }
 
-    /// Starts a process that tells no port; `listener` hears all that it prints.
+    /// Starts a process that tells no port, and has nothing to read; `listener` hears all that it prints.
     pub fn begin(
         command: &ChildCommand,
         orphans: &Arc<Mutex<OrphanWatch>>,
         listener: Option<Listener>,
     ) -> Result<Self, String> {
-        let (child, stdout) = Self::spawn(command, orphans, listener)?;
+        let (child, stdout) = Self::spawn(command, Stdio::null(), orphans, listener)?;
         if let Some(stdout) = stdout {
             child.read(BufReader::new(stdout), Stream::Out);
         }
@@ -117,6 +117,7 @@ impl Child {
 
     fn spawn(
         command: &ChildCommand,
+        stdin: Stdio,
         orphans: &Arc<Mutex<OrphanWatch>>,
         listener: Option<Listener>,
     ) -> Result<(Self, Option<ChildStdout>), String> {
@@ -125,7 +126,7 @@ impl Child {
             .args(&command.arguments)
             .current_dir(&command.directory)
             .envs(command.variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)

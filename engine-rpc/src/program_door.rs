@@ -29,7 +29,7 @@ const ENGINE_METHODS: [&str; 3] = ["Log", "RequirePulumiVersion", "StartDebuggin
 /// See the module's text. It is closed when this is dropped.
 pub struct ProgramDoor {
     server: Server,
-    is_used: Arc<AtomicBool>,
+    has_registered: Arc<AtomicBool>,
 }
 
 /// Where the end of the program stands, which a program may announce once.
@@ -47,20 +47,20 @@ struct Door {
     engine: Weak<Engine>,
     root: Mutex<Option<String>>,
     shutdown: Mutex<Shutdown>,
-    is_used: Arc<AtomicBool>,
+    has_registered: Arc<AtomicBool>,
 }
 
 impl ProgramDoor {
     /// Opens the door of a run, on a port of this machine alone. Needs a tokio runtime with IO.
     pub async fn open(engine: &Arc<Engine>) -> std::io::Result<Self> {
-        let is_used = Arc::<AtomicBool>::default();
+        let has_registered = Arc::<AtomicBool>::default();
         let door = Door {
             engine: Arc::downgrade(engine),
             root: Mutex::default(),
             shutdown: Mutex::new(Shutdown::NotAsked),
-            is_used: Arc::clone(&is_used),
+            has_registered: Arc::clone(&has_registered),
         };
-        Ok(Self { server: Server::begin(&[ENGINE, MONITOR, LOADER], Arc::new(door)).await?, is_used })
+        Ok(Self { server: Server::begin(&[ENGINE, MONITOR, LOADER], Arc::new(door)).await?, has_registered })
     }
 
     /// `host:port` of all its services.
@@ -69,10 +69,10 @@ impl ProgramDoor {
         self.server.address()
     }
 
-    /// Has anybody asked the resource monitor for something? Every SDK does, for the stack itself.
+    /// Was anything registered? Every SDK registers at least the stack itself.
     #[must_use]
-    pub fn is_used(&self) -> bool {
-        self.is_used.load(Ordering::Relaxed)
+    pub fn has_registered(&self) -> bool {
+        self.has_registered.load(Ordering::Relaxed)
     }
 }
 
@@ -81,9 +81,6 @@ impl Answers for Door {
     async fn answer(&self, call: Call) -> Result<Vec<u8>, Status> {
         let Call { service, method, request } = call;
         let engine = self.engine.upgrade().ok_or_else(|| Status::unavailable("the run is over"))?;
-        if service == MONITOR {
-            self.is_used.store(true, Ordering::Relaxed);
-        }
         match (service.as_str(), method.as_str()) {
             (ENGINE, "SetRootResource") => {
                 let root = RootResource::decode(request).map_err(|error| unreadable(&method, &error))?;
@@ -103,7 +100,11 @@ impl Answers for Door {
                 if *lock(&self.shutdown) == Shutdown::Answered {
                     return Err(Status::unavailable("the program has ended, and what it registers now comes too late"));
                 }
-                ask(&*engine, known, &request).await
+                let answer = ask(&*engine, known, &request).await;
+                if answer.is_ok() && known == "RegisterResource" {
+                    self.has_registered.store(true, Ordering::Relaxed);
+                }
+                answer
             }
             (LOADER, "GetSchema") => schema(&engine, &request).await,
             _ => Err(not_served(&format!("/{service}/{method}"))),

@@ -69,7 +69,7 @@ def test_a_malformed_project_file_is_refused_with_its_line(project: Project) -> 
         ("name: [a\nruntime: python\n", ":2:", "not valid YAML"),
         ("name: trial\n\truntime: python\n", ":2:", "not valid YAML"),
         ("name: trial\nruntime: python\nconfig:\n  - a\n", ":3: ", "`config` must be a mapping; it is a list"),
-        ("name: trial\nruntime: ruby\n", ":2: ", "this project is `ruby`"),
+        ("name: trial\nruntime: ruby\n", ":2: ", "no language plugin 'pulumi-language-ruby' found"),
         ("name: a b\nruntime: python\n", ":1: ", "the project name 'a b' may hold only"),
         ("name: trial\n", ": ", "`runtime` is missing"),
         ("runtime: python\n", ": ", "`name` is missing"),

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -154,11 +155,27 @@ def test_a_program_that_has_said_why_fails_without_another_message(scripted: Scr
     assert scripted.names() == ["trial-dev", "a"]
 
 
-def test_a_program_that_asks_the_engine_for_nothing_deletes_nothing(scripted: Scripted) -> None:
+@pytest.mark.parametrize("step", [["print", "done\n"], ["info"]])
+def test_a_program_that_registers_not_even_its_stack_deletes_nothing(scripted: Scripted, step: list[Any]) -> None:
     scripted.up(STACK, ["resource", "a"], SIGNAL)
-    told = scripted.up(["print", "done\n"], code=1)
+    told = scripted.up(step, code=1)
     assert "it most likely never ran" in told
     assert scripted.names() == ["trial-dev", "a"]
+
+
+def test_a_host_that_never_answers_is_given_up(scripted: Scripted) -> None:
+    scripted.steps(STACK)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        told = scripted.run("up", "--yes", "--skip-preview", code=1, PULUMI_DEBUG_LANGUAGES=f"scripted:{port}")
+    assert "it has not answered within 10 s" in told
+
+
+def test_a_run_that_needs_no_more_than_its_state_says_that_the_program_failed(scripted: Scripted) -> None:
+    scripted.up(STACK, ["resource", "a"], SIGNAL)
+    scripted.steps(["bail"])
+    told = scripted.run("refresh", "--yes", "--skip-preview", "--run-program")
+    assert "the program failed (it has said why), and no provider object was missed" in told
 
 
 def test_an_old_program_that_announces_no_end_is_done_when_it_ends(scripted: Scripted) -> None:
@@ -295,7 +312,19 @@ def test_install_and_about_ask_the_host(scripted: Scripted) -> None:
     assert scripted.seen("InstallDependencies")[0]["directory"] == str(scripted.project.directory)
     told = scripted.run("install", "--no-plugins", code=2, SCRIPTED_INSTALL="fails")
     assert "cannot install the dependencies: the library is not there" in told
-    assert "scripted: 7.8.9 (/usr/bin/scripted)" in scripted.run("about")
+    told = scripted.run("about")
+    assert "scripted: 7.8.9 (/usr/bin/scripted)" in told
+    assert "pulumi-language-scripted 1.2.3" in told
+
+
+def test_check_says_which_host_runs_the_program_or_what_is_missing(scripted: Scripted) -> None:
+    scripted.steps(STACK)
+    told = scripted.run("check")
+    assert (
+        f"programs of `runtime: scripted` are run by {scripted.project.directory}/bin/pulumi-language-scripted" in told
+    )
+    told = scripted.project.failing("check")
+    assert "Pulumi.yaml:1: no language plugin 'pulumi-language-scripted' found" in told
 
 
 def test_a_program_in_go_is_run_as_it_is(project: Project) -> None:
@@ -313,7 +342,13 @@ def test_a_program_in_go_is_run_as_it_is(project: Project) -> None:
     assert (variables["PULUMI_DRY_RUN"], variables["PULUMI_STACK"]) == ("false", "dev")
 
 
-@pytest.mark.parametrize(("steps", "words"), [('[["exit", 3]]', "exit status: 3"), ("[]", "it most likely never ran")])
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ('[["exit", 3]]', "an unhandled error occurred: program exited with non-zero exit code: 3"),
+        ("[]", "it most likely never ran"),
+    ],
+)
 def test_a_program_in_go_that_fails_or_does_nothing_deletes_nothing(project: Project, steps: str, words: str) -> None:
     file = project.write("built", "")
     project.write("Pulumi.yaml", "name: trial\nruntime: {name: go, options: {binary: built}}\n")

@@ -111,6 +111,8 @@ def test_two_inline_programs_of_one_process_keep_apart(shim: Path) -> None:
 
 def test_a_local_program_runs_in_process(shim: Path, project: Project) -> None:
     project.write("__main__.py", "import pulumi\npulumi.export('x', 'y')\n")
+    # A module of the project is none of the tool's.
+    project.write("logging.py", "raise RuntimeError('the project has this for itself')\n")
     work_dir = str(project.directory)
     stack = official.create_or_select_stack(stack_name="live", work_dir=work_dir)
     assert stack.up(log_verbosity=9, log_flow=True, log_to_std_err=True).outputs["x"].value == "y"
@@ -126,10 +128,17 @@ def test_several_values_go_at_once_and_all_values_come_as_they_were_shown(projec
     project.run("config", "set", "a", "1")
     project.run("config", "set", "--secret", "b", "s3cret")
     project.run("config", "set", "--path", "c.d", "2")
+    project.run("config", "set", "--path", "e.host", "h")
+    project.run("config", "set", "--path", "e.password", "--secret", "p4ss")
     shown = project.run("config", "--json", "--show-secrets").stdout
-    project.run("config", "rm-all", "a", "b", "c", "not-there")
+    project.run("config", "rm-all", "a", "b", "c", "e", "not-there")
     assert project.run("config", "--json").stdout.strip() == "{}"
     project.run("config", "set-all", "--json", shown)
     assert project.run("config", "--json", "--show-secrets").stdout == shown
-    assert "s3cret" not in (project.directory / "Pulumi.dev.yaml").read_text()
-    assert "the text is not what `config --json` writes" in project.failing("config", "set-all", "--json", "[1]")
+    assert project.run("config", "get", "--path", "e.host").stdout == "h\n"
+    settings = (project.directory / "Pulumi.dev.yaml").read_text()
+    assert "s3cret" not in settings
+    assert "p4ss" not in settings
+    told = project.failing("config", "set-all", "--json", '{"password": "hunter2"}')
+    assert "the text is not what `config --json --show-secrets` writes (line 1, column 22)" in told
+    assert "hunter2" not in told

@@ -35,13 +35,11 @@ async fn runtime(context: &Context, project: &Project) -> String {
     };
     let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
     match asked {
-        Ok(about) => format!(
-            "{}: {} ({}); host: {}",
-            project.runtime,
-            known(&about.version),
-            known(&about.executable),
-            about.host
-        ),
+        Ok(about) => {
+            let (version, executable) = (known(&about.version), known(&about.executable));
+            let host = format!("{} {}", about.host, about.host_version);
+            format!("{}: {version} ({executable}); host: {}", project.runtime, host.trim_end())
+        }
         Err(reason) => format!("{}: {reason}", project.runtime),
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
 use maloko_core::state::PendingKind;
+use maloko_plugins::languages;
 use serde_json::json;
 
 use super::plugin::needed::{self, Need};
@@ -40,6 +41,15 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
     if let Some(project) = findings.take("the project file", context.project()) {
         let program = findings.take("the program", program::of_project(context, &project));
         let settings = plugins::settings(context, &project);
+        if let Some(spec) = program.as_ref().filter(|_| program::is_foreign(context, &project)) {
+            findings.looked_at.push("the host of the program's language".to_owned());
+            match languages::find_language_host(&program::foreign(&project, spec), &settings) {
+                Ok(host) => {
+                    findings.notes.push(format!("programs of `runtime: {}` are run by {host}", project.runtime))
+                }
+                Err(missing) => findings.problems.push(format!("{}: {missing}", project.place(&["runtime"])).into()),
+            }
+        }
         let mut needs = needed::of_file(&project);
         for (stack, file) in settings_files(&project) {
             check_settings(&mut findings, &project, &stack, &file);

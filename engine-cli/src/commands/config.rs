@@ -242,22 +242,59 @@ struct ShownValue {
 /// Sets all values of a text that `config --json` wrote.
 async fn set_all_shown(context: &Context, text: &str) -> Result<()> {
     let shown: std::collections::BTreeMap<String, ShownValue> = serde_json::from_str(text).map_err(|error| {
-        Failure::configuration(format!("--json: the text is not what `config --json` writes: {error}"))
+        // Not the error itself: it quotes what it met, which may be a secret.
+        Failure::configuration(format!(
+            "--json: the text is not what `config --json --show-secrets` writes (line {}, column {}); it has the form \
+             {{\"KEY\": {{\"value\": \"...\", \"secret\": true}}}}",
+            error.line(),
+            error.column()
+        ))
     })?;
     let (workplace, stack, mut settings) = open(context).await?;
     for (key, ShownValue { value, secret: is_secret, object }) in shown {
         let (full, path) = locate(&workplace.project.name, &key, false)?;
-        let text = value.or_else(|| object.as_ref().map(ToString::to_string)).ok_or_else(|| {
-            Failure::configuration(format!("--json: '{key}' has neither a `value` nor an `objectValue`"))
-        })?;
-        let set = match object {
-            _ if is_secret => secret(&workplace, &stack, &mut settings, &text).await?,
-            Some(object) => {
-                serde_norway::to_value(object).map_err(|error| Failure::configuration(error.to_string()))?
+        let set = match (object, value) {
+            (Some(object), _) if is_secret => encrypted(&workplace, &stack, &mut settings, object).await?,
+            (Some(object), _) => yaml_of(object)?,
+            (None, Some(text)) if is_secret => secret(&workplace, &stack, &mut settings, &text).await?,
+            (None, Some(text)) => value::from_text(&text, None, false).map_err(Failure::configuration)?,
+            (None, None) => {
+                let message = "has no value; give what `config --json --show-secrets` wrote";
+                return Err(Failure::configuration(format!("--json: '{key}' {message}")));
             }
-            None => value::from_text(&text, None, false).map_err(Failure::configuration)?,
         };
         settings.set(&full, &path, set)?;
     }
     workplace.save_settings(&settings)
+}
+
+/// An object of which some members were secret, none of which is told apart: each text in it is encrypted, and its shape stays.
+async fn encrypted(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    settings: &mut Settings,
+    object: serde_json::Value,
+) -> Result<serde_norway::Value> {
+    Ok(match object {
+        serde_json::Value::String(text) => secret(workplace, stack, settings, &text).await?,
+        serde_json::Value::Array(items) => {
+            let mut list = Vec::with_capacity(items.len());
+            for item in items {
+                list.push(Box::pin(encrypted(workplace, stack, settings, item)).await?);
+            }
+            serde_norway::Value::Sequence(list)
+        }
+        serde_json::Value::Object(members) => {
+            let mut mapping = serde_norway::Mapping::new();
+            for (name, member) in members {
+                mapping.insert(name.into(), Box::pin(encrypted(workplace, stack, settings, member)).await?);
+            }
+            serde_norway::Value::Mapping(mapping)
+        }
+        plain => yaml_of(plain)?,
+    })
+}
+
+fn yaml_of(value: serde_json::Value) -> Result<serde_norway::Value> {
+    serde_norway::to_value(value).map_err(|error| Failure::configuration(error.to_string()))
 }

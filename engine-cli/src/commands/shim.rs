@@ -52,7 +52,11 @@ fn own_command(context: &Context) -> Result<String> {
         found.into_iter().find(|file| file.is_file())
     };
     let words: Vec<PathBuf> = match context.language_host.language() {
-        Language::Python => vec![about.executable.into(), "-m".into(), "maloko".into()],
+        // `python -m` would look for modules in the folder of the project first.
+        Language::Python => match PathBuf::from(&about.executable).with_file_name("maloko") {
+            script if script.is_file() => vec![script],
+            _ => vec![about.executable.into(), "-m".into(), "maloko".into()],
+        },
         Language::NodeJs => match on_path() {
             Some(file) => vec![file],
             None => {

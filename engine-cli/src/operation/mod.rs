@@ -46,6 +46,10 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     }
     let mut program = program::of_project(context, &workplace.project)?;
     program.loaded_file.clone_from(&request.operate.run.loaded_file);
+    // A stack can be destroyed without what once ran its program.
+    if request.kind == OperationKind::Update {
+        program::require_host(context, &workplace.project, &program)?;
+    }
     if context.library.is_none()
         && !program::is_foreign(context, &workplace.project)
         && let Some(code) = context.language_host.re_execute(&program, &context.arguments).await

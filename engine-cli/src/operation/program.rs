@@ -7,7 +7,7 @@ use maloko_plugins::languages::{self, ForeignProgram};
 
 use super::plugins;
 use crate::context::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::language_host::ProgramSpec;
 use crate::project::{Project, RunBy};
 
@@ -23,6 +23,15 @@ pub(crate) fn of_project(context: &Context, project: &Project) -> Result<Program
         }
         _ => Ok(program),
     }
+}
+
+/// Refuses a program that nobody on this machine can run, before anything has begun.
+pub(super) fn require_host(context: &Context, project: &Project, program: &ProgramSpec) -> Result<()> {
+    if !is_foreign(context, project) {
+        return Ok(());
+    }
+    let found = languages::find_language_host(&foreign(project, program), &plugins::settings(context, project));
+    found.map(drop).map_err(|reason| Failure::configuration(format!("{}: {reason}", project.place(&["runtime"]))))
 }
 
 /// Does the program run in a process of its own?

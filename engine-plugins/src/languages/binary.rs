@@ -68,7 +68,7 @@ pub(super) async fn built(
     };
     listener(Stream::Out, "Compiling the program ...");
     let target_text = target.clone().into_os_string();
-    go(program, settings, vec!["build".into(), "-o".into(), target_text, (&*program.entry_point).into()], listener)
+    go(program, settings, vec!["build".into(), "-o".into(), target_text, ".".into()], listener)
         .await
         .map_err(|reason| format!("error in compiling Go: {reason}"))?;
     listener(Stream::Out, "Finished compiling");
@@ -133,12 +133,17 @@ pub(super) fn watch() -> Result<Arc<Mutex<OrphanWatch>>, String> {
     Ok(Arc::new(Mutex::new(begun)))
 }
 
-/// How a program ended, as its run hears it: `Ok` when all went well, else the error, empty where the program has told it.
+/// How a program ended, as its run hears it: `Ok` when all went well, else the error, empty where the program has told it. Its first
+/// words are those by which the official Automation APIs know it.
 pub(super) fn outcome(status: Option<ExitStatus>) -> Result<(), String> {
-    match status {
-        Some(status) if status.success() => Ok(()),
-        Some(status) if status.code() == Some(SAID_WHY) => Err(String::new()),
-        Some(status) => Err(format!("the program failed: its process ended ({status})")),
-        None => Err("the program failed: what became of its process is not known".to_owned()),
-    }
+    let what = match status {
+        Some(status) if status.success() => return Ok(()),
+        Some(status) => match status.code() {
+            Some(SAID_WHY) => return Err(String::new()),
+            Some(code) => format!("program exited with non-zero exit code: {code}"),
+            None => format!("the program's process was ended ({status})"),
+        },
+        None => "what became of the program's process is not known".to_owned(),
+    };
+    Err(format!("an unhandled error occurred: {what}"))
 }

@@ -1,7 +1,7 @@
 //! One language host: its start, what it is asked, its end.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use maloko_core::wire::language as wire;
@@ -10,13 +10,16 @@ use maloko_core::wire::{Kind, ListValue, NullValue, Struct, WireValue};
 use maloko_rpc::child::{Child, ChildCommand, Listener, Stream};
 use maloko_rpc::{Answers, Call, Client, OrphanWatch, Server};
 use prost::Message;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tonic::{Code, Status};
 
 use super::find::{Found, executable, find};
 use super::{ForeignProgram, LanguageAbout};
 use crate::settings::PluginSettings;
 
+/// How long a host may take to answer what it knows by itself, and to serve at all.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(50);
 /// How long a host may take to answer `Cancel`.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 const SERVICE: &str = "LanguageRuntime";
@@ -111,7 +114,7 @@ impl Host {
         if host.child.is_none() {
             host.attach(program, &engine_address).await?;
         }
-        let info = host.client.call_of::<_, PluginInfo>(SERVICE, "GetPluginInfo", &()).await;
+        let info = host.first_answer().await;
         host.version = match info {
             Ok(info) => info.version,
             Err(status) if status.code() == Code::Unimplemented => String::new(),
@@ -122,6 +125,19 @@ impl Host {
             }
         };
         Ok(host)
+    }
+
+    /// Asks a host for what it is, again and again until it serves.
+    async fn first_answer(&self) -> Result<PluginInfo, Status> {
+        let begun = Instant::now();
+        loop {
+            match bounded(self.client.call_of::<_, PluginInfo>(SERVICE, "GetPluginInfo", &())).await {
+                Err(status) if status.code() == Code::Unavailable && begun.elapsed() < ANSWER_LIMIT => {
+                    sleep(PAUSE).await
+                }
+                answer => return answer,
+            }
+        }
     }
 
     /// A library serves the program: it is greeted by nothing but the program's run.
@@ -146,7 +162,7 @@ impl Host {
             program_directory: folder(&program.directory),
             ..HandshakeRequest::default()
         };
-        let answer = self.client.call_of::<_, ()>(SERVICE, "Handshake", &greeting).await;
+        let answer = bounded(self.client.call_of::<_, ()>(SERVICE, "Handshake", &greeting)).await;
         answer.map_err(|status| self.refused("cannot be attached to", &status))
     }
 
@@ -178,7 +194,8 @@ impl Host {
 
     /// What runs the programs.
     pub(super) async fn about(&self, program: &ForeignProgram) -> Result<LanguageAbout, String> {
-        let answer = self.client.call_of(SERVICE, "About", &wire::AboutRequest { info: Some(info(program)) }).await;
+        let asked = wire::AboutRequest { info: Some(info(program)) };
+        let answer = bounded(self.client.call_of(SERVICE, "About", &asked)).await;
         let about: wire::AboutResponse = match answer {
             Err(status) if status.code() == Code::Unimplemented => wire::AboutResponse::default(),
             answer => answer.map_err(|status| self.refused("does not say what runs programs", &status))?,
@@ -226,6 +243,12 @@ impl Host {
     fn refused(&self, what: &str, status: &Status) -> String {
         format!("the language plugin '{}' {what}: {}", self.name, status.message())
     }
+}
+
+/// An answer that must not take long: whatever listens at an address may be no host.
+async fn bounded<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+    let late = |_| Status::deadline_exceeded(format!("it has not answered within {} s", ANSWER_LIMIT.as_secs()));
+    timeout(ANSWER_LIMIT, call).await.map_err(late)?
 }
 
 /// The program as hosts hear of it.

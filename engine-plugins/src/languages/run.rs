@@ -46,12 +46,18 @@ async fn attempt(
     } else {
         run_in_host(engine, program, settings, &door, listener).await?;
     }
-    if door.is_used() {
+    if door.has_registered() {
         return Ok(());
     }
-    Err("the program ended well without asking the engine for anything, not even for its stack: it most likely never ran. \
-         Nothing is deleted for that; `maloko destroy` deletes the stack's resources"
-        .to_owned())
+    let proxy = if program.runtime == CLIENT_RUNTIME {
+        ". Where a proxy is set, set no_proxy=127.0.0.1 for the process that serves it"
+    } else {
+        ""
+    };
+    Err(format!(
+        "the program ended well without registering anything, not even its stack: it most likely never ran{proxy}. Nothing is deleted \
+         for that; `maloko destroy` deletes the stack's resources"
+    ))
 }
 
 async fn run_binary(

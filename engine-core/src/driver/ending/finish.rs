@@ -212,12 +212,16 @@ impl Finish {
     fn tell_of_failed_program(&self, error: Option<String>) {
         let Some(error) = error else { return };
         if self.stop.failure().is_none() && self.selection.failed().is_empty() {
-            let first = error.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            let first = error.lines().find(|line| !line.trim().is_empty()).unwrap_or("it has said why");
             let text = format!("the program failed ({first}), and no provider object was missed");
             self.reports.diagnose(None, Severity::Info, text);
         } else {
             let found = "the provider objects that it did not bring are found by the state's references, where that is possible";
-            self.reports.diagnose(None, Severity::Warning, format!("the program failed; {found}\n{error}"));
+            self.reports.diagnose(
+                None,
+                Severity::Warning,
+                format!("the program failed; {found}\n{error}").trim_end().to_owned(),
+            );
         }
     }
 
