@@ -36,6 +36,11 @@ test("a printed line is told on the resource of the call", () => {
     expect(linesOf(all, "b").sort()).toEqual(["made by b", "on stderr of b"]);
 });
 
+test("a carriage return ends a line too", () => {
+    // Progress bars write one.
+    expect(linesOf(told("process.stdout.write('10 %\\r20 %\\r\\ndone\\n');"), "a")).toEqual(["10 %", "20 %", "done"]);
+});
+
 test("lines of calls that run at a time stay whole", () => {
     const all = told(`for (const part of ["one ", "two ", "three\\n"]) {
         process.stdout.write(name + part);

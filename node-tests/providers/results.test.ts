@@ -148,6 +148,32 @@ test("calls of a class run at most so many at a time", async () => {
     expect(most).toEqual([1, 1, 1]);
 });
 
+test("classes of one name have limits of their own", async () => {
+    let arrived = 0;
+    let meet = () => {};
+    const met = new Promise<void>((resolve) => {
+        meet = resolve;
+    });
+    const limited = () =>
+        class Limited extends Echo {
+            static maxConcurrency = 1;
+
+            override async create(inputs: Props) {
+                if (++arrived === 2) {
+                    meet();
+                }
+                await met;
+                return super.create(inputs);
+            }
+        };
+    const [One, Other] = [limited(), limited()];
+    await newStack().up(() => {
+        new Thing(new One(), "one");
+        new Thing(new Other(), "other");
+    });
+    expect(arrived).toBe(2);
+});
+
 test.each([
     [{ maxConcurrency: 0 }, "`maxConcurrency` of provider `Odd` is 0; it must be a whole number above 0"],
     [{ minInterval: "1s" }, "`minInterval` of provider `Odd` is 1s; it must be a number of seconds"],

@@ -51,6 +51,13 @@ def test_a_printed_line_is_told_on_the_resource_of_the_call(log: Log, under: io.
     assert under.getvalue() == "outside\n"
 
 
+def test_a_carriage_return_ends_a_line_too(log: Log, under: io.StringIO) -> None:
+    # Progress bars write one.
+    stream = CallStream(under, log)
+    within("a", lambda: stream.write("10 %\r20 %\r\ndone\n"))
+    assert [line for *_, line in log.lines] == ["10 %", "20 %", "done"]
+
+
 def test_lines_of_calls_that_run_at_a_time_stay_whole(log: Log, under: io.StringIO) -> None:
     stream = CallStream(under, log)
     barrier = threading.Barrier(2)

@@ -186,6 +186,27 @@ def test_calls_of_a_class_run_at_most_so_many_at_a_time(stack: Stack) -> None:
     assert most == [1, 1, 1]
 
 
+def test_classes_of_one_name_have_limits_of_their_own(stack: Stack) -> None:
+    meet = threading.Barrier(2)
+
+    class Limited(Echo):
+        max_concurrency = 1
+
+        def create(self, props):
+            meet.wait(30)
+            return super().create(props)
+
+    other = type(
+        "Limited", (Limited,), {"__module__": "other", "__qualname__": Limited.__qualname__, "max_concurrency": 1}
+    )
+
+    def program() -> None:
+        Thing(Limited(), "one")
+        Thing(other(), "other")
+
+    assert stack.run("update", program).outcome == "succeeded"
+
+
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
 def test_calls_of_a_class_are_spaced_and_a_run_that_failed_does_not_wait(stack: Stack) -> None:
     made = threading.Event()
