@@ -45,7 +45,7 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
             findings.looked_at.push("the host of the program's language".to_owned());
             match languages::find_language_host(&program::foreign(&project, spec), &settings) {
                 Ok(host) => {
-                    findings.notes.push(format!("programs of `runtime: {}` are run by {host}", project.runtime))
+                    findings.notes.push(format!("programs of `runtime: {}` are run by {host}", project.runtime));
                 }
                 Err(missing) => findings.problems.push(format!("{}: {missing}", project.place(&["runtime"])).into()),
             }

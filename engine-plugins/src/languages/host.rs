@@ -133,7 +133,7 @@ impl Host {
         loop {
             match bounded(self.client.call_of::<_, PluginInfo>(SERVICE, "GetPluginInfo", &())).await {
                 Err(status) if status.code() == Code::Unavailable && begun.elapsed() < ANSWER_LIMIT => {
-                    sleep(PAUSE).await
+                    sleep(PAUSE).await;
                 }
                 answer => return answer,
             }
