@@ -11,7 +11,7 @@ use tonic::Status;
 use maloko_core::event::Severity;
 use maloko_core::plugin::{MONITOR_METHODS, PluginClient};
 use maloko_core::wire::provider::LogRequest;
-use maloko_rpc::{Answers, Call, Server};
+use maloko_rpc::{Answers, Call, ENGINE, MONITOR, Server, ask, not_served};
 
 /// The engine, once there is one.
 pub(crate) type EngineCell = Arc<OnceLock<Weak<dyn PluginClient>>>;
@@ -41,9 +41,6 @@ impl Drop for OpenMonitor {
     }
 }
 
-const ENGINE: &str = "pulumirpc.Engine";
-const MONITOR: &str = "pulumirpc.ResourceMonitor";
-
 /// The methods of the engine service, which a plugin may ask for at any time.
 const ENGINE_METHODS: [&str; 5] =
     ["Log", "GetRootResource", "SetRootResource", "RequirePulumiVersion", "StartDebugging"];
@@ -69,7 +66,7 @@ impl Answers for EngineService {
         let is_known =
             if service == ENGINE { ENGINE_METHODS.contains(&method) } else { MONITOR_METHODS.contains(&method) };
         if !is_known {
-            return Err(Status::unimplemented(format!("this version of maloko does not serve '/{service}/{method}'")));
+            return Err(not_served(&format!("/{service}/{method}")));
         }
         let engine = self.engine.get().and_then(Weak::upgrade);
         let engine = engine.ok_or_else(|| Status::unavailable("the run is over"))?;
@@ -85,8 +82,7 @@ impl Answers for EngineService {
         if method == "SignalAndWaitForShutdown" || method == "SetRootResource" {
             return Ok(Vec::new());
         }
-        let answer = engine.answer(method, &request).await;
-        answer.map_err(|(code, message)| Status::new(code.into(), message))
+        ask(&*engine, method, &request).await
     }
 }
 

@@ -284,7 +284,7 @@ impl PluginHost for Plugins {
         let cell = shared.schemas.of(&package);
         self.on_runtime(async move {
             let made = cell.get_or_try_init(|| async {
-                // No provider resource asks: whatever is installed meanwhile is told of the run as a whole.
+                // No provider resource asked: what is said of an installation is about the run.
                 let number = shared.start(&package, &Urn::unchecked("")).await?;
                 Ok(shared.plugin(number)?.schema(&package).await?.into())
             });

@@ -1,6 +1,7 @@
 //! The events of a run for whoever serves `pulumirpc.Events`, as the official Automation API does.
 
-use std::sync::{Mutex, mpsc as std_mpsc};
+use std::sync::Mutex;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -22,22 +23,18 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// See the module's text. A listener that is not there is no failure: the run goes on without it.
 pub struct EventStream {
     events: Mutex<Option<UnboundedSender<String>>>,
-    ended: Mutex<Option<std_mpsc::Receiver<()>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl EventStream {
     /// Begins to tell whoever listens at a `host:port`, on a thread of its own.
     pub fn begin(address: &str) -> std::io::Result<Self> {
         let (sender, receiver) = unbounded_channel();
-        let (end, ended) = std_mpsc::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let address = address.to_owned();
-        std::thread::Builder::new().name("maloko-events".to_owned()).spawn(move || {
-            runtime.block_on(tell(&address, receiver));
-            // Nobody may wait for it any more.
-            let _ = end.send(());
-        })?;
-        Ok(Self { events: Mutex::new(Some(sender)), ended: Mutex::new(Some(ended)) })
+        let thread = std::thread::Builder::new().name("maloko-events".to_owned());
+        let thread = thread.spawn(move || runtime.block_on(tell(&address, receiver)))?;
+        Ok(Self { events: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
 
     /// Tells one event, as JSON.
@@ -51,9 +48,10 @@ impl EventStream {
     /// Says that there are no more events, and waits until the listener has them all. Its process may end then.
     pub fn end(&self) {
         drop(lock(&self.events).take());
-        if let Some(ended) = lock(&self.ended).take() {
-            // One that is slow gets all of them all the same; the thread also ends with the connection.
-            let _ = ended.recv();
+        let thread = lock(&self.thread).take();
+        if let Some(thread) = thread {
+            // A slow listener gets all of them, too. The thread also ends with the connection.
+            drop(thread.join());
         }
     }
 }
@@ -65,7 +63,7 @@ async fn tell(address: &str, events: UnboundedReceiver<String>) {
     let told = UnboundedReceiverStream::new(events).map(|event| EventRequest { event }.encode_to_vec());
     if grpc.ready().await.is_ok() {
         let path = PathAndQuery::from_static("/pulumirpc.Events/StreamEvents");
-        // It is answered when all was taken; whoever waits for the end bounds that.
+        // The answer comes when the listener has taken all of them.
         drop(grpc.client_streaming(Request::new(told), path, BytesCodec).await);
     }
 }

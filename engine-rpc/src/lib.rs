@@ -20,7 +20,7 @@ pub use event_stream::EventStream;
 pub use no_proxy::{PROXY_VARIABLES, without_proxy};
 pub use orphans::OrphanWatch;
 pub use program_door::ProgramDoor;
-pub use server::{Answers, Call, Server};
+pub use server::{Answers, Call, ENGINE, MONITOR, Server, ask, not_served};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -17,10 +17,8 @@ use maloko_core::wire::RootResource;
 use maloko_core::wire::language::{GetSchemaRequest, GetSchemaResponse, SchemaParameter};
 
 use crate::lock;
-use crate::server::{Answers, Call, Server, not_served};
+use crate::server::{Answers, Call, ENGINE, MONITOR, Server, ask, not_served};
 
-const ENGINE: &str = "pulumirpc.Engine";
-const MONITOR: &str = "pulumirpc.ResourceMonitor";
 const LOADER: &str = "codegen.Loader";
 
 /// The methods of the engine service that the run itself answers.
@@ -127,11 +125,6 @@ impl Door {
         *lock(&self.shutdown) = Shutdown::Answered;
         answer
     }
-}
-
-async fn ask(engine: &dyn PluginClient, method: &str, request: &[u8]) -> Result<Vec<u8>, Status> {
-    let answer = engine.answer(method, request).await;
-    answer.map_err(|(code, message)| Status::new(code.into(), message))
 }
 
 fn unreadable(method: &str, error: &prost::DecodeError) -> Status {

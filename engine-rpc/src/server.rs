@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::BoxFuture;
+use maloko_core::plugin::PluginClient;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -22,6 +23,10 @@ use tower_service::Service;
 use crate::codec::{BytesCodec, LARGEST_MESSAGE};
 use crate::node_aliases::{in_todays_form, is_from_node};
 
+/// The engine's own service.
+pub const ENGINE: &str = "pulumirpc.Engine";
+/// The resource monitor.
+pub const MONITOR: &str = "pulumirpc.ResourceMonitor";
 /// Plugins of the Go SDK ask it every five minutes, and end when the answer is a failure.
 const HEALTH: &str = "grpc.health.v1.Health";
 
@@ -42,9 +47,16 @@ pub trait Answers: Send + Sync + 'static {
     async fn answer(&self, call: Call) -> Result<Vec<u8>, Status>;
 }
 
-/// What is answered for a method that nobody knows.
-pub(crate) fn not_served(path: &str) -> Status {
+/// The answer to a method that is not served; `path` is `/SERVICE/METHOD`.
+#[must_use]
+pub fn not_served(path: &str) -> Status {
     Status::unimplemented(format!("this version of maloko does not serve '{path}'"))
+}
+
+/// Has an engine answer a method of the monitor or of its own service.
+pub async fn ask(engine: &dyn PluginClient, method: &str, request: &[u8]) -> Result<Vec<u8>, Status> {
+    let answer = engine.answer(method, request).await;
+    answer.map_err(|(code, message)| Status::new(code.into(), message))
 }
 
 /// Where requests are taken; it ends when this is dropped.

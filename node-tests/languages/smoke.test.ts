@@ -11,7 +11,7 @@ const PYTHON = join(ROOT, ".venv", "bin", "python");
 const HOST = join(ROOT, "python-tests", "support", "scripted_host.py");
 const UP = ["up", "--yes", "--stack", "dev"];
 
-/** A program for the official Automation API: it makes, changes and destroys a stack, and prints what came of it. */
+/** A program for the official Automation API: it makes, changes and destroys a stack, and prints each result. */
 const OFFICIAL = `const pulumi = require("@pulumi/pulumi");
 const { LocalWorkspace } = require("@pulumi/pulumi/automation");
 class Group extends pulumi.ComponentResource {

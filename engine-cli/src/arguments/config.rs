@@ -11,7 +11,7 @@ pub(crate) struct ConfigArguments {
     #[command(subcommand)]
     pub(crate) command: Option<ConfigCommand>,
     /// As JSON
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "output")]
     json: bool,
     /// How to write: `json` is the same as --json
     #[arg(long, value_name = "FORMAT", global = true)]
@@ -55,7 +55,7 @@ pub(crate) enum ConfigCommand {
         #[arg(long)]
         show_secrets: bool,
         /// As JSON
-        #[arg(short, long)]
+        #[arg(short, long, conflicts_with = "output")]
         json: bool,
     },
 }
@@ -69,7 +69,7 @@ pub(crate) struct ConfigGet {
     #[arg(long)]
     pub(crate) path: bool,
     /// As JSON
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "output")]
     json: bool,
 }
 

@@ -268,7 +268,7 @@ async fn set_all_shown(context: &Context, text: &str) -> Result<()> {
     workplace.save_settings(&settings)
 }
 
-/// An object of which some members were secret, none of which is told apart: each text in it is encrypted, and its shape stays.
+/// An object that has a secret member; which one is not known any more. Each text in it is encrypted, and its shape stays.
 async fn encrypted(
     workplace: &Workplace<'_>,
     stack: &StackName,

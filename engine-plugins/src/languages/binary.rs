@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 
-use maloko_rpc::OrphanWatch;
 use maloko_rpc::child::{Child, ChildCommand, Listener, Stream};
 
-use super::{ForeignProgram, LanguageAbout};
+use super::{ForeignProgram, LanguageAbout, watch};
 use crate::locate::{is_executable, on_path};
 use crate::settings::PluginSettings;
 
@@ -122,15 +121,8 @@ async fn go(
     match status {
         Some(status) if status.success() => Ok(()),
         Some(status) => Err(status.to_string()),
-        None => Err("what became of it is not known".to_owned()),
+        None => Err("how it ended is not known".to_owned()),
     }
-}
-
-/// Watches over processes that must not outlive this one.
-pub(super) fn watch() -> Result<Arc<Mutex<OrphanWatch>>, String> {
-    let begun = OrphanWatch::begin();
-    let begun = begun.map_err(|error| format!("/bin/sh cannot be started beside the program: {error}"))?;
-    Ok(Arc::new(Mutex::new(begun)))
 }
 
 /// How a program ended, as its run hears it: `Ok` when all went well, else the error, empty where the program has told it. Its first
@@ -143,7 +135,7 @@ pub(super) fn outcome(status: Option<ExitStatus>) -> Result<(), String> {
             Some(code) => format!("program exited with non-zero exit code: {code}"),
             None => format!("the program's process was ended ({status})"),
         },
-        None => "what became of the program's process is not known".to_owned(),
+        None => "how the program's process ended is not known".to_owned(),
     };
     Err(format!("an unhandled error occurred: {what}"))
 }

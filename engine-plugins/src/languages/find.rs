@@ -15,8 +15,8 @@ pub(super) enum Found {
     Attached(String),
     /// A library serves the program at that address, and knows the engine from each run.
     Client(String),
-    /// It is started; `on_path` says that it comes from a folder of `$PATH`.
-    Program { command: PluginCommand, on_path: bool },
+    /// It is started; `installed` is its folder among the installed ones.
+    Program { command: PluginCommand, installed: Option<PluginFolder> },
 }
 
 const KIND: &str = "language";
@@ -47,17 +47,16 @@ pub(super) fn find(program: &ForeignProgram, settings: &PluginSettings) -> Resul
         let place = settings.project_root.join(&listed.path);
         let file = if place.is_dir() { place.join(&executable) } else { place };
         return of_file(file, "plugins.languages of Pulumi.yaml names")
-            .map(|command| Found::Program { command, on_path: false });
+            .map(|command| Found::Program { command, installed: None });
     }
     let looks_at_path = !settings.is_on("PULUMI_IGNORE_AMBIENT_PLUGINS");
     if looks_at_path && let Some(file) = on_path(settings, &executable) {
-        return Ok(Found::Program { command: PluginCommand::of_file(file), on_path: true });
+        return Ok(Found::Program { command: PluginCommand::of_file(file), installed: None });
     }
     let folder = settings.plugin_folder();
     if let Some(folder) = folder.as_deref().and_then(|folder| installed_of(folder, KIND, &file_name(runtime), None)) {
-        PluginFolder::new(folder.clone()).note_use();
         let command = of_file(folder.join(&executable), "the installed plugin should have")?;
-        return Ok(Found::Program { command, on_path: false });
+        return Ok(Found::Program { command, installed: Some(PluginFolder::new(folder)) });
     }
     Err(not_found(runtime, &executable, looks_at_path, folder.as_deref()))
 }

@@ -1,6 +1,6 @@
 //! One language host: its start, what it is asked, its end.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -8,13 +8,13 @@ use maloko_core::wire::language as wire;
 use maloko_core::wire::provider::{HandshakeRequest, LogRequest, PluginInfo};
 use maloko_core::wire::{Kind, ListValue, NullValue, Struct, WireValue};
 use maloko_rpc::child::{Child, ChildCommand, Listener, Stream};
-use maloko_rpc::{Answers, Call, Client, OrphanWatch, Server};
+use maloko_rpc::{Answers, Call, Client, ENGINE, Server};
 use prost::Message;
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Status};
 
 use super::find::{Found, executable, find};
-use super::{ForeignProgram, LanguageAbout};
+use super::{ForeignProgram, LanguageAbout, watch};
 use crate::settings::PluginSettings;
 
 /// How long a host may take to answer what it knows by itself, and to serve at all.
@@ -68,7 +68,7 @@ impl Host {
         settings: &PluginSettings,
         listener: Listener,
     ) -> Result<Self, String> {
-        let service = Server::begin(&["pulumirpc.Engine"], Arc::new(CommandService(Arc::clone(&listener)))).await;
+        let service = Server::begin(&[ENGINE], Arc::new(CommandService(Arc::clone(&listener)))).await;
         let service = service.map_err(|error| format!("no port can be had for the language's host: {error}"))?;
         Self::start(program, settings, CalledBack::ByCommand(service), listener).await
     }
@@ -86,17 +86,17 @@ impl Host {
         let (address, child) = match find(program, settings)? {
             Found::Attached(address) => (address, None),
             Found::Client(address) => return Self::served_by_library(&address, called_back).await,
-            Found::Program { command, .. } => {
+            Found::Program { command, installed } => {
+                if let Some(folder) = installed {
+                    folder.note_use();
+                }
                 let command = ChildCommand {
                     program: command.program,
                     arguments: vec![engine_address.clone().into()],
                     directory: program.directory.clone(),
                     variables: settings.without_proxy(),
                 };
-                let orphans = OrphanWatch::begin();
-                let orphans =
-                    orphans.map_err(|error| failed(format!("/bin/sh cannot be started beside it: {error}")))?;
-                let orphans = Arc::new(Mutex::new(orphans));
+                let orphans = watch().map_err(failed)?;
                 let limit = settings.start_limit()?;
                 let (child, port) = Child::serving(&command, limit, &orphans, Some(listener)).await.map_err(failed)?;
                 (format!("127.0.0.1:{port}"), Some(child))

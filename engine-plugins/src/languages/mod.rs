@@ -11,12 +11,13 @@ mod host;
 mod run;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use maloko_core::event::Severity;
 use maloko_core::{Engine, ProgramEnd};
+use maloko_rpc::OrphanWatch;
 use maloko_rpc::child::Listener;
 pub use maloko_rpc::child::Stream;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -125,6 +126,13 @@ pub fn find_language_host(program: &ForeignProgram, settings: &PluginSettings) -
         find::Found::Attached(address) | find::Found::Client(address) => format!("one that runs already, at {address}"),
         find::Found::Program { command, .. } => command.program.display().to_string(),
     })
+}
+
+/// Watches over processes that must not outlive this one.
+fn watch() -> Result<Arc<Mutex<OrphanWatch>>, String> {
+    let begun = OrphanWatch::begin();
+    let begun = begun.map_err(|error| format!("/bin/sh cannot be started beside it: {error}"))?;
+    Ok(Arc::new(Mutex::new(begun)))
 }
 
 /// Does something on threads of its own, whichever executor waits for it; all of it ends when nobody waits any more.

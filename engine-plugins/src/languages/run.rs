@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use super::host::{CalledBack, Host, info};
-use super::{CLIENT_RUNTIME, ForeignProgram, binary, environment};
+use super::{CLIENT_RUNTIME, ForeignProgram, binary, environment, watch};
 use crate::settings::PluginSettings;
 
 /// How long a program may go on after its run was stopped, once no provider is called any more, before it is told to end.
@@ -74,8 +74,7 @@ async fn run_binary(
     variables.extend(settings.without_proxy());
     let command =
         ChildCommand { program: file, arguments: Vec::new(), directory: program.directory.clone(), variables };
-    let child =
-        Child::begin(&command, &binary::watch()?, Some(listener)).map_err(|reason| format!("the program: {reason}"))?;
+    let child = Child::begin(&command, &watch()?, Some(listener)).map_err(|reason| format!("the program: {reason}"))?;
     let ended = tokio::select! {
         status = child.ended() => Some(status),
         () = stopped_for(engine, TOLD_AFTER) => {
