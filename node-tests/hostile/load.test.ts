@@ -3,14 +3,14 @@ import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { atNight, NIGHT } from "../support/night";
+import { atNight } from "../support/night";
 
 const nightly = atNight(test);
 
 const SUPPORT = join(dirname(fileURLToPath(import.meta.url)), "..", "support");
 const WORKER = join(SUPPORT, "sample-package", "worker.cjs");
 const HELD = join(SUPPORT, "held.cjs");
-const CYCLES = Number(process.env.MALOKO_CYCLES ?? (NIGHT ? 4 : 2));
+const CYCLES = Number(process.env.MALOKO_CYCLES ?? 4);
 
 type Held = { threads: number; files: number };
 

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync,
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { atNight, NIGHT } from "../support/night";
+import { atNight } from "../support/night";
 import { Project, succeeded } from "../support/project";
 
 const nightly = atNight(test);
@@ -107,11 +107,8 @@ class Desks {
 
 nightly("the dynamic resource of a component plugin lives like any other", () => {
     const desks = new Desks();
-    // Each run starts the plugin anew: by day those in which the resource's code is called.
-    if (NIGHT) {
-        expect(desks.ok(PREVIEW)).toContain("desk-note create");
-        expect(desks.notes()).toEqual({});
-    }
+    expect(desks.ok(PREVIEW)).toContain("desk-note create");
+    expect(desks.notes()).toEqual({});
     desks.ok(UP);
     const cwd = realpathSync(desks.directory);
     expect(desks.notes()).toEqual({ top: { text: "one", made_by: "hello 1", url: "note://top", cwd } });
@@ -119,15 +116,13 @@ nightly("the dynamic resource of a component plugin lives like any other", () =>
     const note = desks.resources()["desk-note"];
     expect(note?.provider).toContain("::pulumi:providers:pulumi-nodejs::default::");
     expect(note?.inputs.__provider).toEqual(note?.outputs.__provider);
-    if (NIGHT) {
-        expect(desks.ok(UP)).toContain("unchanged");
-        expect(desks.ok(UP, { text: "two" })).toContain("1 updated");
-        expect(desks.texts()).toEqual({ top: "two" });
-        expect(desks.ok(UP, { text: "two", slot: "low" })).toContain("1 replaced");
-        expect(desks.texts()).toEqual({ low: "two" });
-    }
+    expect(desks.ok(UP)).toContain("unchanged");
+    expect(desks.ok(UP, { text: "two" })).toContain("1 updated");
+    expect(desks.texts()).toEqual({ top: "two" });
+    expect(desks.ok(UP, { text: "two", slot: "low" })).toContain("1 replaced");
+    expect(desks.texts()).toEqual({ low: "two" });
     desks.withoutProgram();
-    writeFileSync(join(desks.world, NIGHT ? "low.json" : "top.json"), JSON.stringify({ text: "by hand" }));
+    writeFileSync(join(desks.world, "low.json"), JSON.stringify({ text: "by hand" }));
     desks.ok(REFRESH);
     expect(desks.resources()["desk-note"]?.outputs.text).toBe("by hand");
     desks.ok(DESTROY);

@@ -5,7 +5,8 @@ import { project } from "../support/project";
 
 const nightly = atNight(test);
 
-const [MANY, DEPTH] = NIGHT ? [1500, 500] : [300, 100];
+const MANY = 1500;
+const DEPTH = NIGHT ? 500 : 100;
 
 const ITEM = `
 const pulumi = require("@pulumi/pulumi");

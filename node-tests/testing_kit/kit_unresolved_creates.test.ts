@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { test as base, expect } from "vitest";
-import { atNight, byDay, NIGHT } from "../support/night";
+import { atNight } from "../support/night";
 
 const run = promisify(execFile);
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
@@ -97,7 +97,7 @@ nightly("a create that a killed run left open is told until it is settled", asyn
     expect(cloud.objects()).toEqual(["third"]);
     // Again, by a sweep, by the next run of the test, and where another one is settled.
     const others = [SWEEP, {}, { ...SWEEP, MALOKO_FORGET_UNRESOLVED: "another" }];
-    for (const env of byDay(others, (_env, place) => place === 1)) {
+    for (const env of others) {
         const again = await cloud.run("it", env);
         expect([again.statuses.it, keysIn(again.text)]).toEqual(["failed", [key]]);
         expect(cloud.kept()).toHaveLength(1);
@@ -105,9 +105,7 @@ nightly("a create that a killed run left open is told until it is settled", asyn
     const settled = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: `another,${key}` });
     expect(settled.statuses.it).toMatch(/skipped|pending/);
     expect(cloud.kept()).toEqual([]);
-    if (NIGHT) {
-        expect((await cloud.run("it")).statuses.it).toBe("passed");
-    }
+    expect((await cloud.run("it")).statuses.it).toBe("passed");
 });
 
 nightly("unresolved creates are forgotten by a sweep alone", async ({ cloud }) => {

@@ -225,7 +225,6 @@ def test_outside_of_its_component_it_is_refused(desks: Desks) -> None:
     assert desks.notes() == {}
 
 
-@pytest.mark.nightly
 def test_its_code_is_shown_nowhere(desks: Desks) -> None:
     said, as_json = "", ""
     # At night a change of the code as well.

@@ -47,6 +47,7 @@ interface Manifest {
     type?: string;
     main?: string;
     exports?: unknown;
+    bin?: Record<string, string>;
 }
 
 /** The entry file of `place`, which is `main` of Pulumi.yaml or the project's directory. */
@@ -329,25 +330,21 @@ export function entryOfPackage(directory: string): string | undefined {
     return named === undefined ? indexOf(directory) : resolveFile(path.resolve(directory, named));
 }
 
-// Where the compiler lies differs from version to version, and version 7 shows nobody its `lib`; the command is what its package names.
-function compilerOf(manifest: string): string {
-    const { bin } = JSON.parse(fs.readFileSync(manifest, "utf8")) as { bin: { tsc: string } };
-    return path.join(path.dirname(manifest), bin.tsc);
-}
-
 /** Checks a program's types with its own TypeScript; throws what the compiler says. */
 export function checkTypes(entry: Entry, options: RuntimeOptions): void {
     if (!isOn(options.typecheck, false)) {
         return;
     }
-    let compiler: string;
+    let manifest: string;
     try {
-        compiler = compilerOf(createRequire(entry.file).resolve("typescript/package.json"));
+        manifest = createRequire(entry.file).resolve("typescript/package.json");
     } catch {
         throw new ProjectError(
             "`typecheck: true` needs TypeScript: run `npm install --save-dev typescript`, or turn the option off in Pulumi.yaml",
         );
     }
+    // Version 7 shows nobody its `lib`: the command is what the package names, in every version.
+    const compiler = path.join(path.dirname(manifest), readManifest(manifest)?.bin?.tsc ?? "bin/tsc");
     const config =
         options.tsconfig === undefined ? findUp(entry.directory) : path.resolve(entry.directory, options.tsconfig);
     const args = config === undefined ? ["--noEmit", "--skipLibCheck", entry.file] : ["--noEmit", "-p", config];
