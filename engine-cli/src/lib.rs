@@ -37,7 +37,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Arc;
 
-use arguments::{Arguments, Command, ProviderCommand, ShimCommand};
+use arguments::{AboutCommand, Arguments, Command, ProviderCommand, ShimCommand};
 use context::Context;
 use failure::{Failure, code};
 use maloko_core::invisible::clean;
@@ -131,10 +131,15 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
             commands::provider::test(&context, &arguments).await?;
         }
         Command::Cancel { stack_name, yes } => commands::cancel::run(&context, stack_name.as_deref(), yes).await?,
-        Command::Login { url, .. } => commands::login::login(&context, url.as_deref()).await?,
+        Command::Login { url, cloud_url, .. } => commands::login::login(&context, url.or(cloud_url).as_deref()).await?,
         Command::Whoami { verbose, format } => commands::login::whoami(&context, verbose, format.json()).await?,
-        Command::Logout => commands::login::logout(&context)?,
-        Command::About { format } => commands::about::run(&context, format.json()).await?,
+        Command::Logout { url, cloud_url, local, .. } => {
+            commands::login::logout(&context, url.or(cloud_url).as_deref(), local)?;
+        }
+        Command::About { command: Some(AboutCommand::Env), .. } => commands::about::env(&context),
+        Command::About { format, .. } => commands::about::run(&context, format.json()).await?,
+        Command::Org { command } => commands::elsewhere::org(&context, &command)?,
+        Command::Elsewhere(command) => return Err(commands::elsewhere::refuse("", command.reason())),
         Command::Shim { command: ShimCommand::Install { directory } } => commands::shim::install(&context, &directory)?,
         Command::Version => commands::about::version(&context),
         Command::Completion { shell } => completion(&context, shell)?,
