@@ -98,7 +98,8 @@ pub(crate) enum OrgCommand {
     /// Choose the organization that is used where none is named
     SetDefault {
         /// Its name
-        name: String,
+        #[arg(required = true)]
+        name: Vec<String>,
     },
     /// Verbs of Pulumi Cloud.
     #[command(flatten)]

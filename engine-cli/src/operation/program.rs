@@ -6,6 +6,7 @@ use maloko_core::{Engine, ProgramEnd};
 use maloko_plugins::languages::{self, ForeignProgram};
 
 use super::plugins;
+use crate::commands::shim;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::ProgramSpec;
@@ -54,12 +55,21 @@ pub(crate) fn foreign(project: &Project, program: &ProgramSpec) -> ForeignProgra
     }
 }
 
+/// By these words the official Automation API tells an exception of the program from other failures.
+const UNHANDLED: &str = "the program failed with an unhandled exception: ";
+
 /// Runs the program to its end, or until the run is stopped.
 pub(super) async fn run(context: &Context, project: &Project, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
     if is_foreign(context, project) {
         return languages::run_program(engine, foreign(project, &program), plugins::settings(context, project)).await;
     }
-    context.language_host.run_program(engine, program).await
+    let mut end = context.language_host.run_program(engine, program).await;
+    if context.is_set(shim::VARIABLE)
+        && let Some(error) = end.error.as_mut().filter(|error| !error.is_empty())
+    {
+        error.insert_str(0, UNHANDLED);
+    }
+    end
 }
 
 /// Makes the program's providers findable for an operation that does not run it. A process of the program's own has none
