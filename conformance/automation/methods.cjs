@@ -24,6 +24,8 @@ const INNER = new Set([
     "createBaseOptions",
     "inlineSourceStackHelper",
     "localSourceStackHelper",
+    "readLines",
+    "remoteArgs",
     "run",
     "setupEventLog",
 ]);
