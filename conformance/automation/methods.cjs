@@ -1,7 +1,9 @@
 // The same as methods.py, of the official Automation API of Node: calls each method on real stacks, and prints a line of
 // JSON for each. Arguments: an empty folder, the folder whose node_modules has the SDK, and parts (`life`, `errors`, `local`).
 const { strict: assert } = require("node:assert");
+const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
+const http = require("node:http");
 const { createRequire } = require("node:module");
 const path = require("node:path");
 
@@ -344,6 +346,42 @@ async function errors() {
     );
 }
 
+/** Serves the archive of a plugin `acme` 1.2.3. */
+async function pluginServer() {
+    const program = "pulumi-resource-acme";
+    fs.writeFileSync(path.join(folder, program), "#!/bin/sh\n", { mode: 0o755 });
+    const archive = execFileSync("tar", ["-czf", "-", "-C", folder, program]);
+    const server = http.createServer(({ url }, response) => {
+        const found = url.split("/").at(-1).startsWith("pulumi-resource-acme-v1.2.3-");
+        response.writeHead(found ? 200 : 404).end(found ? archive : "");
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return server;
+}
+
+async function plugins(workspace) {
+    const server = await pluginServer();
+    const address = `http://127.0.0.1:${server.address().port}`;
+    const installed = async () => (await workspace.listPlugins()).map(({ name, version }) => [name, version]);
+    await method(["LocalWorkspace.installPluginFromServer", "LocalWorkspace.listPlugins"], async () => {
+        assert.deepEqual(await installed(), []);
+        await workspace.installPluginFromServer("acme", "v1.2.3", address);
+        assert.deepEqual(await installed(), [["acme", "1.2.3"]]);
+    });
+    await method("LocalWorkspace.removePlugin", async () => {
+        await workspace.removePlugin("acme", ">=1.0.0");
+        assert.deepEqual(await installed(), []);
+    });
+    await method("LocalWorkspace.installPlugin", async () => {
+        workspace.envVars.PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES = `acme=${address}`;
+        await workspace.installPlugin("acme", "v1.2.3");
+        assert.deepEqual(await installed(), [["acme", "1.2.3"]]);
+        await workspace.removePlugin();
+    });
+    server.close();
+    server.closeAllConnections();
+}
+
 async function localPrograms() {
     const workDir = path.join(folder, "local");
     fs.mkdirSync(workDir);
@@ -382,16 +420,9 @@ async function localPrograms() {
         await workspace.saveStackSettings("dev", kept);
         assert.equal((await stack.getConfig("more")).value, "2");
     });
-    await method("LocalWorkspace.listPlugins", async () => {
-        assert.deepEqual(await workspace.listPlugins(), []);
-    });
-    // Nothing is downloaded: that it is asked for is what counts.
-    await refusal("LocalWorkspace.installPlugin", "none", () => workspace.installPlugin("none", "v1.2.3"));
-    await refusal("LocalWorkspace.installPluginFromServer", "none", () =>
-        workspace.installPluginFromServer("none", "v1.2.3", "http://127.0.0.1:1/"),
-    );
-    await method("LocalWorkspace.removePlugin", () => workspace.removePlugin());
-    await method("LocalWorkspace.install", () => workspace.install({ noDependencies: true }));
+    await plugins(workspace);
+    const bare = () => workspace.install({ noDependencies: true });
+    await method("LocalWorkspace.install", bare, "tried without dependencies");
     await method("Stack.destroy", async () => {
         write("index.js", "");
         const { summary } = await stack.destroy();
@@ -420,7 +451,7 @@ async function theEnd(before) {
             const imported = await stack.import({ resources, protect: false, generateCode: false });
             assert.equal(imported.summary.result, "succeeded");
         },
-        "of components and of objects that providers read",
+        "tried with a component",
     );
     await method("Stack.destroy, inline", async () => {
         assert.equal((await stack.destroy({ remove: true })).summary.result, "succeeded");

@@ -9,13 +9,16 @@ folder, and parts (`life`, `errors`, `local`); all without any.
 """
 
 import inspect
+import io
 import json
 import sys
+import tarfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -334,7 +337,7 @@ def local_programs(table: Table, folder: Path) -> None:
         workspace.save_stack_settings("dev", kept)
         assert stack.get_config("more").value == "2"
     plugins(table, workspace)
-    with table.method("LocalWorkspace.install"):
+    with table.method("LocalWorkspace.install", note="tried without dependencies"):
         workspace.install(no_dependencies=True)
     with table.method("Stack.destroy"):
         program.write_text("")
@@ -351,16 +354,50 @@ def local_programs(table: Table, folder: Path) -> None:
         assert (made / "Pulumi.yaml").is_file()
 
 
+@contextmanager
+def plugin_server() -> Iterator[str]:
+    """Serves the archive of a plugin `acme` 1.2.3; gives the address."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        program = b"#!/bin/sh\n"
+        member = tarfile.TarInfo("pulumi-resource-acme")
+        member.size, member.mode = len(program), 0o755
+        archive.addfile(member, io.BytesIO(program))
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path.rpartition("/")[2].startswith("pulumi-resource-acme-v1.2.3-")
+            self.send_response(200 if found else 404)
+            self.end_headers()
+            if found:
+                self.wfile.write(packed.getvalue())
+
+        def log_message(self, *_: Any) -> None:
+            """Nobody reads it."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
 def plugins(table: Table, workspace: auto.LocalWorkspace) -> None:
-    with table.method("LocalWorkspace.list_plugins"):
-        assert workspace.list_plugins() == []
-    # Nothing is downloaded: that it is asked for is what counts.
-    with table.refusal("LocalWorkspace.install_plugin", "none"):
-        workspace.install_plugin("none", "v1.2.3")
-    with table.refusal("LocalWorkspace.install_plugin_from_server", "none"):
-        workspace.install_plugin_from_server("none", "v1.2.3", "http://127.0.0.1:1/")
-    with table.method("LocalWorkspace.remove_plugin"):
-        workspace.remove_plugin()
+    def installed() -> list[tuple[str, str | None]]:
+        return [(found.name, found.version) for found in workspace.list_plugins()]
+
+    with plugin_server() as address:
+        with table.method("LocalWorkspace.install_plugin_from_server", "LocalWorkspace.list_plugins"):
+            assert installed() == []
+            workspace.install_plugin_from_server("acme", "v1.2.3", address)
+            assert installed() == [("acme", "1.2.3")]
+        with table.method("LocalWorkspace.remove_plugin"):
+            workspace.remove_plugin("acme", ">=1.0.0")
+            assert installed() == []
+        with table.method("LocalWorkspace.install_plugin"):
+            workspace.env_vars["PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"] = f"acme={address}"
+            workspace.install_plugin("acme", "v1.2.3")
+            assert installed() == [("acme", "1.2.3")]
+            workspace.remove_plugin()
 
 
 def the_end(table: Table, stack: auto.Stack, program: Program) -> None:
@@ -371,7 +408,7 @@ def the_end(table: Table, stack: auto.Stack, program: Program) -> None:
         assert (renamed.summary.kind, renamed.summary.result) == ("rename", "succeeded")
         stack = auto.select_stack("live", "shop", program)
         assert stack.outputs()["size"].value == "21"
-    with table.method("Stack.import_resources", note="of components and of objects that providers read"):
+    with table.method("Stack.import_resources", note="tried with a component"):
         imported = stack.import_resources(
             resources=[{"type": "test:index:Group", "name": "c", "component": True}],
             protect=False,

@@ -28,8 +28,8 @@ HEAD = """\
 
 `make automation-table` writes this page. It calls each method of the official packages, unmodified, with a `pulumi` on
 PATH that is maloko ([how](../how-to/other-languages.md#tools-that-call-pulumi)). It checks what the API promises of it:
-types and values of results, classes of errors. State is in a directory. `refused` is an error with the reason in it. What
-a language's API does not have is `-`.
+types and values of results, classes of errors. State is in a directory. `refused` is an error with the reason in it.
+What a language's API does not have is `-`.
 
 | method, as Python has it | Python | Node | |
 | --- | --- | --- | --- |

@@ -53,7 +53,7 @@ pub use language_host::{
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
 pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>) -> i32 {
-    let is_shim = std::env::var_os(commands::shim::VARIABLE).is_some();
+    let is_shim = std::env::var_os(context::SHIM_VARIABLE).is_some();
     let arguments = if is_shim { arguments::of_pulumi(arguments) } else { arguments };
     let parsed = match arguments::parse(&arguments) {
         Ok(parsed) => parsed,

@@ -122,6 +122,14 @@ test("configuration is set and read", async () => {
     expect(settings).not.toContain("hush");
 });
 
+test("messages for debugging are shown where they are asked for", async () => {
+    const stack = await newStack(async () => {
+        await pulumi.log.debug("a detail");
+    });
+    expect((await stack.preview()).stdout).not.toContain("a detail");
+    expect((await stack.up({ debug: true })).stdout).toContain("a detail");
+});
+
 test("tags of a stack are set, read and removed", async () => {
     const stack = await newStack(echo);
     expect(await stack.listTags()).toEqual({});

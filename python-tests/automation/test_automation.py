@@ -140,6 +140,12 @@ def test_configuration_is_set_and_read(tmp_path: Path) -> None:
     assert "--hush" not in Path(stack.workspace.work_dir, "Pulumi.dev.yaml").read_text()
 
 
+def test_messages_for_debugging_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
+    stack = new_stack(tmp_path, lambda: pulumi.log.debug("a detail"))
+    assert "a detail" not in stack.preview().stdout
+    assert "a detail" in stack.up(debug=True).stdout
+
+
 def test_tags_of_a_stack_are_set_read_and_removed(tmp_path: Path) -> None:
     stack = new_stack(tmp_path, lambda: None)
     assert stack.list_tags() == {}

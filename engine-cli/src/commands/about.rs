@@ -19,7 +19,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs `version`. Tools that call `pulumi` go by the version whose behaviour they get.
 pub(crate) fn version(context: &Context) {
-    if context.is_set(super::shim::VARIABLE) {
+    if context.is_shim() {
         context.console.line(&format!("v{PULUMI_VERSION}"));
         return;
     }

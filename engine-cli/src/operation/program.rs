@@ -6,7 +6,6 @@ use maloko_core::{Engine, ProgramEnd};
 use maloko_plugins::languages::{self, ForeignProgram};
 
 use super::plugins;
-use crate::commands::shim;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::ProgramSpec;
@@ -64,7 +63,7 @@ pub(super) async fn run(context: &Context, project: &Project, engine: Arc<Engine
         return languages::run_program(engine, foreign(project, &program), plugins::settings(context, project)).await;
     }
     let mut end = context.language_host.run_program(engine, program).await;
-    if context.is_set(shim::VARIABLE)
+    if context.is_shim()
         && let Some(error) = end.error.as_mut().filter(|error| !error.is_empty())
     {
         error.insert_str(0, UNHANDLED);

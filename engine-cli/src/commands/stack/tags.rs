@@ -22,7 +22,7 @@ const LONGEST_VALUE: usize = 256;
 
 /// Tags as they are stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Stored {
+struct TagsFile {
     version: u64,
     #[serde(default)]
     tags: BTreeMap<String, String>,
@@ -72,7 +72,7 @@ pub(super) async fn read(workplace: &Workplace<'_>, stack: &StackName) -> Result
             stack.stack()
         ))
     };
-    let stored: Stored = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let stored: TagsFile = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
     match stored.version {
         VERSION => Ok(stored.tags),
         newer => Err(damaged(format!("their form {newer} is one of a newer version"))),
@@ -90,7 +90,7 @@ async fn change(
     let changed = async {
         let mut tags = read(workplace, stack).await?;
         change(&mut tags);
-        let stored = Stored { version: VERSION, tags };
+        let stored = TagsFile { version: VERSION, tags };
         let bytes = serde_json::to_vec(&stored).map_err(|error| Failure::new(error.to_string()))?;
         lease.write_tags(&bytes).await.map_err(explain)
     }
