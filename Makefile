@@ -20,6 +20,7 @@
 #   make kill-plugins  the same with resources of a plugin, also while a provider resource is replaced
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
 #   make mutants  small bugs in the core's pure decisions, one at a time, each of which a unit test has to notice (MUTANTS=FILES, SHARD=0/12)
+#   make automation-table   docs/reference/automation-table.md, from what came of each method of the official Automation API
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
 #
@@ -410,6 +411,11 @@ adoption-python adoption-node: adoption-%: $(STAMPS)/%
 plugin_cases = $(or $(filter-out all,$(CASES)),--must-pass $(or $(CASES),$(if $(MALOKO_LONG),all,$(1))))
 conformance-plugins-python conformance-plugins-node: conformance-plugins-%: $(STAMPS)/% $(STAMPS)/venv $(STAMPS)/node-tests-modules
 	$(IN_VENV) conformance/plugins/run.py check $(ON_$*) --node-modules node-tests/node_modules $(call plugin_cases,$(LANGUAGE_$*))
+
+# What came of each method of the official Automation API, as docs/reference/automation-table.md has it.
+AUTOMATION_TABLE := docs/reference/automation-table.md
+automation-table check-automation-table: $(STAMPS)/python $(STAMPS)/node
+	$(PY) conformance/automation/table.py $(AUTOMATION_TABLE) $(if $(filter check-%,$@),--check)
 
 # Plugins that are not ours, and the real `pulumi`: built from Go modules into REAL_PLUGINS, then the recorded case that needs them, and both
 # tools in turns on one stack. Needs Go and its module proxy; the first build takes two cores a quarter of an hour.

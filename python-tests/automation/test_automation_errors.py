@@ -229,8 +229,6 @@ def test_what_only_pulumi_cloud_can_do_is_an_error_of_its_own(tmp_path: Path) ->
     for asked in [
         lambda: stack.add_environments("prod"),
         lambda: stack.list_environments(),
-        lambda: stack.set_tag("a", "b"),
-        lambda: stack.list_tags(),
         lambda: stack.workspace.org_get_default(),
         lambda: auto.select_remote_stack_git_source("dev", "https://example.com/x.git"),
         lambda: stack.up(policy_packs=["pack"]),

@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 
 use super::format::OutputFormat;
+use super::pulumi_flags::{DisplayCompatibility, RunCompatibility, UpCompatibility};
 
 /// How a run is summed up for CI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -68,6 +69,12 @@ pub(crate) struct RunArguments {
     /// Run the program that this language runtime serves, at HOST:PORT, in the place of the project's.
     #[arg(long, hide = true, value_name = "ADDRESS")]
     pub(crate) client: Option<String>,
+    /// Show messages of the program and its providers that are for debugging
+    #[arg(short, long)]
+    pub(crate) debug: bool,
+    /// Flags of Pulumi.
+    #[command(flatten)]
+    compatibility: RunCompatibility,
 }
 
 impl RunArguments {
@@ -120,6 +127,9 @@ pub(crate) struct OperateArguments {
     /// Do not show the stack's outputs
     #[arg(long)]
     pub(crate) suppress_outputs: bool,
+    /// Flags of Pulumi.
+    #[command(flatten)]
+    pub(crate) compatibility: DisplayCompatibility,
 }
 
 /// What the operations that change something have in common.
@@ -226,6 +236,9 @@ pub(crate) struct UpArguments {
     /// Do what this plan of `preview --save-plan` says, and nothing else
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+    /// Flags of Pulumi.
+    #[command(flatten)]
+    pub(crate) compatibility: UpCompatibility,
 }
 
 /// Flags of `preview`.
@@ -255,6 +268,9 @@ pub(crate) struct PreviewArguments {
     /// Write what `up` would do to this file, for `up --plan`
     #[arg(long, value_name = "FILE")]
     pub(crate) save_plan: Option<PathBuf>,
+    /// Flags of Pulumi.
+    #[command(flatten)]
+    pub(crate) compatibility: UpCompatibility,
 }
 
 /// Whether `refresh` and `destroy` run the program.

@@ -84,6 +84,8 @@ pub struct DisplayOptions {
     pub suppress_outputs: bool,
     /// Do not show progress notes.
     pub suppress_progress: bool,
+    /// Show messages that are for debugging.
+    pub debug: bool,
     /// Use colours (the caller has already looked at the terminal, `--color` and `NO_COLOR`).
     pub color: bool,
     /// The plain texts of secrets, which no message may show. The caller teaches it those of the configuration; the
@@ -113,6 +115,7 @@ impl DisplayOptions {
             show_secrets: false,
             suppress_outputs: false,
             suppress_progress: false,
+            debug: false,
             color: false,
             redactor: Arc::default(),
             mention_after: MENTION_AFTER,

@@ -243,7 +243,7 @@ impl Plain {
     }
 
     fn diagnostic(&mut self, message: &Diagnostic, out: &mut dyn Write) -> io::Result<()> {
-        if message.ephemeral || message.severity == Severity::Debug {
+        if message.ephemeral || (message.severity == Severity::Debug && !self.options.debug) {
             return Ok(());
         }
         let text = self.redactor.message(&message.message).into_owned();

@@ -165,7 +165,7 @@ impl Tree {
 
     fn diagnostic(&mut self, message: Diagnostic) {
         // How long a call takes stands beside its resource, and is true at each moment.
-        if message.severity == Severity::Debug || message.still_waiting {
+        if (message.severity == Severity::Debug && !self.options.debug) || message.still_waiting {
             return;
         }
         let text = self.redactor.message(&message.message).into_owned();

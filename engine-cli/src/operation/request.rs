@@ -174,7 +174,8 @@ fn has_changes(summary: &Summary) -> bool {
 
 impl From<UpArguments> for Request {
     fn from(arguments: UpArguments) -> Self {
-        let UpArguments { operate, confirm, act, replace, code, imports, expect, failure, plan } = arguments;
+        let UpArguments { operate, confirm, act, replace, code, imports, expect, failure, plan, compatibility: _ } =
+            arguments;
         let mut request = Self::new(OperationKind::Update, "up", operate, confirm);
         request.targets.extend(replace.target_replace.iter().cloned());
         request.replace = replace.replace.into_iter().chain(replace.target_replace).collect();
@@ -193,7 +194,8 @@ impl From<UpArguments> for Request {
 
 impl From<PreviewArguments> for Request {
     fn from(arguments: PreviewArguments) -> Self {
-        let PreviewArguments { operate, act, replace, code, imports, expect, import_file, save_plan } = arguments;
+        let PreviewArguments { operate, act, replace, code, imports, expect, import_file, save_plan, compatibility: _ } =
+            arguments;
         let up = UpArguments { operate, act, replace, code, imports, expect, ..UpArguments::default() };
         Self { verb: "preview", is_preview_command: true, import_file, save_plan, ..Self::from(up) }
     }

@@ -66,6 +66,7 @@ impl Show {
             show_secrets: flags.show_secrets,
             suppress_outputs: flags.suppress_outputs,
             suppress_progress: flags.run.suppress_progress,
+            debug: flags.run.debug,
             color: console.color,
             redactor,
             mention_after: workplace.context.seconds(

@@ -43,6 +43,7 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     importFile: ["--import-file", "value"],
     refuseImportDifferences: ["--refuse-import-differences", "switch"],
     continueOnError: ["--continue-on-error", "switch"],
+    debug: ["--debug", "switch"],
     color: ["--color", "value"],
     suppressOutputs: ["--suppress-outputs", "switch"],
     suppressProgress: ["--suppress-progress", "switch"],
@@ -58,7 +59,6 @@ const WITHOUT_EFFECT: Record<string, string> = {
     logVerbosity: "the engine keeps no log beside its events",
     logToStdErr: "the engine keeps no log beside its events",
     tracing: "give the address of an OpenTelemetry collector as `otelTraces`",
-    debug: "debug messages are among the events (`onEvent`)",
 };
 
 // What would change what is done.

@@ -34,6 +34,7 @@ _SWITCHES = (
     "continue_on_error",
     "refuse_import_differences",
     "refresh",
+    "debug",
     "json",
 )
 _WITHOUT_EFFECT = {
@@ -41,7 +42,6 @@ _WITHOUT_EFFECT = {
     "log_verbosity": "the engine keeps no log beside its events",
     "log_to_std_err": "the engine keeps no log beside its events",
     "tracing": "give the address of an OpenTelemetry collector as `otel_traces`",
-    "debug": "debug messages are among the events (on_event)",
 }
 _REFUSED = {
     "policy_packs": "policy packs are not run",
