@@ -21,6 +21,7 @@
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
 #   make mutants  small bugs in the core's pure decisions, one at a time, each of which a unit test has to notice (MUTANTS=FILES, SHARD=0/12)
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
+#   make try-languages   programs in YAML and Go with their real host and SDK, built from Go modules
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
 #
 # Stamps in .build/ keep a target from being made twice; `make clean` removes what this file made, save Rust's target/.
@@ -231,7 +232,7 @@ LANES ?= 2
 test: export LANES := $(LANES)
 test: | $(STAMPS)/tools-checked
 	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 $(foreach lane,NODE PYTHON USE RUST,--lane $(LANE_$(lane)))
-	@echo "make test: every suite passed"
+	@echo "make test: every suite passed; it leaves out hosts of real languages, such as YAML (make try-languages)"
 
 # What a commit would change, against BASE.
 BASE ?= HEAD
@@ -416,7 +417,11 @@ conformance-plugins-python conformance-plugins-node: conformance-plugins-%: $(ST
 REAL_PLUGINS ?= $(CURDIR)/$(STAMPS)/real
 REAL_SDKS := random@4.21.2 command@1.2.1 tls@5.6.1
 real-plugins: $(STAMPS)/venv
-	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command hosts pulumi
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command hosts pulumi yaml go-program
+# Programs in YAML and Go with their real host and SDK. `make test` leaves them out: their build takes ten minutes.
+try-languages: $(STAMPS)/python
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) yaml go-program
+	$(IN_VENV) conformance/plugins/languages.py $(REAL_PLUGINS) --cli $(MALOKO_PY)
 try-real-plugins-python: real-plugins $(STAMPS)/python $(STAMPS)/node-tests-modules
 	$(VENV)/bin/uv pip install --quiet --target $(STAMPS)/real-python --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
 	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV) conformance/plugins/run.py check $(ON_python) --node-modules node-tests/node_modules 01-mixed

@@ -262,7 +262,7 @@ async fn operate(
         engine.tell(Severity::Info, message);
     }
     let own_process = match &workplace.context.library {
-        None => Some(own_process::OwnProcess::begin(workplace, request, &engine, &host, &show.display)?),
+        None => Some(own_process::OwnProcess::begin(workplace, request, &engine, &host, &show.watchers)?),
         Some(library) => {
             library.cancellation.watch(&engine);
             None

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use maloko_core::plugin::PackageRequest;
 use maloko_core::wire::language as wire;
 use maloko_core::wire::provider::{HandshakeRequest, LogRequest, PluginInfo};
 use maloko_core::wire::{Kind, ListValue, NullValue, Struct, WireValue};
@@ -14,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use tonic::{Code, Status};
 
 use super::find::{Found, executable, find};
-use super::{ForeignProgram, LanguageAbout, watch};
+use super::{ForeignProgram, LanguageAbout, required, watch};
 use crate::settings::PluginSettings;
 
 /// How long a host may take to answer what it knows by itself, and to serve at all.
@@ -164,6 +165,33 @@ impl Host {
         };
         let answer = bounded(self.client.call_of::<_, ()>(SERVICE, "Handshake", &greeting)).await;
         answer.map_err(|status| self.refused("cannot be attached to", &status))
+    }
+
+    /// The packages that a program uses, as its language knows them. A host that knows none of the two methods for that has
+    /// nothing to say.
+    pub(super) async fn required_packages(&self, program: &ForeignProgram) -> Result<Vec<PackageRequest>, String> {
+        let failed = |status: &Status| self.refused("cannot say which packages the program uses", status);
+        let asked = wire::RequiredPackagesRequest { info: Some(info(program)) };
+        let answer = self.client.call_of(SERVICE, "GetRequiredPackages", &asked).await;
+        let answer: wire::RequiredPackagesResponse = match answer {
+            Err(status) if status.code() == Code::Unimplemented => {
+                let asked = wire::RequiredPluginsRequest {
+                    project: "deprecated".to_owned(),
+                    pwd: program.directory.display().to_string(),
+                    program: program.entry_point.clone(),
+                    info: Some(info(program)),
+                };
+                let answer = self.client.call_of(SERVICE, "GetRequiredPlugins", &asked).await;
+                let answer: wire::RequiredPluginsResponse = match answer {
+                    Err(status) if status.code() == Code::Unimplemented => return Ok(Vec::new()),
+                    answer => answer.map_err(|status| failed(&status))?,
+                };
+                wire::RequiredPackagesResponse { packages: answer.plugins, specs: Vec::new() }
+            }
+            answer => answer.map_err(|status| failed(&status))?,
+        };
+        required::packages(answer)
+            .map_err(|reason| format!("the language plugin '{}' says what the program uses: {reason}", self.name))
     }
 
     /// Runs a program to its end.

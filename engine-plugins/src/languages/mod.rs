@@ -8,6 +8,7 @@ mod binary;
 mod environment;
 mod find;
 mod host;
+mod required;
 mod run;
 
 use std::path::PathBuf;

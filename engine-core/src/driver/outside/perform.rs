@@ -89,6 +89,7 @@ impl Perform for CallBack {
 
     async fn perform(self, with: Means) -> Self::Outcome {
         let Self { label, function: Callback { target, token }, request } = self;
+        let _listed = with.outside.upgrade().map(|outside| outside.functions_in_flight.enter(label.clone()));
         let ongoing = with.operation.activities.begin(|| Activity::new(ActivityKind::Callback, label, None));
         if is_of_plugin(&target) {
             observed(ongoing, with.operation.plugins.0.call_back(&target, &token, request)).await
