@@ -25,6 +25,7 @@ def test_a_recorded_program_gets_the_same_answers_and_leaves_the_same_state(proj
         ["replay", str(RECORDINGS / f"{name}.json")], name=recorded["project"], packages=recorded["packages"]
     )
     scripted.add_provider()
+    project.run("stack", "init", "dev")
     for key, value in recorded["config"].items():
         project.run("config", "set", key, value)
     scripted.run("up", "--yes", "--skip-preview")
@@ -34,7 +35,7 @@ def test_a_recorded_program_gets_the_same_answers_and_leaves_the_same_state(proj
     assert of_host == recorded["host"]
     if recorded["provider"]:
         assert in_order(scripted.asked_of_provider()) == in_order([" ".join(it).strip() for it in recorded["provider"]])
-    assert [essence(resource) for resource in scripted.resources() if "providers" not in resource["type"]] == [
+    assert [essence(resource) for resource in scripted.resources(recorded["project"]) if "providers" not in resource["type"]] == [
         expected(call, recorded["calls"]) for call in recorded["calls"] if call["method"] == "RegisterResource"
     ]
 

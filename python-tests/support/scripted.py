@@ -43,8 +43,11 @@ class Scripted:
         """What the plugin was asked, in order, as `METHOD NAME`."""
         return [line.strip() for line in (self.project.directory / "asked").read_text().splitlines()]
 
-    def resources(self) -> list[dict[str, Any]]:
-        resources: list[dict[str, Any]] = json.loads(self.project.state())["checkpoint"]["latest"].get("resources", [])
+    def resources(self, project: str = "") -> list[dict[str, Any]]:
+        """The resources in the state of the stack `dev`."""
+        file = self.project.directory / ".maloko" / ".pulumi" / "stacks" / project / "dev.json"
+        state = json.loads(file.read_text() if project else self.project.state())
+        resources: list[dict[str, Any]] = state["checkpoint"]["latest"].get("resources", [])
         return resources
 
     def run(self, *arguments: str, code: int = 0, **environment: str) -> str:

@@ -227,7 +227,7 @@ class Program:
         note("info", answer=json_format.MessageToDict(self.monitor.GetDeploymentInfo(empty_pb2.Empty())))
 
     def log(self, message: str, severity: int = 1) -> None:
-        self.engine.Log(engine_pb2.LogRequest(severity=severity, message=message))
+        self.engine.Log(engine_pb2.LogRequest(severity=int(severity), message=message))
 
     def print(self, text: str) -> None:
         sys.stdout.write(text)

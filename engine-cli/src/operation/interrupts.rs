@@ -93,7 +93,7 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, watchers: &
             let message = format!("left at once{during}{waited}; {next}");
             abandoned.log("", Severity::Error, &message, false);
             flush(&abandoned);
-            watchers.close();
+            watchers.leave();
         },
     );
     begun.map_err(|error| Failure::io("signals cannot be watched", &error))
@@ -138,7 +138,7 @@ pub(super) fn watch_limits(engine: &Arc<Engine>, watchers: &Watchers) -> Result<
             );
             engine.log("", Severity::Error, &message, false);
             flush(&engine);
-            watchers.close();
+            watchers.leave();
         });
     };
     let spawned = std::thread::Builder::new().name("maloko-limits".to_owned()).spawn(look);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use maloko_core::event::Event;
 use maloko_rpc::EventStream;
 
 use crate::display::Display;
@@ -17,6 +18,14 @@ pub(in crate::operation) struct Watchers {
 }
 
 impl Watchers {
+    /// The same for a process that leaves at once: the run does not say any more that it is over.
+    pub(in crate::operation) fn leave(&self) {
+        for events in &self.events {
+            events.emit(Event::End);
+        }
+        self.close();
+    }
+
     /// Shows what is still held back, and waits until who is told of events has all of them.
     pub(in crate::operation) fn close(&self) {
         self.display.close();
