@@ -22,7 +22,7 @@ pub(super) fn packages(answer: RequiredPackagesResponse) -> Result<Vec<PackageRe
         }
     }
     for spec in answer.specs {
-        packages.push(of_spec(spec)?);
+        packages.push(of_spec(&spec)?);
     }
     Ok(packages)
 }
@@ -46,7 +46,7 @@ fn of_dependency(package: PackageDependency) -> Result<PackageRequest, String> {
 
 /// A package by the name of its plugin. What is in a folder, at an address or made of parameters has a name that only its
 /// plugin knows.
-fn of_spec(spec: PackageSpec) -> Result<PackageRequest, String> {
+fn of_spec(spec: &PackageSpec) -> Result<PackageRequest, String> {
     let (name, version) = spec.source.split_once('@').unwrap_or((&spec.source, &spec.version));
     let is_name =
         !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
