@@ -20,7 +20,7 @@ fn packages_of_resources_are_taken_and_others_are_left_out() {
         parameterization: Some(SchemaParameter { name: "made".into(), version: "v3.0.0".into(), value: vec![7] }),
         ..dependency("base", "resource", "2.0.0")
     };
-    let found = taken(vec![whole, dependency("go", "language", "nonsense"), made], Vec::new()).unwrap();
+    let found = taken(vec![whole, dependency("go", "language", "nonsense"), made], Vec::new()).expect("it is taken");
     assert_eq!(
         found,
         [
@@ -44,10 +44,10 @@ fn packages_of_resources_are_taken_and_others_are_left_out() {
 #[test]
 fn what_is_no_kind_and_no_version_is_refused() {
     assert_eq!(
-        taken(vec![dependency("mini", "spaceship", "")], Vec::new()).unwrap_err(),
+        taken(vec![dependency("mini", "spaceship", "")], Vec::new()).expect_err("it is refused"),
         "unrecognized plugin kind 'spaceship' of 'mini'"
     );
-    let refused = taken(vec![dependency("mini", "resource", "newest")], Vec::new()).unwrap_err();
+    let refused = taken(vec![dependency("mini", "resource", "newest")], Vec::new()).expect_err("it is refused");
     assert!(refused.starts_with("'newest' is no version of the package 'mini'"), "{refused}");
 }
 
@@ -58,12 +58,12 @@ fn a_package_by_its_source_is_taken_by_name_alone() {
         parameters: parameters.iter().map(|it| (*it).to_owned()).collect(),
         ..PackageSpec::default()
     };
-    let found = taken(Vec::new(), vec![spec("mini@1.0.0", &[])]).unwrap();
+    let found = taken(Vec::new(), vec![spec("mini@1.0.0", &[])]).expect("it is taken");
     assert_eq!((found[0].name.as_str(), found[0].version.as_str()), ("mini", "1.0.0"));
     for source in ["./folder", "example.org/provider", ""] {
-        let refused = taken(Vec::new(), vec![spec(source, &[])]).unwrap_err();
+        let refused = taken(Vec::new(), vec![spec(source, &[])]).expect_err("it is refused");
         assert!(refused.contains("under `plugins.providers` of Pulumi.yaml"), "{refused}");
     }
-    let refused = taken(Vec::new(), vec![spec("base", &["a", "b"])]).unwrap_err();
+    let refused = taken(Vec::new(), vec![spec("base", &["a", "b"])]).expect_err("it is refused");
     assert!(refused.contains("is made of parameters (a b)"), "{refused}");
 }
