@@ -154,7 +154,7 @@ plain("a run that is killed leaves its journal", async () => {
         override crashed(): void {
             super.crashed();
             seen = s.evidence();
-            expect(s.rows()).toEqual([]);
+            expect(s.resources()).toEqual({});
         }
     }
     const kit = new Looking(info, { crash: { stack: 0, label: "after create of b", kind: "kill" }, world });

@@ -65,8 +65,8 @@ fn unresolved(name: &str, key: &str) -> Unresolved {
     Unresolved { urn: urn(name), key: key.to_owned(), text: format!("'{name}' (text)") }
 }
 
-fn call(name: &str, method: &str, failed: bool) -> Asked {
-    Asked { urn: urn(name), method: method.to_owned(), failed }
+fn call(name: &str, method: &'static str, failed: bool) -> Asked {
+    Asked { urn: urn(name), method, failed }
 }
 
 #[test]
