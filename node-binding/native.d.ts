@@ -108,8 +108,8 @@ export declare class TestStack {
     /** Lets its clock advance by so many seconds. Throws for what is no span of time. */
     advance(seconds: number): void
     /** The seconds that have passed on its clock. */
-  get elapsed(): number
-  /**
+    get elapsed(): number
+    /**
     * What is in its state as JSON, with secrets in plain text: `{ resources, unresolvedCreates }`, where an unresolved create
     * is `{ urn, reason }`.
     */

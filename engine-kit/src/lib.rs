@@ -19,6 +19,7 @@ mod keys;
 mod labels;
 mod laws;
 mod lifecycle;
+mod other_stacks;
 mod plan;
 mod plan_assertions;
 #[cfg(test)]

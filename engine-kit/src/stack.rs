@@ -5,10 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::FutureExt;
 use maloko_core::activity::Activities;
-use maloko_core::builtin::{OtherStack, OtherStacks, StackReader};
 use maloko_core::config_value::ConfigValue;
 use maloko_core::environment::{Clock, Environment, Identity};
 use maloko_core::error::{Error, Result};
@@ -22,7 +20,7 @@ use maloko_core::state::{
     StackName, create_stack, export_deployment, import_deployment, overwrite_stack, read_stack_with,
 };
 use maloko_core::value::Value;
-use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, PropertyMap, Urn};
+use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, Urn};
 use serde_json::{Value as Json, json};
 
 use crate::clock::VirtualClock;
@@ -32,6 +30,7 @@ use crate::host::{KitHost, Matches};
 use crate::inline::Inline;
 use crate::json::{self, Secrets};
 use crate::keys;
+use crate::other_stacks::made_up;
 use crate::plan;
 use crate::plugins::KitPlugins;
 use crate::report::{Report, Struck};
@@ -389,10 +388,7 @@ impl TestStack {
             operation.seed[..8].copy_from_slice(&seed.to_le_bytes());
             operation.seed[8..].fill(0);
         }
-        let references = order.references.iter();
-        let outputs: BTreeMap<String, PropertyMap> =
-            references.map(|(name, outputs)| (name.clone(), json::read_map(outputs))).collect();
-        operation.stacks = OtherStacks::new(Arc::new(Others { outputs, project: project.to_owned() }));
+        operation.stacks = made_up(&order.references, project);
         operation
     }
 }
@@ -411,39 +407,6 @@ fn shown_resource(resource: &ResourceState) -> Json {
         "delete": resource.delete,
         "protect": resource.protect,
     })
-}
-
-/// The other stacks that a test has made up.
-struct Others {
-    outputs: BTreeMap<String, PropertyMap>,
-    project: String,
-}
-
-#[async_trait]
-impl StackReader for Others {
-    async fn read(&self, name: &str) -> Result<OtherStack> {
-        let wanted = StackName::parse(name, &self.project)?;
-        let is_it = |given: &String| StackName::parse(given, &self.project).is_ok_and(|given| given == wanted);
-        let Some((_, outputs)) = self.outputs.iter().find(|(given, _)| is_it(given)) else {
-            let known: Vec<&str> = self.outputs.keys().map(String::as_str).collect();
-            return Err(Error::Configuration(
-                format!(
-                    "the test gives no outputs of it (it gives those of: {}); name it in the stack's references",
-                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-                )
-                .into(),
-            ));
-        };
-        let kind = maloko_core::urn::STACK_TYPE;
-        let name = format!("{}-{}", wanted.project(), wanted.stack());
-        let resource = ResourceState {
-            urn: Urn::new(wanted.stack(), wanted.project(), "", kind, &name),
-            kind: kind.to_owned(),
-            outputs: Some(Arc::new(outputs.clone())),
-            ..ResourceState::default()
-        };
-        Ok(OtherStack { resources: vec![Arc::new(resource)] })
-    }
 }
 
 /// An operation that goes on.

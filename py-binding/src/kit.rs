@@ -94,7 +94,7 @@ impl TestStack {
         maloko_core::environment::Clock::elapsed(self.inner.clock()).as_secs_f64()
     }
 
-    /// Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
+    /// Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/run_request.rs`). Raises
     /// `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
     fn begin(&self, py: Python<'_>, host: Py<PyAny>, order: &str) -> PyResult<TestRun> {
         let order: RunRequest =

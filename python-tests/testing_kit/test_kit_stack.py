@@ -171,7 +171,7 @@ def test_drift_that_read_makes_up_is_named(maloko: Kit) -> None:
     s = maloko.stack(Vague, inputs={"size": 1})
     with pytest.raises(AssertionError, match="right after `up`, with a refresh, it is not left as it is") as caught:
         s.up()
-    assert "size: 7 -> 1" in str(caught.value)
+    assert "size: 1 -> 7" in str(caught.value)
 
 
 def test_a_bare_provider_has_one_resource(maloko: Kit) -> None:

@@ -20,7 +20,7 @@ export interface ConfigEntry {
     secret: boolean;
 }
 
-/** What is asked of the engine; engine-kit's order.rs explains the members. */
+/** What is asked of the engine; engine-kit's run_request.rs explains the members. */
 export interface Order {
     verb: "up" | "refresh" | "destroy" | "import";
     preview: boolean;

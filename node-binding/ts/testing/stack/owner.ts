@@ -5,7 +5,7 @@ import type { CrashPlan } from "./points";
 
 /** What a stack asks of its kit, and tells it; `Kit` explains the members. */
 export interface Owner {
-    readonly info: { readonly file: string; readonly replay: string; readonly alive?: boolean };
+    readonly info: { readonly replay: string; readonly alive?: boolean };
     check(what: string): void;
     track(operation: Promise<unknown>, label: string): void;
     ledger(project: string, stack: string, plugins: "stubs" | "real"): Ledger;

@@ -1,6 +1,5 @@
 // A private stack of a test: the real engine over a store in memory, with the program in this process.
 
-import * as path from "node:path";
 import { loadAddon, type NativeStack } from "../../native";
 import { parseJson, toJsonText } from "../../originals";
 import { messageOf } from "../../process/errors";
@@ -262,30 +261,19 @@ export class TestStack {
         this.#written = true;
     }
 
-    /**
-     * Writes the state to a file, for tests of later releases of its providers. Secrets in it are hidden. `file`: relative to that
-     * of the test.
-     */
+    /** Writes the state to a file, for tests of later releases of its providers. Secrets in it are hidden. */
     saveBaseline(file: string): void {
         const deployment = this.#native.export();
-        ask({ ask: "save_baseline", file: this.#beside(file), deployment, secrets: this.secrets, known: [] });
+        ask({ ask: "save_baseline", file, deployment, secrets: this.secrets, known: [] });
     }
 
-    /**
-     * What `up` would do to a stack that is as in the baseline of that file. The test's own state stays as it is. `file`: relative
-     * to that of the test.
-     */
+    /** What `up` would do to a stack that is as in the baseline of that file. The test's own state stays as it is. */
     upgradePlan(file: string): Promise<Plan> {
         return this.#operation("upgradePlan", async () => {
-            const place = this.#beside(file);
             const how = "`s.saveBaseline(file)`";
-            const deployment = ask({ ask: "baseline", file: place, secrets: this.secrets, how });
-            return (await this.#do("plan_from", { deployment, place })).outcome?.plan ?? {};
+            const deployment = ask({ ask: "baseline", file, secrets: this.secrets, how });
+            return (await this.#do("plan_from", { deployment, place: file })).outcome?.plan ?? {};
         });
-    }
-
-    #beside(file: string): string {
-        return path.resolve(path.dirname(this.#kit.info.file), file);
     }
 
     /** Answers, fails or delays calls of providers until it is restored: `s.stub("create", { throws: new Error("quota") })`. */
