@@ -50,8 +50,8 @@ pub(crate) struct Ledger {
 pub(crate) fn open(root: &Path, card: &Card, number: u64, runtime: &str) -> io::Result<Ledger> {
     let own = format!("{}\0{}\0{number}\0{}\0{}", card.file, card.test, card.project, card.stack);
     let hash = digest(&SHA256, own.as_bytes());
-    let name: String = hash.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let directory = root.join(FOLDER).join(name);
+    let name = hash.as_ref().iter().take(8).fold(0_u64, |name, byte| (name << 8) | u64::from(*byte));
+    let directory = root.join(FOLDER).join(format!("{name:016x}"));
     let leftover = directory.join(CARD).exists();
     write(&directory, card, runtime)?;
     Ok(Ledger { state: directory.join(STATE), directory, leftover })

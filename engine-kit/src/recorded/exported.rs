@@ -35,9 +35,9 @@ pub(crate) fn inputs(file: &Path, of_type: Option<&str>, names: Option<&[String]
         }
     }
     if found.is_empty() {
-        let typed = of_type.map_or_else(String::new, |kind| format!(" of type {kind}"));
-        let named = names.map_or_else(String::new, |names| format!(" named {}", names.join(" or ")));
-        return Err(format!("{place} has no custom resource{typed}{named}"));
+        let of_that_type = of_type.map_or_else(String::new, |kind| format!(" of type {kind}"));
+        let with_names = names.map_or_else(String::new, |names| format!(" named {}", names.join(" or ")));
+        return Err(format!("{place} has no custom resource{of_that_type}{with_names}"));
     }
     Ok(found.into())
 }
