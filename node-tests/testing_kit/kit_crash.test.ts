@@ -153,7 +153,7 @@ plain("a run that is killed leaves its journal", async () => {
     class Looking extends Kit {
         override crashed(): void {
             super.crashed();
-            seen = s.evidence();
+            seen = this.evidence();
             expect(s.resources()).toEqual({});
         }
     }
