@@ -10,7 +10,6 @@ mod cloud;
 mod exchange;
 mod fault_points;
 mod files;
-mod history;
 mod host;
 mod inline;
 mod json;
@@ -19,7 +18,6 @@ mod keys;
 mod labels;
 mod laws;
 mod lifecycle;
-mod other_stacks;
 mod plan;
 mod plan_assertions;
 #[cfg(test)]

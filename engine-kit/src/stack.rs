@@ -1,5 +1,8 @@
 //! A private stack in memory, and one operation on it.
 
+mod history;
+mod other_stacks;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,18 +28,19 @@ use serde_json::{Value as Json, json};
 
 use crate::clock::VirtualClock;
 use crate::fault_points::{FaultPoints, Passed};
-use crate::history::Histories;
 use crate::host::{KitHost, Matches};
 use crate::inline::Inline;
 use crate::json::{self, Secrets};
 use crate::keys;
-use crate::other_stacks::made_up;
 use crate::plan;
 use crate::plugins::KitPlugins;
 use crate::report::{Report, Struck};
 use crate::run_request::{RunRequest, Time, Verb};
 use crate::step_log::{HostWording, PageRecorder, RecordForPage, Stage, StepLog, Watched};
 use crate::stubs::{StubbedObjects, Stubs};
+
+use history::Histories;
+use other_stacks::made_up;
 
 /// Provider operations at a time when the order does not say.
 const PARALLEL: usize = 16;

@@ -52,13 +52,13 @@ impl TestStack {
 
 /// A call of a teardown, as far as it says what became of an unresolved create.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct CallOutcome {
     urn: String,
     method: &'static str,
     failed: bool,
 }
 
-impl From<&Call> for Asked {
+impl From<&Call> for CallOutcome {
     fn from(call: &Call) -> Self {
         Self { urn: call.urn.clone(), method: call.method, failed: call.error.is_some() }
     }
@@ -83,7 +83,7 @@ const KEYS: &str = "{keys}";
 /// Judges the unresolved creates after a teardown. One that the provider was asked for is not left: what its `find` or `read`
 /// found is in the state by then. `settled` has keys, lists of them with commas, or `all`; `command` has `{keys}` where
 /// they go.
-pub(crate) fn left(creates: Vec<Unresolved>, calls: &[Asked], settled: &[String], command: &str) -> Left {
+pub(crate) fn left(creates: Vec<Unresolved>, calls: &[CallOutcome], settled: &[String], command: &str) -> Left {
     let was_found = |create: &Unresolved| {
         calls.iter().any(|call| !call.failed && matches!(call.method, "find" | "read") && call.urn == create.urn)
     };

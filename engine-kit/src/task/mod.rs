@@ -88,7 +88,7 @@ pub enum TaskEnd {
 }
 
 /// What a flow asks for: the kit runs the program, and the stack does the rest.
-enum Asked {
+enum Need {
     Run(Json),
     Resources { copy: bool },
     Unresolved,
@@ -99,7 +99,7 @@ enum Asked {
 /// One task on a stack.
 pub struct StackTask {
     stack: TestStack,
-    exchange: Exchange<Asked>,
+    exchange: Exchange<Need>,
     flow: Flow<TaskEnd>,
 }
 
@@ -134,17 +134,17 @@ impl StackTask {
         loop {
             answer = match self.exchange.go_on(&mut self.flow, answer, "a task")? {
                 Progress::Ended(end) => return Ok(TaskRequest::End(end)),
-                Progress::Asks(Asked::Run(order)) => return Ok(TaskRequest::Run { order }),
-                Progress::Asks(Asked::Resources { copy }) => {
+                Progress::Asks(Need::Run(order)) => return Ok(TaskRequest::Run { order }),
+                Progress::Asks(Need::Resources { copy }) => {
                     let stack = if copy { self.stack.copy()? } else { self.stack.clone() };
                     stack.resources().await?["resources"].take()
                 }
-                Progress::Asks(Asked::Unresolved) => json!(self.stack.unresolved_creates().await?),
-                Progress::Asks(Asked::Forget(urns)) => {
+                Progress::Asks(Need::Unresolved) => json!(self.stack.unresolved_creates().await?),
+                Progress::Asks(Need::Forget(urns)) => {
                     self.stack.forget_creates(&urns).await?;
                     Json::Null
                 }
-                Progress::Asks(Asked::Copy { without, restored }) => {
+                Progress::Asks(Need::Copy { without, restored }) => {
                     self.stack.copy_aside(&without, restored).await?;
                     Json::Null
                 }
@@ -195,7 +195,7 @@ struct Ran {
 
 /// Whom a flow asks.
 struct Host {
-    exchange: Exchange<Asked>,
+    exchange: Exchange<Need>,
     stack: TestStack,
 }
 
@@ -211,23 +211,23 @@ impl Host {
     /// Runs the program. Gives what was raised, and the report, where there is one.
     async fn attempt(&self, order: Json) -> (Option<String>, Option<Arc<Report>>) {
         let copy = order["copy"] == true;
-        let Ran { error } = self.exchange.ask(Asked::Run(order)).await;
+        let Ran { error } = self.exchange.ask(Need::Run(order)).await;
         (error, self.stack.last_report(copy))
     }
 
     async fn resources(&self) -> Vec<Resource> {
-        self.exchange.ask(Asked::Resources { copy: false }).await
+        self.exchange.ask(Need::Resources { copy: false }).await
     }
 
     /// The resources of the copy.
     async fn copied_resources(&self) -> Vec<Resource> {
-        self.exchange.ask(Asked::Resources { copy: true }).await
+        self.exchange.ask(Need::Resources { copy: true }).await
     }
 
     /// Has the stack make a copy, on which operations with `copy` are done.
     async fn copy(&self, without: &[&str], restored: Option<(String, String)>) {
         let without = without.iter().map(|urn| (*urn).to_owned()).collect();
-        let () = self.exchange.ask(Asked::Copy { without, restored }).await;
+        let () = self.exchange.ask(Need::Copy { without, restored }).await;
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::{Asked, Host, Resource, TaskEnd};
+use super::{Host, Need, Resource, TaskEnd};
 use crate::cloud::ledger;
 use crate::cloud::unresolved::{self, Unresolved};
 use crate::report::Report;
@@ -28,7 +28,7 @@ pub(super) struct TearDown {
 
 pub(super) async fn tear_down(host: &Host, settings: TearDown) -> TaskEnd {
     let unresolved = async || -> Vec<Unresolved> {
-        if settings.ledger.is_some() { host.exchange.ask(Asked::Unresolved).await } else { Vec::new() }
+        if settings.ledger.is_some() { host.exchange.ask(Need::Unresolved).await } else { Vec::new() }
     };
     let before = host.resources().await;
     let (mut deleted, mut forgotten, mut problems) = (Vec::new(), Vec::new(), Vec::new());
@@ -51,7 +51,8 @@ pub(super) async fn tear_down(host: &Host, settings: TearDown) -> TaskEnd {
             let name = &settings.name;
             problems.push(format!("the stack '{name}' could not be torn down; left over: {names}. {}", why.join("; ")));
         }
-        let calls = report.iter().flat_map(|report| &report.calls).map(unresolved::Asked::from).collect::<Vec<_>>();
+        let calls =
+            report.iter().flat_map(|report| &report.calls).map(unresolved::CallOutcome::from).collect::<Vec<_>>();
         let judged = unresolved::left(unresolved().await, &calls, &settings.settled, &settings.command);
         problems.extend(judged.text);
         let mut settled: Vec<String> = judged.forgotten.iter().map(|create| create.urn.clone()).collect();
@@ -61,7 +62,7 @@ pub(super) async fn tear_down(host: &Host, settings: TearDown) -> TaskEnd {
             settled.extend(unresolved().await.into_iter().map(|create| create.urn));
         }
         if !settled.is_empty() {
-            let () = host.exchange.ask(Asked::Forget(settled)).await;
+            let () = host.exchange.ask(Need::Forget(settled)).await;
         }
     }
     problems.extend(settings.ledger.as_deref().into_iter().flat_map(ledger::set_aside));
