@@ -575,13 +575,14 @@ verify-python: $(STAMPS)/examples-python
 	cd examples/plugins/vault && $(MYPY_EXAMPLE) __main__.py
 
 # Every test that the tables of docs/rules name is there, each test has its twin in the other language, no duty of a crate depends on
-# itself by way of others, and names are those of the glossary.
+# itself by way of others, names are those of the glossary, and both testing kits have the same members.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
 	$(PYTHON) .ci/folders.py
 	$(PYTHON) docs/rules/check.py
 	$(PYTHON) .ci/twins.py
 	$(PYTHON) .ci/names.py
+	$(PYTHON) .ci/kits.py
 
 # Links lead somewhere; no word that the glossary replaces, no sentence that has to be read twice.
 TEXTLINT := node_modules/.bin/textlint --config $(CURDIR)/.ci/prose/textlintrc.js

@@ -89,17 +89,19 @@ impl PythonHost {
         }
     }
 
-    fn read_answer(&self, urn: &str, method: &str, answer: &Bound<'_, PyAny>) -> Result<Answer, ProviderError> {
+    fn read_answer(&self, urn: &str, method: &Method, answer: &Bound<'_, PyAny>) -> Result<Answer, ProviderError> {
         let mut warnings = Vec::new();
         let read = decode(method, answer, &mut warnings);
-        self.warn(urn, method, &warnings);
-        read.unwrap_or_else(|refused| Err(ProviderError::new(ProviderErrorKind::BadReturn, not_kept(method, &refused))))
+        self.warn(urn, method.name(), &warnings);
+        read.unwrap_or_else(|refused| {
+            Err(ProviderError::new(ProviderErrorKind::BadReturn, not_kept(method.name(), &refused)))
+        })
     }
 }
 
 /// Reads what `maloko._providers.calls` made of a method's result: one of the classes of `answer.rs`.
 fn decode(
-    method: &str,
+    method: &Method,
     answer: &Bound<'_, PyAny>,
     warnings: &mut Vec<String>,
 ) -> Result<Result<Answer, ProviderError>, Refused> {
@@ -108,23 +110,23 @@ fn decode(
         return Ok(Err(failure(failed.get(), py)));
     }
     if let Ok(partial) = answer.cast::<FailedInPart>() {
-        return Ok(Err(failed_in_part(method, partial.get(), py, warnings)));
+        return Ok(Err(failed_in_part(method.name(), partial.get(), py, warnings)));
     }
     if let Ok(unusable) = answer.cast::<Unusable>() {
         return Ok(Err(not_usable(unusable.get())));
     }
     Ok(Ok(match method {
-        "configure" => expect::<Done>(answer).map(|_| Answer::Configured)?,
-        "delete" => expect::<Done>(answer).map(|_| Answer::Deleted)?,
-        "close" => expect::<Done>(answer).map(|_| Answer::Closed)?,
-        "check" => {
+        Method::Configure { .. } => expect::<Done>(answer).map(|_| Answer::Configured)?,
+        Method::Delete { .. } => expect::<Done>(answer).map(|_| Answer::Deleted)?,
+        Method::Close => expect::<Done>(answer).map(|_| Answer::Closed)?,
+        Method::Check { .. } => {
             let Checked { inputs, failures } = expect(answer)?;
             Answer::Checked {
                 inputs: Reader::new("inputs", true, warnings).properties(inputs.bind(py))?,
                 failures: failures.iter().map(|it| it.get().into()).collect(),
             }
         }
-        "diff" => {
+        Method::Diff { .. } => {
             let Diffed { changes, replaces, stables, delete_before_replace } = expect(answer)?;
             Answer::Diffed(DiffAnswer {
                 changes: *changes,
@@ -134,18 +136,18 @@ fn decode(
                 detailed: None,
             })
         }
-        "create" => {
+        Method::Create { .. } => {
             let Created { id, outs } = expect(answer)?;
-            match outputs(method, id, outs.bind(py), warnings) {
+            match outputs(method.name(), id, outs.bind(py), warnings) {
                 Ok(outputs) => Answer::Created { id: id.clone(), outputs, read_first: false },
                 Err(error) => return Ok(Err(error)),
             }
         }
-        "update" => match outputs(method, "", expect::<Updated>(answer)?.outs.bind(py), warnings) {
+        Method::Update { .. } => match outputs(method.name(), "", expect::<Updated>(answer)?.outs.bind(py), warnings) {
             Ok(outputs) => Answer::Updated { outputs, read_first: false },
             Err(error) => return Ok(Err(error)),
         },
-        _ => {
+        Method::Read { .. } | Method::Find { .. } => {
             let Seen { id, outs, inputs } = expect(answer)?;
             let mut bag = |name, bag: &Option<Py<PyAny>>| {
                 bag.as_ref().map(|bag| Reader::new(name, false, warnings).properties(bag.bind(py))).transpose()
@@ -351,7 +353,7 @@ impl ProviderHost for PythonHost {
                     }
                 }
             },
-            |_py, answer| self.read_answer(urn, method, answer),
+            |_py, answer| self.read_answer(urn, &call.method, answer),
         )
         .await
     }
