@@ -21,6 +21,7 @@ pub(crate) mod outside;
 mod permits;
 mod plan_keeping;
 mod planning;
+mod policies;
 mod program;
 mod recovery;
 mod refresh;

@@ -16,6 +16,7 @@ use crate::plan::planner::Planner;
 use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::progress::{Phase, Registration};
 use crate::plan::registration::question::{Next, Question};
+use crate::plan::registration::review::AfterReview;
 use crate::plan::step::{RENEWED, Step};
 
 impl Planner {
@@ -42,8 +43,9 @@ impl Planner {
             }
             Phase::Checking => {
                 registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
-                self.after_check(registration)
+                self.review(registration, AfterReview::Compare)
             }
+            Phase::Reviewing(then) => self.go_on_after_review(registration, then),
             Phase::ComparingProviders => {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
                 let Some(old) = registration.old_state().cloned() else { return Err(registration.wrong_answer()) };
@@ -64,7 +66,7 @@ impl Planner {
             }
             Phase::CheckingAgain => {
                 registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
-                self.replace(registration)
+                self.review(registration, AfterReview::Replace)
             }
             Phase::Cascading(mut cascade) => {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
@@ -80,7 +82,8 @@ impl Planner {
             return Ok(Next::Act(self.leave_untouched(registration)));
         }
         if registration.goal.is_dynamic_provider() {
-            return self.settle_provider(registration);
+            Self::take_provider_inputs(registration);
+            return self.review(registration, AfterReview::Provider);
         }
         if Self::is_import(registration) {
             return Ok(Self::look_for_object(registration));
@@ -102,11 +105,11 @@ impl Planner {
         self.fill_name(registration, &mut inputs, named_before.as_deref())?;
         registration.checked = Arc::new(inputs);
         if !registration.goal.custom {
-            return Ok(self.settle_component(registration));
+            return self.review(registration, AfterReview::Component);
         }
         if !registration.has_check {
             registration.leave_unchecked();
-            return self.after_check(registration);
+            return self.review(registration, AfterReview::Compare);
         }
         registration.phase = Phase::Checking;
         Ok(registration.check(old_inputs))
@@ -119,7 +122,7 @@ impl Planner {
         (!resource.external && !lost && resource.custom == registration.goal.custom).then_some(resource)
     }
 
-    fn after_check(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
+    pub(super) fn after_check(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         let Some((number, old)) = registration.old.clone() else {
             return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_state())]));
         };

@@ -10,4 +10,5 @@ mod naming;
 pub(super) mod progress;
 pub(super) mod question;
 mod replacement;
+pub(super) mod review;
 mod settle;

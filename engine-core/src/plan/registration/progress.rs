@@ -20,6 +20,7 @@ use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::cascade::Cascade;
 use crate::plan::registration::found_object::FoundObject;
 use crate::plan::registration::question::{Next, Question};
+use crate::plan::registration::review::{AfterReview, Reviewed};
 use crate::plan::secrecy::{copy_secrets, shown_to};
 use crate::plan::step::Step;
 
@@ -34,6 +35,8 @@ pub(super) enum Phase {
     /// An imported object would have to be replaced; these are the steps that import it.
     ReplacingImported(Vec<Step>),
     Checking,
+    /// Policy packs look at its inputs.
+    Reviewing(AfterReview),
     /// Its provider resource is another one.
     ComparingProviders,
     Diffing,
@@ -77,6 +80,7 @@ pub struct Registration {
     pub refused_after: Option<RegistrationError>,
     pub(super) phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
+    pub(super) reviewed: Reviewed,
     pub(super) diff_result: DiffResult,
     /// The name that its plugin is proposed.
     pub(super) proposed_name: Option<NameProposal>,
@@ -116,6 +120,7 @@ impl Registration {
             refused_after: None,
             phase: Phase::Begun,
             checked: Arc::default(),
+            reviewed: Reviewed::default(),
             diff_result: DiffResult::default(),
             proposed_name: None,
             fixed_name: false,
