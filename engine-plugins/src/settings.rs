@@ -46,7 +46,7 @@ pub struct ProjectPlugin {
 /// The variables of the environment that say where plugins are and come from, and how they are started, with those of
 /// [`maloko_rpc::PROXY_VARIABLES`]. Some are secret.
 pub fn variables() -> impl Iterator<Item = &'static str> {
-    VARIABLES.into_iter().chain(maloko_rpc::PROXY_VARIABLES)
+    VARIABLES.into_iter().chain(crate::policies::VARIABLES).chain(maloko_rpc::PROXY_VARIABLES)
 }
 
 const VARIABLES: [&str; 14] = [
@@ -79,11 +79,16 @@ impl PluginSettings {
 
     /// How long a plugin may take until it has told its port. The error says what is wrong with the variable.
     pub(crate) fn start_limit(&self) -> Result<Duration, String> {
-        let Some(text) = self.variable(START_SECONDS) else { return Ok(Duration::from_secs(USUAL_START_SECONDS)) };
+        self.seconds(START_SECONDS, USUAL_START_SECONDS)
+    }
+
+    /// A variable of the environment that is a number of seconds, or else the usual one. The error says what is wrong with it.
+    pub(crate) fn seconds(&self, variable: &str, usual: u64) -> Result<Duration, String> {
+        let Some(text) = self.variable(variable) else { return Ok(Duration::from_secs(usual)) };
         let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
         seconds
             .map(Duration::from_secs)
-            .ok_or_else(|| format!("{START_SECONDS} is '{text}'; it must be a whole number of seconds, at least 1"))
+            .ok_or_else(|| format!("{variable} is '{text}'; it must be a whole number of seconds, at least 1"))
     }
 
     /// What a child's environment has so that it reaches this machine without a proxy.

@@ -11,6 +11,7 @@ mod own_process;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;
+pub(crate) mod policies;
 mod preview_pass;
 pub(crate) mod program;
 mod request;

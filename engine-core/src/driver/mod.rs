@@ -40,6 +40,8 @@ mod waits;
 #[cfg(test)]
 mod call_permits_tests;
 #[cfg(test)]
+mod policies_tests;
+#[cfg(test)]
 mod tests;
 
 pub use answers::{NotSerialized, ProgramEnd, Report, RpcError, Spared};
