@@ -8,6 +8,10 @@ use std::time::Duration;
 const USUAL_START_SECONDS: u64 = 30;
 /// The variable of the environment that says so.
 const START_SECONDS: &str = "MALOKO_PLUGIN_START_SECONDS";
+/// How many seconds a policy pack may take for one answer, unless [`POLICY_SECONDS`] says otherwise.
+const USUAL_POLICY_SECONDS: u64 = 300;
+/// The variable of the environment that says so.
+const POLICY_SECONDS: &str = "MALOKO_POLICY_SECONDS";
 
 /// See the module's text.
 #[derive(Clone)]
@@ -46,16 +50,17 @@ pub struct ProjectPlugin {
 /// The variables of the environment that say where plugins are and come from, and how they are started, with those of
 /// [`maloko_rpc::PROXY_VARIABLES`]. Some are secret.
 pub fn variables() -> impl Iterator<Item = &'static str> {
-    VARIABLES.into_iter().chain(crate::policies::VARIABLES).chain(maloko_rpc::PROXY_VARIABLES)
+    VARIABLES.into_iter().chain(maloko_rpc::PROXY_VARIABLES)
 }
 
-const VARIABLES: [&str; 14] = [
+const VARIABLES: [&str; 15] = [
     "CI_SERVER_URL",
     "GITHUB_API_URL",
     "GITHUB_TOKEN",
     "GITLAB_TOKEN",
     "HOME",
     START_SECONDS,
+    POLICY_SECONDS,
     "PATH",
     "PULUMI_DEBUG_LANGUAGES",
     "PULUMI_DEBUG_PROVIDERS",
@@ -82,8 +87,13 @@ impl PluginSettings {
         self.seconds(START_SECONDS, USUAL_START_SECONDS)
     }
 
+    /// How long a policy pack may take for one answer. The error says what is wrong with the variable.
+    pub(crate) fn policy_limit(&self) -> Result<Duration, String> {
+        self.seconds(POLICY_SECONDS, USUAL_POLICY_SECONDS)
+    }
+
     /// A variable of the environment that is a number of seconds, or else the usual one. The error says what is wrong with it.
-    pub(crate) fn seconds(&self, variable: &str, usual: u64) -> Result<Duration, String> {
+    fn seconds(&self, variable: &str, usual: u64) -> Result<Duration, String> {
         let Some(text) = self.variable(variable) else { return Ok(Duration::from_secs(usual)) };
         let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
         seconds

@@ -78,7 +78,10 @@ def test_packs_of_both_languages_rewrite_look_at_resources_and_look_at_the_stack
         {"resourceUrn": b, "color": "raw", "policyName": "fix", **pack, "before": {"text": "fixme"}}
         | {"after": {"text": "ok"}},
     )
-    assert of_b[1] == ("policyRemediateSummaryEvent", {"resourceUrn": b, **pack, "passed": ["short"], "failed": ["fix"]})
+    assert of_b[1] == (
+        "policyRemediateSummaryEvent",
+        {"resourceUrn": b, **pack, "passed": ["short"], "failed": ["fix"]},
+    )
     # The stack, the provider and both resources, each by both packs.
     assert sum(kind == "policyAnalyzeSummaryEvent" for kind, _ in told) == 8
     assert {body.get("resourceUrn") for _, body in told} >= {STACK, f"{DYNAMIC}:Thing::a"}
@@ -89,7 +92,9 @@ def test_packs_of_both_languages_rewrite_look_at_resources_and_look_at_the_stack
 
 
 def test_what_is_rewritten_is_made_and_stored_and_what_is_secret_stays_so(checked: Project) -> None:
-    program = PROGRAM.replace('"hello"', 'pulumi.Output.secret("s3cretvalue")').replace('"fixme"', "a.length.apply(str)")
+    program = PROGRAM.replace('"hello"', 'pulumi.Output.secret("s3cretvalue")').replace(
+        '"fixme"', "a.length.apply(str)"
+    )
     checked.write("__main__.py", program + 'Thing("c", "fixme")\n')
     rewrites = """
     if args.resource_type.endswith("Thing") and args.name == "a":
@@ -159,7 +164,11 @@ def test_a_pack_that_cannot_be_used_ends_the_run_before_anything_is_done(checked
         "nothing": ("", "", "has no PulumiPolicy.yaml that can be read"),
         "rust": ("x", "runtime: rust", "has the runtime 'rust'; maloko runs packs of python and nodejs"),
         "exits": ("raise SystemExit(3)", "", "it ended before it told its port"),
-        "prints": ("print('hi', flush=True)\n", "", "its first line has to be the port on which it listens, and is 'hi'"),
+        "prints": (
+            "print('hi', flush=True)\n",
+            "",
+            "its first line has to be the port on which it listens, and is 'hi'",
+        ),
         "lacks": ("import not_there", "", "dependencies are not installed; try running maloko policy install"),
     }
     for name, (text, manifest, said) in broken.items():
@@ -197,7 +206,8 @@ def look(args, report):
     if args.name == "a":
         {validate}
 
-PolicyPack("pack", enforcement_level=EnforcementLevel.MANDATORY, policies=[ResourceValidationPolicy("look", "looks", look)])
+looks = ResourceValidationPolicy("look", "looks", look)
+PolicyPack("pack", enforcement_level=EnforcementLevel.MANDATORY, policies=[looks])
 """
         done = checked.run(
             "up", "--yes", "--skip-preview", "--policy-pack", python_pack(checked, "pack", code), code=1, **variables

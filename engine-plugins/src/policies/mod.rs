@@ -9,7 +9,6 @@ mod voice;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::{BoxFuture, join_all};
@@ -23,11 +22,6 @@ use convert::InternalKeys;
 pub use manifest::install_commands;
 use pack::{Means, RunningPack};
 use voice::{PackService, Voice};
-
-/// How many seconds a pack may take for one answer, unless [`LIMIT_SECONDS`] says otherwise.
-const USUAL_LIMIT_SECONDS: u64 = 300;
-/// The variable of the environment that says so.
-const LIMIT_SECONDS: &str = "MALOKO_POLICY_SECONDS";
 
 /// A pack that is wanted.
 #[derive(Clone, Debug)]
@@ -117,9 +111,13 @@ impl Packs {
     }
 }
 
-type Started = (Vec<PolicyPack>, Vec<RunningPack>, Arc<Voice>, Server);
+type StartedPacks = (Vec<PolicyPack>, Vec<RunningPack>, Arc<Voice>, Server);
 
-async fn start_all(requests: Vec<PackRequest>, run: RunFacts, settings: PluginSettings) -> Result<Started, String> {
+async fn start_all(
+    requests: Vec<PackRequest>,
+    run: RunFacts,
+    settings: PluginSettings,
+) -> Result<StartedPacks, String> {
     let voice = Arc::<Voice>::default();
     let service = Server::begin(&[ENGINE], Arc::new(PackService(Arc::clone(&voice)))).await;
     let service = service.map_err(|error| format!("no port can be had for policy packs: {error}"))?;
@@ -180,13 +178,3 @@ impl PolicyPacks for Packs {
         .await
     }
 }
-
-impl PluginSettings {
-    /// How long a policy pack may take for one answer. The error says what is wrong with the variable.
-    fn policy_limit(&self) -> Result<Duration, String> {
-        self.seconds(LIMIT_SECONDS, USUAL_LIMIT_SECONDS)
-    }
-}
-
-/// The variables of the environment that say how packs are run.
-pub(crate) const VARIABLES: [&str; 1] = [LIMIT_SECONDS];

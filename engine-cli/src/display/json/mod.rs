@@ -105,9 +105,9 @@ enum Body<'a> {
     PolicyLoadEvent {},
     PolicyEvent(policies::Violation<'a>),
     PolicyRemediationEvent(policies::Remediation<'a>),
-    PolicyRemediateSummaryEvent(policies::Answered<'a>),
-    PolicyAnalyzeSummaryEvent(policies::Answered<'a>),
-    PolicyAnalyzeStackSummaryEvent(policies::Answered<'a>),
+    PolicyRemediateSummaryEvent(policies::PackSummary<'a>),
+    PolicyAnalyzeSummaryEvent(policies::PackSummary<'a>),
+    PolicyAnalyzeStackSummaryEvent(policies::PackSummary<'a>),
     SummaryEvent(Totals<'a>),
     CancelEvent {},
 }
@@ -127,7 +127,7 @@ fn body_of<'a>(event: &'a Event, planning: bool, writing: Writing<'a>) -> Option
         Event::PolicyViolation(violation) => Body::PolicyEvent(policies::Violation::new(violation, writing)),
         Event::PolicyRemediation(it) => Body::PolicyRemediationEvent(policies::Remediation::new(it, writing)),
         Event::PolicySummary(summary) => {
-            let answered = policies::Answered::new(summary);
+            let answered = policies::PackSummary::new(summary);
             match summary.question {
                 PolicyQuestion::Remediate => Body::PolicyRemediateSummaryEvent(answered),
                 PolicyQuestion::Analyze => Body::PolicyAnalyzeSummaryEvent(answered),

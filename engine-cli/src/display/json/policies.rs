@@ -78,7 +78,7 @@ impl<'a> Remediation<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answered<'a> {
+pub(super) struct PackSummary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     resource_urn: Option<&'a str>,
     #[serde(flatten)]
@@ -89,7 +89,7 @@ pub(super) struct Answered<'a> {
     failed: &'a [String],
 }
 
-impl<'a> Answered<'a> {
+impl<'a> PackSummary<'a> {
     pub(super) fn new(summary: &'a PolicySummary) -> Self {
         Self {
             resource_urn: summary.urn.as_ref().map(maloko_core::urn::Urn::as_str),

@@ -77,6 +77,30 @@ impl Planner {
         }
     }
 
+    /// Stops for policy packs, where there are any.
+    fn review(&mut self, registration: &mut Registration, then: AfterReview) -> Result<Next, RegistrationError> {
+        match self.wanted_review(registration) {
+            None => self.go_on_after_review(registration, then),
+            Some(review) => {
+                registration.phase = Phase::Reviewing(then);
+                Ok(Next::Review(review))
+            }
+        }
+    }
+
+    fn go_on_after_review(
+        &mut self,
+        registration: &mut Registration,
+        then: AfterReview,
+    ) -> Result<Next, RegistrationError> {
+        match then {
+            AfterReview::Compare => self.after_check(registration),
+            AfterReview::Component => Ok(self.settle_component(registration)),
+            AfterReview::Provider => self.settle_provider(registration),
+            AfterReview::Replace => self.replace(registration),
+        }
+    }
+
     fn first_question(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         if !registration.is_targeted() {
             return Ok(Next::Act(self.leave_untouched(registration)));
@@ -122,7 +146,7 @@ impl Planner {
         (!resource.external && !lost && resource.custom == registration.goal.custom).then_some(resource)
     }
 
-    pub(super) fn after_check(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
+    fn after_check(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         let Some((number, old)) = registration.old.clone() else {
             return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_state())]));
         };

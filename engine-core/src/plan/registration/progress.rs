@@ -20,7 +20,7 @@ use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::cascade::Cascade;
 use crate::plan::registration::found_object::FoundObject;
 use crate::plan::registration::question::{Next, Question};
-use crate::plan::registration::review::{AfterReview, Reviewed};
+use crate::plan::registration::review::{AfterReview, ReviewState};
 use crate::plan::secrecy::{copy_secrets, shown_to};
 use crate::plan::step::Step;
 
@@ -80,7 +80,7 @@ pub struct Registration {
     pub refused_after: Option<RegistrationError>,
     pub(super) phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
-    pub(super) reviewed: Reviewed,
+    pub(super) reviewed: ReviewState,
     pub(super) diff_result: DiffResult,
     /// The name that its plugin is proposed.
     pub(super) proposed_name: Option<NameProposal>,
@@ -120,7 +120,7 @@ impl Registration {
             refused_after: None,
             phase: Phase::Begun,
             checked: Arc::default(),
-            reviewed: Reviewed::default(),
+            reviewed: ReviewState::default(),
             diff_result: DiffResult::default(),
             proposed_name: None,
             fixed_name: false,

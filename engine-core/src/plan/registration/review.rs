@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use crate::plan::planner::Planner;
-use crate::plan::refusals::registration::RegistrationError;
-use crate::plan::registration::progress::{Phase, Registration};
-use crate::plan::registration::question::Next;
+use crate::plan::registration::progress::Registration;
 use crate::plan::secrecy::copy_secrets;
 use crate::policy::{PolicyOptions, PolicyProvider, PolicyResource};
 use crate::resource_state::ResourceState;
@@ -26,7 +24,7 @@ pub(super) enum AfterReview {
 
 /// Have packs seen the registration?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Reviewed {
+pub(super) enum ReviewState {
     #[default]
     NotYet,
     /// They had nothing to rewrite.
@@ -45,37 +43,13 @@ pub enum Review {
 }
 
 impl Planner {
-    /// Stops for policy packs, where there are any.
-    pub(super) fn review(
-        &mut self,
-        registration: &mut Registration,
-        then: AfterReview,
-    ) -> Result<Next, RegistrationError> {
-        let review = match registration.reviewed {
+    /// What packs are to do with a registration; `None`: nothing, or nothing any more.
+    pub(super) fn wanted_review(&self, registration: &Registration) -> Option<Review> {
+        match registration.reviewed {
             _ if !self.operation.policies.are_there() => None,
-            Reviewed::NotYet => Some(Review::Whole),
-            Reviewed::AsItWas => None,
-            Reviewed::Rewritten => Some(Review::Again),
-        };
-        match review {
-            None => self.go_on_after_review(registration, then),
-            Some(review) => {
-                registration.phase = Phase::Reviewing(then);
-                Ok(Next::Review(review))
-            }
-        }
-    }
-
-    pub(super) fn go_on_after_review(
-        &mut self,
-        registration: &mut Registration,
-        then: AfterReview,
-    ) -> Result<Next, RegistrationError> {
-        match then {
-            AfterReview::Compare => self.after_check(registration),
-            AfterReview::Component => Ok(self.settle_component(registration)),
-            AfterReview::Provider => self.settle_provider(registration),
-            AfterReview::Replace => self.replace(registration),
+            ReviewState::NotYet => Some(Review::Whole),
+            ReviewState::AsItWas => None,
+            ReviewState::Rewritten => Some(Review::Again),
         }
     }
 
@@ -108,9 +82,9 @@ impl Registration {
         match inputs {
             Some(inputs) => {
                 self.checked = inputs;
-                self.reviewed = Reviewed::Rewritten;
+                self.reviewed = ReviewState::Rewritten;
             }
-            None if self.reviewed == Reviewed::NotYet => self.reviewed = Reviewed::AsItWas,
+            None if self.reviewed == ReviewState::NotYet => self.reviewed = ReviewState::AsItWas,
             None => {}
         }
     }

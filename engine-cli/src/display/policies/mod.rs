@@ -8,9 +8,9 @@ use maloko_core::invisible::clean;
 use maloko_core::policy::{EnforcementLevel, PackId, PolicyRemediation, PolicyViolation};
 use maloko_core::urn::Urn;
 
-use super::paint::Paint;
-use super::redact::SecretDisplay;
-use super::words::count;
+use crate::display::paint::Paint;
+use crate::display::redact::SecretDisplay;
+use crate::display::words::count;
 
 /// See the module's text.
 #[derive(Default)]
