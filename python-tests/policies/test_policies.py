@@ -24,7 +24,7 @@ a = Thing("a", "hello")
 b = Thing("b", "fixme", pulumi.ResourceOptions(depends_on=[a]))
 """
 STACK = "urn:pulumi:dev::trial::pulumi:pulumi:Stack::trial-dev"
-DYNAMIC = "urn:pulumi:dev::trial::pulumi-python:test"
+DYNAMIC = "urn:pulumi:dev::trial::pulumi-python:dynamic/test"
 
 
 @pytest.fixture
@@ -59,10 +59,10 @@ def test_packs_of_both_languages_rewrite_look_at_resources_and_look_at_the_stack
         "          a,b,default,trial-dev\n"
         "    ⚠️ pack-py@v0.9.9 (local: pack)\n"
         "        - [remediate]  fix  (1 resource)\n"
-        "        - [advisory] [severity: high]  short  (pulumi-python:test:Thing: a)\n"
+        "        - [advisory] [severity: high]  short  (pulumi-python:dynamic/test:Thing: a)\n"
         "          text is short\n"
         "          text is long: hello\n"
-        "        - [advisory]  count  (pulumi-python:test:Thing: b)\n"
+        "        - [advisory]  count  (pulumi-python:dynamic/test:Thing: b)\n"
         "          counts\n"
         "          4 resources\n"
         "\n"
@@ -88,7 +88,7 @@ def test_packs_of_both_languages_rewrite_look_at_resources_and_look_at_the_stack
     summary = next(body for kind, body in events if kind == "summaryEvent")
     assert summary["PolicyPacks"] == {"pack-py|local|pack": "0.9.9", "pack-js|local|js": "0.0.7"}
     each = checked.run("preview", "--show-policy-remediations", *packs[:2]).stdout
-    assert "- [remediate]  fix  (pulumi-python:test:Thing: b) [diff: ~text]" in each
+    assert "- [remediate]  fix  (pulumi-python:dynamic/test:Thing: b) [diff: ~text]" in each
 
 
 def test_what_is_rewritten_is_made_and_stored_and_what_is_secret_stays_so(checked: Project) -> None:
@@ -128,7 +128,7 @@ def test_a_mandatory_policy_fails_a_preview_after_all_and_an_update_at_once(chec
     with_pack = ["--policy-pack", python_pack(checked, "pack"), "--policy-pack-config", "config.json"]
     previewed = checked.run("preview", *with_pack, code=1).stdout
     assert "❌ pack-py@v0.9.9" in previewed
-    assert "[mandatory] [severity: high]  short  (pulumi-python:test:Thing: a)" in previewed
+    assert "[mandatory] [severity: high]  short  (pulumi-python:dynamic/test:Thing: a)" in previewed
     assert "- [advisory]  count" in previewed
     assert "preview failed: 1 violation of mandatory policies" in previewed
     assert "Resources:" not in previewed
@@ -220,7 +220,7 @@ PolicyPack("pack", enforcement_level=EnforcementLevel.MANDATORY, policies=[looks
     assert "it has not answered within 1 s" in said_of("time.sleep(60)", MALOKO_POLICY_SECONDS="1")
     # One that answers for another resource is told of the one that was asked about.
     other = said_of("report('other', 'urn:pulumi:dev::trial::x:y:z::other')")
-    assert "look  (pulumi-python:test:Thing: a)" in other
+    assert "look  (pulumi-python:dynamic/test:Thing: a)" in other
 
 
 def test_a_pack_in_node_is_found_with_its_packages(checked: Project) -> None:

@@ -15,7 +15,7 @@ pub(crate) async fn run(context: &Context, command: PolicyCommand) -> Result<i32
             let verb = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
             Err(Failure::configuration(match verb.as_str() {
                 "new" => "`policy new` makes packs of Pulumi's templates, which maloko has not; write a PulumiPolicy.yaml and \
-                          the pack's file, as `docs/how-to/policies.md` shows"
+                          the pack's file, as `maloko help policies` shows"
                     .to_owned(),
                 "ls" | "publish" | "enable" | "disable" | "rm" | "group" | "validate-config" => {
                     format!("`policy {verb}` is a part of Pulumi Cloud; here packs are folders: `maloko up --policy-pack DIR`")

@@ -16,7 +16,7 @@ use crate::plan::planner::Planner;
 use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::progress::{Phase, Registration};
 use crate::plan::registration::question::{Next, Question};
-use crate::plan::registration::review::AfterReview;
+use crate::plan::registration::review::{AfterReview, Review, ReviewState};
 use crate::plan::step::{RENEWED, Step};
 
 impl Planner {
@@ -74,6 +74,16 @@ impl Planner {
                 self.cascade(registration, cascade)
             }
             Phase::Settled => Err(registration.wrong_answer()),
+        }
+    }
+
+    /// What packs are to do with a registration; `None`: nothing, or nothing any more.
+    fn wanted_review(&self, registration: &Registration) -> Option<Review> {
+        match registration.reviewed {
+            _ if !self.operation.policies.are_there() => None,
+            ReviewState::NotYet => Some(Review::Whole),
+            ReviewState::AsItWas => None,
+            ReviewState::Rewritten => Some(Review::Again),
         }
     }
 

@@ -7,6 +7,7 @@ mod cascade;
 mod found_object;
 mod import;
 mod naming;
+mod policy_view;
 pub(super) mod progress;
 pub(super) mod question;
 mod replacement;

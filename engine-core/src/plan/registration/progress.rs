@@ -264,6 +264,18 @@ impl Registration {
         self.checked = Arc::new(inputs);
     }
 
+    /// Takes the inputs as policy packs leave them; `None`: they rewrote nothing.
+    pub fn take_reviewed(&mut self, inputs: Option<Arc<PropertyMap>>) {
+        match inputs {
+            Some(inputs) => {
+                self.checked = inputs;
+                self.reviewed = ReviewState::Rewritten;
+            }
+            None if self.reviewed == ReviewState::NotYet => self.reviewed = ReviewState::AsItWas,
+            None => {}
+        }
+    }
+
     pub(super) fn wrong_answer(&self) -> RegistrationError {
         RegistrationError::wrong_answer(&self.urn)
     }
