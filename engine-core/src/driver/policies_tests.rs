@@ -102,13 +102,12 @@ fn what_a_policy_rewrote_is_what_is_made_compared_and_made_anew() {
     let (again, _) = run(&packs, false, made.resources.clone(), &[component("group"), wanted("a", "old")]);
     assert_eq!(again.report.summary.changes.get("update"), None, "{:?}", again.steps);
     // A replacement checks its inputs anew: they are rewritten anew, too, and nobody looks twice.
-    let policies = PoliciesOfRun(Some(Arc::clone(&packs) as _));
-    let replace = vec![again.resource("a").urn.to_string()];
-    let operation = Operation { policies, replace, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let host = Arc::new(ScriptedHost::default());
-    let replaced = run_as(&host, operation, again.resources.clone(), &[component("group"), wanted("a", "old")]);
+    let (other, _) = run(&packs, false, Vec::new(), &[wanted("a", "x")]);
+    let (replaced, asked) = run(&packs, false, other.resources.clone(), &[wanted("a", "old")]);
+    assert!(replaced.steps.contains(&"replace a".to_owned()), "{:?}", replaced.steps);
     assert_eq!(replaced.resource("a").inputs.get("zone"), Some(&Value::from("new")));
-    assert_eq!(lock(&packs.asked).iter().filter(|asked| *asked == "analyze a").count(), 2);
+    let times = |what: &str| asked.iter().filter(|asked| *asked == what).count();
+    assert_eq!((times("remediate a"), times("analyze a")), (2, 1), "{asked:?}");
 }
 
 #[test]

@@ -150,3 +150,7 @@ fn leaves(error: &boon::ValidationError<'_, '_>) -> Vec<String> {
     }
     error.causes.iter().flat_map(leaves).collect()
 }
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;
