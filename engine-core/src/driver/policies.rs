@@ -252,7 +252,7 @@ impl Policies {
         (question, urn): (PolicyQuestion, Option<&Urn>),
         pack: &PolicyPack,
         not_applicable: &[String],
-        failed: Vec<String>,
+        mut failed: Vec<String>,
     ) {
         let scope = if question == PolicyQuestion::AnalyzeStack { PolicyScope::Stack } else { PolicyScope::Resource };
         let passed = pack.policies.iter().filter(|policy| {
@@ -261,7 +261,9 @@ impl Policies {
                 && !not_applicable.contains(&policy.name)
                 && !failed.contains(&policy.name)
         });
-        let passed: Vec<_> = passed.map(|policy| policy.name.clone()).collect();
+        let mut passed: Vec<_> = passed.map(|policy| policy.name.clone()).collect();
+        passed.sort();
+        failed.sort();
         if passed.is_empty() && failed.is_empty() {
             return;
         }
