@@ -179,6 +179,8 @@ pub(crate) fn policy_lines(
 ) -> Vec<String> {
     let mut policies = policies::Policies::default();
     policies.all_of(packs);
-    found.iter().for_each(|violation| policies.note(Event::PolicyViolation(violation.clone())));
+    for violation in found {
+        policies.note(Event::PolicyViolation(violation.clone()));
+    }
     policies.lines(paint::Paint::new(color), &redact::SecretDisplay::new(false, Arc::clone(redactor)), false)
 }

@@ -338,13 +338,17 @@ impl Renderer for Tree {
             Event::StepStarted(step) if !step.internal => self.started(at, &step),
             Event::StepDone(step) if !step.internal => self.ended(at, &step, false),
             Event::StepFailed(step) if !step.internal => self.ended(at, &step, true),
-            Event::Prelude(_) | Event::StepStarted(_) | Event::StepDone(_) | Event::StepFailed(_) => {}
+            Event::Prelude(_)
+            | Event::StepStarted(_)
+            | Event::StepDone(_)
+            | Event::StepFailed(_)
+            | Event::PolicyLoad
+            | Event::PolicySummary(_) => {}
             Event::StackOutputs { old, new } => {
                 self.redactor.learn(&new);
                 self.outputs = Some((old, new));
             }
             Event::Diagnostic(message) => self.diagnostic(message),
-            Event::PolicyLoad | Event::PolicySummary(_) => {}
             event @ (Event::PolicyViolation(_) | Event::PolicyRemediation(_)) => self.policies.note(event),
             Event::Summary(summary) => {
                 self.policies.all_of(&summary.policy_packs);

@@ -38,7 +38,8 @@ pub(super) async fn start(
 pub(super) fn bind(packs: Option<&Arc<Packs>>, engine: &Arc<Engine>) {
     if let Some(packs) = packs {
         let run: Weak<Engine> = Arc::downgrade(engine);
-        packs.bind(run as Weak<dyn PluginClient>);
+        let run: Weak<dyn PluginClient> = run;
+        packs.bind(&run);
     }
 }
 

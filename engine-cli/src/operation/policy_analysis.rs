@@ -41,7 +41,9 @@ pub(crate) async fn analyze(context: &Context, arguments: &PolicyAnalyze) -> Res
     } else {
         let ids: Vec<_> = packs.packs().iter().map(|pack| Arc::clone(&pack.id)).collect();
         let lines = display::policy_lines(&found, &ids, context.console.color, &operation.redactor);
-        lines.iter().for_each(|line| context.console.line(line));
+        for line in lines {
+            context.console.line(&line);
+        }
     }
     let is_mandatory = |violation: &PolicyViolation| violation.level == EnforcementLevel::Mandatory;
     Ok(if found.iter().any(is_mandatory) { code::FAILURE } else { 0 })

@@ -10,7 +10,6 @@ use crate::driver::deletion::Deletion;
 use crate::driver::doors::Doors;
 use crate::driver::ending::finish::Finish;
 use crate::driver::ending::selected_texts::SelectedTexts;
-use crate::driver::policies::Policies;
 use crate::driver::recovery::Recovery;
 use crate::driver::refresh::read_objects::Refresh;
 use crate::driver::refresh_first::RefreshFirst;
@@ -38,7 +37,6 @@ pub(crate) struct Flows {
 impl Flows {
     pub(crate) fn new(doors: Doors) -> Self {
         let d = &doors;
-        let policies = Arc::new(Policies::new(d));
         let provider_plugins = Arc::new(ProviderPlugins::new(&d.exchange, &d.providers));
         let outcomes = Arc::new(Outcomes::new(d));
         let calls = Arc::new(JournalledCalls::new(d, &outcomes));
@@ -57,7 +55,6 @@ impl Flows {
             &classes,
             &claims,
             &component_codes,
-            &policies,
         ));
         let adoptions = Arc::new(Adoptions::new(d, &outcomes, &steps, &claims, &registration));
         let reads = Arc::new(ReadRequests::new(d, &outcomes, &steps, &component_codes, &registration));
@@ -67,8 +64,7 @@ impl Flows {
             Arc::new(ResourceRequests::new(d, &component_codes, &registration, &refresh_first, &construction));
         let function_calls = Arc::new(FunctionCalls::new(d, &provider_plugins, &registration));
         let selected = SelectedTexts::new(d);
-        let finish =
-            Arc::new(Finish::new(d, &recovery, &refresh, &deletion, &classes, &adoptions, &refresh_first, &policies));
+        let finish = Arc::new(Finish::new(d, &recovery, &refresh, &deletion, &classes, &adoptions, &refresh_first));
         let requests = Requests::new(d, &reads, &refresh_first, &registrations, &function_calls, &finish);
         let serialization = Serialization::new(d);
         Self { doors, calls, selected, finish, requests, serialization }

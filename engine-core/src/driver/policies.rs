@@ -19,7 +19,6 @@ use crate::value::PropertyMap;
 
 use crate::driver::answers::RpcError;
 use crate::driver::components::Components;
-use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
 use crate::driver::host_calls::{Analyze, AnalyzeStack, Remediate, RunCall};
 use crate::driver::journal::Journal;
@@ -44,15 +43,23 @@ pub(crate) struct Policies {
 type OrEnd<T> = Result<T, RpcError>;
 
 impl Policies {
-    pub(crate) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(
+        operation: &Arc<Operation>,
+        exchange: &Arc<Exchange>,
+        stop: &Arc<Stop>,
+        reports: &Arc<Reports>,
+        journal: &Arc<Journal>,
+        planning: &Arc<Planning>,
+        components: &Arc<Components>,
+    ) -> Self {
         Self {
-            operation: Arc::clone(&doors.operation),
-            exchange: Arc::clone(&doors.exchange),
-            stop: Arc::clone(&doors.stop),
-            reports: Arc::clone(&doors.reports),
-            journal: Arc::clone(&doors.journal),
-            planning: Arc::clone(&doors.planning),
-            components: Arc::clone(&doors.components),
+            operation: Arc::clone(operation),
+            exchange: Arc::clone(exchange),
+            stop: Arc::clone(stop),
+            reports: Arc::clone(reports),
+            journal: Arc::clone(journal),
+            planning: Arc::clone(planning),
+            components: Arc::clone(components),
             violated: AtomicRefCell::default(),
         }
     }

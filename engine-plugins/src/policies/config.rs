@@ -117,20 +117,19 @@ fn defaults(schema: &WireConfigSchema) -> Map<String, Value> {
     properties.filter_map(default).collect()
 }
 
+/// The name by which a schema is known while it is compiled.
+const SCHEMA: &str = "config.json";
+
 /// What is wrong with a policy's properties by its schema, each with the place; empty where nothing is.
 pub(super) fn violations(policy: &WirePolicy, config: &PolicyConfig) -> Vec<String> {
     let Some(schema) = &policy.config_schema else { return Vec::new() };
-    const PLACE: &str = "config.json";
     let whole = json!({
         "type": "object",
         "properties": schema.properties.as_ref().map(json_object).unwrap_or_default(),
         "required": schema.required,
     });
-    let mut compiler = boon::Compiler::new();
-    compiler.set_default_draft(boon::Draft::V7);
     let mut schemas = boon::Schemas::new();
-    let compiled = compiler.add_resource(PLACE, whole).and_then(|()| compiler.compile(PLACE, &mut schemas));
-    let index = match compiled {
+    let index = match compile(whole, &mut schemas) {
         Ok(index) => index,
         Err(error) => return vec![format!("its schema cannot be used: {error}")],
     };
@@ -138,6 +137,13 @@ pub(super) fn violations(policy: &WirePolicy, config: &PolicyConfig) -> Vec<Stri
         Ok(()) => Vec::new(),
         Err(error) => leaves(&error),
     }
+}
+
+fn compile(schema: Value, into: &mut boon::Schemas) -> Result<boon::SchemaIndex, Box<boon::CompileError>> {
+    let mut compiler = boon::Compiler::new();
+    compiler.set_default_draft(boon::Draft::V7);
+    compiler.add_resource(SCHEMA, schema)?;
+    Ok(compiler.compile(SCHEMA, into)?)
 }
 
 /// The errors that have no causes of their own.

@@ -26,14 +26,14 @@ pub(super) enum InternalKeys {
     Left,
 }
 
-fn properties(properties: &PropertyMap, internal: InternalKeys) -> Option<Struct> {
+fn properties(properties: &PropertyMap, internal: InternalKeys) -> Struct {
     let is_internal = |name: &str| name.starts_with(INTERNAL);
     if internal == InternalKeys::Kept || !properties.keys().any(|name| is_internal(name)) {
-        return Some(encode_properties(properties, PACKS_ACCEPT));
+        return encode_properties(properties, PACKS_ACCEPT);
     }
     let mut shown = properties.clone();
     shown.retain(|name, _| !is_internal(name));
-    Some(encode_properties(&shown, PACKS_ACCEPT))
+    encode_properties(&shown, PACKS_ACCEPT)
 }
 
 fn texts(urns: &[Urn]) -> Vec<String> {
@@ -62,7 +62,7 @@ fn options(options: &PolicyOptions) -> wire::WireOptions {
 fn provider(provider: &PolicyProvider) -> wire::WireProvider {
     wire::WireProvider {
         r#type: provider.kind.clone(),
-        properties: properties(&provider.properties, InternalKeys::Left),
+        properties: Some(properties(&provider.properties, InternalKeys::Left)),
         urn: provider.urn.to_string(),
         name: provider.urn.name().to_owned(),
     }
@@ -72,7 +72,7 @@ fn provider(provider: &PolicyProvider) -> wire::WireProvider {
 pub(super) fn one(resource: &PolicyResource, internal: InternalKeys) -> wire::AnalyzeRequest {
     wire::AnalyzeRequest {
         r#type: resource.kind.clone(),
-        properties: properties(&resource.properties, internal),
+        properties: Some(properties(&resource.properties, internal)),
         urn: resource.urn.to_string(),
         name: resource.urn.name().to_owned(),
         options: Some(options(&resource.options)),

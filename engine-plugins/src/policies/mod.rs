@@ -66,6 +66,7 @@ pub struct Packs {
 
 impl Packs {
     /// Starts packs, side by side, and configures them. The error says which pack failed, and why.
+    #[must_use]
     pub fn start(
         requests: Vec<PackRequest>,
         run: RunFacts,
@@ -82,7 +83,7 @@ impl Packs {
     }
 
     /// Has a run show what packs say, also what they said before.
-    pub fn bind(&self, run: Weak<dyn PluginClient>) {
+    pub fn bind(&self, run: &Weak<dyn PluginClient>) {
         self.voice.bind(run);
     }
 
@@ -95,14 +96,11 @@ impl Packs {
     }
 
     /// Does something with a pack on the threads of packs. Whoever waits for it may be on any other one.
-    async fn with<T: Send + 'static, Work: Future<Output = Result<T, String>> + Send>(
+    async fn with<T: Send + 'static, Work: Future<Output = Result<T, String>> + Send + 'static>(
         &self,
         pack: usize,
         work: impl FnOnce(Arc<Vec<RunningPack>>) -> Work + Send + 'static,
-    ) -> Result<T, String>
-    where
-        Work: 'static,
-    {
+    ) -> Result<T, String> {
         if pack >= self.running.len() {
             return Err("there is no such pack; this is a bug in maloko".to_owned());
         }

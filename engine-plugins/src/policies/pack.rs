@@ -1,9 +1,10 @@
 //! One running pack: its start, what it is asked, its end.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use maloko_core::event::Severity;
 use maloko_core::policy::{PackId, PolicyInfo, PolicyPack};
 use maloko_core::wire::analyzer as wire;
 use maloko_rpc::child::Child;
@@ -19,7 +20,6 @@ use super::voice::Voice;
 use super::{PackRequest, RunFacts};
 use crate::json_values::wire_struct;
 use crate::settings::PluginSettings;
-use maloko_core::event::Severity;
 
 /// How long a pack may take to answer what it knows by itself.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
@@ -183,7 +183,7 @@ async fn bounded<T>(limit: Duration, call: impl Future<Output = Result<T, Status
 }
 
 /// A failed start; where it looks as if packages are missing, with what helps.
-fn with_hint(manifest: &Manifest, folder: &PathBuf, reason: String) -> String {
+fn with_hint(manifest: &Manifest, folder: &Path, reason: String) -> String {
     const MISSING: [&str; 3] = ["No module named", "ModuleNotFoundError", "Cannot find module"];
     let Ok(language) = manifest.language() else { return reason };
     if MISSING.iter().any(|sign| reason.contains(sign)) {

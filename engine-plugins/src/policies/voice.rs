@@ -42,14 +42,16 @@ impl Voice {
     }
 
     /// There is a run now: it hears what was said before, too.
-    pub(super) fn bind(&self, run: Weak<dyn PluginClient>) {
+    pub(super) fn bind(&self, run: &Weak<dyn PluginClient>) {
         let early = {
             let mut state = lock(&self.0);
-            state.run = Some(Weak::clone(&run));
+            state.run = Some(Weak::clone(run));
             std::mem::take(&mut state.early)
         };
         if let Some(run) = run.upgrade() {
-            early.iter().for_each(|(urn, severity, text)| run.say(urn, *severity, text, false));
+            for (urn, severity, text) in early {
+                run.say(&urn, severity, &text, false);
+            }
         }
     }
 

@@ -8,17 +8,19 @@ use serde::Serialize;
 use crate::display::json::value::{Properties, Writing};
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct Pack<'a> {
-    policy_pack_name: &'a str,
-    policy_pack_version: &'a str,
-    policy_pack_version_tag: &'a str,
+    #[serde(rename = "policyPackName")]
+    name: &'a str,
+    #[serde(rename = "policyPackVersion")]
+    version: &'a str,
+    #[serde(rename = "policyPackVersionTag")]
+    version_tag: &'a str,
 }
 
 impl<'a> Pack<'a> {
     fn new(pack: &'a PackId) -> Self {
         let version = &pack.version;
-        Self { policy_pack_name: &pack.name, policy_pack_version: version, policy_pack_version_tag: version }
+        Self { name: &pack.name, version, version_tag: version }
     }
 }
 

@@ -71,7 +71,6 @@ impl Finish {
         classes: &Arc<ProviderClasses>,
         adoptions: &Arc<Adoptions>,
         refresh_first: &Arc<RefreshFirst>,
-        policies: &Arc<Policies>,
     ) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
@@ -88,7 +87,7 @@ impl Finish {
             classes: Arc::clone(classes),
             adoptions: Arc::clone(adoptions),
             refresh_first: Arc::clone(refresh_first),
-            policies: Arc::clone(policies),
+            policies: Arc::clone(&doors.policies),
             closing: Closing::new(doors),
             selected: SelectedTexts::new(doors),
             journal: Arc::clone(&doors.journal),

@@ -122,7 +122,6 @@ impl RegistrationFlow {
         classes: &Arc<ProviderClasses>,
         claims: &Arc<Claims>,
         component_codes: &Arc<ComponentCodes>,
-        policies: &Arc<Policies>,
     ) -> Self {
         Self {
             operation: Arc::clone(&doors.operation),
@@ -144,7 +143,7 @@ impl RegistrationFlow {
             journal: Arc::clone(&doors.journal),
             plan: Arc::clone(&doors.plan),
             standings: Arc::clone(&doors.standings),
-            policies: Arc::clone(policies),
+            policies: Arc::clone(&doors.policies),
         }
     }
 
