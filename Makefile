@@ -52,7 +52,7 @@ STAMPS := .build
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
-NPM_QUIET := --no-audit --no-fund --loglevel=error
+NPM_QUIET := --no-audit --no-fund --loglevel=error --prefer-offline
 MALOKO_PY := $(CURDIR)/$(VENV)/bin/maloko
 MALOKO_JS := $(CURDIR)/node-tests/node_modules/.bin/maloko
 
@@ -590,12 +590,21 @@ $(STAMPS)/prose/made: .ci/prose/package.json .ci/prose/package-lock.json | $(STA
 	$(NPM) --prefix $(@D) ci $(NPM_QUIET)
 	@touch $@
 
-verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-node
+verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-node check-types-node-binding check-types-node-tests check-types-examples
 	$(NPM) --prefix node-binding run --silent lint
-	$(NPM) --prefix node-binding run --silent typecheck
 	$(NPM) --prefix node-tests run --silent lint
-	$(NPM) --prefix node-tests run --silent typecheck
-	$(NPM) --prefix examples/typescript run --silent typecheck
+
+# TypeScript 7, which the page brings, checks in a tenth of the time. What is shipped is compiled by version 5, which checks it, too, and is
+# what programs load.
+TSC := $(CURDIR)/page/node_modules/.bin/tsc
+EXAMPLES_TS := $(patsubst %/tsconfig.json,%,$(wildcard examples/typescript/*/tsconfig.json)) examples/plugins/team
+check-types-node-binding: $(STAMPS)/page-modules $(STAMPS)/node-binding-modules
+	$(TSC) -p node-binding --noEmit
+check-types-node-tests: $(STAMPS)/page-modules $(STAMPS)/node
+	$(TSC) -p node-tests
+	$(TSC) -p node-tests/testing_kit/kit-samples/tsconfig.jest.json
+check-types-examples: $(STAMPS)/page-modules $(STAMPS)/examples-node
+	for example in $(EXAMPLES_TS); do $(TSC) -p $$example || exit 1; done
 
 # Rewrites the committed .pyi and .d.ts from the bindings (the .d.ts is written by the build itself); stale ones fail the second target.
 types: build

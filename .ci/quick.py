@@ -38,9 +38,9 @@ STEPS = [
     (f"py-binding/{PYTHON}", ".venv/bin/mypy"),
     (f"py-binding/{PYTHON}", "make --no-print-directory build-python PROFILE=dev"),
     (".*", ".venv/bin/python -m pytest -q -n 2 {python_tests}"),
-    (f"node-binding/{NODE}", "npm --prefix node-binding run --silent typecheck"),
+    (f"node-binding/{NODE}", "make --no-print-directory check-types-node-binding"),
     (f"node-binding/{NODE}", "make --no-print-directory build-node PROFILE=dev"),
-    (f"node-tests/{NODE}", "npm --prefix node-tests run --silent typecheck"),
+    (f"node-tests/{NODE}", "make --no-print-directory check-types-node-tests"),
     (".*", "npm --prefix node-tests exec -- vitest run --root node-tests {node_tests}"),
 ]
 # The first look at a changed package, and what both kits judge alike, as data.

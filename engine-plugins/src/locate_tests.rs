@@ -65,6 +65,8 @@ fn exactly_the_version_is_taken_that_is_asked_for_else_the_newest_release() {
     assert_eq!(file_of(place.locate("v1.0.0")), old);
     assert_eq!(file_of(place.locate("")), release);
     assert_eq!(file_of(place.locate("2.0.0-alpha.1")), alpha);
+    assert_eq!(file_of(place.locate("1.2.0+built.here")), release);
+    assert!(place.locate("1.2.1").is_err(), "a patch is another version");
     let error = place.locate("1.1.0").expect_err("not there");
     assert!(
         error.contains("no resource plugin 'pulumi-resource-x' found in the workspace at version v1.1.0"),

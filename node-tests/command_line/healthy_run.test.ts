@@ -107,7 +107,7 @@ function expectScreen(name: string, text: string): void {
     expect(text).toBe(readFileSync(file, "utf8"));
 }
 
-test("the log of a healthy run has one line of notice", () => {
+nightly("the log of a healthy run has one line of notice", () => {
     const [project, variables] = shop();
     const first = screen(project, variables, "up", "--yes");
     expect(first.split("\n").filter((line) => /^(warning|error|note)/.test(line))).toHaveLength(1);

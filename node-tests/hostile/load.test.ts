@@ -3,7 +3,9 @@ import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { NIGHT } from "../support/night";
+import { atNight, NIGHT } from "../support/night";
+
+const nightly = atNight(test);
 
 const SUPPORT = join(dirname(fileURLToPath(import.meta.url)), "..", "support");
 const WORKER = join(SUPPORT, "sample-package", "worker.cjs");
@@ -30,10 +32,14 @@ const cycle = () =>
 })();
 `;
 
-test("threads that come and go leave no threads and no descriptors", () => {
-    const said = execFileSync(process.execPath, ["-e", SCRIPT], { encoding: "utf8", cwd: dirname(WORKER) });
-    const { answers, before, after } = JSON.parse(said) as { answers: number; before: Held; after: Held };
-    expect(answers).toBe(CYCLES + 3);
-    expect(after.threads, "threads").toBeLessThanOrEqual(before.threads);
-    expect(after.files, "files").toBeLessThanOrEqual(before.files);
-}, 600_000);
+nightly(
+    "threads that come and go leave no threads and no descriptors",
+    () => {
+        const said = execFileSync(process.execPath, ["-e", SCRIPT], { encoding: "utf8", cwd: dirname(WORKER) });
+        const { answers, before, after } = JSON.parse(said) as { answers: number; before: Held; after: Held };
+        expect(answers).toBe(CYCLES + 3);
+        expect(after.threads, "threads").toBeLessThanOrEqual(before.threads);
+        expect(after.files, "files").toBeLessThanOrEqual(before.files);
+    },
+    600_000,
+);

@@ -105,7 +105,7 @@ class Desks {
     }
 }
 
-test("the dynamic resource of a component plugin lives like any other", () => {
+nightly("the dynamic resource of a component plugin lives like any other", () => {
     const desks = new Desks();
     // Each run starts the plugin anew: by day those in which the resource's code is called.
     if (NIGHT) {

@@ -224,6 +224,26 @@ test("typecheck: true refuses a program whose types are wrong", () => {
 });
 
 // In Node alone: the module systems, TypeScript and its compiler
+test("the types of a program are checked by a TypeScript that exports nothing but itself, as version 7", () => {
+    const manifest = {
+        name: "typescript",
+        type: "module",
+        bin: { tsc: "./bin/tsc" },
+        exports: { "./package.json": "./package.json" },
+    };
+    const it = project({
+        "Pulumi.yaml": "name: test\nmain: app\nruntime:\n  name: nodejs\n  options:\n    typecheck: true\n",
+        "app/index.ts": "export const n = 1;",
+        "app/node_modules/typescript/package.json": JSON.stringify(manifest),
+        "app/node_modules/typescript/bin/tsc":
+            "console.log('checked with', ...process.argv.slice(2));\nprocess.exitCode = 2;\n",
+    });
+    const { status, output } = it.run("up", "--yes", "--skip-preview");
+    expect(status).not.toBe(0);
+    expect(output).toMatch(/checked with --noEmit .*index\.ts/);
+});
+
+// In Node alone: the module systems, TypeScript and its compiler
 nightly("errors of a program show the lines of its source", () => {
     const it = project({
         "index.ts":

@@ -1,7 +1,9 @@
 // Programs that are long or deep: no recursion limit is met.
 import { expect, test } from "vitest";
-import { NIGHT } from "../support/night";
+import { atNight, NIGHT } from "../support/night";
 import { project } from "../support/project";
+
+const nightly = atNight(test);
 
 const [MANY, DEPTH] = NIGHT ? [1500, 500] : [300, 100];
 
@@ -13,7 +15,7 @@ class Item extends pulumi.dynamic.Resource {
 }
 `;
 
-test("a chain of many resources", () => {
+nightly("a chain of many resources", () => {
     const it = project({
         "index.js": `${ITEM}
 let last = new Item("item-0", { n: 0 });

@@ -90,7 +90,7 @@ function outputs(it: Project, ...args: string[]): Record<string, unknown> {
     return JSON.parse(it.ok("stack", "output", "--json", "--stack", "dev", ...args));
 }
 
-test("a stack reference gives the outputs of another stack by every form of its name", () => {
+nightly("a stack reference gives the outputs of another stack by every form of its name", () => {
     const it = network();
     const forms = ["prod", "organization/prod", "organization/test/prod"];
     for (const name of byDay(forms, (_name, place) => place === 0)) {

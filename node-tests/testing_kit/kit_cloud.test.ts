@@ -58,20 +58,24 @@ nightly(
     60_000,
 );
 
-test("the next run deletes what a killed run left", async ({ cloud, make }) => {
-    expect((await make({ KILLED: "afterwards" })).status).not.toBe("passed");
-    expect(readdirSync(cloud)).toEqual(["first", "second"]);
-    const [directory = ""] = kept();
-    expect(readFileSync(join(directory, "test.json"), "utf8")).toContain('"test":"files are made"');
-    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((it) => it.isFile());
-    for (const { parentPath, name } of files) {
-        expect(readFileSync(join(parentPath, name), "utf8")).not.toContain("hunter2");
-    }
-    expect(statSync(directory).mode & 0o077).toBe(0);
-    expect((await make()).status).toBe("passed");
-    expect(readdirSync(cloud)).toEqual([]);
-    expect(kept()).toEqual([]);
-}, 60_000);
+nightly(
+    "the next run deletes what a killed run left",
+    async ({ cloud, make }) => {
+        expect((await make({ KILLED: "afterwards" })).status).not.toBe("passed");
+        expect(readdirSync(cloud)).toEqual(["first", "second"]);
+        const [directory = ""] = kept();
+        expect(readFileSync(join(directory, "test.json"), "utf8")).toContain('"test":"files are made"');
+        const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((it) => it.isFile());
+        for (const { parentPath, name } of files) {
+            expect(readFileSync(join(parentPath, name), "utf8")).not.toContain("hunter2");
+        }
+        expect(statSync(directory).mode & 0o077).toBe(0);
+        expect((await make()).status).toBe("passed");
+        expect(readdirSync(cloud)).toEqual([]);
+        expect(kept()).toEqual([]);
+    },
+    60_000,
+);
 
 nightly(
     "what a run has made can be kept",

@@ -83,7 +83,7 @@ function keysIn(text: string): string[] {
     return [...new Set([...text.matchAll(/operation key ([\w-]+)/g)].map(([, key = ""]) => key))];
 }
 
-test("a create that a killed run left open is told until it is settled", async ({ cloud }) => {
+nightly("a create that a killed run left open is told until it is settled", async ({ cloud }) => {
     await cloud.killed("it", "killed");
     const { statuses, text } = await cloud.run("it", SWEEP);
     expect(statuses.it).toBe("failed");

@@ -144,6 +144,7 @@ def wheel(directory: Path) -> None:
     (directory / "tiny-1.0-py3-none-any.whl").write_bytes(packed.getvalue())
 
 
+@pytest.mark.nightly
 def test_install_installs_the_dependencies_of_the_project(project: Project) -> None:
     wheel(project.directory)
     project.write("requirements.txt", "./tiny-1.0-py3-none-any.whl\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli import Project
+from night import by_day
 
 PLUGINS = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins"
 
@@ -71,7 +72,7 @@ def test_a_create_of_a_plugin_that_hangs_is_given_up_and_may_have_happened(hosti
     assert hostile.objects() == BOTH
 
 
-@pytest.mark.parametrize("method", ["update", "delete"])
+@pytest.mark.parametrize("method", by_day(["update", "delete"], lambda method, _: method == "update"))
 def test_another_call_of_a_plugin_that_hangs_is_given_up_too(hostile: Hostile, method: str) -> None:
     project = hostile.project
     project.run(*UP, INPUTS="{}" if method == "update" else hanging("delete"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import scripted_host
 from cli import Project, begin
+from night import rounds
 
 HOST = Path(scripted_host.__file__)
 
@@ -125,7 +126,7 @@ def test_a_secret_is_hidden_in_what_a_host_prints(scripted: Scripted) -> None:
 
 
 def test_a_long_line_and_a_large_message_arrive(scripted: Scripted) -> None:
-    told = scripted.up(STACK, ["lines", 1_000_000], ["large", 50_000_000], SIGNAL)
+    told = scripted.up(STACK, ["lines", 1_000_000], ["large", rounds(6_000_000, 100_000_000)], SIGNAL)
     assert "y" * 1_000_000 in told
     assert "large" in scripted.names()
 

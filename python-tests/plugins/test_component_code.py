@@ -144,6 +144,7 @@ def test_the_dynamic_resource_of_a_component_plugin_lives_like_any_other(desks: 
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_code_alone_is_a_change_only_where_its_diff_leaves_that_open(desks: Desks) -> None:
     desks.project.run(*UP)
     desks.wants(text="one", revision="2")
@@ -224,6 +225,7 @@ def test_outside_of_its_component_it_is_refused(desks: Desks) -> None:
     assert desks.notes() == {}
 
 
+@pytest.mark.nightly
 def test_its_code_is_shown_nowhere(desks: Desks) -> None:
     said, as_json = "", ""
     # At night a change of the code as well.

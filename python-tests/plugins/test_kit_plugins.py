@@ -103,6 +103,7 @@ def test_a_plugin_that_is_missing_is_named(maloko: Kit) -> None:
         s.up()
 
 
+@pytest.mark.nightly
 def test_plugins_run_in_all_stacks_where_the_run_says_so(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import pulumi

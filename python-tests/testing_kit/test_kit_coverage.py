@@ -113,6 +113,7 @@ import life
 
 
 # In Python alone: pytest and Python's debuggers
+@pytest.mark.nightly
 def test_breakpoints_of_debugpy_stop_in_every_method(tmp_path: Path) -> None:
     script(tmp_path)
     (tmp_path / "debugged.py").write_text(LISTENING)

@@ -156,6 +156,7 @@ def test_the_plugin_loads_nothing_until_it_is_used(pytester: pytest.Pytester) ->
 
 
 # In Python alone: pytest and Python's debuggers
+@pytest.mark.nightly
 @pytest.mark.usefixtures("only_the_kit")
 def test_workers_of_xdist_share_nothing(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_PLUGINS", "maloko.testing.plugin,xdist.plugin")

@@ -224,6 +224,7 @@ def test_a_create_of_which_find_cannot_tell_is_left_and_the_error_is_told(
     assert len(cloud.kept()) == 1
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_read_does_not_keep_a_sweep_from_the_rest(cloud: Cloud) -> None:
     assert cloud.run(IT, ending="killed")[0] == -9
     [damaged] = cloud.kept()

@@ -8,6 +8,7 @@ use super::testing::{
     said, update, urn,
 };
 use crate::event::Op;
+use crate::operation::Operation;
 use crate::provider::Method;
 use crate::resource_state::{CustomTimeouts, ResourceState};
 use crate::value::{PropertyMap, Value};
@@ -109,6 +110,16 @@ fn ignored_inputs_reach_check_with_their_old_values() {
     let wanted = Goal { ignore_changes: vec!["size".to_owned()], ..goal("a", 2.0) };
     let decided = decide(&mut planner(vec![resource("a")]), wanted, &said(Some(true)));
     assert!(matches!(&decided.asked[0].method, Method::Check { news, .. } if *news == inputs(1.0)));
+}
+
+#[test]
+fn a_component_that_is_named_by_replace_keeps_what_it_ignores() {
+    let operation = Operation { replace: vec![group("g").to_string()], ..update() };
+    let mut planner = planner_of(operation, vec![Arc::new(old_component("g"))]);
+    let wanted = Goal { ignore_changes: vec!["size".to_owned()], inputs: inputs(2.0), ..component("g") };
+    let decided = decide(&mut planner, wanted, &said(None));
+    assert_eq!(decided.ops(), [Op::Same]);
+    assert_eq!(*decided.resource().inputs, inputs(1.0));
 }
 
 #[test]

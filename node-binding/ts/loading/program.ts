@@ -329,6 +329,12 @@ export function entryOfPackage(directory: string): string | undefined {
     return named === undefined ? indexOf(directory) : resolveFile(path.resolve(directory, named));
 }
 
+// Where the compiler lies differs from version to version, and version 7 shows nobody its `lib`; the command is what its package names.
+function compilerOf(manifest: string): string {
+    const { bin } = JSON.parse(fs.readFileSync(manifest, "utf8")) as { bin: { tsc: string } };
+    return path.join(path.dirname(manifest), bin.tsc);
+}
+
 /** Checks a program's types with its own TypeScript; throws what the compiler says. */
 export function checkTypes(entry: Entry, options: RuntimeOptions): void {
     if (!isOn(options.typecheck, false)) {
@@ -336,7 +342,7 @@ export function checkTypes(entry: Entry, options: RuntimeOptions): void {
     }
     let compiler: string;
     try {
-        compiler = createRequire(entry.file).resolve("typescript/lib/tsc.js");
+        compiler = compilerOf(createRequire(entry.file).resolve("typescript/package.json"));
     } catch {
         throw new ProjectError(
             "`typecheck: true` needs TypeScript: run `npm install --save-dev typescript`, or turn the option off in Pulumi.yaml",
