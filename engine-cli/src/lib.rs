@@ -124,6 +124,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
             }
         }
         Command::Plugin { command } => commands::plugin::run(&context, &command).await?,
+        Command::Policy { command } => return commands::policy::run(&context, command).await,
         Command::Help { words } => commands::help::run(&context, &words)?,
         Command::New(arguments) => commands::new::run(context, &arguments).await?,
         Command::Check(arguments) => commands::check::run(&context, &arguments).await?,

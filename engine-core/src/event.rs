@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::message::Message;
+use crate::policy::{PackId, PolicyRemediation, PolicySummary, PolicyViolation};
 pub use crate::property_diff::{DetailedDiff, DiffKind, PropertyDiff};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
@@ -298,6 +299,8 @@ pub struct Summary {
     pub duration_seconds: f64,
     /// Counts of the logical steps by op name.
     pub changes: BTreeMap<&'static str, u64>,
+    /// The policy packs that looked at it.
+    pub policy_packs: Vec<Arc<PackId>>,
 }
 
 /// Something that happened.
@@ -320,6 +323,14 @@ pub enum Event {
     },
     /// A message.
     Diagnostic(Diagnostic),
+    /// A policy pack is ready.
+    PolicyLoad,
+    /// A resource, or the stack, violates a policy.
+    PolicyViolation(PolicyViolation),
+    /// A policy rewrote the inputs of a resource.
+    PolicyRemediation(PolicyRemediation),
+    /// A pack has answered.
+    PolicySummary(PolicySummary),
     /// The operation is over.
     Summary(Summary),
     /// Nothing follows.

@@ -27,6 +27,7 @@ pub mod message;
 pub mod operation;
 pub mod plan;
 pub mod plugin;
+pub mod policy;
 pub mod property_diff;
 pub mod property_path;
 pub mod provider;

@@ -13,6 +13,7 @@ use crate::duration::parse_duration;
 use crate::message;
 use crate::message::{Command, Message};
 use crate::plugin::PluginsOfRun;
+use crate::policy::PoliciesOfRun;
 use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 use crate::update_plan::UpdatePlan;
@@ -144,6 +145,8 @@ pub struct Operation {
     pub stacks: OtherStacks,
     /// The plugins that serve resources of packages.
     pub plugins: PluginsOfRun,
+    /// `Update`: the policy packs that look at its resources.
+    pub policies: PoliciesOfRun,
     /// Who watches what takes time.
     pub activities: Activities,
     /// `Import`: what is to be taken over.
@@ -281,6 +284,7 @@ impl Operation {
             seed: new_seed(),
             stacks: OtherStacks::default(),
             plugins: PluginsOfRun::default(),
+            policies: PoliciesOfRun::default(),
             activities: Activities::default(),
             adoptions: Vec::new(),
             pending_creates: Vec::new(),

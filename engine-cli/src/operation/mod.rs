@@ -11,6 +11,8 @@ mod own_process;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;
+mod policies;
+pub(crate) mod policy_analysis;
 mod preview_pass;
 pub(crate) mod program;
 mod request;

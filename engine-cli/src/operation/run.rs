@@ -12,12 +12,14 @@ use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
+use maloko_plugins::policies::Packs;
 
 use super::interrupts;
 use super::outcome_file;
 use super::own_process;
 use super::plan::PreviewOutcome;
 use super::plugins;
+use super::policies;
 use super::program;
 use super::request::Request;
 use super::show::Show;
@@ -46,7 +48,8 @@ pub(super) async fn run(
     plan: Option<PreviewOutcome>,
 ) -> Result<i32> {
     let beginning = Beginning::of_run(workplace, history_kind(request), &request.operate.run);
-    let Prepared { mut operation, session, redactor, crypter } = prepare(workplace, request, stack, &program).await?;
+    let Prepared { mut operation, session, redactor, crypter, packs } =
+        prepare(workplace, request, stack, &program).await?;
     if let Some(plan) = &plan {
         operation.seed = plan.seed;
         operation.previewed = true;
@@ -61,7 +64,8 @@ pub(super) async fn run(
     show.telemetry = telemetry::of(workplace, request, stack, &redactor, session.lock_wait())?;
     let watchers = pages.watcher().into_iter().chain(telemetry::watcher(show.telemetry.as_ref()));
     operation.activities = Activities::watched_by(watchers.collect());
-    let ran = operate(workplace, request, program, operation, session, &show).await;
+    let ran = operate(workplace, request, program, operation, session, &show, packs.as_ref()).await;
+    policies::end(packs).await;
     let outcome = ran.as_ref().map_or(Outcome::Failed, |(report, _)| report.summary.outcome);
     show.close();
     telemetry::end(workplace, show.telemetry.as_ref(), outcome).await;
@@ -115,6 +119,8 @@ pub(super) struct Prepared {
     pub(super) session: Session,
     pub(super) redactor: Arc<Redactor>,
     crypter: Crypter,
+    /// The policy packs, which have begun.
+    pub(super) packs: Option<Arc<Packs>>,
 }
 
 /// Reads what the operation works with: settings, secrets, configuration, state.
@@ -171,8 +177,10 @@ pub(super) async fn prepare(
     if let Some(library) = &workplace.context.library {
         library.go_on()?;
     }
+    // Before the stack is locked: they may take their time, and may fail.
+    let packs = policies::start(workplace, &request.policies, &mut operation).await?;
     let session = open_session(workplace, request, stack, crypter.clone()).await?;
-    Ok(Prepared { operation, session, redactor, crypter })
+    Ok(Prepared { operation, session, redactor, crypter, packs })
 }
 
 /// Pairs of URN and id, which follow one another.
@@ -251,6 +259,7 @@ async fn operate(
     operation: Operation,
     session: Session,
     show: &Show,
+    packs: Option<&Arc<Packs>>,
 ) -> Result<(Report, bool)> {
     let language_host = &workplace.context.language_host;
     let runs_program = request.runs_program && !plugins::need_no_program(request, &operation, session.snapshot());
@@ -258,6 +267,7 @@ async fn operate(
     let aim = workplace.context.console.aim.clone();
     let engine =
         Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Aimed { to: show.sink(), aim }));
+    policies::bind(packs, &engine);
     if let Some(message) = &request.operate.run.message {
         engine.tell(Severity::Info, message);
     }

@@ -21,6 +21,7 @@ pub(crate) mod outside;
 mod permits;
 mod plan_keeping;
 mod planning;
+mod policies;
 mod program;
 mod recovery;
 mod refresh;
@@ -38,6 +39,8 @@ mod waits;
 
 #[cfg(test)]
 mod call_permits_tests;
+#[cfg(test)]
+mod policies_tests;
 #[cfg(test)]
 mod tests;
 

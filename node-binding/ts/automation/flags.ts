@@ -35,6 +35,8 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     replace: ["--replace", "each"],
     exclude: ["--exclude", "each"],
     target: ["--target", "each"],
+    policyPacks: ["--policy-pack", "each"],
+    policyPackConfigs: ["--policy-pack-config", "each"],
     excludeDependents: ["--exclude-dependents", "switch"],
     excludeProtected: ["--exclude-protected", "switch"],
     targetDependents: ["--target-dependents", "switch"],
@@ -63,8 +65,6 @@ const WITHOUT_EFFECT: Record<string, string> = {
 
 // What would change what is done.
 const UNSUPPORTED: Record<string, string> = {
-    policyPacks: "policy packs are plugins of Pulumi's own engine",
-    policyPackConfigs: "policy packs are plugins of Pulumi's own engine",
     converter: "converters are plugins of Pulumi's own engine; give `resources`",
     converterArgs: "converters are plugins of Pulumi's own engine; give `resources`",
     attachDebugger:
@@ -105,7 +105,7 @@ export function flagsOf(verb: Verb, options: Options): string[] {
         if (form === "each") {
             if (!Array.isArray(value)) {
                 const told = JSON.stringify(value);
-                throw new TypeError(`\`${name}\` takes a list of URNs, not ${told}: write { ${name}: [${told}] }`);
+                throw new TypeError(`\`${name}\` takes a list, not ${told}: write { ${name}: [${told}] }`);
             }
             for (const one of value as string[]) {
                 flags.push(flag, one);
