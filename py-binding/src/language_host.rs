@@ -13,10 +13,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::channel::oneshot;
 use maloko_cli::language_host::PackageUse;
-use maloko_cli::{ErrorText, Language, LanguageAbout, LanguageHost, PassResult, ProgramSpec, ResourceClass};
+use maloko_cli::{ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PassResult, ProgramSpec, ResourceClass};
 use maloko_core::event::Severity;
 use maloko_core::provider::{HostError, ProviderHost};
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::{ProgramEnd, ProgramEngine};
 use pyo3::prelude::*;
 
 use crate::error::{exception_of, host_error};
@@ -43,6 +43,7 @@ pub(crate) struct PythonLanguageHost {
     /// `maloko._command_line.language_host.Front`.
     language_host: Arc<Py<PyAny>>,
     about: LanguageAbout,
+    own_command: OwnCommand,
 }
 
 impl PythonLanguageHost {
@@ -108,7 +109,7 @@ impl LanguageHost for PythonLanguageHost {
         Some(found.ok()?.into_iter().map(|(name, place, sdk)| PackageUse { name, place, sdk }).collect())
     }
 
-    async fn attach(&self, engine: Arc<Engine>, program: ProgramSpec) {
+    async fn attach(&self, engine: Arc<dyn ProgramEngine>, program: ProgramSpec) {
         self.host.bind(&engine);
         let host = Arc::clone(&self.host);
         let attached = self
@@ -145,11 +146,15 @@ impl LanguageHost for PythonLanguageHost {
         .unwrap_or(Some(FAILED))
     }
 
+    fn own_command(&self) -> Option<OwnCommand> {
+        Some(self.own_command.clone())
+    }
+
     fn host(&self) -> Arc<dyn ProviderHost> {
         Arc::clone(&self.host) as Arc<dyn ProviderHost>
     }
 
-    async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
+    async fn run_program(&self, engine: Arc<dyn ProgramEngine>, program: ProgramSpec) -> ProgramEnd {
         self.host.bind(&engine);
         let host = Arc::clone(&self.host);
         let ended =
@@ -200,7 +205,7 @@ impl LanguageHost for PythonLanguageHost {
 fn run_program(
     py: Python<'_>,
     language_host: &Bound<'_, PyAny>,
-    engine: Arc<Engine>,
+    engine: Arc<dyn ProgramEngine>,
     host: Arc<PythonHost>,
     program: &ProgramSpec,
 ) -> ProgramEnd {
@@ -238,6 +243,8 @@ impl PythonLanguageHost {
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
         let (language_version, executable, sdk_version, installed_from, search_path) =
             language_host.call_method0(py, "about")?.extract(py)?;
+        let (program, arguments, directory) = language_host.call_method0(py, "own_command")?.extract(py)?;
+        let own_command = OwnCommand { program, arguments, directory };
         let (jobs, asked) = mpsc::channel::<Message>();
         let ended = jobs.clone();
         let language_host = Arc::new(Self {
@@ -245,6 +252,7 @@ impl PythonLanguageHost {
             host: Arc::clone(&host),
             language_host: Arc::new(language_host),
             about: LanguageAbout { language_version, executable, sdk_version, installed_from, search_path },
+            own_command,
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let command_line = std::thread::Builder::new().name("maloko-cli".to_owned()).spawn(move || {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -20,6 +21,13 @@ def about() -> About:
     folders in which this interpreter looks for packages."""
     folders = [folder for folder in sys.path if folder]
     return platform.python_version(), sys.executable, sdk_version(), installed_from(), folders
+
+
+def own_command() -> tuple[str, list[str], str]:
+    """The interpreter, what starts this command line in it, and the folder in which that finds this package."""
+    # As for the interpreters of `multiprocessing`: what was set for this one (-X, -W) is set for that one.
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    return sys.executable, [*flags, "-m", "maloko"], str(Path(__file__).parents[2])
 
 
 def installed_from() -> str:
