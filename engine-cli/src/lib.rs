@@ -48,7 +48,8 @@ pub use operation::{plugin_under_test, plugins_for_tests};
 pub use page::{page_of_record, record_for_page};
 
 pub use language_host::{
-    ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,
+    ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PackageUse, Parameter, PassResult, ProgramSpec,
+    ResourceClass,
 };
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.

@@ -138,11 +138,17 @@ fn next<M: DeserializeOwned>(reader: &mut impl Read, body: &mut Vec<u8>) -> Resu
     let (mark, length) = header.split_at(MARK.len());
     let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
     if mark != MARK || length > LONGEST {
-        return Err("what came over its connection is no message: the program, or what it has loaded, wrote to a descriptor \
+        return Err(
+            "what came over its connection is no message: the program, or what it has loaded, wrote to a descriptor \
                     that is not its own"
-            .to_owned());
+                .to_owned(),
+        );
     }
     body.resize(length, 0);
     reader.read_exact(body).map_err(|error| format!("its connection broke off in a message: {error}"))?;
     postcard::from_bytes(body).map(Some).map_err(|error| format!("a message of it cannot be read: {error}"))
 }
+
+#[cfg(test)]
+#[path = "connection_tests.rs"]
+mod tests;

@@ -49,7 +49,8 @@ pub(crate) fn ended(status: Option<ExitStatus>) -> String {
 }
 
 fn name(signal: i32) -> String {
-    let names = ["SIGILL", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV", "SIGTERM", "SIGINT", "SIGHUP", "SIGTRAP"];
+    let names =
+        ["SIGILL", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV", "SIGTERM", "SIGINT", "SIGHUP", "SIGTRAP"];
     let numbers = [
         rustix::process::Signal::ILL,
         rustix::process::Signal::ABORT,

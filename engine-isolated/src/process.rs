@@ -69,7 +69,8 @@ impl ProgramProcess {
     /// A process that is not started yet; `code` are the words of its language for code that a message advises.
     pub fn new(settings: Settings, code: fn(Code) -> &'static str) -> std::io::Result<Arc<Self>> {
         // One thread, as in Node: the engine needs a fraction of what the program does.
-        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("maloko-isolated").enable_all().build()?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).thread_name("maloko-isolated").enable_all().build()?;
         let tasks = runtime.handle().clone();
         Ok(Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
@@ -117,7 +118,10 @@ impl ProgramProcess {
         });
         let end = end.await;
         stopped.abort();
-        end.unwrap_or_else(|_| ProgramEnd { error: Some("the program's process was given up".to_owned()), source: None })
+        end.unwrap_or_else(|_| ProgramEnd {
+            error: Some("the program's process was given up".to_owned()),
+            source: None,
+        })
     }
 
     fn begin(&self, start: Start) -> Result<(), String> {

@@ -13,13 +13,13 @@ use maloko_core::ProgramEngine;
 use maloko_core::driver::{Notice, RpcError};
 use maloko_core::event::Severity;
 use maloko_core::operation::Operation;
-use maloko_core::provider::{HANDLE_PREFIX, ObjectId, Spawner};
+use maloko_core::provider::{HANDLE_PREFIX, ObjectId, ProviderError, ProviderErrorKind, Spawner};
 use maloko_rpc::lock;
 use tokio::sync::watch;
 
+use crate::asked::Asked;
 use crate::connection::Sender;
-use crate::messages::{Bytes, Description, Failure, Question, ToParent};
-use crate::serve::Asked;
+use crate::messages::{Bytes, Description, Failure, Question, Reply, ToParent};
 
 /// What comes back for a request: questions on its behalf, and at last its answer.
 pub(crate) enum Incoming {
@@ -69,7 +69,9 @@ impl RemoteEngine {
     pub(crate) fn hand_to(&self, request: u64, incoming: Incoming) -> Option<Incoming> {
         let waiting = lock(&self.requests).get(&request).map(|request| request.incoming.clone());
         match waiting {
-            Some(waiting) => waiting.unbounded_send(incoming).err().map(futures::channel::mpsc::TrySendError::into_inner),
+            Some(waiting) => {
+                waiting.unbounded_send(incoming).err().map(futures::channel::mpsc::TrySendError::into_inner)
+            }
             None => Some(incoming),
         }
     }
@@ -156,7 +158,7 @@ impl ProgramEngine for RemoteEngine {
             match next {
                 Some(Incoming::Ask(number, question)) => {
                     if let Some(engine) = self.this.upgrade() {
-                        calls.push(Arc::clone(&self.asked).answer(engine, number, question));
+                        calls.push(engine.answer(number, question));
                     }
                 }
                 Some(Incoming::Answered(answer)) => {
@@ -197,7 +199,34 @@ impl ProgramEngine for RemoteEngine {
 }
 
 impl RemoteEngine {
-    pub(crate) fn reply(&self, number: u64, reply: Result<crate::messages::Reply, Failure>) {
+    /// Answers a question, whatever becomes of it.
+    pub(crate) fn answer(self: Arc<Self>, number: u64, question: Question) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let mut replying = Replying { engine: Arc::clone(&self), number, is_done: false };
+            let reply = self.asked.ask(question, |object| self.describe_once(object)).await;
+            replying.is_done = true;
+            self.reply(number, reply.map_err(|error| self.asked.failure(error)));
+        })
+    }
+
+    fn reply(&self, number: u64, reply: Result<Reply, Failure>) {
         self.sender.send(&ToParent::Replied { number, reply });
+    }
+}
+
+/// Held while a question is answered: one that is dropped before, with the task that it was answered on, is answered all the same.
+struct Replying {
+    engine: Arc<RemoteEngine>,
+    number: u64,
+    is_done: bool,
+}
+
+impl Drop for Replying {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let message = "the call was dropped before it answered; what it has done is not known";
+            let error = ProviderError::new(ProviderErrorKind::Died, message);
+            self.engine.reply(self.number, Err(Failure::of(error, None)));
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The live providers of the program's process, as the engine asks for them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use futures::channel::oneshot;

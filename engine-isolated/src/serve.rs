@@ -3,45 +3,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use async_trait::async_trait;
 use futures::channel::mpsc::{UnboundedSender, unbounded};
-use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use maloko_core::provider::{HostError, ProviderError, ProviderErrorKind, ProviderHost};
-use maloko_core::{ProgramEnd, ProgramEngine};
+use maloko_core::ProgramEngine;
 
+use crate::asked::Asked;
 use crate::connection::{self, Sender};
-use crate::messages::{Bytes, ErrorWords, Failure, PartOf, Question, Reply, Start, ToChild, ToParent};
+use crate::messages::{PartOf, Question, Start, ToChild, ToParent};
+use crate::program::Program;
 use crate::remote_engine::{Incoming, RemoteEngine};
 use crate::transport::End;
-
-/// What runs programs in this process.
-#[async_trait]
-pub trait Program: Send + Sync {
-    /// The live providers of this process.
-    fn host(&self) -> Arc<dyn ProviderHost>;
-
-    /// Runs the program to its end, or makes it ready for its providers alone ([`Start::attach_only`]).
-    async fn run(&self, engine: Arc<dyn ProgramEngine>, start: Start) -> ProgramEnd;
-
-    /// The classes of the resources that it made, as JSON.
-    async fn resource_classes(&self) -> String;
-
-    /// A signal has cancelled the run; may wait for the interpreter.
-    fn interrupted(&self, signal: i32);
-
-    /// An error object in words.
-    fn words_of(&self, error: &HostError) -> Option<ErrorWords>;
-
-    /// The process of the engine is gone: leaves at once.
-    fn leave(&self);
-}
-
-/// What answers questions.
-pub(crate) struct Asked {
-    pub(crate) host: Arc<dyn ProviderHost>,
-    program: Arc<dyn Program>,
-}
 
 /// What the main task of the process hears of.
 enum Heard {
@@ -130,7 +101,7 @@ impl Taker {
     /// Has a question answered: by the request that it is part of, beside that, or on a task of its own.
     fn ask(&self, number: u64, part_of: Option<PartOf>, question: Question) {
         let Some(engine) = self.engine.get() else { return };
-        let answer = |question| Arc::clone(&self.asked).answer(Arc::clone(engine), number, question);
+        let answer = |question| Arc::clone(engine).answer(number, question);
         match part_of {
             None => self.asked.host.spawn(answer(question)),
             Some(PartOf { request, is_beside: true }) => engine.spawn_beside(request, answer(question)),
@@ -146,63 +117,4 @@ impl Taker {
 /// Where there is no thread to be had, nothing is told: the run ends by its own limits.
 fn beside(work: impl FnOnce() + Send + 'static) {
     drop(std::thread::Builder::new().name("maloko-telling".to_owned()).spawn(work));
-}
-
-impl Asked {
-    /// An error for the other process.
-    pub(crate) fn failure(&self, error: ProviderError) -> Failure {
-        let source = error.source.as_ref().and_then(|source| self.program.words_of(source));
-        Failure::of(error, source)
-    }
-
-    /// Answers a question, whatever becomes of it.
-    pub(crate) fn answer(
-        self: Arc<Self>,
-        engine: Arc<RemoteEngine>,
-        number: u64,
-        question: Question,
-    ) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            let mut replying = Replying { engine: Arc::clone(&engine), number, is_done: false };
-            let reply = self.ask_host(&engine, question).await.map_err(|error| self.failure(error));
-            replying.is_done = true;
-            engine.reply(number, reply);
-        })
-    }
-
-    async fn ask_host(&self, engine: &RemoteEngine, question: Question) -> Result<Reply, ProviderError> {
-        let object = |found| {
-            if let Some(object) = found {
-                engine.describe_once(object);
-            }
-            Reply::Object(found)
-        };
-        Ok(match question {
-            Question::Call { object, call } => Reply::Answer(self.host.call(object, call).await?),
-            Question::Find(reference) => object(self.host.find(&reference.read()?).await?),
-            Question::Rebuild(reference) => object(self.host.rebuild(&reference.read()?).await?),
-            Question::Named(reference) => object(self.host.named(&reference.read()?).await?),
-            Question::IsByHand(reference) => Reply::IsByHand(self.host.is_by_hand(&reference.read()?).await?),
-            Question::Serialize(object) => Reply::Serialized(self.host.serialize(object).await?),
-            Question::CallBack { token, request } => Reply::Bytes(Bytes(self.host.callback(&token, request.0).await?)),
-            Question::ResourceClasses => Reply::Text(self.program.resource_classes().await),
-        })
-    }
-}
-
-/// Held while a question is answered: one that is dropped before, with the task that it was answered on, is answered all the same.
-struct Replying {
-    engine: Arc<RemoteEngine>,
-    number: u64,
-    is_done: bool,
-}
-
-impl Drop for Replying {
-    fn drop(&mut self) {
-        if !self.is_done {
-            let message = "the call was dropped before it answered; what it has done is not known";
-            let error = ProviderError::new(ProviderErrorKind::Died, message);
-            self.engine.reply(self.number, Err(Failure::of(error, None)));
-        }
-    }
 }

@@ -65,3 +65,10 @@ impl Read for End {
         self.0.read(buffer)
     }
 }
+
+#[cfg(test)]
+impl From<UnixStream> for End {
+    fn from(end: UnixStream) -> Self {
+        Self(end)
+    }
+}

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use maloko_core::driver::{Notice, RpcError};
 use maloko_core::ProgramEngine;
+use maloko_core::driver::{Notice, RpcError};
 use maloko_core::event::Severity;
 use maloko_core::urn::Urn;
 use pyo3::prelude::*;

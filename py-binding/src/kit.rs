@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use maloko_core::ProgramEngine;
 use maloko_core::ProgramEnd;
+use maloko_core::ProgramEngine;
 use maloko_core::provider::ProviderHost;
 use maloko_kit::{RecordForPage, Run, RunRequest};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};

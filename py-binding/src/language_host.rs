@@ -13,7 +13,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::channel::oneshot;
 use maloko_cli::language_host::PackageUse;
-use maloko_cli::{ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PassResult, ProgramSpec, ResourceClass};
+use maloko_cli::{
+    ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PassResult, ProgramSpec, ResourceClass,
+};
 use maloko_core::event::Severity;
 use maloko_core::provider::{HostError, ProviderHost};
 use maloko_core::{ProgramEnd, ProgramEngine};

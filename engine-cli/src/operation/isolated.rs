@@ -9,10 +9,10 @@ use maloko_core::provider::{HostError, ProviderHost};
 use maloko_core::{Engine, ProgramEnd};
 use maloko_isolated::{ErrorWords, ProgramProcess, Settings, Start};
 
-use super::program;
 use super::request::Request;
 use crate::failure::{Failure, Result};
 use crate::language_host::{ErrorText, Language, LanguageHost, ProgramSpec, ResourceClass};
+use crate::project::RunBy;
 use crate::workplace::Workplace;
 
 /// The key of the configuration that does what `--isolated` does.
@@ -39,7 +39,7 @@ impl Runner {
     pub(super) fn of(workplace: &Workplace<'_>, request: &Request, operation: &Operation) -> Result<Self> {
         let context = workplace.context;
         let language_host = Arc::clone(&context.language_host);
-        let is_foreign = program::is_foreign(context, &workplace.project);
+        let is_foreign = workplace.project.run_by() != RunBy::Binding(language_host.language());
         if is_foreign && context.library.is_none() {
             language_host.leave_signals();
         }

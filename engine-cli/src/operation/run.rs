@@ -68,8 +68,7 @@ pub(super) async fn run(
     show.close();
     telemetry::end(workplace, show.telemetry.as_ref(), outcome).await;
     let (report, left_behind) = ran?;
-    let classes =
-        if show.imported.is_some() { runner.resource_classes().await } else { Vec::new() };
+    let classes = if show.imported.is_some() { runner.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
     let is_noted = report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request);
     // A preview leaves one to libraries alone.

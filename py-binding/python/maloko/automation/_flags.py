@@ -34,6 +34,7 @@ _SWITCHES = (
     "continue_on_error",
     "refuse_import_differences",
     "refresh",
+    "isolated",
     "json",
 )
 _WITHOUT_EFFECT = {
