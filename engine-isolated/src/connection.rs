@@ -74,10 +74,17 @@ pub(crate) fn begin<M: DeserializeOwned + 'static>(
     mut take: impl FnMut(M, &Sender) + Send + 'static,
     ended: impl FnOnce(Option<String>) + Send + 'static,
 ) -> io::Result<Sender> {
+    let ended = Ending::of(ended);
+    let lost = Arc::clone(&ended);
     let reading = end.again()?;
     let sender = Sender(Arc::new(Outgoing { end, waiting: Mutex::default(), more: Condvar::new() }));
     let writing = Arc::clone(&sender.0);
-    std::thread::Builder::new().name("maloko-sending".to_owned()).spawn(move || writing.write())?;
+    std::thread::Builder::new().name("maloko-sending".to_owned()).spawn(move || {
+        if let Err(error) = writing.write() {
+            // The reader may never hear of it: where the descriptor itself was closed, it still waits.
+            lost.tell(Some(format!("its connection cannot be written to: {error}")));
+        }
+    })?;
     let answering = sender.clone();
     std::thread::Builder::new().name("maloko-reading".to_owned()).spawn(move || {
         let mut reader = BufReader::with_capacity(AT_A_TIME, reading);
@@ -90,13 +97,29 @@ pub(crate) fn begin<M: DeserializeOwned + 'static>(
             }
         };
         answering.close();
-        ended(broken);
+        ended.tell(broken);
     })?;
     Ok(sender)
 }
 
+/// Hears of the end of the connection, from whoever notices it first.
+struct Ending(Mutex<Option<Box<dyn FnOnce(Option<String>) + Send>>>);
+
+impl Ending {
+    fn of(ended: impl FnOnce(Option<String>) + Send + 'static) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Some(Box::new(ended)))))
+    }
+
+    fn tell(&self, broken: Option<String>) {
+        let ended = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(ended) = ended {
+            ended(broken);
+        }
+    }
+}
+
 impl Outgoing {
-    fn write(&self) {
+    fn write(&self) -> io::Result<()> {
         let mut bytes = Vec::new();
         loop {
             {
@@ -106,15 +129,17 @@ impl Outgoing {
                     waiting = self.more.wait(waiting).unwrap_or_else(PoisonError::into_inner);
                 }
                 if waiting.bytes.is_empty() {
-                    return;
+                    return Ok(());
                 }
                 waiting.is_writing = true;
                 bytes.clear();
                 std::mem::swap(&mut bytes, &mut waiting.bytes);
             }
-            if self.end.write_all(&bytes).is_err() {
+            if let Err(error) = self.end.write_all(&bytes) {
                 self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
-                return;
+                // Of a side that is gone the reader hears by itself, and of all that it said before.
+                let is_told = matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset);
+                return if is_told { Ok(()) } else { Err(error) };
             }
         }
     }

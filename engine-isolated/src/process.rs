@@ -103,7 +103,7 @@ impl ProgramProcess {
         let _ = self.engine.set(Arc::downgrade(engine));
         if let Err(reason) = self.begin(start) {
             let reason = format!("the program's process cannot be started: {reason}");
-            self.host.lose(&reason);
+            self.host.lose(&reason, "");
             return ProgramEnd { error: Some(reason), source: None };
         }
         let stopped = self.tasks.spawn({
@@ -262,7 +262,7 @@ impl ProgramProcess {
         }
         let before = if self.is_there.load(Ordering::Relaxed) { "" } else { " before it was ready" };
         let why = format!("the program's process {how}{before}");
-        self.host.lose(&why);
+        self.host.lose(&why, &self.last_words.line());
         let error = format!(
             "{why}{}\nWhat was done before is recorded, and what was under way is named by the next run, which takes up from it",
             self.last_words.line()
@@ -315,7 +315,7 @@ impl ProgramProcess {
         });
         drop(ending.await);
         if !was_over {
-            self.host.lose("the program's process was ended with the run");
+            self.host.lose("the program's process was ended with the run", "");
         }
         self.program_ended(ProgramEnd::default());
     }

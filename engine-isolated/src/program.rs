@@ -26,6 +26,6 @@ pub trait Program: Send + Sync {
     /// An error object in words.
     fn words_of(&self, error: &HostError) -> Option<ErrorWords>;
 
-    /// The process of the engine is gone: leaves at once.
-    fn leave(&self);
+    /// The process of the engine is gone, or the connection to it is broken: leaves at once.
+    fn leave(&self, broken: Option<&str>);
 }

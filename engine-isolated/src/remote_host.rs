@@ -62,12 +62,15 @@ impl RemoteHost {
         *lock(&self.line) = Line::Open(sender);
     }
 
-    /// The process is gone: what was asked gets no answer, and what is asked from now on is not even heard.
-    pub(crate) fn lose(&self, why: &str) {
+    /// The process is gone: what was asked gets no answer, and what is asked from now on is not even heard. `last_words` goes with
+    /// the first of the errors.
+    pub(crate) fn lose(&self, why: &str, last_words: &str) {
         *lock(&self.line) = Line::Gone(why.to_owned());
-        let unanswered: Vec<_> = lock(&self.questions).drain().collect();
-        for (_, waiting) in unanswered {
-            let message = format!("{why} in the middle of the call; what that has done is not known");
+        let mut unanswered: Vec<_> = lock(&self.questions).drain().collect();
+        unanswered.sort_unstable_by_key(|(number, _)| *number);
+        for (at, (_, waiting)) in unanswered.into_iter().enumerate() {
+            let words = if at == 0 { last_words } else { "" };
+            let message = format!("{why} in the middle of the call; what that has done is not known{words}");
             // Who gave up waiting knows it already.
             drop(waiting.send(Err(ProviderError::new(ProviderErrorKind::Died, message))));
         }

@@ -31,9 +31,9 @@ pub async fn serve(program: Arc<dyn Program>) -> Result<(), String> {
     let taker = Taker { asked: Arc::clone(&asked), engine: Arc::clone(&engine), hear };
     let (gone, is_over) = (Arc::clone(&program), Arc::new(AtomicBool::new(false)));
     let over_there = Arc::clone(&is_over);
-    let ended = move |_| {
+    let ended = move |broken: Option<String>| {
         if !over_there.load(Ordering::Relaxed) {
-            gone.leave();
+            gone.leave(broken.as_deref());
         }
     };
     let sender = connection::begin(end, move |message, sender| taker.take(message, sender), ended);

@@ -1,5 +1,6 @@
 //! The program's process of `--isolated`, which a command line starts for itself.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -50,7 +51,15 @@ impl Program for ByLanguageHost {
         Some(ErrorWords { kind, message, traceback })
     }
 
-    fn leave(&self) {
+    fn leave(&self, broken: Option<&str>) {
+        if let Some(broken) = broken {
+            // The engine's process reads it, and tells it with the end of this one.
+            drop(writeln!(
+                std::io::stderr(),
+                "the program's process left its run, because {broken}: the program, or what it has loaded, closed a descriptor that is \
+                 not its own"
+            ));
+        }
         signals::leave(code::FAILURE);
     }
 }
