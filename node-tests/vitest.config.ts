@@ -56,6 +56,11 @@ const commands = [
     "yarn",
 ];
 
+// Those of them that have tests for the night alone.
+const nightly = process.env.MALOKO_LONG
+    ? []
+    : ["component_code", "kit_cloud", "kit_unresolved_creates", "load", "stacks"];
+
 /** Files by their names: each is in a folder of its topic. */
 const files = (names: string[]): string[] => names.map((name) => `*/${name}.test.ts`);
 
@@ -65,7 +70,10 @@ const setupFiles = ["./support/setup.ts"];
 export default defineConfig({
     test: {
         projects: [
-            { extends: true, test: { name: "commands", include: files(commands), isolate: false } },
+            {
+                extends: true,
+                test: { name: "commands", include: files(commands), exclude: files(nightly), isolate: false },
+            },
             { extends: true, test: { name: "together", include: files(together), isolate: false, setupFiles } },
             {
                 extends: true,

@@ -34,7 +34,8 @@ def make_provider(lock):
             return CreateResult(props["name"], props)
 
         def read(self, id_, props):
-            world = json.loads(WORLD.read_text())
+            with LOCK:
+                world = json.loads(WORLD.read_text())
             return ReadResult(id_, {**props, "size": world[id_]}) if id_ in world else ReadResult("", {})
 
         def update(self, id_, olds, news):
