@@ -45,7 +45,6 @@ pub(crate) struct PythonLanguageHost {
     /// `maloko._command_line.language_host.Front`.
     language_host: Arc<Py<PyAny>>,
     about: LanguageAbout,
-    own_command: OwnCommand,
 }
 
 impl PythonLanguageHost {
@@ -149,7 +148,12 @@ impl LanguageHost for PythonLanguageHost {
     }
 
     fn own_command(&self) -> Option<OwnCommand> {
-        Some(self.own_command.clone())
+        // A front of the library has no such method: its process is the caller's.
+        Python::try_attach(|py| {
+            let command = self.language_host.bind(py).call_method0("own_command").ok()?;
+            let (program, arguments, directory) = command.extract().ok()?;
+            Some(OwnCommand { program, arguments, directory })
+        })?
     }
 
     fn host(&self) -> Arc<dyn ProviderHost> {
@@ -245,8 +249,6 @@ impl PythonLanguageHost {
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
         let (language_version, executable, sdk_version, installed_from, search_path) =
             language_host.call_method0(py, "about")?.extract(py)?;
-        let (program, arguments, directory) = language_host.call_method0(py, "own_command")?.extract(py)?;
-        let own_command = OwnCommand { program, arguments, directory };
         let (jobs, asked) = mpsc::channel::<Message>();
         let ended = jobs.clone();
         let language_host = Arc::new(Self {
@@ -254,7 +256,6 @@ impl PythonLanguageHost {
             host: Arc::clone(&host),
             language_host: Arc::new(language_host),
             about: LanguageAbout { language_version, executable, sdk_version, installed_from, search_path },
-            own_command,
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let command_line = std::thread::Builder::new().name("maloko-cli".to_owned()).spawn(move || {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -25,6 +24,8 @@ def about() -> About:
 
 def own_command() -> tuple[str, list[str], str]:
     """The interpreter, what starts this command line in it, and the folder in which that finds this package."""
+    import subprocess  # only for programs in a process of their own
+
     # As for the interpreters of `multiprocessing`: what was set for this one (-X, -W) is set for that one.
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     return sys.executable, [*flags, "-m", "maloko"], str(Path(__file__).parents[2])
