@@ -70,9 +70,9 @@ export declare class Bridge {
     /** Stops an engine gracefully. */
     cancel(engine: number): void
     /**
-     * Runs the command line with these arguments; its end comes as a message with the exit code. `startedWith` is what comes
-     * after the executable and before the arguments to start it again.
-     */
+    * Runs the command line with these arguments; its end comes as a message with the exit code. `started_with` is what comes
+    * after the executable and before the arguments to start it again.
+    */
     cliMain(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string, installedFrom: string, startedWith: Array<string>): void
     /** The package ends the process from here on. */
     leave(): void
