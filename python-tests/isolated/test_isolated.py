@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from cli import Project, begin, read_until
 
+from maloko import automation as auto
+
 PROGRAM = """import contextvars, os, signal, sys, threading
 import pulumi
 from pulumi.dynamic import CreateResult, DiffResult, Resource, ResourceProvider, UpdateResult
@@ -116,7 +118,9 @@ def test_a_process_that_dies_in_native_code_leaves_an_engine_that_records(isolat
     isolated.run("config", "set", "wish", "die")
     told = up(isolated, "--parallel", "1", code=1)
     assert "was ended by signal 11 (SIGSEGV)" in told
-    assert "Its last words on stderr: the last words" in told
+    # What Python itself says of the signal comes after the words of the program.
+    assert "Its last words on stderr: " in told
+    assert "the last words" in told
     assert "m1: its create was under way when the run ended" in told or "m0: its create was" in told
     isolated.run("config", "rm", "wish")
     assert "an earlier run was interrupted while creating this resource" in up(isolated)
@@ -178,3 +182,20 @@ def test_the_configuration_isolates_a_program_and_json_stays_clean(isolated: Pro
     assert any("the program is" in text for text in told)
     isolated.run("config", "set", "maloko:isolated", "perhaps")
     assert "can only be 'true' or 'false'" in isolated.failing("up", "--yes", "--skip-preview")
+
+
+def test_the_automation_api_isolates_a_local_program_and_refuses_an_inline_one(isolated: Project) -> None:
+    options = auto.LocalWorkspaceOptions(env_vars={"HOME": isolated.environment["HOME"]})
+    local = auto.select_stack(stack_name="dev", work_dir=str(isolated.directory), opts=options)
+    made = local.up(isolated=True)
+    assert f"the program is {made.outputs['pid'].value} with" in made.stdout
+    settings = auto.ProjectSettings(name="trial", runtime="python", backend=auto.ProjectBackend(url="file://."))
+    workspace = auto.LocalWorkspaceOptions(
+        work_dir=str(isolated.directory / "home"),
+        project_settings=settings,
+        env_vars={"PULUMI_CONFIG_PASSPHRASE": "test"},
+    )
+    (isolated.directory / "home").mkdir(exist_ok=True)
+    inline = auto.create_stack(stack_name="other", project_name="trial", program=lambda: None, opts=workspace)
+    with pytest.raises(auto.CommandError, match="given inline is part of this process"):
+        inline.up(isolated=True)
