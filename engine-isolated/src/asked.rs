@@ -27,7 +27,9 @@ impl Asked {
         found: impl Fn(ObjectId) + Send + Sync,
     ) -> Result<Reply, ProviderError> {
         let object = |object: Option<ObjectId>| {
-            object.iter().for_each(|object| found(*object));
+            if let Some(object) = object {
+                found(object);
+            }
             Reply::Object(object)
         };
         Ok(match question {

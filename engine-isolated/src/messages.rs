@@ -107,7 +107,7 @@ impl Start {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Run {
     kind: Option<OperationKind>,
-    dry_run: bool,
+    is_preview: bool,
     project: String,
     stack: String,
     organization: String,
@@ -121,7 +121,7 @@ impl Run {
     pub(crate) fn of(operation: &Operation) -> Self {
         Self {
             kind: Some(operation.kind),
-            dry_run: operation.dry_run,
+            is_preview: operation.dry_run,
             project: operation.project.clone(),
             stack: operation.stack.clone(),
             organization: operation.organization.clone(),
@@ -135,7 +135,7 @@ impl Run {
     pub(crate) fn operation(self) -> Operation {
         let kind = self.kind.unwrap_or(OperationKind::Update);
         Operation {
-            dry_run: self.dry_run,
+            dry_run: self.is_preview,
             organization: self.organization,
             project_root: self.project_root,
             program_directory: self.program_directory,

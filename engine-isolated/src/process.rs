@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::connection::{self, Sender};
 use crate::death::{self, LastWords};
-use crate::messages::{PartOf, Question, Reply, Run, Start, ToChild, ToParent, answer_of};
+use crate::messages::{Description, Failure, PartOf, Question, Reply, Run, Start, ToChild, ToParent, answer_of};
 use crate::remote_host::{PART_OF, RemoteHost};
 use crate::transport::End;
 
@@ -185,17 +185,17 @@ impl ProgramProcess {
                 self.is_there.store(true, Ordering::Relaxed);
                 if version != env!("CARGO_PKG_VERSION") {
                     let ours = env!("CARGO_PKG_VERSION");
-                    self.give_up(format!("is of another maloko, {version}, and this one is {ours}"));
+                    self.give_up(&format!("is of another maloko, {version}, and this one is {ours}"));
                 }
             }
             ToParent::Request { number, method, body } => self.answer(engine, number, method, body.0),
             ToParent::Forgotten { .. } | ToParent::Pong => {}
             ToParent::Described { object, description } => {
-                let description = description.map_err(crate::messages::Failure::error).and_then(|it| it.read());
+                let description = description.map_err(Failure::error).and_then(Description::read);
                 self.host.take_description(object, description);
             }
             ToParent::Replied { number, reply } => {
-                self.host.take_reply(number, reply.map_err(crate::messages::Failure::error));
+                self.host.take_reply(number, reply.map_err(Failure::error));
             }
             ToParent::Log { urn, severity, message, ephemeral } => engine.log(&urn, severity, &message, ephemeral),
             ToParent::Note(notice) => engine.note(notice),
@@ -224,7 +224,7 @@ impl ProgramProcess {
     }
 
     /// The process must go: what it says cannot be relied on any more, or it says nothing.
-    fn give_up(&self, why: String) {
+    fn give_up(&self, why: &str) {
         if let Some(child) = self.child.get() {
             child.kill();
         }
@@ -251,12 +251,12 @@ impl ProgramProcess {
                     format!("was given up: {why}")
                 }
             };
-            this.mourn(how);
+            this.mourn(&how);
         });
     }
 
     /// Tells all that wait for the process what became of it; the first reason counts.
-    fn mourn(&self, how: String) {
+    fn mourn(&self, how: &str) {
         if self.is_over.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -360,7 +360,7 @@ async fn watch_silence(process: Weak<ProgramProcess>, patience: Duration) {
         } else {
             format!("was given up, because it was not ready within {seconds} s")
         };
-        process.give_up(why);
+        process.give_up(&why);
         return;
     }
 }
