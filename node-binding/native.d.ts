@@ -17,6 +17,7 @@ export type Message =
     | { kind: 'reExecute'; call: number; request: string }
     | { kind: 'resourceClasses'; call: number }
     | { kind: 'stopped'; engine: number }
+    | { kind: 'leaveSignals' }
     | { kind: 'exit'; code: number }
     | { kind: 'finished'; operation: number; report: string }
     | { kind: 'written'; operation: number; stream: 'out' | 'err'; bytes: Buffer }
@@ -68,8 +69,11 @@ export declare class Bridge {
     noteUsedKey(engine: number, urn: string): void
     /** Stops an engine gracefully. */
     cancel(engine: number): void
-    /** Runs the command line with these arguments; its end comes as a message with the exit code. */
-    cliMain(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string, installedFrom: string): void
+    /**
+    * Runs the command line with these arguments; its end comes as a message with the exit code. `started_with` is what comes
+    * after the executable and before the arguments to start it again.
+    */
+    cliMain(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string, installedFrom: string, startedWith: Array<string>): void
     /** The package ends the process from here on. */
     leave(): void
     /**

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::message::Message;
 use crate::policy::{PackId, PolicyRemediation, PolicySummary, PolicyViolation};
 pub use crate::property_diff::{DetailedDiff, DiffKind, PropertyDiff};
@@ -208,7 +210,7 @@ impl StepMetadata {
 }
 
 /// How loud a diagnostic is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// For developers of providers.
     Debug,

@@ -41,7 +41,7 @@ pub mod urn;
 pub mod value;
 pub mod wire;
 
-pub use driver::{Engine, ProgramEnd, Report, Spared};
+pub use driver::{Engine, ProgramEnd, ProgramEngine, Report, Spared};
 pub use error::{Error, Result};
 pub use message::Message;
 pub use operation::{Operation, OperationKind};

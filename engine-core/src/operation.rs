@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::activity::Activities;
 use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
@@ -21,7 +23,7 @@ use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 /// The verbs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OperationKind {
     /// Make the world as the program says (`preview` is an update with `dry_run`).
     Update,

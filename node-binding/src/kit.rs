@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use maloko_core::ProgramEngine;
 use maloko_core::Result;
 use maloko_core::error::Error;
 use maloko_kit::{RecordForPage, RunRequest};
@@ -159,7 +160,8 @@ async fn operate(
     let plugins = plugins.transpose().map_err(|text| Error::Configuration(text.into()))?;
     let record = order.page.then_some(maloko_cli::record_for_page as RecordForPage);
     let run = stack.begin(order, thread.host(number), plugins, record).await?;
-    let end = thread.run_program(run.engine(), program).await;
+    let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
+    let end = thread.run_program(&engine, program).await;
     let report = run.finish(end).await?;
     let source = error_number(report.source.as_ref());
     let mut json = serde_json::to_value(&*report).map_err(|error| Error::Configuration(error.to_string().into()))?;

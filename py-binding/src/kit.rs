@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::ProgramEnd;
+use maloko_core::ProgramEngine;
 use maloko_core::provider::ProviderHost;
 use maloko_kit::{RecordForPage, Run, RunRequest};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -108,7 +109,8 @@ impl TestStack {
         let run = py
             .detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn ProviderHost>, plugins, record)));
         let run = run.map_err(failed)?;
-        host.bind(run.engine());
+        let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
+        host.bind(&engine);
         Ok(TestRun { run, host })
     }
 }
@@ -145,7 +147,7 @@ impl TestRun {
     /// The engine, for the program.
     #[getter]
     fn engine(&self) -> Engine {
-        Engine::new(Arc::clone(self.run.engine()), Arc::clone(&self.host))
+        Engine::new(Arc::clone(self.run.engine()) as Arc<dyn ProgramEngine>, Arc::clone(&self.host))
     }
 
     /// Ends the operation as Ctrl-C does: nothing new is begun.

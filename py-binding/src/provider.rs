@@ -9,9 +9,9 @@ use maloko_core::event::Severity;
 use maloko_core::message::Code;
 use maloko_core::provider::{
     Answer, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
+    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider, Spawner,
 };
-use maloko_core::{Engine, PropertyMap};
+use maloko_core::{ProgramEngine, PropertyMap};
 use pyo3::PyClass;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -31,7 +31,7 @@ pub(crate) struct PythonHost {
     /// `maloko._run.host.Host`: the registry of live objects and the functions that call them.
     bridge: Py<PyAny>,
     pool: Arc<Pool>,
-    engine: Mutex<Weak<Engine>>,
+    engine: Mutex<Option<Weak<dyn ProgramEngine>>>,
     style: OnceLock<Style>,
 }
 
@@ -43,8 +43,12 @@ impl PythonHost {
     }
 
     /// Tells the host which engine it serves.
-    pub(crate) fn bind(&self, engine: &Arc<Engine>) {
-        *lock(&self.engine) = Arc::downgrade(engine);
+    pub(crate) fn bind(&self, engine: &Arc<dyn ProgramEngine>) {
+        *lock(&self.engine) = Some(Arc::downgrade(engine));
+    }
+
+    fn engine(&self) -> Option<Arc<dyn ProgramEngine>> {
+        lock(&self.engine).as_ref().and_then(Weak::upgrade)
     }
 
     /// The threads on which provider methods run.
@@ -59,14 +63,14 @@ impl PythonHost {
 
     fn style(&self) -> Style {
         *self.style.get_or_init(|| {
-            let engine = lock(&self.engine).upgrade();
+            let engine = self.engine();
             let setting = engine.as_ref().and_then(|engine| engine.operation().config.get("maloko:integers"));
             Style { integers: setting.is_some_and(|value| value.value == "true") }
         })
     }
 
     fn warn(&self, urn: &str, method: &str, warnings: &[String]) {
-        if let Some(engine) = lock(&self.engine).upgrade() {
+        if let Some(engine) = self.engine() {
             for warning in warnings {
                 engine.log(urn, Severity::Warning, &format!("{method} returned a value to look at: {warning}"), false);
             }
@@ -384,6 +388,11 @@ impl ProviderHost for PythonHost {
 
     fn code(&self, code: Code) -> String {
         Language::Python.code(code).to_owned()
+    }
+
+    fn spawner_here(&self) -> Option<Spawner> {
+        let (pool, context) = (Arc::clone(&self.pool), current_context());
+        Some(Box::new(move |task| pool.spawn_in(context.clone(), task)))
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

@@ -231,6 +231,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ShimCommand,
     },
+    /// The program's process of `--isolated`.
+    #[command(hide = true)]
+    IsolatedProgram,
     /// Show the version
     Version,
     /// Show the flags of a command, or a document about a topic

@@ -34,6 +34,9 @@ pub(crate) struct RunArguments {
     /// Show property by property what changes
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Run the program in a process of its own, so that its end is not the engine's
+    #[arg(long)]
+    pub(crate) isolated: bool,
     /// Show the tracebacks of errors in full
     #[arg(long, env = "MALOKO_SHOW_TRACEBACKS", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub(crate) show_tracebacks: bool,

@@ -15,6 +15,7 @@ use maloko_core::{Engine, ProgramEnd, Report};
 use maloko_plugins::policies::Packs;
 
 use super::interrupts;
+use super::isolated::Runner;
 use super::outcome_file;
 use super::own_process;
 use super::plan::PreviewOutcome;
@@ -55,6 +56,7 @@ pub(super) async fn run(
         operation.previewed = true;
     }
     let seed = operation.seed;
+    let runner = Runner::of(workplace, request, &operation)?;
     let mut show = Show::open(workplace, request, stack, Arc::clone(&redactor), plan.is_some())?;
     if request.save_plan.is_some() {
         show.plan = Some(Arc::new(PlanWriter::new(&operation.config, seed, crypter.clone())));
@@ -64,14 +66,13 @@ pub(super) async fn run(
     show.telemetry = telemetry::of(workplace, request, stack, &redactor, session.lock_wait())?;
     let watchers = pages.watcher().into_iter().chain(telemetry::watcher(show.telemetry.as_ref()));
     operation.activities = Activities::watched_by(watchers.collect());
-    let ran = operate(workplace, request, program, operation, session, &show, packs.as_ref()).await;
+    let ran = operate(workplace, request, &runner, program, operation, session, &show, packs.as_ref()).await;
     policies::end(packs).await;
     let outcome = ran.as_ref().map_or(Outcome::Failed, |(report, _)| report.summary.outcome);
     show.close();
     telemetry::end(workplace, show.telemetry.as_ref(), outcome).await;
     let (report, left_behind) = ran?;
-    let classes =
-        if show.imported.is_some() { workplace.context.language_host.resource_classes().await } else { Vec::new() };
+    let classes = if show.imported.is_some() { runner.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
     let is_noted = report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request);
     // A preview leaves one to libraries alone.
@@ -255,15 +256,15 @@ fn unseal(snapshot: &mut maloko_core::state::Snapshot, crypter: &Crypter) -> Res
 async fn operate(
     workplace: &Workplace<'_>,
     request: &Request,
+    runner: &Runner,
     program: ProgramSpec,
     operation: Operation,
     session: Session,
     show: &Show,
     packs: Option<&Arc<Packs>>,
 ) -> Result<(Report, bool)> {
-    let language_host = &workplace.context.language_host;
     let runs_program = request.runs_program && !plugins::need_no_program(request, &operation, session.snapshot());
-    let host = Arc::new(SettlingHost::new(language_host.host()));
+    let host = Arc::new(SettlingHost::new(runner.host()));
     let aim = workplace.context.console.aim.clone();
     let engine =
         Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Aimed { to: show.sink(), aim }));
@@ -272,7 +273,7 @@ async fn operate(
         engine.tell(Severity::Info, message);
     }
     let own_process = match &workplace.context.library {
-        None => Some(own_process::OwnProcess::begin(workplace, request, &engine, &host, &show.display)?),
+        None => Some(own_process::OwnProcess::begin(workplace, request, runner, &engine, &host, &show.display)?),
         Some(library) => {
             library.cancellation.watch(&engine);
             None
@@ -283,17 +284,21 @@ async fn operate(
     let (end, left_behind) = if is_called_off {
         (ProgramEnd::default(), false)
     } else if runs_program {
-        let running = program::run(workplace.context, &workplace.project, Arc::clone(&engine), program);
+        let running = program::run(workplace.context, &workplace.project, runner, Arc::clone(&engine), program);
         tokio::select! {
             end = running => (end, false),
-            () = interrupts::grace(&engine) => (ProgramEnd { error: Some(interrupts::left_behind_message()), source: None }, true),
+            () = interrupts::grace(&engine) => {
+                let was_ended = runner.cut_off().await;
+                (ProgramEnd { error: Some(interrupts::cut_off_message(was_ended)), source: None }, !was_ended)
+            }
         }
     } else {
-        program::attach(workplace.context, &workplace.project, Arc::clone(&engine), program).await;
+        program::attach(workplace.context, &workplace.project, runner, Arc::clone(&engine), program).await;
         (ProgramEnd::default(), false)
     };
     host.settle();
     let report = engine.finish(end).await;
+    runner.end(show.imported.is_some()).await;
     if let Some(page) = &show.page {
         page.leave(&engine.snapshot());
     }

@@ -8,8 +8,14 @@ export interface ImportDifferencesOptions {
     refuseImportDifferences?: boolean;
 }
 
+/** Where the program of an operation runs. */
+export interface IsolationOptions {
+    /** Run a local program in a process of its own, apart from the engine. An inline program cannot be. */
+    isolated?: boolean;
+}
+
 /** Options of operations beside the official ones. */
-export interface TelemetryOptions {
+export interface TelemetryOptions extends IsolationOptions {
     /** The address of an OpenTelemetry collector that takes traces of the operation. */
     otelTraces?: string;
 }
@@ -50,6 +56,7 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     suppressOutputs: ["--suppress-outputs", "switch"],
     suppressProgress: ["--suppress-progress", "switch"],
     configFile: ["--config-file", "value"],
+    isolated: ["--isolated", "switch"],
     otelTraces: ["--otel-traces", "value"],
     lockTimeout: ["--lock-timeout", "value"],
     page: ["--page", "value"],
@@ -75,7 +82,7 @@ const UNSUPPORTED: Record<string, string> = {
 // Verbs that understand few of them.
 const FEW: Partial<Record<Verb, string[]>> = {
     rename: ["color", "configFile", "lockTimeout"],
-    import: ["message", "diff", "color", "configFile", "suppressProgress", "otelTraces", "lockTimeout", "page"],
+    import: ["message", "diff", "color", "configFile", "suppressProgress", "isolated", "otelTraces", "lockTimeout", "page"],
 };
 
 /** The verbs that take options. */

@@ -37,6 +37,7 @@ _SWITCHES = (
     "refuse_import_differences",
     "refresh",
     "debug",
+    "isolated",
     "json",
 )
 _WITHOUT_EFFECT = {
