@@ -4,12 +4,12 @@ use crate::arguments::{PolicyCommand, PolicyInstall};
 use crate::commands::install::{Step, own_python, run_step};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::operation::policy_analysis;
+use crate::operation::policies::analysis;
 
 /// Runs `policy`; gives the exit code.
 pub(crate) async fn run(context: &Context, command: PolicyCommand) -> Result<i32> {
     match command {
-        PolicyCommand::Analyze(arguments) => policy_analysis::analyze(context, &arguments).await,
+        PolicyCommand::Analyze(arguments) => analysis::analyze(context, &arguments).await,
         PolicyCommand::Install(arguments) => install(context, &arguments).map(|()| 0),
         PolicyCommand::OfService(words) => {
             let verb = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();

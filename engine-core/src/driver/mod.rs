@@ -41,8 +41,6 @@ mod waits;
 #[cfg(test)]
 mod call_permits_tests;
 #[cfg(test)]
-mod policies_tests;
-#[cfg(test)]
 mod tests;
 
 pub use answers::{NotSerialized, ProgramEnd, Report, RpcError, Spared};

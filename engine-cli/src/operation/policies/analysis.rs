@@ -11,13 +11,13 @@ use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_plugins::policies::Packs;
 
-use super::program;
-use super::request::Request;
-use super::run::{self, Prepared};
 use crate::arguments::PolicyAnalyze;
 use crate::context::Context;
 use crate::display;
 use crate::failure::{Failure, Result, code};
+use crate::operation::program;
+use crate::operation::request::Request;
+use crate::operation::run::{self, Prepared};
 use crate::workplace::Workplace;
 
 /// `policy analyze`: has packs look at a state. Gives the exit code.

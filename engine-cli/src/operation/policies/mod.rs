@@ -1,5 +1,7 @@
 //! The policy packs of an operation: found, started before its program, and ended after it.
 
+pub(crate) mod analysis;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
@@ -9,11 +11,11 @@ use maloko_core::plugin::PluginClient;
 use maloko_core::policy::PoliciesOfRun;
 use maloko_plugins::policies::{PackRequest, Packs, RunFacts};
 
-use super::plugins;
 use crate::arguments::PolicyPackArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
+use crate::operation::plugins;
 use crate::workplace::Workplace;
 
 /// Starts the packs that flags ask for, and has the operation ask them. `None`: there are none.

@@ -310,3 +310,6 @@ fn violates(violation: &PolicyViolation) -> String {
 fn failure_of(violation: &PolicyViolation) -> String {
     format!("{}: {}: {}", violation.urn, violates(violation), violation.message)
 }
+
+#[cfg(test)]
+mod policies_tests;
