@@ -20,6 +20,7 @@
 #   make kill-plugins  the same with resources of a plugin, also while a provider resource is replaced
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
 #   make mutants  small bugs in the core's pure decisions, one at a time, each of which a unit test has to notice (MUTANTS=FILES, SHARD=0/12)
+#   make automation-table   docs/reference/automation-table.md, from what came of each method of the official Automation API
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
 #   make try-languages   programs in YAML and Go with their real host and SDK, built from Go modules
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
@@ -58,7 +59,7 @@ MALOKO_PY := $(CURDIR)/$(VENV)/bin/maloko
 MALOKO_JS := $(CURDIR)/node-tests/node_modules/.bin/maloko
 
 # What the binaries are made from.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-plugins engine-rpc engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs" -not -name ".*")
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-isolated engine-plugins engine-rpc engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs" -not -name ".*")
 PY_SOURCES := $(shell find py-binding -type f -not -path '*/__pycache__/*' -not -path '*/target/*' -not -name '*.so')
 NODE_SOURCES := $(shell find node-binding -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/target/*' -not -name '*.node' -not -name '*.tgz')
 
@@ -261,7 +262,7 @@ TESTED = $(foreach crate,core stores cli model test-support,--features maloko-$(
 	--features maloko-core/cheap-keys
 # The soaks give these.
 CARGO_OPTIONS =
-CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model plugins rpc telemetry test-support,-p maloko-$(crate)) $(TESTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core isolated stores cli kit model plugins rpc telemetry test-support,-p maloko-$(crate)) $(TESTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # More tests at a time than there are cores: many wait for servers, locks and processes.
@@ -411,6 +412,11 @@ adoption-python adoption-node: adoption-%: $(STAMPS)/%
 plugin_cases = $(or $(filter-out all,$(CASES)),--must-pass $(or $(CASES),$(if $(MALOKO_LONG),all,$(1))))
 conformance-plugins-python conformance-plugins-node: conformance-plugins-%: $(STAMPS)/% $(STAMPS)/venv $(STAMPS)/node-tests-modules
 	$(IN_VENV) conformance/plugins/run.py check $(ON_$*) --node-modules node-tests/node_modules $(call plugin_cases,$(LANGUAGE_$*))
+
+# What came of each method of the official Automation API, as docs/reference/automation-table.md has it.
+AUTOMATION_TABLE := docs/reference/automation-table.md
+automation-table check-automation-table: $(STAMPS)/python $(STAMPS)/node
+	$(PY) conformance/automation/table.py $(AUTOMATION_TABLE) $(if $(filter check-%,$@),--check)
 
 # Plugins that are not ours, and the real `pulumi`: built from Go modules into REAL_PLUGINS, then the recorded case that needs them, and both
 # tools in turns on one stack. Needs Go and its module proxy; the first build takes two cores a quarter of an hour.
@@ -574,13 +580,14 @@ verify-python: $(STAMPS)/examples-python
 	cd examples/plugins/vault && $(MYPY_EXAMPLE) __main__.py
 
 # Every test that the tables of docs/rules name is there, each test has its twin in the other language, no duty of a crate depends on
-# itself by way of others, and names are those of the glossary.
+# itself by way of others, names are those of the glossary, and both testing kits have the same members.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
 	$(PYTHON) .ci/folders.py
 	$(PYTHON) docs/rules/check.py
 	$(PYTHON) .ci/twins.py
 	$(PYTHON) .ci/names.py
+	$(PYTHON) .ci/kits.py
 
 # Links lead somewhere; no word that the glossary replaces, no sentence that has to be read twice.
 TEXTLINT := node_modules/.bin/textlint --config $(CURDIR)/.ci/prose/textlintrc.js

@@ -15,6 +15,9 @@ use crate::language_host::LanguageHost;
 use crate::project::Project;
 use crate::terminal::console::Console;
 
+/// The variable by which a process knows that it was called as `pulumi`.
+pub(crate) const SHIM_VARIABLE: &str = "MALOKO_SHIM";
+
 /// Gives the value of an environment variable.
 pub(crate) type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
@@ -125,6 +128,12 @@ impl Context {
     #[must_use]
     pub(crate) fn is_set(&self, name: &str) -> bool {
         self.text_variable(name).is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "1" | "true" | "yes"))
+    }
+
+    /// Was this process called as `pulumi`?
+    #[must_use]
+    pub(crate) fn is_shim(&self) -> bool {
+        self.is_set(SHIM_VARIABLE)
     }
 
     /// The project that the command works on.

@@ -37,7 +37,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Arc;
 
-use arguments::{Arguments, Command, ProviderCommand, ShimCommand};
+use arguments::{AboutCommand, Arguments, Command, ProviderCommand, ShimCommand};
 use context::Context;
 use failure::{Failure, code};
 use maloko_core::invisible::clean;
@@ -48,12 +48,13 @@ pub use operation::{plugin_under_test, plugins_for_tests};
 pub use page::{page_of_record, record_for_page};
 
 pub use language_host::{
-    ErrorText, Language, LanguageAbout, LanguageHost, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,
+    ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PackageUse, Parameter, PassResult, ProgramSpec,
+    ResourceClass,
 };
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
 pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>) -> i32 {
-    let is_shim = std::env::var_os(commands::shim::VARIABLE).is_some();
+    let is_shim = std::env::var_os(context::SHIM_VARIABLE).is_some();
     let arguments = if is_shim { arguments::of_pulumi(arguments) } else { arguments };
     let parsed = match arguments::parse(&arguments) {
         Ok(parsed) => parsed,
@@ -113,6 +114,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
         Command::Refresh(arguments) => return operation::perform(&context, arguments.into()).await,
         Command::Import(arguments) => return operation::perform(&context, (*arguments).into()).await,
         Command::Destroy(arguments) => return operation::perform(&context, arguments.into()).await,
+        Command::IsolatedProgram => operation::serve_program(&context).await?,
         Command::Watch(arguments) => watch::run(&context, &arguments).await?,
         Command::Stack(arguments) => commands::stack::run(&context, arguments).await?,
         Command::Config(arguments) => commands::config::run(&context, arguments).await?,
@@ -124,6 +126,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
             }
         }
         Command::Plugin { command } => commands::plugin::run(&context, &command).await?,
+        Command::Policy { command } => return commands::policy::run(&context, command).await,
         Command::Help { words } => commands::help::run(&context, &words)?,
         Command::New(arguments) => commands::new::run(context, &arguments).await?,
         Command::Check(arguments) => commands::check::run(&context, &arguments).await?,
@@ -131,10 +134,15 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
             commands::provider::test(&context, &arguments).await?;
         }
         Command::Cancel { stack_name, yes } => commands::cancel::run(&context, stack_name.as_deref(), yes).await?,
-        Command::Login { url, .. } => commands::login::login(&context, url.as_deref()).await?,
+        Command::Login { url, cloud_url, .. } => commands::login::login(&context, url.or(cloud_url).as_deref()).await?,
         Command::Whoami { verbose, format } => commands::login::whoami(&context, verbose, format.json()).await?,
-        Command::Logout => commands::login::logout(&context)?,
-        Command::About { format } => commands::about::run(&context, format.json()).await?,
+        Command::Logout { url, cloud_url, local, .. } => {
+            commands::login::logout(&context, url.or(cloud_url).as_deref(), local)?;
+        }
+        Command::About { command: Some(AboutCommand::Env), .. } => commands::about::env(&context),
+        Command::About { format, .. } => commands::about::run(&context, format.json()).await?,
+        Command::Org { command } => commands::elsewhere::org(&context, &command)?,
+        Command::Elsewhere(command) => return Err(commands::elsewhere::refuse("", command.reason())),
         Command::Shim { command: ShimCommand::Install { directory } } => commands::shim::install(&context, &directory)?,
         Command::Version => commands::about::version(&context),
         Command::Completion { shell } => completion(&context, shell)?,

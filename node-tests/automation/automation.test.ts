@@ -122,6 +122,25 @@ test("configuration is set and read", async () => {
     expect(settings).not.toContain("hush");
 });
 
+test("messages for debugging are shown where they are asked for", async () => {
+    const stack = await newStack(async () => {
+        await pulumi.log.debug("a detail");
+    });
+    expect((await stack.preview()).stdout).not.toContain("a detail");
+    expect((await stack.up({ debug: true })).stdout).toContain("a detail");
+});
+
+test("tags of a stack are set, read and removed", async () => {
+    const stack = await newStack(echo);
+    expect(await stack.listTags()).toEqual({});
+    await stack.setTag("team", "web");
+    await stack.setTag("cost:center", "-7");
+    expect(await stack.getTag("cost:center")).toBe("-7");
+    await stack.removeTag("team");
+    expect(await stack.listTags()).toEqual({ "cost:center": "-7" });
+    await expect(stack.getTag("team")).rejects.toThrow("stack tag 'team' not found for stack 'dev'");
+});
+
 test("the history tells of every operation", async () => {
     const stack = await newStack(echo);
     await stack.up({ message: "one" });
@@ -461,14 +480,12 @@ test("what only pulumi cloud can do is an error of its own", async () => {
     for (const asked of [
         () => stack.addEnvironments("prod"),
         () => stack.listEnvironments(),
-        () => stack.setTag("a", "b"),
-        () => stack.listTags(),
         () => stack.orgGetDefault(),
         () => RemoteWorkspace.selectStack({ stackName: "dev" }),
-        () => stack.up({ policyPacks: ["pack"] }),
     ]) {
         expect(await failureOf(asked())).toBeInstanceOf(UnsupportedError);
     }
+    await expect(stack.up({ policyPacks: ["nowhere"] })).rejects.toThrow(/nowhere has no PulumiPolicy.yaml/);
     const warnings: string[] = [];
     const listen = (warning: Error) => warnings.push(warning.message);
     process.on("warning", listen);
@@ -499,7 +516,7 @@ test("wrong arguments are told", async () => {
     );
     expect(await stack.getAllConfig()).toEqual({});
     await expect(stack.up({ target: "urn:pulumi:one" as never })).rejects.toThrow(
-        '`target` takes a list of URNs, not "urn:pulumi:one": write { target: ["urn:pulumi:one"] }',
+        '`target` takes a list, not "urn:pulumi:one": write { target: ["urn:pulumi:one"] }',
     );
     await expect(
         LocalWorkspace.createStack({ stackName: "dev", projectName: "project", program: "index.ts" as never }),

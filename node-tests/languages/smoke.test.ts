@@ -4,7 +4,10 @@ import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { Project, succeeded } from "../support/project";
+import { atNight } from "../support/night";
+import { Project, project, succeeded } from "../support/project";
+
+const nights = atNight(describe);
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const PYTHON = join(ROOT, ".venv", "bin", "python");
@@ -114,6 +117,91 @@ describe("host_faults", () => {
     test("what a host prints after its port is shown", () => {
         const { told } = hosted([["stack"], ["resource", "a"], ["signal"]], "test", { SCRIPTED_START: "two ports" });
         expect(told).toContain("12345");
+    });
+});
+
+/** A folder with a `pulumi` that is maloko, and the environment of a step of CI. */
+function pulumiOf(it: Project) {
+    const bin = join(ROOT, "node-tests", "node_modules", ".bin");
+    const tools = join(it.directory, "tools");
+    succeeded("shim install", it.runWith({ PATH: `${bin}:${process.env.PATH}` }, "shim", "install", tools));
+    const env = {
+        ...process.env,
+        HOME: it.directory,
+        PATH: `${tools}:${process.env.PATH}`,
+        PULUMI_CONFIG_PASSPHRASE: "test",
+        PULUMI_HOME: join(it.directory, "home"),
+    };
+    return (...words: string[]) => spawnSync("pulumi", words, { cwd: it.directory, env, encoding: "utf8" });
+}
+
+describe("ci", () => {
+    test("a repository whose CI calls `pulumi` moves by the shim alone", () => {
+        const it = new Project({
+            "Pulumi.yaml": "name: shop\nruntime: nodejs\n",
+            "index.js": 'exports.size = new (require("@pulumi/pulumi").Config)().requireNumber("size") * 2;\n',
+        });
+        const pulumi = pulumiOf(it);
+        const step = (...words: string[]) => {
+            const { status, stdout, stderr } = pulumi(...words);
+            expect([status, stderr]).toEqual([0, ""]);
+            return stdout;
+        };
+        mkdirSync(join(it.directory, "states"));
+        step("login", `file://${join(it.directory, "states")}`);
+        const missing = pulumi("stack", "select", "live", "--non-interactive");
+        expect([missing.status, missing.stdout]).toEqual([6, ""]);
+        step("stack", "select", "live", "--create", "--non-interactive");
+        step("config", "set", "size", "--plaintext", "--non-interactive", "--", "21");
+        expect(step("preview", "--diff", "--non-interactive")).toContain("+ 1 to create");
+        expect(step("up", "--yes", "--non-interactive", "--skip-preview")).toContain("+ 1 created");
+        expect(JSON.parse(step("stack", "output", "--json"))).toEqual({ size: 42 });
+        expect(JSON.parse(step("stack", "ls", "--json"))).toMatchObject([{ name: "live", current: true }]);
+        step("cancel", "--yes");
+        it.write({ "index.js": 'throw new Error("out of luck");' });
+        const failed = pulumi("up", "--yes", "--skip-preview", "--non-interactive");
+        expect([failed.status, failed.stderr]).toEqual([1, ""]);
+        expect(failed.stdout).toContain("failed with an unhandled exception: Error: out of luck");
+        it.write({ "index.js": "" });
+        step("destroy", "--yes", "--skip-preview", "--non-interactive");
+        step("stack", "rm", "--yes", "live");
+    });
+});
+
+nights("official_api", () => {
+    test("errors of the official API have their classes, and stacks keep apart", () => {
+        const it = new Project({ "package.json": "{}" });
+        const pulumi = pulumiOf(it);
+        mkdirSync(join(it.directory, "states"));
+        expect(pulumi("login", `file://${join(it.directory, "states")}`).status).toBe(0);
+        mkdirSync(join(it.directory, "work"));
+        const methods = join(ROOT, "conformance", "automation", "methods.cjs");
+        const ran = spawnSync(process.execPath, [methods, "work", join(ROOT, "node-tests"), "errors"], {
+            cwd: it.directory,
+            env: {
+                ...process.env,
+                PATH: `${join(it.directory, "tools")}:${process.env.PATH}`,
+                PULUMI_BACKEND_URL: `file://${join(it.directory, "states")}`,
+                PULUMI_CONFIG_PASSPHRASE: "test",
+                PULUMI_HOME: join(it.directory, "home"),
+                PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+            },
+            encoding: "utf8",
+        });
+        const rows = ran.stdout.split("\n").filter((line) => line !== "");
+        expect(rows.filter((line) => JSON.parse(line).result === "fails")).toEqual([]);
+        expect([ran.status, rows.length]).toEqual([0, 3]);
+    });
+});
+
+describe("verbs", () => {
+    test("tags, copies and what Pulumi Cloud has are answered", () => {
+        const it = project({ "index.js": "" });
+        succeeded("tag", it.run("stack", "tag", "set", "team", "web", "--stack", "dev"));
+        expect(it.run("stack", "tag", "ls", "--json", "--stack", "dev").stdout).toBe('{\n  "team": "web"\n}\n');
+        const refused = it.run("deployment", "run");
+        expect([refused.status, refused.stdout]).toEqual([2, ""]);
+        expect(refused.stderr).toContain("`deployment` belongs to Pulumi Cloud");
     });
 });
 

@@ -140,6 +140,24 @@ def test_configuration_is_set_and_read(tmp_path: Path) -> None:
     assert "--hush" not in Path(stack.workspace.work_dir, "Pulumi.dev.yaml").read_text()
 
 
+def test_messages_for_debugging_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
+    stack = new_stack(tmp_path, lambda: pulumi.log.debug("a detail"))
+    assert "a detail" not in stack.preview().stdout
+    assert "a detail" in stack.up(debug=True).stdout
+
+
+def test_tags_of_a_stack_are_set_read_and_removed(tmp_path: Path) -> None:
+    stack = new_stack(tmp_path, lambda: None)
+    assert stack.list_tags() == {}
+    stack.set_tag("team", "web")
+    stack.set_tag("cost:center", "-7")
+    assert stack.get_tag("cost:center") == "-7"
+    stack.remove_tag("team")
+    assert stack.list_tags() == {"cost:center": "-7"}
+    with pytest.raises(auto.CommandError, match="stack tag 'team' not found for stack 'dev'"):
+        stack.get_tag("team")
+
+
 def test_configuration_that_is_set_at_once_is_all_kept(tmp_path: Path) -> None:
     stack = new_stack(tmp_path, lambda: None)
     keys = [f"project:key{index}" for index in range(12)]

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::elsewhere::ConfigElsewhere;
 use super::format::OutputFormat;
 
 /// `config`; without a verb it lists the configuration.
@@ -19,6 +20,9 @@ pub(crate) struct ConfigArguments {
     /// Show secrets in plain text
     #[arg(long)]
     pub(crate) show_secrets: bool,
+    /// There are no environments that could be opened.
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    open: Option<String>,
 }
 
 impl ConfigArguments {
@@ -49,6 +53,18 @@ pub(crate) enum ConfigCommand {
     /// Remove several values
     #[command(visible_alias = "remove-all")]
     RmAll(ConfigRemoveAll),
+    /// Copy a value, or all, to another stack
+    #[command(visible_alias = "cp")]
+    Copy(ConfigCopy),
+    /// Write the configuration that the last operation went by into the settings file
+    Refresh {
+        /// Keep no copy of the file as it is now
+        #[arg(short, long)]
+        force: bool,
+    },
+    /// Verbs that are not here.
+    #[command(flatten)]
+    Elsewhere(ConfigElsewhere),
     /// List all values
     Ls {
         /// Show secrets in plain text
@@ -71,6 +87,9 @@ pub(crate) struct ConfigGet {
     /// As JSON
     #[arg(short, long, conflicts_with = "output")]
     json: bool,
+    /// There are no environments that could be opened.
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    open: Option<String>,
 }
 
 /// `config set`.
@@ -90,6 +109,9 @@ pub(crate) struct ConfigSet {
     /// The key is a path into an object or list, such as a.b[0]
     #[arg(long)]
     pub(crate) path: bool,
+    /// Take the value as it is: a text, whatever it looks like, and the last end of line of what is piped in
+    #[arg(long, conflicts_with = "kind")]
+    pub(crate) raw: bool,
     /// The type to write the value as
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<ScalarType>,
@@ -110,6 +132,19 @@ pub(crate) struct ConfigSetAll {
     /// All values as `config --json` shows them
     #[arg(long, value_name = "JSON", conflicts_with_all = ["plaintext", "secret"])]
     pub(crate) json: Option<String>,
+}
+
+/// `config copy`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigCopy {
+    /// The key; all when not given
+    pub(crate) key: Option<String>,
+    /// The stack that gets the values
+    #[arg(short, long, value_name = "STACK")]
+    pub(crate) dest: String,
+    /// The key is a path into an object or list, such as a.b[0]
+    #[arg(long, requires = "key")]
+    pub(crate) path: bool,
 }
 
 /// `config rm`.

@@ -50,4 +50,26 @@ pub(crate) struct ImportArguments {
     /// What is asked before.
     #[command(flatten)]
     pub(crate) confirm: ConfirmArguments,
+    /// An import never shows outputs.
+    #[arg(long, hide = true)]
+    suppress_outputs: bool,
+    /// Refused.
+    #[arg(long, hide = true, value_name = "CONVERTER", value_parser = no_converter)]
+    from: Option<String>,
+    /// What a converter would get.
+    #[arg(last = true, hide = true, requires = "from")]
+    converter_arguments: Vec<String>,
+    /// Refused.
+    #[arg(long, hide = true, value_name = "FILE", value_parser = no_list)]
+    generate_resources: Option<String>,
+}
+
+fn no_converter(name: &str) -> Result<String, String> {
+    Err(format!(
+        "converters are plugins that maloko does not start; let `pulumi import --from {name}` make the resources, or write a list for --file"
+    ))
+}
+
+fn no_list(_: &str) -> Result<String, String> {
+    Err("lists are made by converters, which maloko does not start; `preview --import-file FILE` makes one of a program".to_owned())
 }

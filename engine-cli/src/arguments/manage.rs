@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::elsewhere::{StackElsewhere, StateElsewhere};
 use super::format::FormatArguments;
+use super::pulumi_flags::secrets_provider;
+use super::tags::StackTagCommand;
 
 /// `stack`; without a verb it shows the stack.
 #[derive(Debug, Args)]
@@ -12,6 +15,14 @@ pub(crate) struct StackArguments {
     /// The verb.
     #[command(subcommand)]
     pub(crate) command: Option<StackCommand>,
+    /// What to show without a verb.
+    #[command(flatten)]
+    pub(crate) show: StackShow,
+}
+
+/// What `stack` shows.
+#[derive(Debug, Args)]
+pub(crate) struct StackShow {
     /// Show the resources' ids
     #[arg(short = 'i', long)]
     pub(crate) show_ids: bool,
@@ -32,6 +43,9 @@ pub(crate) struct StackArguments {
 /// The verbs of `stack`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StackCommand {
+    /// Show the stack, as `stack` does.
+    #[command(hide = true)]
+    Get(StackShow),
     /// Make an empty stack and select it
     #[command(visible_alias = "new")]
     Init(StackInit),
@@ -40,6 +54,14 @@ pub(crate) enum StackCommand {
     Ls(StackList),
     /// Choose the stack that commands work on
     Select(StackSelect),
+    /// Take back the choice of a stack
+    Unselect,
+    /// Show and change the stack's tags
+    Tag {
+        /// What to do.
+        #[command(subcommand)]
+        command: StackTagCommand,
+    },
     /// Remove a stack and its configuration
     #[command(visible_alias = "remove")]
     Rm(StackRemove),
@@ -62,6 +84,9 @@ pub(crate) enum StackCommand {
     Page(StackPage),
     /// Write the resources and their dependencies as a DOT graph
     Graph(StackGraph),
+    /// Verbs that are not here.
+    #[command(flatten)]
+    Elsewhere(StackElsewhere),
 }
 
 /// `stack init`.
@@ -75,6 +100,12 @@ pub(crate) struct StackInit {
     /// Do not select the new stack
     #[arg(long)]
     pub(crate) no_select: bool,
+    /// Copy the configuration of this stack
+    #[arg(long, value_name = "STACK")]
+    pub(crate) copy_config_from: Option<String>,
+    /// Teams of Pulumi Cloud, which a stack here has none of.
+    #[arg(long, hide = true, value_name = "NAMES")]
+    teams: Vec<String>,
 }
 
 /// `stack ls`.
@@ -86,6 +117,15 @@ pub(crate) struct StackList {
     /// Those of all projects
     #[arg(short, long)]
     pub(crate) all: bool,
+    /// Those of this project
+    #[arg(short, long, value_name = "NAME", conflicts_with = "all")]
+    pub(crate) project: Option<String>,
+    /// Those of this organization, which is that of Pulumi's files: organization
+    #[arg(short, long, hide = true, value_name = "NAME")]
+    pub(crate) organization: Option<String>,
+    /// Those with this tag: NAME, or NAME=VALUE
+    #[arg(short, long, value_name = "TAG")]
+    pub(crate) tag: Option<String>,
 }
 
 /// `stack select`.
@@ -96,6 +136,9 @@ pub(crate) struct StackSelect {
     /// Make the stack if there is none of that name
     #[arg(short, long)]
     pub(crate) create: bool,
+    /// Which secrets provider a new one gets; there is one.
+    #[arg(long, hide = true, value_name = "NAME", value_parser = secrets_provider)]
+    secrets_provider: Option<String>,
 }
 
 /// `stack rm`.
@@ -139,6 +182,9 @@ pub(crate) struct StackExport {
     /// Write secrets in plain text
     #[arg(long)]
     pub(crate) show_secrets: bool,
+    /// The state that the operation of this version left, as `stack history` numbers them
+    #[arg(long, value_name = "N", conflicts_with = "for_pulumi")]
+    pub(crate) version: Option<u64>,
     /// Run the program and write its providers as `pulumi` stores them, for it to go on with
     #[arg(long)]
     pub(crate) for_pulumi: bool,
@@ -275,11 +321,16 @@ pub(crate) struct StackGraph {
     /// Show only the resources' names, not their URNs
     #[arg(long)]
     pub(crate) short_node_name: bool,
+    /// Put this at the head of the graph, such as 'rankdir=LR;'
+    #[arg(long, value_name = "DOT", allow_hyphen_values = true)]
+    pub(crate) dot_fragment: Option<String>,
 }
 
 /// The verbs of `state`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StateCommand {
+    /// Show a resource as the state has it, in JSON
+    Get(StateGet),
     /// Forget a resource; the real one stays as it is
     #[command(visible_alias = "remove")]
     Delete(StateDelete),
@@ -305,12 +356,34 @@ pub(crate) enum StateCommand {
         #[arg(short, long)]
         yes: bool,
     },
+    /// Bring the state into the present layout; it always is
+    Upgrade {
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Verbs that are not here.
+    #[command(flatten)]
+    Elsewhere(StateElsewhere),
     /// Accept the state as it is, after a change that was not made with maloko
     Reseal {
         /// Do not ask
         #[arg(short, long)]
         yes: bool,
     },
+}
+
+/// `state get`.
+#[derive(Debug, Args)]
+pub(crate) struct StateGet {
+    /// The resource
+    pub(crate) urn: String,
+    /// Show secrets in plain text
+    #[arg(long)]
+    pub(crate) show_secrets: bool,
+    /// It is JSON anyway.
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 /// `state delete`.

@@ -4,14 +4,18 @@
 //! silently without effect.
 
 mod config;
+mod elsewhere;
 mod format;
 mod import;
 mod manage;
 mod operate;
 mod plugins;
+mod policies;
 mod projects;
 mod provider;
+mod pulumi_flags;
 mod shim;
+mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -21,23 +25,26 @@ use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-pub(crate) use config::{ConfigArguments, ConfigCommand, ConfigGet, ConfigSet, ConfigSetAll, ScalarType};
+pub(crate) use config::{ConfigArguments, ConfigCommand, ConfigCopy, ConfigGet, ConfigSet, ConfigSetAll, ScalarType};
+pub(crate) use elsewhere::{ElsewhereCommand, OrgCommand};
 pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
     CheckArguments, PageFile, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph,
     StackHistory, StackHistoryCommand, StackHistoryPage, StackHistoryShow, StackImport, StackInit, StackList,
-    StackMigrate, StackOutput, StackPage, StackRemove, StackRename, StackSelect, StateCommand, StateDelete, StateFlag,
-    StateMove, StateRename, StateRestore,
+    StackMigrate, StackOutput, StackPage, StackRemove, StackRename, StackSelect, StackShow, StateCommand, StateDelete,
+    StateFlag, StateGet, StateMove, StateRename, StateRestore,
 };
 pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,
     UpArguments, WatchArguments,
 };
 pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove};
+pub(crate) use policies::{PolicyAnalyze, PolicyCommand, PolicyInstall, PolicyPackArguments, PolicyShowArguments};
 pub(crate) use projects::{InstallArguments, NewArguments};
 pub(crate) use provider::{ProviderCommand, ProviderTest};
 pub(crate) use shim::{ShimCommand, of_pulumi};
+pub(crate) use tags::StackTagCommand;
 
 /// Runs infrastructure programs with dynamic providers inside this process.
 #[derive(Debug, Parser)]
@@ -137,6 +144,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PluginCommand,
     },
+    /// Have policy packs look at a stack, and install what they need
+    Policy {
+        /// What to do.
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
     /// Check project, configuration and state without deploying
     Check(CheckArguments),
     /// Test provider plugins
@@ -156,14 +169,30 @@ pub(crate) enum Command {
     /// Choose where the state of projects is kept that do not say so themselves
     Login {
         /// The address of a directory, a bucket or a database
-        #[arg(required_unless_present = "local", value_name = "URL")]
+        #[arg(required_unless_present_any = ["local", "cloud_url"], value_name = "URL")]
         url: Option<String>,
+        /// The same, as Pulumi has it.
+        #[arg(short, long, hide = true, value_name = "URL", conflicts_with_all = ["url", "local"])]
+        cloud_url: Option<String>,
         /// The home directory (file://~)
         #[arg(short, long, conflicts_with = "url")]
         local: bool,
     },
     /// Forget what `login` chose
-    Logout,
+    Logout {
+        /// Only if this is the address that was chosen
+        #[arg(value_name = "URL")]
+        url: Option<String>,
+        /// The same, as Pulumi has it.
+        #[arg(short, long, hide = true, value_name = "URL", conflicts_with = "url")]
+        cloud_url: Option<String>,
+        /// Only if the home directory (file://~) was chosen
+        #[arg(short, long, conflicts_with_all = ["url", "cloud_url"])]
+        local: bool,
+        /// Whatever was chosen; there is one login.
+        #[arg(short, long, hide = true, conflicts_with_all = ["url", "cloud_url", "local"])]
+        all: bool,
+    },
     /// Show the name under which others see what you do
     Whoami {
         /// Also where state is kept, why there, and whether it answers
@@ -174,17 +203,37 @@ pub(crate) enum Command {
         format: FormatArguments,
     },
     /// Show versions, the project, the stack and where state is kept
+    #[command(args_conflicts_with_subcommands = true)]
     About {
+        /// More about it.
+        #[command(subcommand)]
+        command: Option<AboutCommand>,
         /// How to write.
         #[command(flatten)]
         format: FormatArguments,
+        /// The packages that the program's own packages need; `pip` and `npm` list them.
+        #[arg(short, long, hide = true)]
+        transitive: bool,
     },
+    /// The organization of stacks, which Pulumi Cloud has.
+    #[command(hide = true)]
+    Org {
+        /// What to do.
+        #[command(subcommand)]
+        command: OrgCommand,
+    },
+    /// Verbs that are not here.
+    #[command(flatten)]
+    Elsewhere(ElsewhereCommand),
     /// Put a `pulumi` into a folder that is maloko, for tools that call it by that name
     Shim {
         /// What to do.
         #[command(subcommand)]
         command: ShimCommand,
     },
+    /// The program's process of `--isolated`.
+    #[command(hide = true)]
+    IsolatedProgram,
     /// Show the version
     Version,
     /// Show the flags of a command, or a document about a topic
@@ -198,6 +247,13 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// The verbs of `about`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AboutCommand {
+    /// Show the variables of the environment that have an effect, and their values
+    Env,
 }
 
 impl Command {

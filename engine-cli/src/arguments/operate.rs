@@ -6,6 +6,8 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 
 use super::format::OutputFormat;
+use super::policies::{PolicyPackArguments, PolicyShowArguments};
+use super::pulumi_flags::{DisplayCompatibility, RunCompatibility, UpCompatibility};
 
 /// How a run is summed up for CI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -32,6 +34,9 @@ pub(crate) struct RunArguments {
     /// Show property by property what changes
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Run the program in a process of its own, so that its end is not the engine's
+    #[arg(long)]
+    pub(crate) isolated: bool,
     /// Show the tracebacks of errors in full
     #[arg(long, env = "MALOKO_SHOW_TRACEBACKS", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub(crate) show_tracebacks: bool,
@@ -68,6 +73,12 @@ pub(crate) struct RunArguments {
     /// Run the program that this language runtime serves, at HOST:PORT, in the place of the project's.
     #[arg(long, hide = true, value_name = "ADDRESS")]
     pub(crate) client: Option<String>,
+    /// Show messages of the program and its providers that are for debugging
+    #[arg(short, long)]
+    pub(crate) debug: bool,
+    /// Flags of Pulumi.
+    #[command(flatten)]
+    compatibility: RunCompatibility,
 }
 
 impl RunArguments {
@@ -120,6 +131,9 @@ pub(crate) struct OperateArguments {
     /// Do not show the stack's outputs
     #[arg(long)]
     pub(crate) suppress_outputs: bool,
+    /// Flags of Pulumi.
+    #[command(flatten)]
+    pub(crate) compatibility: DisplayCompatibility,
 }
 
 /// What the operations that change something have in common.
@@ -223,9 +237,18 @@ pub(crate) struct UpArguments {
     /// Flags shared with `destroy`.
     #[command(flatten)]
     pub(crate) failure: FailureArguments,
+    /// Flags shared by `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) policies: PolicyPackArguments,
+    /// Flags shared by `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) show_policies: PolicyShowArguments,
     /// Do what this plan of `preview --save-plan` says, and nothing else
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+    /// Flags of Pulumi.
+    #[command(flatten)]
+    pub(crate) compatibility: UpCompatibility,
 }
 
 /// Flags of `preview`.
@@ -249,12 +272,21 @@ pub(crate) struct PreviewArguments {
     /// Flags shared with `up` and `refresh`.
     #[command(flatten)]
     pub(crate) expect: ExpectArguments,
+    /// Flags shared by `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) policies: PolicyPackArguments,
+    /// Flags shared by `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) show_policies: PolicyShowArguments,
     /// Write what `up` would create to this file, for `import --file`
     #[arg(long, value_name = "FILE")]
     pub(crate) import_file: Option<PathBuf>,
     /// Write what `up` would do to this file, for `up --plan`
     #[arg(long, value_name = "FILE")]
     pub(crate) save_plan: Option<PathBuf>,
+    /// Flags of Pulumi.
+    #[command(flatten)]
+    pub(crate) compatibility: UpCompatibility,
 }
 
 /// Whether `refresh` and `destroy` run the program.

@@ -48,6 +48,9 @@ pub(crate) struct PluginInstall {
     /// Accepted for Pulumi's sake: exactly the version that is asked for is always installed
     #[arg(long, hide = true)]
     pub(crate) exact: bool,
+    /// Accepted for Pulumi's sake: how many are downloaded at a time
+    #[arg(long, hide = true, value_name = "N")]
+    parallel: Option<i64>,
     /// Install it although it is there
     #[arg(long)]
     pub(crate) reinstall: bool,

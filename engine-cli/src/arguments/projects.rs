@@ -33,6 +33,12 @@ pub(crate) struct NewArguments {
     /// Do not ask: take the defaults of the template
     #[arg(short, long)]
     pub(crate) yes: bool,
+    /// Accepted for Pulumi's sake: templates are never downloaded
+    #[arg(short, long, hide = true)]
+    offline: bool,
+    /// Which secrets provider; there is one
+    #[arg(long, hide = true, value_name = "NAME", value_parser = super::pulumi_flags::secrets_provider)]
+    secrets_provider: Option<String>,
 }
 
 /// `install`.
@@ -50,4 +56,7 @@ pub(crate) struct InstallArguments {
     /// Accepted for Pulumi's sake: the versions of the languages are those that are there
     #[arg(long, hide = true)]
     pub(crate) use_language_version_tools: bool,
+    /// Accepted for Pulumi's sake: how many are downloaded at a time
+    #[arg(long, hide = true, value_name = "N")]
+    parallel: Option<i64>,
 }

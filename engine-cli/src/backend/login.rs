@@ -27,7 +27,7 @@ fn file(context: &Context) -> Result<PathBuf> {
 }
 
 /// The recorded address.
-pub(super) fn logged_in(context: &Context) -> Result<Option<String>> {
+pub(crate) fn logged_in(context: &Context) -> Result<Option<String>> {
     let Ok(file) = file(context) else { return Ok(None) };
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,

@@ -19,7 +19,7 @@ use crate::project::Project;
 use crate::shell;
 use crate::terminal::prompt;
 
-pub(crate) use login::{forget_login, record_login};
+pub(crate) use login::{forget_login, logged_in, record_login};
 pub(crate) use pulumi_login::selected_in_pulumi;
 
 /// The directory in a project that holds what is maloko's: embedded state, key file, selected stack.

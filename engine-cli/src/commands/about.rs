@@ -2,6 +2,7 @@
 
 use maloko_core::builtin::PULUMI_VERSION;
 use maloko_plugins::languages;
+use maloko_stores::postgres::{has_password, without_password};
 use serde_json::json;
 
 use super::plugin::needed::{self, Need};
@@ -9,6 +10,7 @@ use super::{pretty, table, text};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::operation::{self, program};
+use crate::plain::HIDDEN;
 use crate::project::Project;
 use crate::workplace::Workplace;
 
@@ -17,11 +19,55 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs `version`. Tools that call `pulumi` go by the version whose behaviour they get.
 pub(crate) fn version(context: &Context) {
-    if context.is_set(super::shim::VARIABLE) {
+    if context.is_shim() {
         context.console.line(&format!("v{PULUMI_VERSION}"));
         return;
     }
     context.console.line(&format!("v{VERSION}"));
+}
+
+/// Variables of the environment that have an effect: name, meaning, and whether the value is a secret.
+const VARIABLES: [(&str, &str, bool); 22] = [
+    ("GITHUB_TOKEN", "downloads plugins from private repositories", true),
+    ("GITLAB_TOKEN", "downloads plugins from private repositories", true),
+    ("MALOKO_BACKEND_URL", "where state is kept; comes before PULUMI_BACKEND_URL", false),
+    ("MALOKO_CANCEL_SECONDS", "how long a run waits after Ctrl-C", false),
+    ("MALOKO_GENERATIONS", "how many former states of a stack are kept", false),
+    ("MALOKO_HISTORY_LIMIT", "how many entries of a stack's history are kept", false),
+    ("MALOKO_HOME", "where `login` is recorded", false),
+    ("MALOKO_LOCK_TIMEOUT", "as --lock-timeout", false),
+    ("MALOKO_PLUGIN_START_SECONDS", "how long a plugin may take to tell its port", false),
+    ("MALOKO_SHOW_TRACEBACKS", "as --show-tracebacks", false),
+    ("NO_COLOR", "as --color never", false),
+    ("PULUMI_BACKEND_URL", "where state is kept", false),
+    ("PULUMI_CONFIG_PASSPHRASE", "the passphrase of the stack's secrets", true),
+    ("PULUMI_CONFIG_PASSPHRASE_FILE", "a file that holds it", false),
+    ("PULUMI_CONTINUE_ON_ERROR", "as --continue-on-error", false),
+    ("PULUMI_DEBUG_PROVIDERS", "plugins that run already: NAME:PORT", false),
+    ("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "downloads no plugins", false),
+    ("PULUMI_HOME", "where plugins are", false),
+    ("PULUMI_IGNORE_AMBIENT_PLUGINS", "takes no plugins from PATH", false),
+    ("PULUMI_PARALLEL", "as --parallel", false),
+    ("PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES", "where plugins are downloaded from", true),
+    ("PULUMI_STACK", "as --stack", false),
+];
+
+/// Runs `about env`.
+pub(crate) fn env(context: &Context) {
+    let mut shown = table(&["VARIABLE", "MEANING", "VALUE"]);
+    for (name, meaning, is_secret) in VARIABLES {
+        let value = context.text_variable(name).filter(|value| !value.is_empty()).unwrap_or_default();
+        // An address may hold a password, or a token.
+        let value = if is_secret && !value.is_empty() {
+            HIDDEN.into()
+        } else if has_password(&value) {
+            without_password(&value)
+        } else {
+            value.as_str().into()
+        };
+        shown.add_row([name, meaning, &value]);
+    }
+    context.console.print(&text(&shown));
 }
 
 /// What runs the programs of a language that has a process of its own.

@@ -40,8 +40,15 @@ pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Runs `logout`.
-pub(crate) fn logout(context: &Context) -> Result<()> {
+/// Runs `logout`. Where an address is named, a login at another one stays.
+pub(crate) fn logout(context: &Context, url: Option<&str>, local: bool) -> Result<()> {
+    if let Some(url) = if local { Some(HOME) } else { url } {
+        let wanted = backend::lasting_url(context, &backend::named(context, Origin::Login, url))?;
+        if backend::logged_in(context)?.is_none_or(|recorded| recorded != wanted) {
+            context.console.line(&format!("Not logged in to {url}"));
+            return Ok(());
+        }
+    }
     match backend::forget_login(context)? {
         Some(url) if url.is_empty() => context.console.line("Logged out"),
         Some(url) => context.console.line(&format!("Logged out of {url}")),

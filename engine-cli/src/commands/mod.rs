@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod config;
 #[cfg(test)]
 mod damage_tests;
+pub(crate) mod elsewhere;
 pub(crate) mod help;
 pub(crate) mod install;
 pub(crate) mod login;
@@ -14,6 +15,7 @@ pub(crate) mod packages;
 #[cfg(test)]
 mod places_tests;
 pub(crate) mod plugin;
+pub(crate) mod policy;
 pub(crate) mod provider;
 mod remote_components;
 mod rewrite;

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use maloko_core::message;
 use maloko_core::message::Command;
 
-use crate::context::Context;
+use crate::context::{Context, SHIM_VARIABLE};
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 use crate::shell;
 
-/// The variable by which this process knows that it was called as `pulumi`.
-pub(crate) const VARIABLE: &str = "MALOKO_SHIM";
 /// The line of the file by which it is known again.
 const MARK: &str = "# This `pulumi` is maloko: `maloko shim install` wrote it.";
 
@@ -30,7 +28,7 @@ pub(crate) fn install(context: &Context, directory: &Path) -> Result<()> {
         _ => {}
     }
     let command = own_command(context)?;
-    let text = format!("#!/bin/sh\n{MARK}\n{VARIABLE}=1 exec {command} \"$@\"\n");
+    let text = format!("#!/bin/sh\n{MARK}\n{SHIM_VARIABLE}=1 exec {command} \"$@\"\n");
     let failed = |error: &std::io::Error| Failure::io(format!("{} cannot be written", file.display()), error);
     std::fs::create_dir_all(&directory).map_err(|error| failed(&error))?;
     // Written beside and moved: a tool may be about to start it.

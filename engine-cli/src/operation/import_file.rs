@@ -8,7 +8,7 @@ use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_core::value::{PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::context::Context;
 use crate::display::in_order;
@@ -23,7 +23,7 @@ pub(super) const PLACEHOLDER: &str = "<PLACEHOLDER>";
 #[expect(dead_code, reason = "members of the type `Unused` are accepted and never looked at")]
 pub(super) struct ImportFile {
     /// Names that stand for resources of the stack.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) name_table: BTreeMap<String, String>,
     /// The objects.
     pub(super) resources: Vec<Listed>,
@@ -35,6 +35,11 @@ pub(super) struct ImportFile {
 /// What is accepted, and of no use to dynamic providers.
 type Unused = serde::de::IgnoredAny;
 
+/// A member that may as well be null, as those of the official Automation API are.
+fn or_nothing<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(member: D) -> std::result::Result<T, D::Error> {
+    Option::deserialize(member).map(Option::unwrap_or_default)
+}
+
 /// An object of a list.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -45,21 +50,21 @@ pub(super) struct Listed {
     pub(super) kind: String,
     /// Its name in this list, and of the resource if there is no `logicalName`.
     pub(super) name: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "String::is_empty")]
     pub(super) logical_name: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "String::is_empty")]
     pub(super) id: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "String::is_empty")]
     pub(super) parent: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "String::is_empty")]
     pub(super) provider: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) component: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "Vec::is_empty")]
     pub(super) properties: Vec<String>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) inputs: BTreeMap<String, serde_json::Value>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) outputs: BTreeMap<String, serde_json::Value>,
     // Pulumi's, for packages that are not dynamic.
     #[serde(default, skip_serializing)]

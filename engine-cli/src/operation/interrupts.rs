@@ -8,6 +8,7 @@ use maloko_core::Engine;
 use maloko_core::event::Severity;
 use signal_hook::consts::SIGINT;
 
+use super::isolated::Runner;
 use super::watchers::told::Watchers;
 use crate::failure::{Failure, Result, code};
 use crate::language_host::LanguageHost;
@@ -26,9 +27,10 @@ const LOOKS: u32 = 5;
 /// How long a process that leaves at once waits for the disk.
 const LAST_FLUSH: Duration = Duration::from_millis(500);
 
-/// What is said of a program that `grace` has left behind.
-pub(super) fn left_behind_message() -> String {
-    format!("the program did not end within {} seconds after the run was stopped, and was left behind", GRACE.as_secs())
+/// What is said of a program that did not end in its grace time: its process was ended, or it was left behind in this one.
+pub(super) fn cut_off_message(was_ended: bool) -> String {
+    let what = if was_ended { "its process was ended" } else { "was left behind" };
+    format!("the program did not end within {} seconds after the run was stopped, and {what}", GRACE.as_secs())
 }
 
 /// The methods whose calls are journalled before they are made.
@@ -48,10 +50,15 @@ pub(super) async fn grace(engine: &Engine) {
 /// flight in the journal, as does the end of the patience.
 ///
 /// `watchers` is told that it is over before the process leaves.
-pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, watchers: &Watchers) -> Result<Watch> {
+pub(super) fn watch(
+    workplace: &Workplace<'_>,
+    runner: &Runner,
+    engine: &Arc<Engine>,
+    watchers: &Watchers,
+) -> Result<Watch> {
     let what = "for which Ctrl-C waits for calls in flight, such as 30";
     let patience = workplace.context.seconds("MALOKO_CANCEL_SECONDS", what, PATIENCE)?;
-    let language_host = Arc::clone(&workplace.context.language_host);
+    let runner = runner.clone();
     let cancelled = Arc::clone(engine);
     let abandoned = Arc::clone(engine);
     let watchers = watchers.clone();
@@ -73,7 +80,7 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, watchers: &
             cancelled.log("", Severity::Warning, &message, false);
             terminal::say_if_lent(&message);
             cancelled.cancel();
-            language_host.interrupted(signal);
+            runner.interrupted(signal);
         },
         move |why| {
             let calls = abandoned.calls_in_flight();

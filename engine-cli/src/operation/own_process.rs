@@ -6,6 +6,7 @@ use maloko_core::Engine;
 use maloko_core::event::Severity;
 
 use super::interrupts::{self, LimitWatch};
+use super::isolated::Runner;
 use super::request::Request;
 use super::watchers::told::Watchers;
 use crate::failure::{Failure, Result};
@@ -30,6 +31,7 @@ impl OwnProcess {
     pub(super) fn begin(
         workplace: &Workplace<'_>,
         request: &Request,
+        runner: &Runner,
         engine: &Arc<Engine>,
         host: &SettlingHost,
         watchers: &Watchers,
@@ -45,7 +47,7 @@ impl OwnProcess {
             None
         };
         let lending = capture.as_ref().and_then(|capture| terminal::lend(capture, Some(&watchers.display)));
-        let watch = interrupts::watch(workplace, engine, watchers)?;
+        let watch = interrupts::watch(workplace, runner, engine, watchers)?;
         let limits = interrupts::watch_limits(engine, watchers)?;
         let listening = listen(workplace, engine);
         Ok(Self { capture, lending, watch, limits, listening })

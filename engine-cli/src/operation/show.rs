@@ -61,7 +61,9 @@ impl Show {
             show_sames: flags.show_sames,
             show_secrets: flags.show_secrets,
             suppress_outputs: flags.suppress_outputs,
+            show_policy_remediations: request.show_policies.show_policy_remediations,
             suppress_progress: flags.run.suppress_progress,
+            debug: flags.run.debug,
             color: console.color,
             redactor,
             mention_after: workplace.context.seconds(

@@ -164,6 +164,9 @@ pub trait Backend: Send + Sync {
 
     /// Hands a stack's history on to another name.
     async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()>;
+
+    /// The stack's tags, as [`Lease::write_tags`] wrote them last; `None` when it never did.
+    async fn tags(&self, stack: &StackName) -> Result<Option<Vec<u8>>>;
 }
 
 /// An entry of a stack's history, as it is stored.
@@ -203,6 +206,9 @@ pub trait Lease: Send + Sync {
 
     /// Writes the seal that stands beside the checkpoint, in place of the one before. Durable when it returns.
     async fn write_seal(&self, seal: &[u8]) -> Result<()>;
+
+    /// Writes the stack's tags, in place of those before. They go with the stack. Durable when it returns.
+    async fn write_tags(&self, tags: &[u8]) -> Result<()>;
 
     /// Removes the journal, if there is one.
     async fn remove_journal(&self) -> Result<()>;

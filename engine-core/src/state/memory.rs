@@ -31,6 +31,7 @@ struct Stored {
     checkpoint: Vec<u8>,
     journal: Option<Vec<u8>>,
     seal: Option<Vec<u8>>,
+    tags: Option<Vec<u8>>,
     /// By number, the oldest first.
     generations: BTreeMap<u64, Vec<u8>>,
     aside: Vec<Vec<u8>>,
@@ -193,6 +194,10 @@ impl Backend for MemoryBackend {
         }
         Ok(())
     }
+
+    async fn tags(&self, stack: &StackName) -> Result<Option<Vec<u8>>> {
+        self.content().stacks.get(stack).map(|stored| stored.tags.clone()).ok_or_else(|| no_stack(stack))
+    }
 }
 
 fn generation_place(stack: &StackName, number: u64) -> String {
@@ -253,6 +258,10 @@ impl Lease for MemoryLease {
 
     async fn write_seal(&self, seal: &[u8]) -> Result<()> {
         self.with(|stored| stored.seal = Some(seal.to_vec()))
+    }
+
+    async fn write_tags(&self, tags: &[u8]) -> Result<()> {
+        self.with(|stored| stored.tags = Some(tags.to_vec()))
     }
 
     async fn remove_journal(&self) -> Result<()> {

@@ -26,6 +26,8 @@ pub enum StoreWrite<'a> {
     Replace(&'a [u8]),
     /// This is to become the seal.
     WriteSeal(&'a [u8]),
+    /// These are to become the tags.
+    WriteTags(&'a [u8]),
     /// The journal is to be removed.
     RemoveJournal,
     /// The journal is to be renamed.
@@ -48,6 +50,7 @@ impl StoreWrite<'_> {
             StoreWrite::CutJournal => "cut the journal",
             StoreWrite::Replace(_) => "replace the checkpoint",
             StoreWrite::WriteSeal(_) => "write the seal",
+            StoreWrite::WriteTags(_) => "write the tags",
             StoreWrite::RemoveJournal => "remove the journal",
             StoreWrite::SetJournalAside => "set the journal aside",
             StoreWrite::RemoveStack => "remove the stack",
@@ -169,6 +172,10 @@ impl Backend for WatchedBackend {
     async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {
         self.inner.move_history(from, to).await
     }
+
+    async fn tags(&self, stack: &StackName) -> Result<Option<Vec<u8>>> {
+        self.inner.tags(stack).await
+    }
 }
 
 struct WatchedLease {
@@ -221,6 +228,10 @@ impl Lease for WatchedLease {
 
     async fn write_seal(&self, seal: &[u8]) -> Result<()> {
         self.pass(StoreWrite::WriteSeal(seal), self.inner.write_seal(seal)).await
+    }
+
+    async fn write_tags(&self, tags: &[u8]) -> Result<()> {
+        self.pass(StoreWrite::WriteTags(tags), self.inner.write_tags(tags)).await
     }
 
     async fn remove_journal(&self) -> Result<()> {

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use maloko_core::plugin::PackageRequest;
+use maloko_core::wire::Kind;
 use maloko_core::wire::language as wire;
 use maloko_core::wire::provider::{HandshakeRequest, LogRequest, PluginInfo};
-use maloko_core::wire::{Kind, ListValue, NullValue, Struct, WireValue};
 use maloko_rpc::child::{Child, ChildCommand, Listener, Stream};
 use maloko_rpc::{Answers, Call, Client, ENGINE, Server};
 use prost::Message;
@@ -16,6 +16,7 @@ use tonic::{Code, Status};
 
 use super::find::{Found, executable, find};
 use super::{ForeignProgram, LanguageAbout, required, watch};
+use crate::json_values::wire_value;
 use crate::settings::PluginSettings;
 
 /// How long a host may take to answer what it knows by itself, and to serve at all.
@@ -288,21 +289,6 @@ pub(super) fn info(program: &ForeignProgram) -> wire::ProgramInfo {
         entry_point: program.entry_point.clone(),
         options: Some(options),
     }
-}
-
-/// A value of JSON as `google.protobuf.Value`.
-fn wire_value(value: &serde_json::Value) -> WireValue {
-    let kind = match value {
-        serde_json::Value::Null => Kind::Null(NullValue::Null as i32),
-        serde_json::Value::Bool(flag) => Kind::Bool(*flag),
-        serde_json::Value::Number(number) => Kind::Number(number.as_f64().unwrap_or_default()),
-        serde_json::Value::String(text) => Kind::String(text.clone()),
-        serde_json::Value::Array(items) => Kind::List(ListValue { values: items.iter().map(wire_value).collect() }),
-        serde_json::Value::Object(members) => Kind::Struct(Struct {
-            fields: members.iter().map(|(name, value)| (name.clone(), wire_value(value))).collect(),
-        }),
-    };
-    WireValue { kind: Some(kind) }
 }
 
 /// What hosts call back while a command runs no program: they say something, or look whether the engine is still there.

@@ -200,6 +200,13 @@ impl Backend for ObjectBackend {
         let store = self.opened().await?;
         history::hand_on(&store.bucket, &StackKeys::new(from), &StackKeys::new(to)).await
     }
+
+    async fn tags(&self, stack: &StackName) -> Result<Option<Vec<u8>>> {
+        let store = self.opened().await?;
+        let keys = StackKeys::new(stack);
+        self.require(&store, stack, &keys).await?;
+        Ok(store.bucket.get(&keys.tags).await?.map(|found| found.bytes.to_vec()))
+    }
 }
 
 /// Takes the lease from whoever holds it, at once: from then on its holder can write nothing.

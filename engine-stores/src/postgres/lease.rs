@@ -55,6 +55,8 @@ const REPLACE: &str = ",
     INSERT INTO {s}.checkpoints (stack, number, content) SELECT id, current, $5 FROM moved RETURNING 1";
 const SEAL: &str = "
     UPDATE {s}.stacks s SET seal = $5 FROM held WHERE s.id = held.stack RETURNING 1";
+const TAGS: &str = "
+    UPDATE {s}.stacks s SET tags = $5 FROM held WHERE s.id = held.stack RETURNING 1";
 const REMOVE_JOURNAL: &str = ",
     gone AS (DELETE FROM {s}.journal j USING held WHERE j.stack = held.stack)
     SELECT 1 FROM held";
@@ -290,6 +292,10 @@ impl Lease for PostgresLease {
 
     async fn write_seal(&self, seal: &[u8]) -> Result<()> {
         self.write(SEAL, vec![seal.into()]).await
+    }
+
+    async fn write_tags(&self, tags: &[u8]) -> Result<()> {
+        self.write(TAGS, vec![tags.into()]).await
     }
 
     async fn remove_journal(&self) -> Result<()> {

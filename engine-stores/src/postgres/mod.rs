@@ -164,6 +164,7 @@ const HISTORY: &str = "
 const MOVE_HISTORY: &str = "
     UPDATE {s}.history h SET stack = t.id FROM {s}.stacks f, {s}.stacks t
     WHERE h.stack = f.id AND f.project = $1 AND f.name = $2 AND t.project = $3 AND t.name = $4";
+const TAGS: &str = "SELECT tags FROM {s}.stacks WHERE project = $1 AND name = $2";
 const GENERATIONS: &str = "
     SELECT c.number FROM {s}.checkpoints c JOIN {s}.stacks s ON s.id = c.stack
     WHERE s.project = $1 AND s.name = $2 AND c.number < s.current ORDER BY c.number DESC";
@@ -282,6 +283,11 @@ impl Backend for PostgresBackend {
     async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {
         let values = [named(from), named(to)].concat();
         self.ask(MOVE_HISTORY, values).await.map(drop)
+    }
+
+    async fn tags(&self, stack: &StackName) -> Result<Option<Vec<u8>>> {
+        let rows = self.ask(TAGS, named(stack)).await?.unwrap_or_default();
+        column(rows.first().ok_or_else(|| no_stack(stack))?, 0)
     }
 
     async fn generations(&self, stack: &StackName) -> Result<Vec<Generation>> {

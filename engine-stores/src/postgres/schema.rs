@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! layout       one row: the version of the tables
-//! stacks       one row per stack: which checkpoint is the present one, and the seal beside it
+//! stacks       one row per stack: which checkpoint is the present one, the seal beside it, and the stack's tags
 //! checkpoints  the present checkpoint of a stack and the generations before it
 //! journal      one row per batch of records, while an operation runs or after it was killed
 //! leases       one row per stack: who may write; each write of the holder counts `writes` up, in its own transaction
@@ -20,7 +20,8 @@ use super::address::Address;
 
 /// Each script makes the tables of one version from those of the one before. `{s}` is the schema's name. What was
 /// released is never changed: a change is a new script.
-const SCRIPTS: &[&str] = &["
+const SCRIPTS: &[&str] = &[FIRST, "ALTER TABLE {s}.stacks ADD COLUMN tags bytea;"];
+const FIRST: &str = "
     CREATE SEQUENCE {s}.epochs;
     CREATE TABLE {s}.stacks (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -78,7 +79,7 @@ const SCRIPTS: &[&str] = &["
         checkpoint bytea NOT NULL,
         PRIMARY KEY (project, name)
     );
-"];
+";
 
 /// Why the tables are not ready.
 pub(super) enum Failed {

@@ -71,7 +71,6 @@ export interface NewOptions {
 }
 
 const ENVIRONMENTS = "ESC environments are a service of Pulumi Cloud. Put the values into the stack's configuration";
-const TAGS = "stack tags are kept by Pulumi Cloud, no other backend has a place for them";
 
 type Found = (name: string, workspace: Workspace) => Promise<Stack>;
 
@@ -264,34 +263,25 @@ export class LocalWorkspace implements Workspace {
 
     /** Sets the configuration to that of the last operation, and returns it. */
     async refreshConfig(stackName: string): Promise<ConfigMap> {
-        const newest = ["--json", "--show-secrets", "--page-size", "1", "--stack", stackName];
-        const [last] = await this.#json<{ config: ConfigMap }[]>(["stack", "history", ...newest]);
-        if (last === undefined) {
-            throw new UnsupportedError("refreshConfig", `nothing was done to the stack '${stackName}' so far`);
-        }
-        const now = Object.keys(await this.getAllConfig(stackName));
-        await this.removeAllConfig(
-            stackName,
-            now.filter((key) => !(key in last.config)),
-        );
-        await this.setAllConfigJson(stackName, JSON.stringify(last.config));
+        await this.#run(["config", "refresh", "--force", "--stack", stackName]);
         return this.getAllConfig(stackName);
     }
 
-    async getTag(_stackName: string, _key: string): Promise<string> {
-        throw new UnsupportedError("getTag", TAGS);
+    /** The value of a tag. */
+    async getTag(stackName: string, key: string): Promise<string> {
+        return (await this.#run(["stack", "tag", "get", key, "--stack", stackName])).stdout.trim();
     }
 
-    async setTag(_stackName: string, _key: string, _value: string): Promise<void> {
-        throw new UnsupportedError("setTag", TAGS);
+    async setTag(stackName: string, key: string, value: string): Promise<void> {
+        await this.#run(["stack", "tag", "set", key, value, "--stack", stackName]);
     }
 
-    async removeTag(_stackName: string, _key: string): Promise<void> {
-        throw new UnsupportedError("removeTag", TAGS);
+    async removeTag(stackName: string, key: string): Promise<void> {
+        await this.#run(["stack", "tag", "rm", key, "--stack", stackName]);
     }
 
-    async listTags(_stackName: string): Promise<TagMap> {
-        throw new UnsupportedError("listTags", TAGS);
+    async listTags(stackName: string): Promise<TagMap> {
+        return this.#json(["stack", "tag", "ls", "--json", "--stack", stackName]);
     }
 
     /** The name under which others see what is done. */

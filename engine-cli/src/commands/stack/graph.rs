@@ -36,6 +36,7 @@ fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
         .map(|(number, resource)| (&resource.urn, number))
         .collect();
     let mut dot = vec!["strict digraph {".to_owned()];
+    dot.extend(arguments.dot_fragment.as_ref().map(|fragment| format!("    {fragment}")));
     for resource in snapshot.resources.iter().filter(|resource| !resource.delete) {
         if let Some(number) = numbers.get(&resource.urn) {
             let label = if arguments.short_node_name { resource.urn.name() } else { resource.urn.as_str() };

@@ -9,17 +9,21 @@ mod rekey;
 mod remove;
 mod rename;
 mod show;
+mod tags;
 mod transfer;
 mod unresolved_creates;
+mod versions;
 
 use std::time::Duration;
 
 use maloko_core::error::Error;
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::state::{Crypter, Holder, Snapshot, StackName, create_stack};
+use maloko_core::state::{Crypter, Holder, ORGANIZATION, Snapshot, StackName, create_stack};
 use serde_json::json;
 
+use super::config::copy;
+use super::elsewhere::refuse;
 use super::{pretty, table, text};
 
 use crate::arguments::{StackArguments, StackCommand, StackHistoryCommand, StackInit, StackList, StackSelect};
@@ -35,11 +39,15 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Runs `stack`.
 pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<()> {
-    let Some(command) = &arguments.command else { return show::stack(context, &arguments).await };
+    let Some(command) = &arguments.command else { return show::stack(context, &arguments.show).await };
     match command {
+        StackCommand::Get(arguments) => show::stack(context, arguments).await,
         StackCommand::Init(arguments) => init(context, arguments).await,
         StackCommand::Ls(arguments) => list(context, arguments).await,
         StackCommand::Select(arguments) => select(context, arguments).await,
+        StackCommand::Unselect => Workplace::open(context)?.select(None),
+        StackCommand::Tag { command } => tags::run(context, command).await,
+        StackCommand::Elsewhere(command) => Err(refuse("stack ", command.reason())),
         StackCommand::Rm(arguments) => remove::run(context, arguments).await,
         StackCommand::Output(arguments) => show::output(context, arguments).await,
         StackCommand::Export(arguments) => transfer::export(context, arguments).await,
@@ -75,7 +83,20 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
         }
     };
     let stack = workplace.parse_own_stack(&name)?;
+    let copied = match &arguments.copy_config_from {
+        Some(from) => {
+            let from = workplace.parse_own_stack(from)?;
+            workplace.require(&from).await?;
+            let settings = workplace.settings(&from)?;
+            Some((from, settings))
+        }
+        None => None,
+    };
     create(&workplace, &stack, !arguments.no_select).await?;
+    if let Some((from, settings)) = copied {
+        let values = copy::all(&settings);
+        copy::into(&workplace, (&from, settings), &stack, values).await?;
+    }
     context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
     Ok(())
 }
@@ -146,7 +167,20 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
     let workplace = Workplace::open(context)?;
     let selected = workplace.selected().unwrap_or_default();
     let mut stacks = workplace.backend.list().await?;
-    stacks.retain(|stack| arguments.all || stack.project() == workplace.project.name);
+    let project = arguments.project.as_deref().unwrap_or(&workplace.project.name);
+    stacks.retain(|stack| arguments.all || stack.project() == project);
+    if arguments.organization.as_ref().is_some_and(|name| name != ORGANIZATION) {
+        stacks.clear();
+    }
+    if let Some(tag) = &arguments.tag {
+        let mut tagged = Vec::new();
+        for stack in stacks {
+            if tags::has(&tags::read(&workplace, &stack).await?, tag) {
+                tagged.push(stack);
+            }
+        }
+        stacks = tagged;
+    }
     let mut rows = Vec::new();
     for stack in &stacks {
         // One stack that cannot be read must not hide the others.

@@ -142,6 +142,9 @@ impl Renaming<'_> {
         let options = self.workplace.session_options(crypter.clone(), COMMAND, true);
         let former = self.former().await?;
         let lease = create_successor(&**backend, self.old, self.new, checkpoint, &former, &options).await?;
+        if let Some(tags) = backend.tags(self.old).await? {
+            lease.write_tags(&tags).await?;
+        }
         self.move_settings()?;
         lease.remove_journal().await?;
         lease.release().await?;

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::{pretty, table, text};
 use super::unresolved_creates;
 use super::{in_json, last_update, resource_count};
-use crate::arguments::{StackArguments, StackOutput};
+use crate::arguments::{StackOutput, StackShow};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::plain;
@@ -36,7 +36,7 @@ fn outputs(snapshot: &Snapshot) -> Arc<PropertyMap> {
         .unwrap_or_default()
 }
 
-pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Result<()> {
+pub(super) async fn stack(context: &Context, arguments: &StackShow) -> Result<()> {
     let workplace = Workplace::open(context)?;
     let stack = workplace.any_stack_name(None).await?;
     if arguments.show_name {
@@ -130,7 +130,7 @@ fn waiting_json(snapshot: &Snapshot) -> serde_json::Value {
 }
 
 /// The resources, each indented below its parent.
-fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> Vec<String> {
+fn tree(snapshot: &Snapshot, arguments: &StackShow) -> Vec<String> {
     let known: BTreeSet<&Urn> = snapshot.resources.iter().map(|resource| &resource.urn).collect();
     let mut children: BTreeMap<Option<&Urn>, Vec<&ResourceState>> = BTreeMap::new();
     for resource in &snapshot.resources {

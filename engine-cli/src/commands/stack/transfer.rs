@@ -7,7 +7,7 @@ use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment, integrity};
 
-use super::for_pulumi;
+use super::{for_pulumi, versions};
 use crate::arguments::{StackExport, StackImport};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -20,7 +20,10 @@ pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result
     let workplace = Workplace::open(context)?;
     let stack = workplace.any_stack_name(None).await?;
     // A state that is not sound is exported too: that is how it is mended by hand.
-    let mut snapshot = workplace.unchecked_read(&stack).await?;
+    let mut snapshot = match arguments.version {
+        Some(version) => versions::state_of(&workplace, &stack, version).await?,
+        None => workplace.unchecked_read(&stack).await?,
+    };
     let mut missing = Vec::new();
     if arguments.for_pulumi {
         match for_pulumi::prepare(&workplace, &stack, &mut snapshot).await? {

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod edit;
+mod get;
 mod moving;
 mod relocate;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use maloko_core::message::Command;
 use maloko_core::state::{Snapshot, integrity};
 
 use crate::arguments::{StateCommand, StateDelete, StateFlag, StateRename};
+use crate::commands::elsewhere::refuse;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::plain::count;
@@ -27,6 +29,7 @@ pub(crate) use edit::Flag;
 /// Runs `state`.
 pub(crate) async fn run(context: &Context, command: &StateCommand) -> Result<()> {
     match command {
+        StateCommand::Get(arguments) => get::run(context, arguments).await,
         StateCommand::Delete(arguments) => delete(context, arguments).await,
         StateCommand::Rename(arguments) => rename(context, arguments).await,
         StateCommand::Protect(arguments) => flag(context, arguments, Flag::Protect, true).await,
@@ -36,9 +39,20 @@ pub(crate) async fn run(context: &Context, command: &StateCommand) -> Result<()>
         StateCommand::Move(arguments) => moving::run(context, arguments).await,
         StateCommand::Restore(arguments) => restore::run(context, arguments).await,
         StateCommand::Edit => by_hand::run(context).await,
+        StateCommand::Upgrade { .. } => upgrade(context),
+        StateCommand::Elsewhere(command) => Err(refuse("state ", command.reason())),
         StateCommand::Repair { yes } => repair(context, *yes).await,
         StateCommand::Reseal { yes } => reseal(context, *yes).await,
     }
+}
+
+/// A store in an older layout is refused when it is opened, so there is nothing left to do.
+fn upgrade(context: &Context) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    context
+        .console
+        .line(&format!("The state in {} has the present layout; nothing to upgrade", workplace.backend.url()));
+    Ok(())
 }
 
 async fn reseal(context: &Context, yes: bool) -> Result<()> {

@@ -23,6 +23,7 @@ mod losses;
 mod recovery;
 mod seals;
 mod stacks;
+mod tags;
 
 use std::fmt;
 use std::sync::Arc;
@@ -92,7 +93,7 @@ use list;
 /// All cases.
 #[must_use]
 pub fn cases() -> Vec<Case> {
-    let groups: [&[Case]; 10] = [
+    let groups: [&[Case]; 11] = [
         stacks::CASES,
         bytes::CASES,
         journal::CASES,
@@ -103,6 +104,7 @@ pub fn cases() -> Vec<Case> {
         generations::CASES,
         seals::CASES,
         history::CASES,
+        tags::CASES,
     ];
     groups.concat()
 }

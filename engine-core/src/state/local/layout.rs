@@ -33,6 +33,8 @@ pub(super) struct StackFiles {
     pub(super) history: PathBuf,
     pub(super) checkpoint: PathBuf,
     pub(super) backup: PathBuf,
+    /// Pulumi's tags of the stack.
+    pub(super) tags: PathBuf,
     /// The directory of the lock files.
     pub(super) locks: PathBuf,
     /// Our own directory.
@@ -153,6 +155,7 @@ impl Layout {
             history: self.root.join("history").join(project).join(stack),
             checkpoint,
             backup: stacks.join(format!("{stack}.json.bak")),
+            tags: stacks.join(format!("{stack}.pulumi-tags")),
             locks: self.root.join("locks").join(ORGANIZATION).join(project).join(stack),
             lease: own.join("lease"),
             gate: own.join("gate"),
@@ -313,7 +316,7 @@ impl StackFiles {
     /// Removes what stands around a checkpoint; former ones stay.
     fn remove_rest(&self) -> Result<()> {
         files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("json.attrs"))?;
-        files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("pulumi-tags"))?;
+        files::remove_if_exists(&*self.disk, &self.tags)?;
         files::remove_if_exists(&*self.disk, &self.seal)?;
         files::remove_flat_dir(&*self.disk, &self.history)?;
         // At the end: it may say that the stack has become another one.

@@ -305,6 +305,10 @@ impl Lease for LocalLease {
         self.fenced(|_| files::write_atomically(self.disk(), &self.files.seal, seal)).await
     }
 
+    async fn write_tags(&self, tags: &[u8]) -> Result<()> {
+        self.fenced(|_| files::write_atomically(self.disk(), &self.files.tags, tags)).await
+    }
+
     async fn remove_journal(&self) -> Result<()> {
         self.fenced(|held| {
             held.journal = None;

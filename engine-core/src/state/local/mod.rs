@@ -3,6 +3,7 @@
 //! ```text
 //! .pulumi/meta.yaml                                           version: 1
 //! .pulumi/stacks/<project>/<stack>.json                       the checkpoint; .bak: the one before
+//! .pulumi/stacks/<project>/<stack>.pulumi-tags                   the stack's tags, as Pulumi keeps them
 //! .pulumi/history/<project>/<stack>/<stack>-<nanoseconds>.history.json, .checkpoint.json     past operations
 //! .pulumi/locks/organization/<project>/<stack>/<uuid>.json    locks that both tools respect
 //! .pulumi/maloko/<project>/<stack>/lease                      our lock of the operating system, and the epoch
@@ -31,7 +32,7 @@ use crate::error::{Error, Result};
 
 use super::backend::{Backend, Generation, Holder, Lease, StoredEntry, StoredStack};
 use super::name::StackName;
-use crate::environment::Environment;
+use crate::environment::{Environment, files};
 
 use layout::Layout;
 use lease::LocalLease;
@@ -158,6 +159,12 @@ impl Backend for LocalBackend {
 
     async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {
         history::hand_on(&self.layout.stack(from), &self.layout.stack(to))
+    }
+
+    async fn tags(&self, stack: &StackName) -> Result<Option<Vec<u8>>> {
+        let files = self.layout.stack(stack);
+        files.require()?;
+        files::read_if_exists(&*files.disk, &files.tags)
     }
 }
 

@@ -162,6 +162,9 @@ async fn fill(
     if let Some(seal) = &stored.seal {
         lease.write_seal(seal).await?;
     }
+    if let Some(tags) = source.tags(stack).await? {
+        lease.write_tags(&tags).await?;
+    }
     target.adopt_history(stack, history).await?;
     let arrived = lease.load().await?;
     if arrived.checkpoint != stored.checkpoint || arrived.seal != stored.seal {

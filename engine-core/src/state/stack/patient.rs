@@ -115,6 +115,10 @@ impl Backend for PatientBackend {
     async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {
         self.inner.move_history(from, to).await
     }
+
+    async fn tags(&self, stack: &StackName) -> Result<Option<Vec<u8>>> {
+        self.inner.tags(stack).await
+    }
 }
 
 #[cfg(test)]

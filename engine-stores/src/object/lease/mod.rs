@@ -314,6 +314,22 @@ impl Shared {
         }
     }
 
+    async fn write_tags(&self, content: &[u8]) -> Result<()> {
+        self.check().await?;
+        let (bucket, keys) = (self.bucket(), self.keys());
+        let version = bucket.version(&keys.tags).await?;
+        // As for the checkpoint.
+        self.right.renew().await?;
+        let written = match version {
+            Some(version) => bucket.put_if(&keys.tags, content.to_vec(), version).await?,
+            None => bucket.put_new(&keys.tags, content.to_vec()).await?,
+        };
+        match written {
+            Some(_) => Ok(()),
+            None => Err(self.right.lost_to(None).await),
+        }
+    }
+
     async fn remove_journal(&self) -> Result<()> {
         let mut files = self.files.lock().await;
         self.check().await?;
@@ -415,6 +431,10 @@ impl Lease for ObjectLease {
 
     async fn write_seal(&self, seal: &[u8]) -> Result<()> {
         self.shared.write_seal(seal).await
+    }
+
+    async fn write_tags(&self, tags: &[u8]) -> Result<()> {
+        self.shared.write_tags(tags).await
     }
 
     async fn remove_journal(&self) -> Result<()> {

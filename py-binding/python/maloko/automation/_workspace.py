@@ -219,18 +219,9 @@ class LocalWorkspace(official.LocalWorkspace):
     def refresh_config(self, stack_name: str) -> None:
         """Sets the configuration to that of the stack's last operation.
 
-        :raises UnsupportedError: when nothing was done to the stack so far
+        :raises CommandError: when nothing was done to the stack so far
         """
-        history = json.loads(
-            self._command(
-                ["stack", "history", "--json", "--show-secrets", "--page-size", "1", "--stack", stack_name]
-            ).stdout
-        )
-        if not history:
-            raise UnsupportedError(f"refresh_config: nothing was done to the stack '{stack_name}' so far")
-        last = history[0]["config"]
-        self.remove_all_config(stack_name, [key for key in self.get_all_config(stack_name) if key not in last])
-        self.set_all_config_json(stack_name, json.dumps(last))
+        self._command(["config", "refresh", "--force", "--stack", stack_name])
 
     # Packages and plugins.
 
@@ -269,22 +260,6 @@ class LocalWorkspace(official.LocalWorkspace):
     def remove_environment(self, stack_name: str, environment_name: str) -> None:
         """:raises UnsupportedError: environments are Pulumi Cloud's"""
         _refuse("remove_environment", "environments (ESC) are a service of Pulumi Cloud")
-
-    def get_tag(self, stack_name: str, key: str) -> str:
-        """:raises UnsupportedError: tags are Pulumi Cloud's"""
-        _refuse_tags("get_tag")
-
-    def set_tag(self, stack_name: str, key: str, value: str) -> None:
-        """:raises UnsupportedError: tags are Pulumi Cloud's"""
-        _refuse_tags("set_tag")
-
-    def remove_tag(self, stack_name: str, key: str) -> None:
-        """:raises UnsupportedError: tags are Pulumi Cloud's"""
-        _refuse_tags("remove_tag")
-
-    def list_tags(self, stack_name: str) -> dict[str, str]:
-        """:raises UnsupportedError: tags are Pulumi Cloud's"""
-        _refuse_tags("list_tags")
 
     def org_get_default(self) -> str:
         """:raises UnsupportedError: organizations are Pulumi Cloud's"""
@@ -392,7 +367,3 @@ def _leaves(path: str, value: Any) -> list[tuple[str, str]]:
 
 def _refuse(method: str, why: str) -> NoReturn:
     raise UnsupportedError(f"{method}: {why}")
-
-
-def _refuse_tags(method: str) -> NoReturn:
-    _refuse(method, "tags of stacks are kept by Pulumi Cloud only; no backend of maloko has them")

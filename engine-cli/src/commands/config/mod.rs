@@ -1,11 +1,15 @@
 //! `config`: show and edit a stack's configuration.
 
+pub(super) mod copy;
+mod from_history;
+
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::state::{Crypter, StackName};
 
+use super::elsewhere::refuse;
 use super::{pretty, table, text};
-use crate::arguments::{ConfigArguments, ConfigCommand, ConfigGet, ConfigSet, ConfigSetAll};
+use crate::arguments::{ConfigArguments, ConfigCommand, ConfigGet, ConfigSet, ConfigSetAll, ScalarType};
 use crate::config_key;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -19,10 +23,15 @@ use crate::workplace::Workplace;
 pub(crate) async fn run(context: &Context, arguments: ConfigArguments) -> Result<()> {
     let json = arguments.json();
     let _turn = match &arguments.command {
-        Some(ConfigCommand::Set(_) | ConfigCommand::SetAll(_) | ConfigCommand::Rm(_) | ConfigCommand::RmAll(_)) => {
-            turn::take(&context.project()?).await
-        }
-        None | Some(ConfigCommand::Ls { .. } | ConfigCommand::Get(_)) => None,
+        Some(
+            ConfigCommand::Set(_)
+            | ConfigCommand::SetAll(_)
+            | ConfigCommand::Rm(_)
+            | ConfigCommand::RmAll(_)
+            | ConfigCommand::Copy(_)
+            | ConfigCommand::Refresh { .. },
+        ) => turn::take(&context.project()?).await,
+        None | Some(ConfigCommand::Ls { .. } | ConfigCommand::Get(_) | ConfigCommand::Elsewhere(_)) => None,
     };
     match &arguments.command {
         None => list(context, json, arguments.show_secrets).await,
@@ -33,6 +42,9 @@ pub(crate) async fn run(context: &Context, arguments: ConfigArguments) -> Result
         Some(ConfigCommand::Set(arguments)) => set(context, arguments).await,
         Some(ConfigCommand::SetAll(arguments)) => set_all(context, arguments).await,
         Some(ConfigCommand::Rm(arguments)) => remove(context, &[&arguments.key], arguments.path, true).await,
+        Some(ConfigCommand::Copy(arguments)) => copy::run(context, arguments).await,
+        Some(ConfigCommand::Refresh { force }) => from_history::run(context, *force).await,
+        Some(ConfigCommand::Elsewhere(command)) => Err(refuse("config ", command.reason())),
         Some(ConfigCommand::RmAll(arguments)) => remove(context, &arguments.keys, arguments.path, false).await,
     }
 }
@@ -146,7 +158,8 @@ async fn set(context: &Context, arguments: &ConfigSet) -> Result<()> {
                 arguments.key
             )));
         }
-        value::from_text(&given, arguments.kind, !path.is_empty()).map_err(Failure::configuration)?
+        let kind = if arguments.raw { Some(ScalarType::String) } else { arguments.kind };
+        value::from_text(&given, kind, !path.is_empty()).map_err(Failure::configuration)?
     };
     settings.set(&key, &path, new)?;
     workplace.save_settings(&settings)
@@ -154,6 +167,9 @@ async fn set(context: &Context, arguments: &ConfigSet) -> Result<()> {
 
 fn ask_for_value(context: &Context, arguments: &ConfigSet) -> Result<String> {
     if let Some(text) = prompt::piped_text(&context.console)? {
+        if arguments.raw {
+            return Ok(text);
+        }
         let text = text.strip_suffix('\n').unwrap_or(&text);
         return Ok(text.strip_suffix('\r').unwrap_or(text).to_owned());
     }
