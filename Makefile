@@ -22,6 +22,7 @@
 #   make mutants  small bugs in the core's pure decisions, one at a time, each of which a unit test has to notice (MUTANTS=FILES, SHARD=0/12)
 #   make automation-table   docs/reference/automation-table.md, from what came of each method of the official Automation API
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
+#   make try-languages   programs in YAML and Go with their real host and SDK, built from Go modules
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
 #
 # Stamps in .build/ keep a target from being made twice; `make clean` removes what this file made, save Rust's target/.
@@ -58,7 +59,7 @@ MALOKO_PY := $(CURDIR)/$(VENV)/bin/maloko
 MALOKO_JS := $(CURDIR)/node-tests/node_modules/.bin/maloko
 
 # What the binaries are made from.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-plugins engine-rpc engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs" -not -name ".*")
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-isolated engine-plugins engine-rpc engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs" -not -name ".*")
 PY_SOURCES := $(shell find py-binding -type f -not -path '*/__pycache__/*' -not -path '*/target/*' -not -name '*.so')
 NODE_SOURCES := $(shell find node-binding -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/target/*' -not -name '*.node' -not -name '*.tgz')
 
@@ -232,7 +233,7 @@ LANES ?= 2
 test: export LANES := $(LANES)
 test: | $(STAMPS)/tools-checked
 	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 $(foreach lane,NODE PYTHON USE RUST,--lane $(LANE_$(lane)))
-	@echo "make test: every suite passed"
+	@echo "make test: every suite passed; it leaves out hosts of real languages, such as YAML (make try-languages)"
 
 # What a commit would change, against BASE.
 BASE ?= HEAD
@@ -261,7 +262,7 @@ TESTED = $(foreach crate,core stores cli model test-support,--features maloko-$(
 	--features maloko-core/cheap-keys
 # The soaks give these.
 CARGO_OPTIONS =
-CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model plugins rpc telemetry test-support,-p maloko-$(crate)) $(TESTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core isolated stores cli kit model plugins rpc telemetry test-support,-p maloko-$(crate)) $(TESTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # More tests at a time than there are cores: many wait for servers, locks and processes.
@@ -422,7 +423,11 @@ automation-table check-automation-table: $(STAMPS)/python $(STAMPS)/node
 REAL_PLUGINS ?= $(CURDIR)/$(STAMPS)/real
 REAL_SDKS := random@4.21.2 command@1.2.1 tls@5.6.1
 real-plugins: $(STAMPS)/venv
-	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command hosts pulumi
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command hosts pulumi yaml go-program
+# Programs in YAML and Go with their real host and SDK. `make test` leaves them out: their build takes ten minutes.
+try-languages: $(STAMPS)/python
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) yaml go-program
+	$(IN_VENV) conformance/plugins/languages.py $(REAL_PLUGINS) --cli $(MALOKO_PY)
 try-real-plugins-python: real-plugins $(STAMPS)/python $(STAMPS)/node-tests-modules
 	$(VENV)/bin/uv pip install --quiet --target $(STAMPS)/real-python --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
 	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV) conformance/plugins/run.py check $(ON_python) --node-modules node-tests/node_modules 01-mixed
@@ -575,13 +580,14 @@ verify-python: $(STAMPS)/examples-python
 	cd examples/plugins/vault && $(MYPY_EXAMPLE) __main__.py
 
 # Every test that the tables of docs/rules name is there, each test has its twin in the other language, no duty of a crate depends on
-# itself by way of others, and names are those of the glossary.
+# itself by way of others, names are those of the glossary, and both testing kits have the same members.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
 	$(PYTHON) .ci/folders.py
 	$(PYTHON) docs/rules/check.py
 	$(PYTHON) .ci/twins.py
 	$(PYTHON) .ci/names.py
+	$(PYTHON) .ci/kits.py
 
 # Links lead somewhere; no word that the glossary replaces, no sentence that has to be read twice.
 TEXTLINT := node_modules/.bin/textlint --config $(CURDIR)/.ci/prose/textlintrc.js

@@ -40,7 +40,7 @@ ROOMS = {
 BEFORE = {
     "engine-cli": 31,
     "engine-core": 26,
-    "engine-kit": 27,
+    "engine-kit": 26,
     "engine-model": 15,
     "engine-plugins": 9,
     "engine-stores": 13,

@@ -17,6 +17,7 @@ export type Message =
     | { kind: 'reExecute'; call: number; request: string }
     | { kind: 'resourceClasses'; call: number }
     | { kind: 'stopped'; engine: number }
+    | { kind: 'leaveSignals' }
     | { kind: 'exit'; code: number }
     | { kind: 'finished'; operation: number; report: string }
     | { kind: 'written'; operation: number; stream: 'out' | 'err'; bytes: Buffer }
@@ -68,8 +69,11 @@ export declare class Bridge {
     noteUsedKey(engine: number, urn: string): void
     /** Stops an engine gracefully. */
     cancel(engine: number): void
-    /** Runs the command line with these arguments; its end comes as a message with the exit code. */
-    cliMain(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string, installedFrom: string): void
+    /**
+    * Runs the command line with these arguments; its end comes as a message with the exit code. `started_with` is what comes
+    * after the executable and before the arguments to start it again.
+    */
+    cliMain(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string, installedFrom: string, startedWith: Array<string>): void
     /** The package ends the process from here on. */
     leave(): void
     /**
@@ -107,20 +111,32 @@ export declare class TestStack {
     static open(directory: string, project: string, stack: string): TestStack
     /** Lets its clock advance by so many seconds. Throws for what is no span of time. */
     advance(seconds: number): void
-    /** The resources of its state as JSON: `{ rows, unresolved_creates }`, with secrets in plain text. */
+    /** The seconds that have passed on its clock. */
+    get elapsed(): number
+    /**
+    * What is in its state as JSON, with secrets in plain text: `{ resources, unresolvedCreates }`, where an unresolved create
+    * is `{ urn, reason }`.
+    */
     resources(): string
+    /** What a resource was in the course of the test as JSON: `{ ids, actions, outputs }`. */
+    history(name: string): string
     /** The state as Pulumi's deployment (JSON), with secrets in plain text. */
     export(): string
     /** Replaces the state by an exported one; `place` names it in errors. */
     restore(deployment: string, place: string): void
-    /** The creates whose outcome is unknown, as JSON: `[{ urn, key, text }]`. */
-    unresolvedCreates(): string
-    /** Forgets the creates of these resources: it is known what became of their objects. */
-    forgetCreates(urns: Array<string>): void
-    /** Another stack with what these resources need, and without the resources themselves. */
-    without(urns: Array<string>): TestStack
+    /** Begins a task (JSON, `engine-kit/src/task`). Throws for one that cannot be read. */
+    task(task: string): StackTask
     /** What lies in the store now. */
     stored(): Stored
+}
+
+/** What a test has its stack do in several operations: it says what the kit is to run, and takes the answers. */
+export declare class StackTask {
+    /**
+    * What is to be done next (JSON, `maloko_kit::TaskRequest`), after the answer to what was to be done before; at first, that
+    * is `null`. Throws for an answer that is none, and for a state that cannot be read or written.
+    */
+    next(answer: string): string
 }
 
 /**

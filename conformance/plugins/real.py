@@ -3,10 +3,12 @@
 
     real.py FOLDER [NAME ...]      into FOLDER; without names all of them
 
-NAME is pulumi, hosts, random, tls, command, kubernetes or terraform-provider. It needs Go, and Go's module proxy.
+NAME is pulumi, hosts, random, tls, command, kubernetes, terraform-provider, yaml or go-program. It needs Go, and Go's
+module proxy.
 Versions are pinned below, and Go compares each module with its checksum database. What modules lack is here: tables of
 names for bridged packages (real/random, real/tls), `command` with the official framework (real/command), and what
-starts programs for `pulumi` (real/hosts.py), whose language hosts are no modules.
+starts programs for `pulumi` (real/hosts.py), whose language hosts are no modules. The language host of YAML is one;
+`go-program` is a program in Go (real/go-program) with the official SDK.
 """
 
 import argparse
@@ -22,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 PULUMI = "v3.274.1"
 BRIDGE = "v3.120.0"  # built with pulumi v3.218.0
 FRAMEWORK = "v1.5.0"
+YAML = "v1.25.0"  # pins pulumi v3.206.0, and does not compile with later ones
 KUBERNETES = "v4.0.0-20260115033456-f47bc2d6f199"
 MODULES = "github.com/pulumi"
 # The versions that SDKs of PyPI and npm ask for. A plugin of another version would be told of with a warning.
@@ -136,6 +139,18 @@ class Builder:
         variable = f"{MODULES}/pulumi/sdk/v3/go/common/version.Version"
         self.build(folder, f"{MODULES}/pulumi/pkg/v3/cmd/pulumi", variable, PULUMI.removeprefix("v"))
 
+    def yaml(self):
+        path = f"{MODULES}/pulumi-yaml"
+        folder = self.begin("yaml", path, YAML)
+        stamp = f"-s -w -X {path}/pkg/version.Version={YAML}"
+        output = self.folder / "pulumi-language-yaml"
+        self.go("build", "-ldflags", stamp, "-o", str(output), f"{path}/cmd/pulumi-language-yaml", cwd=folder)
+
+    def go_program(self):
+        folder = self.begin("go-program", f"{MODULES}/pulumi/sdk/v3", PULUMI)
+        shutil.copy(HERE / "real/go-program/main.go", folder)
+        self.go("build", "-ldflags", "-s -w", "-o", str(self.folder / "go-program"), ".", cwd=folder)
+
     def hosts(self):
         """What the real `pulumi` starts for programs and dynamic providers."""
         sdk = self.module(f"{MODULES}/pulumi/sdk/v3", PULUMI)
@@ -156,7 +171,7 @@ class Builder:
 
 
 def main():
-    names = ["random", "tls", "command", "kubernetes", "terraform-provider", "hosts", "pulumi"]
+    names = ["random", "tls", "command", "kubernetes", "terraform-provider", "hosts", "pulumi", "yaml", "go-program"]
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))

@@ -65,6 +65,7 @@ fn events(op: Op) -> Vec<Event> {
         maybe_corrupt: false,
         duration_seconds: 1.0,
         changes: [(op.name(), RESOURCES as u64)].into(),
+        policy_packs: Vec::new(),
     }));
     events.push(Event::End);
     events

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use maloko_core::message::Code;
 use maloko_core::provider::{HostError, ProviderHost};
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::{ProgramEnd, ProgramEngine};
 use serde::Deserialize;
 
 /// The language whose projects a command line serves.
@@ -123,6 +123,17 @@ pub struct ErrorText {
     pub traceback: String,
 }
 
+/// What starts the command line of this installation again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnCommand {
+    /// The interpreter.
+    pub program: PathBuf,
+    /// What comes before the arguments of the command line.
+    pub arguments: Vec<OsString>,
+    /// The folder to start it in; `None`: that of the command.
+    pub directory: Option<PathBuf>,
+}
+
 /// How the preview pass of a two-pass command ended.
 #[derive(Clone, Debug, Default)]
 pub struct PassResult {
@@ -148,14 +159,22 @@ pub trait LanguageHost: Send + Sync {
     /// with the same arguments and gives its exit code; `None` when the running one is right.
     async fn re_execute(&self, program: &ProgramSpec, arguments: &[OsString]) -> Option<i32>;
 
+    /// What starts this command line again, for a program that runs in a process of its own; `None` where nothing does.
+    fn own_command(&self) -> Option<OwnCommand> {
+        None
+    }
+
+    /// From now on the engine deals with signals, although no code of a program runs in this process.
+    fn leave_signals(&self) {}
+
     /// The live providers of this process.
     fn host(&self) -> Arc<dyn ProviderHost>;
 
     /// Runs the program once, to its end (or until the engine stops), against that engine.
-    async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd;
+    async fn run_program(&self, engine: Arc<dyn ProgramEngine>, program: ProgramSpec) -> ProgramEnd;
 
     /// Makes the providers of a program findable for an operation that does not run it (`--no-program`).
-    async fn attach(&self, _engine: Arc<Engine>, _program: ProgramSpec) {}
+    async fn attach(&self, _engine: Arc<dyn ProgramEngine>, _program: ProgramSpec) {}
 
     /// The classes of the dynamic resources that the program made in this process.
     async fn resource_classes(&self) -> Vec<ResourceClass> {

@@ -48,7 +48,8 @@ pub use operation::{plugin_under_test, plugins_for_tests};
 pub use page::{page_of_record, record_for_page};
 
 pub use language_host::{
-    ErrorText, Language, LanguageAbout, LanguageHost, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,
+    ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PackageUse, Parameter, PassResult, ProgramSpec,
+    ResourceClass,
 };
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
@@ -113,6 +114,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
         Command::Refresh(arguments) => return operation::perform(&context, arguments.into()).await,
         Command::Import(arguments) => return operation::perform(&context, (*arguments).into()).await,
         Command::Destroy(arguments) => return operation::perform(&context, arguments.into()).await,
+        Command::IsolatedProgram => operation::serve_program(&context).await?,
         Command::Watch(arguments) => watch::run(&context, &arguments).await?,
         Command::Stack(arguments) => commands::stack::run(&context, arguments).await?,
         Command::Config(arguments) => commands::config::run(&context, arguments).await?,
@@ -124,6 +126,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
             }
         }
         Command::Plugin { command } => commands::plugin::run(&context, &command).await?,
+        Command::Policy { command } => return commands::policy::run(&context, command).await,
         Command::Help { words } => commands::help::run(&context, &words)?,
         Command::New(arguments) => commands::new::run(context, &arguments).await?,
         Command::Check(arguments) => commands::check::run(&context, &arguments).await?,

@@ -14,7 +14,7 @@ use maloko_core::provider::{
     Answer, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
     ProviderReference,
 };
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::{ProgramEnd, ProgramEngine};
 
 use crate::arguments::{Arguments, parse};
 use crate::context::Context;
@@ -79,7 +79,7 @@ impl LanguageHost for NoLanguage {
         Arc::new(NoLanguage)
     }
 
-    async fn run_program(&self, _engine: Arc<Engine>, _program: ProgramSpec) -> ProgramEnd {
+    async fn run_program(&self, _engine: Arc<dyn ProgramEngine>, _program: ProgramSpec) -> ProgramEnd {
         ProgramEnd::default()
     }
 

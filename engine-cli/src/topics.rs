@@ -19,6 +19,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     ("looking-at-a-run", "pages of stacks and runs", include_str!("../topics/looking-at-a-run.md")),
     ("moving-from-pulumi", "moving a stack here and back", include_str!("../topics/moving-from-pulumi.md")),
     ("packages", "resources of packages beside dynamic ones", include_str!("../topics/packages.md")),
+    ("policies", "policy packs: rules for resources", include_str!("../topics/policies.md")),
     ("provider-laws", "laws and lifecycles of providers", include_str!("../topics/provider-laws.md")),
     ("state", "layout, journal, secrets, locks", include_str!("../topics/state.md")),
     ("testing", "testing with pytest, vitest and jest", include_str!("../topics/testing.md")),

@@ -5,7 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::message::Message;
+use crate::policy::{PackId, PolicyRemediation, PolicySummary, PolicyViolation};
 pub use crate::property_diff::{DetailedDiff, DiffKind, PropertyDiff};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
@@ -207,7 +210,7 @@ impl StepMetadata {
 }
 
 /// How loud a diagnostic is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// For developers of providers.
     Debug,
@@ -298,6 +301,8 @@ pub struct Summary {
     pub duration_seconds: f64,
     /// Counts of the logical steps by op name.
     pub changes: BTreeMap<&'static str, u64>,
+    /// The policy packs that looked at it.
+    pub policy_packs: Vec<Arc<PackId>>,
 }
 
 /// Something that happened.
@@ -320,6 +325,14 @@ pub enum Event {
     },
     /// A message.
     Diagnostic(Diagnostic),
+    /// A policy pack is ready.
+    PolicyLoad,
+    /// A resource, or the stack, violates a policy.
+    PolicyViolation(PolicyViolation),
+    /// A policy rewrote the inputs of a resource.
+    PolicyRemediation(PolicyRemediation),
+    /// A pack has answered.
+    PolicySummary(PolicySummary),
     /// The operation is over.
     Summary(Summary),
     /// Nothing follows.

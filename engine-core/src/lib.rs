@@ -27,6 +27,7 @@ pub mod message;
 pub mod operation;
 pub mod plan;
 pub mod plugin;
+pub mod policy;
 pub mod property_diff;
 pub mod property_path;
 pub mod provider;
@@ -40,7 +41,7 @@ pub mod urn;
 pub mod value;
 pub mod wire;
 
-pub use driver::{Engine, ProgramEnd, Report, Spared};
+pub use driver::{Engine, ProgramEnd, ProgramEngine, Report, Spared};
 pub use error::{Error, Result};
 pub use message::Message;
 pub use operation::{Operation, OperationKind};

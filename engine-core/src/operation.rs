@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::activity::Activities;
 use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
@@ -13,6 +15,7 @@ use crate::duration::parse_duration;
 use crate::message;
 use crate::message::{Command, Message};
 use crate::plugin::PluginsOfRun;
+use crate::policy::PoliciesOfRun;
 use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 use crate::update_plan::UpdatePlan;
@@ -20,7 +23,7 @@ use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 /// The verbs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OperationKind {
     /// Make the world as the program says (`preview` is an update with `dry_run`).
     Update,
@@ -144,6 +147,8 @@ pub struct Operation {
     pub stacks: OtherStacks,
     /// The plugins that serve resources of packages.
     pub plugins: PluginsOfRun,
+    /// `Update`: the policy packs that look at its resources.
+    pub policies: PoliciesOfRun,
     /// Who watches what takes time.
     pub activities: Activities,
     /// `Import`: what is to be taken over.
@@ -281,6 +286,7 @@ impl Operation {
             seed: new_seed(),
             stacks: OtherStacks::default(),
             plugins: PluginsOfRun::default(),
+            policies: PoliciesOfRun::default(),
             activities: Activities::default(),
             adoptions: Vec::new(),
             pending_creates: Vec::new(),

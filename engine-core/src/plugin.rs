@@ -160,10 +160,11 @@ pub enum PluginAnswer {
 }
 
 /// The methods of the resource monitor, which [`PluginClient::answer`] takes.
-pub const MONITOR_METHODS: [&str; 13] = [
+pub const MONITOR_METHODS: [&str; 14] = [
     "RegisterResource",
     "RegisterResourceOutputs",
     "ReadResource",
+    "ExistsResource",
     "Invoke",
     "Call",
     "RegisterStackTransform",

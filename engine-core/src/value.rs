@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::urn::Urn;
 
 mod marked;
@@ -48,7 +50,7 @@ pub const UNKNOWN_TEXTS: [&str; 7] = [
 pub const PROVIDER_KEY: &str = "__provider";
 
 /// One property value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// An explicit null.
     Null,
@@ -79,7 +81,7 @@ pub enum Value {
 }
 
 /// An output value as a program sends it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputValue {
     /// The value; `None` while it is unknown.
     pub value: Option<Value>,
@@ -90,7 +92,7 @@ pub struct OutputValue {
 }
 
 /// A reference to a resource.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResourceReference {
     /// Which resource.
     pub urn: Urn,
@@ -101,7 +103,7 @@ pub struct ResourceReference {
 }
 
 /// Where the content of an asset comes from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AssetSource {
     /// The text itself.
     Text(String),
@@ -114,7 +116,7 @@ pub enum AssetSource {
 }
 
 /// A file or text, equal to another one exactly when the hashes are equal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asset {
     /// Lowercase hex SHA-256 of the content.
     pub hash: String,
@@ -123,7 +125,7 @@ pub struct Asset {
 }
 
 /// Where the content of an archive comes from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ArchiveSource {
     /// Assets and archives by name.
     Assets(PropertyMap),
@@ -136,7 +138,7 @@ pub enum ArchiveSource {
 }
 
 /// A collection of assets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Archive {
     /// Lowercase hex SHA-256 (docs/rules 9.5).
     pub hash: String,

@@ -7,7 +7,7 @@ use maloko_core::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 use serde_json::Value as Json;
 
 /// What stands for a provider object in a state. No file of a test has it.
-const PROVIDER: &str = "__provider";
+pub(crate) const PROVIDER: &str = "__provider";
 
 /// The texts and long numbers inside the secrets of an exported state, but for what stands for provider objects.
 pub(crate) fn secret_texts(state: &Json) -> Vec<String> {

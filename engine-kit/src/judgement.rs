@@ -4,17 +4,18 @@
 //! fixtures and exceptions.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use crate::cloud::ledger;
-use crate::cloud::unresolved::{self, Asked, Unresolved};
+use crate::cloud::ledger::{self, Card};
 use crate::fault_points::Interruption;
 use crate::files;
 use crate::laws::{self, Subject};
 use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, Expected, Step};
+use crate::recorded;
 
 /// One question of a testing kit.
 #[derive(Debug, Deserialize)]
@@ -38,12 +39,21 @@ enum Question {
     },
     /// How a run can be interrupted: `{ "kinds", "mistake" }`, where the mistake is about those that are given.
     CrashKinds { given: Vec<String> },
-    /// What unresolved creates a teardown leaves: `{ "left", "forgotten", "text" }`.
-    Unresolved { creates: Vec<Unresolved>, calls: Vec<Asked>, settled: Vec<String>, command: String },
+    /// The place on disk of one stack of a test, made or found: `{ "directory", "state", "leftover" }`, or `{ "error" }`.
+    Ledger { root: PathBuf, card: Card, number: u64, runtime: String },
+    /// What runs have left on disk: `[{ "directory", "state", "card", "damaged" }]`, of which one of the last two is `null`.
+    Leftovers { root: PathBuf },
     /// A stack on disk that cannot be read, as text.
     LedgerUnreadable { test: String, directory: String, stack: String, error: String },
-    /// Damaged journals on disk, as a list of texts.
-    JournalsSetAside { journals: Vec<String> },
+    /// Writes an exported state to a file without its secrets; `known`: more texts that are secret. `null`, or `{ "error" }`; so
+    /// for all that follow about files.
+    SaveBaseline { file: PathBuf, deployment: String, secrets: BTreeMap<String, String>, known: Vec<String> },
+    /// The deployment of such a file, as text, with the secrets of today. `how`: what writes one.
+    Baseline { file: PathBuf, secrets: BTreeMap<String, String>, how: String },
+    /// The resources of a former release: `[{ "id", "inputs", "outputs" }]`.
+    FormerResources { given: Json, kind: Option<String> },
+    /// The inputs of resources of an exported stack, as a list.
+    ExportedInputs { file: PathBuf, of_type: Option<String>, names: Option<Vec<String>> },
     /// The laws, in order: `[{ "name", "title", "inputs", "share", "showsInputs", "shrinks" }]`.
     Laws,
     /// What a law lacks of a provider, as text, or `null`.
@@ -77,13 +87,24 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
             let kinds = Interruption::ALL.map(Interruption::name);
             json!({ "kinds": kinds, "mistake": Interruption::mistake(&given) })
         }
-        Question::Unresolved { creates, calls, settled, command } => {
-            json!(unresolved::left(creates, &calls, &settled, &command))
-        }
+        Question::Ledger { root, card, number, runtime } => match ledger::open(&root, &card, number, &runtime) {
+            Ok(ledger) => json!(ledger),
+            Err(error) => {
+                json!({ "error": format!("the stack of a test cannot be kept below {}: {error}", root.display()) })
+            }
+        },
+        Question::Leftovers { root } => json!(ledger::leftovers(&root)),
         Question::LedgerUnreadable { test, directory, stack, error } => {
             json!(ledger::unreadable(&test, &directory, &stack, &error))
         }
-        Question::JournalsSetAside { journals } => journals.iter().map(|journal| ledger::set_aside(journal)).collect(),
+        Question::SaveBaseline { file, deployment, secrets, known } => {
+            or_error(recorded::save(&file, &deployment, &secrets, known))
+        }
+        Question::Baseline { file, secrets, how } => or_error(recorded::restored(&file, &secrets, &how)),
+        Question::FormerResources { given, kind } => or_error(recorded::former_resources(given, kind.as_deref())),
+        Question::ExportedInputs { file, of_type, names } => {
+            or_error(recorded::inputs(&file, of_type.as_deref(), names.as_deref()))
+        }
         Question::Laws => json!(laws::LAWS),
         Question::Lifecycles { without } => lifecycle::drawn_from(&without),
         Question::Edit { edit } => json!(edit.taken()),
@@ -91,4 +112,9 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
         Question::LawLacks { law, subject } => json!(laws::law(&law).and_then(|law| law.lacks(&subject))),
     };
     Ok(answer.to_string())
+}
+
+/// The answer to a question that can be refused: the kit raises an error with this text.
+fn or_error(answer: Result<impl Serialize, String>) -> Json {
+    answer.map_or_else(|error| json!({ "error": error }), |answer| json!(answer))
 }

@@ -25,15 +25,16 @@ mod plan_tests;
 mod plugin_laws;
 mod plugin_lifecycle;
 mod plugins;
+mod recorded;
 mod report;
 mod run_request;
 mod stack;
 mod step_log;
 mod store;
 mod stubs;
+mod task;
 
 pub use clock::VirtualClock;
-pub use cloud::Unresolved;
 pub use fault_points::{Crash, Interruption, Point};
 pub use judgement::answer;
 pub use laws::{
@@ -54,3 +55,4 @@ pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
 pub use step_log::{PageRecorder, RecordForPage};
 pub use stubs::{COMPUTED_ID, Stub};
+pub use task::{StackTask, TaskEnd, TaskRequest};

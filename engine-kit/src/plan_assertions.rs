@@ -6,6 +6,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
+use crate::plan::Entry;
+
 /// What stands for a value that is not known before it is deployed.
 const UNKNOWN_SHOWN: &str = "[unknown]";
 /// A longer value is cut off in texts (characters).
@@ -151,7 +153,35 @@ pub(crate) fn text(steps: &[Step]) -> String {
     if lines.is_empty() { "nothing to do".to_owned() } else { lines.join("\n") }
 }
 
+impl From<&Entry> for Step {
+    fn from(entry: &Entry) -> Self {
+        let changes = entry.changes.iter().map(|(path, change)| {
+            let difference =
+                Difference { kind: change.kind.to_owned(), old: change.old.clone(), new: change.new.clone() };
+            (path.clone(), difference)
+        });
+        Self {
+            key: entry.key.clone(),
+            action: entry.action.to_owned(),
+            changes: changes.collect(),
+            replaces: entry.replaces.clone(),
+            delete_before_replace: entry.delete_before_replace,
+            failed: entry.failed,
+        }
+    }
+}
+
 impl Step {
+    /// How many properties differ.
+    pub(crate) fn count(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Leaves out the changes of other properties.
+    pub(crate) fn keep(&mut self, is_kept: impl Fn(&str) -> bool) {
+        self.changes.retain(|(path, _)| is_kept(path));
+    }
+
     fn text(&self) -> String {
         let mut text = format!("{} {}", self.action, self.key);
         if !self.replaces.is_empty() {
@@ -179,12 +209,12 @@ impl Step {
     }
 }
 
-fn indented(text: &str) -> String {
+pub(crate) fn indented(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
     lines.join("\n")
 }
 
-fn shown(value: Option<&Json>) -> String {
+pub(crate) fn shown(value: Option<&Json>) -> String {
     let Some(value) = value else { return "nothing".to_owned() };
     let text = match mark(value) {
         Some(mark) => mark.to_owned(),

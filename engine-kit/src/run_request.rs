@@ -117,6 +117,10 @@ pub struct RunRequest {
     pub verb: Verb,
     /// Only say what would be done.
     pub preview: bool,
+    /// Did the test not ask for this operation, but one of the kit's tasks? It is not part of the histories of resources.
+    pub aside: bool,
+    /// Is it done on the copy of the stack that a task has made?
+    pub copy: bool,
     /// Whose time counts.
     pub time: Time,
     /// Configuration by key; a key without a namespace is one of the project.

@@ -1,14 +1,15 @@
 //! A private stack in memory, and one operation on it.
 
+mod history;
+mod other_stacks;
+
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::FutureExt;
 use maloko_core::activity::Activities;
-use maloko_core::builtin::{OtherStack, OtherStacks, StackReader};
 use maloko_core::config_value::ConfigValue;
 use maloko_core::environment::{Clock, Environment, Identity};
 use maloko_core::error::{Error, Result};
@@ -22,7 +23,7 @@ use maloko_core::state::{
     StackName, create_stack, export_deployment, import_deployment, overwrite_stack, read_stack_with,
 };
 use maloko_core::value::Value;
-use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, PropertyMap, Urn};
+use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, Urn};
 use serde_json::{Value as Json, json};
 
 use crate::clock::VirtualClock;
@@ -37,6 +38,9 @@ use crate::report::{Report, Struck};
 use crate::run_request::{RunRequest, Time, Verb};
 use crate::step_log::{HostWording, PageRecorder, RecordForPage, Stage, StepLog, Watched};
 use crate::stubs::{StubbedObjects, Stubs};
+
+use history::Histories;
+use other_stacks::made_up;
 
 /// Provider operations at a time when the order does not say.
 const PARALLEL: usize = 16;
@@ -55,6 +59,9 @@ pub struct TestStack {
     points: Passed,
     matches: Matches,
     stubbed: StubbedObjects,
+    history: Arc<Mutex<Histories>>,
+    last: Arc<Mutex<Option<Arc<Report>>>>,
+    copy: Arc<Mutex<Option<Box<TestStack>>>>,
 }
 
 impl TestStack {
@@ -105,7 +112,46 @@ impl TestStack {
             points: Passed::default(),
             matches: Matches::default(),
             stubbed: StubbedObjects::default(),
+            history: Arc::default(),
+            last: Arc::default(),
+            copy: Arc::default(),
         }
+    }
+
+    /// What a resource was in the course of the test: `{ "ids", "actions", "outputs" }`, lists in order; empty for one that
+    /// never was.
+    #[must_use]
+    pub fn history(&self, name: &str) -> Json {
+        locked(&self.history).of(name)
+    }
+
+    /// The outcome of the last operation, on the stack or on its copy; `None` where it could not even begin.
+    pub(crate) fn last_report(&self, copy: bool) -> Option<Arc<Report>> {
+        let last = if copy { self.copy().ok()?.last } else { Arc::clone(&self.last) };
+        locked(&last).clone()
+    }
+
+    /// Has had this outcome of its last operation.
+    #[cfg(test)]
+    pub(crate) fn ended_with(&self, report: Option<Report>) {
+        *locked(&self.last) = report.map(Arc::new);
+    }
+
+    /// Makes the copy on which operations are done whose order says so: with what these resources need, and without the
+    /// resources themselves, or with another state.
+    pub(crate) async fn copy_aside(&self, without: &[String], restored: Option<(String, String)>) -> Result<()> {
+        let copy = self.without(without).await?;
+        if let Some((deployment, place)) = restored {
+            copy.import(deployment.as_bytes(), &place).await?;
+        }
+        *locked(&self.copy) = Some(Box::new(copy));
+        Ok(())
+    }
+
+    /// That copy.
+    pub(crate) fn copy(&self) -> Result<Self> {
+        let missing = || Error::Configuration("an operation is on a copy of the stack that was not made".into());
+        locked(&self.copy).as_deref().cloned().ok_or_else(missing)
     }
 
     /// The stack's clock.
@@ -166,7 +212,7 @@ impl TestStack {
     ///
     /// # Errors
     /// A state that cannot be read.
-    pub async fn without(&self, urns: &[String]) -> Result<Self> {
+    pub(crate) async fn without(&self, urns: &[String]) -> Result<Self> {
         let mut snapshot = self.snapshot().await?;
         let mut needed: Vec<Urn> = urns.iter().map(|urn| Urn::unchecked(urn)).collect();
         let mut next = 0;
@@ -191,9 +237,9 @@ impl TestStack {
         Ok(other)
     }
 
-    /// The resources by URN: `name`, `type`, `id`, `custom`, `parent`, `inputs`, `outputs`, the paths in `secret`, and
-    /// `delete` for what waits for its deletion. The stack itself and the engine's own providers are left out; so are
-    /// secrets' marks.
+    /// What is in the state: `{ "resources", "unresolvedCreates" }`. A resource has `urn`, `name`, `type`, `id`, `custom`,
+    /// `parent`, `inputs`, `outputs`, the paths in `secret`, `protect`, and `delete` for what waits for its deletion. The stack
+    /// itself and the engine's own providers are left out; so are secrets' marks. An unresolved create has `urn` and `reason`.
     ///
     /// # Errors
     /// A state that cannot be read.
@@ -206,9 +252,9 @@ impl TestStack {
         let resources: Vec<Json> = shown.map(|resource| shown_resource(resource)).collect();
         let unresolved_creates = snapshot.unresolved_creates.iter();
         let unresolved_creates: Vec<Json> = unresolved_creates
-            .map(|unresolved| json!({ "urn": unresolved.urn().as_str(), "doubt": unresolved.unknown_outcome.name() }))
+            .map(|unresolved| json!({ "urn": unresolved.urn().as_str(), "reason": unresolved.unknown_outcome.name() }))
             .collect();
-        Ok(json!({ "rows": resources, "suspects": unresolved_creates }))
+        Ok(json!({ "resources": resources, "unresolvedCreates": unresolved_creates }))
     }
 
     /// What lies in the store: the checkpoint, and the journal of a run that did not come to its end.
@@ -242,6 +288,11 @@ impl TestStack {
         plugins: Option<Arc<dyn PluginHost>>,
         record: Option<RecordForPage>,
     ) -> Result<Run> {
+        if order.copy {
+            let order = RunRequest { copy: false, ..order.clone() };
+            return Box::pin(self.copy()?.begin(&order, host, plugins, record)).await;
+        }
+        locked(&self.last).take();
         let fault_points = Arc::new(FaultPoints::new(
             self.points.clone(),
             order.crash.clone(),
@@ -288,7 +339,8 @@ impl TestStack {
         let started = self.clock.elapsed();
         let engine = Engine::start(operation, session, Arc::clone(&kit) as _, events);
         fault_points.bind(&engine);
-        Ok(Run { engine, host: kit, stubs, step_log, page, fault_points, stack: self.clone(), started })
+        let is_told = !order.preview && !order.aside && !order.unkept;
+        Ok(Run { engine, host: kit, stubs, step_log, page, fault_points, stack: self.clone(), started, is_told })
     }
 
     /// The configuration of an operation, by full key and in plain text.
@@ -340,10 +392,7 @@ impl TestStack {
             operation.seed[..8].copy_from_slice(&seed.to_le_bytes());
             operation.seed[8..].fill(0);
         }
-        let references = order.references.iter();
-        let outputs: BTreeMap<String, PropertyMap> =
-            references.map(|(name, outputs)| (name.clone(), json::read_map(outputs))).collect();
-        operation.stacks = OtherStacks::new(Arc::new(Others { outputs, project: project.to_owned() }));
+        operation.stacks = made_up(&order.references, project);
         operation
     }
 }
@@ -364,39 +413,6 @@ fn shown_resource(resource: &ResourceState) -> Json {
     })
 }
 
-/// The other stacks that a test has made up.
-struct Others {
-    outputs: BTreeMap<String, PropertyMap>,
-    project: String,
-}
-
-#[async_trait]
-impl StackReader for Others {
-    async fn read(&self, name: &str) -> Result<OtherStack> {
-        let wanted = StackName::parse(name, &self.project)?;
-        let is_it = |given: &String| StackName::parse(given, &self.project).is_ok_and(|given| given == wanted);
-        let Some((_, outputs)) = self.outputs.iter().find(|(given, _)| is_it(given)) else {
-            let known: Vec<&str> = self.outputs.keys().map(String::as_str).collect();
-            return Err(Error::Configuration(
-                format!(
-                    "the test gives no outputs of it (it gives those of: {}); name it in the stack's references",
-                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-                )
-                .into(),
-            ));
-        };
-        let kind = maloko_core::urn::STACK_TYPE;
-        let name = format!("{}-{}", wanted.project(), wanted.stack());
-        let resource = ResourceState {
-            urn: Urn::new(wanted.stack(), wanted.project(), "", kind, &name),
-            kind: kind.to_owned(),
-            outputs: Some(Arc::new(outputs.clone())),
-            ..ResourceState::default()
-        };
-        Ok(OtherStack { resources: vec![Arc::new(resource)] })
-    }
-}
-
 /// An operation that goes on.
 pub struct Run {
     engine: Arc<Engine>,
@@ -407,6 +423,12 @@ pub struct Run {
     fault_points: Arc<FaultPoints>,
     stack: TestStack,
     started: std::time::Duration,
+    /// Is it part of the histories of resources?
+    is_told: bool,
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Run {
@@ -420,7 +442,7 @@ impl Run {
     ///
     /// # Errors
     /// A state that could not be written is the report's; an error here is a defect of maloko.
-    pub async fn finish(&self, mut end: ProgramEnd) -> Result<Report> {
+    pub async fn finish(&self, mut end: ProgramEnd) -> Result<Arc<Report>> {
         if let Some(raised) = end.error.as_deref().and_then(|error| self.stubs.told_by(error)) {
             end.source = Some(raised);
         }
@@ -449,12 +471,16 @@ impl Run {
         let done = steps.iter().filter(|(stage, _)| *stage == Stage::Done);
         let root = steps.iter().rev().find(|(_, step)| step.urn.is_root_stack()).and_then(|(_, step)| step.new.clone());
         let outputs = root.map(|resource| resource.outputs_or_empty()).unwrap_or_default();
-        Ok(Report {
+        let plan = plan::entries(&steps, redactor);
+        if self.is_told {
+            locked(&self.stack.history).learn(&steps, &plan);
+        }
+        let report = Arc::new(Report {
             outcome: if crashed { "crashed" } else { outcome },
             error,
             source,
             preview,
-            plan: plan::entries(&steps, redactor),
+            plan,
             changes,
             steps: done.map(|(_, step)| (step.op.name(), step.urn.as_str().to_owned())).collect(),
             diagnostics: self.step_log.messages(),
@@ -465,6 +491,8 @@ impl Run {
             struck: struck.map(|(point, kind)| Struck { point, kind }),
             page: self.page.as_ref().and_then(|page| page.record()),
             seconds: self.stack.clock.elapsed().saturating_sub(self.started).as_secs_f64(),
-        })
+        });
+        *locked(&self.stack.last) = Some(Arc::clone(&report));
+        Ok(report)
     }
 }

@@ -1,4 +1,4 @@
-//! Provider plugins: finding their programs, starting them, calling them over gRPC, and the service that they call back.
+//! Provider plugins, language hosts and policy packs: finding their programs, starting them, calling them over gRPC, and the service that they call back.
 //!
 //! [`Plugins`] is the [`maloko_core::plugin::PluginHost`] of one run. It starts nothing, not even a thread, before a run
 //! needs its first plugin.
@@ -12,8 +12,10 @@ mod failures;
 mod functions;
 mod host;
 mod install;
+mod json_values;
 pub mod languages;
 mod locate;
+pub mod policies;
 mod programs;
 mod provider;
 mod resource_calls;

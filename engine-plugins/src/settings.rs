@@ -8,6 +8,10 @@ use std::time::Duration;
 const USUAL_START_SECONDS: u64 = 30;
 /// The variable of the environment that says so.
 const START_SECONDS: &str = "MALOKO_PLUGIN_START_SECONDS";
+/// How many seconds a policy pack may take for one answer, unless [`POLICY_SECONDS`] says otherwise.
+const USUAL_POLICY_SECONDS: u64 = 300;
+/// The variable of the environment that says so.
+const POLICY_SECONDS: &str = "MALOKO_POLICY_SECONDS";
 
 /// See the module's text.
 #[derive(Clone)]
@@ -49,13 +53,14 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
     VARIABLES.into_iter().chain(maloko_rpc::PROXY_VARIABLES)
 }
 
-const VARIABLES: [&str; 14] = [
+const VARIABLES: [&str; 15] = [
     "CI_SERVER_URL",
     "GITHUB_API_URL",
     "GITHUB_TOKEN",
     "GITLAB_TOKEN",
     "HOME",
     START_SECONDS,
+    POLICY_SECONDS,
     "PATH",
     "PULUMI_DEBUG_LANGUAGES",
     "PULUMI_DEBUG_PROVIDERS",
@@ -79,11 +84,21 @@ impl PluginSettings {
 
     /// How long a plugin may take until it has told its port. The error says what is wrong with the variable.
     pub(crate) fn start_limit(&self) -> Result<Duration, String> {
-        let Some(text) = self.variable(START_SECONDS) else { return Ok(Duration::from_secs(USUAL_START_SECONDS)) };
+        self.seconds(START_SECONDS, USUAL_START_SECONDS)
+    }
+
+    /// How long a policy pack may take for one answer. The error says what is wrong with the variable.
+    pub(crate) fn policy_limit(&self) -> Result<Duration, String> {
+        self.seconds(POLICY_SECONDS, USUAL_POLICY_SECONDS)
+    }
+
+    /// A variable of the environment that is a number of seconds, or else the usual one. The error says what is wrong with it.
+    fn seconds(&self, variable: &str, usual: u64) -> Result<Duration, String> {
+        let Some(text) = self.variable(variable) else { return Ok(Duration::from_secs(usual)) };
         let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
         seconds
             .map(Duration::from_secs)
-            .ok_or_else(|| format!("{START_SECONDS} is '{text}'; it must be a whole number of seconds, at least 1"))
+            .ok_or_else(|| format!("{variable} is '{text}'; it must be a whole number of seconds, at least 1"))
     }
 
     /// What a child's environment has so that it reaches this machine without a proxy.

@@ -115,6 +115,30 @@ impl Child {
         Ok(child)
     }
 
+    /// Starts a process whose standard input is `connection`; `listener` hears all that it prints.
+    pub fn connected(
+        command: &ChildCommand,
+        connection: Stdio,
+        orphans: &Arc<Mutex<OrphanWatch>>,
+        listener: Listener,
+    ) -> Result<Self, String> {
+        let (child, stdout) = Self::spawn(command, connection, orphans, Some(listener))?;
+        if let Some(stdout) = stdout {
+            child.read(BufReader::new(stdout), Stream::Out);
+        }
+        Ok(child)
+    }
+
+    /// The number of its process, which is that of its group, too.
+    pub fn number(&self) -> u32 {
+        self.group
+    }
+
+    /// Ends it, and what it started, at once.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
     fn spawn(
         command: &ChildCommand,
         stdin: Stdio,

@@ -64,6 +64,8 @@ pub enum Message {
     ResourceClasses { call: u32 },
     /// An engine cannot go on.
     Stopped { engine: f64 },
+    /// From now on the engine deals with signals.
+    LeaveSignals,
     /// The command line is done.
     Exit { code: i32 },
     /// An operation or invocation of the library is over, with its report (JSON).

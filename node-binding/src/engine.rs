@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use maloko_cli::LanguageAbout;
+use maloko_cli::{LanguageAbout, OwnCommand};
 use maloko_core::autonaming::Autonaming;
 use maloko_core::driver::Notice;
 use maloko_core::event::Severity;
@@ -200,7 +200,7 @@ impl Bridge {
     pub fn note_undeclared(&self, engine: f64, urn: String, class_name: String, outputs: Vec<String>) {
         if let Some(engine) = self.thread.engines.get(whole(engine)) {
             let how = "pass it to super() as undefined";
-            engine.note(Notice::Undeclared { urn: Urn::unchecked(&urn), class: class_name, outputs, how });
+            engine.note(Notice::Undeclared { urn: Urn::unchecked(&urn), class: class_name, outputs, how: how.into() });
         }
     }
 
@@ -228,7 +228,9 @@ impl Bridge {
         }
     }
 
-    /// Runs the command line with these arguments; its end comes as a message with the exit code.
+    /// Runs the command line with these arguments; its end comes as a message with the exit code. `started_with` is what comes
+    /// after the executable and before the arguments to start it again.
+    #[expect(clippy::too_many_arguments, reason = "one call from JavaScript, at its beginning")]
     #[napi]
     pub fn cli_main(
         &self,
@@ -238,10 +240,16 @@ impl Bridge {
         executable: String,
         sdk_version: String,
         installed_from: String,
+        started_with: Vec<String>,
     ) -> napi::Result<()> {
+        let own_command = OwnCommand {
+            program: executable.clone().into(),
+            arguments: started_with.into_iter().map(OsString::from).collect(),
+            directory: None,
+        };
         let about =
             LanguageAbout { language_version, executable, sdk_version, installed_from, ..LanguageAbout::default() };
-        let language_host = Arc::new(NodeLanguageHost::new(Arc::clone(&self.thread), about, 0));
+        let language_host = Arc::new(NodeLanguageHost::new(Arc::clone(&self.thread), about, 0).started_by(own_command));
         let ending = Ending::guard(env, &self.thread.crossing)?;
         spawn(async move {
             let arguments = arguments.into_iter().map(OsString::from).collect();

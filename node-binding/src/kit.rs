@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use maloko_core::ProgramEngine;
 use maloko_core::Result;
 use maloko_core::error::Error;
-use maloko_kit::{RecordForPage, Report, RunRequest};
+use maloko_kit::{RecordForPage, RunRequest};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 use serde_json::{Value, json};
@@ -61,11 +62,26 @@ impl TestStack {
         Ok(())
     }
 
-    /// The resources of its state as JSON: `{ rows, unresolved_creates }`, with secrets in plain text.
+    /// The seconds that have passed on its clock.
+    #[napi(getter)]
+    #[must_use]
+    pub fn elapsed(&self) -> f64 {
+        maloko_core::environment::Clock::elapsed(self.inner.clock()).as_secs_f64()
+    }
+
+    /// What is in its state as JSON, with secrets in plain text: `{ resources, unresolvedCreates }`, where an unresolved create
+    /// is `{ urn, reason }`.
     #[napi]
     pub fn resources(&self) -> napi::Result<String> {
         let resources = runtime()?.block_on(self.inner.resources()).map_err(|error| reason(&error))?;
         Ok(resources.to_string())
+    }
+
+    /// What a resource was in the course of the test as JSON: `{ ids, actions, outputs }`.
+    #[napi]
+    #[must_use]
+    pub fn history(&self, name: String) -> String {
+        self.inner.history(&name).to_string()
     }
 
     /// The state as Pulumi's deployment (JSON), with secrets in plain text.
@@ -80,24 +96,11 @@ impl TestStack {
         runtime()?.block_on(self.inner.import(deployment.as_bytes(), &place)).map_err(|error| reason(&error))
     }
 
-    /// The creates whose outcome is unknown, as JSON: `[{ urn, key, text }]`.
+    /// Begins a task (JSON, `engine-kit/src/task`). Throws for one that cannot be read.
     #[napi]
-    pub fn unresolved_creates(&self) -> napi::Result<String> {
-        let creates = runtime()?.block_on(self.inner.unresolved_creates()).map_err(|error| reason(&error))?;
-        serde_json::to_string(&creates).map_err(|error| napi::Error::from_reason(error.to_string()))
-    }
-
-    /// Forgets the creates of these resources: it is known what became of their objects.
-    #[napi]
-    pub fn forget_creates(&self, urns: Vec<String>) -> napi::Result<()> {
-        runtime()?.block_on(self.inner.forget_creates(&urns)).map_err(|error| reason(&error))
-    }
-
-    /// Another stack with what these resources need, and without the resources themselves.
-    #[napi]
-    pub fn without(&self, urns: Vec<String>) -> napi::Result<TestStack> {
-        let inner = runtime()?.block_on(self.inner.without(&urns)).map_err(|error| reason(&error))?;
-        Ok(Self { inner })
+    pub fn task(&self, task: String) -> napi::Result<StackTask> {
+        let inner = maloko_kit::StackTask::new(self.inner.clone(), &task).map_err(|error| reason(&error))?;
+        Ok(StackTask { inner })
     }
 
     /// What lies in the store now.
@@ -106,6 +109,23 @@ impl TestStack {
     pub fn stored(&self) -> Stored {
         let (checkpoint, journal) = self.inner.stored();
         Stored { checkpoint: checkpoint.into(), journal: journal.map(Buffer::from) }
+    }
+}
+
+/// What a test has its stack do in several operations: it says what the kit is to run, and takes the answers.
+#[napi]
+pub struct StackTask {
+    inner: maloko_kit::StackTask,
+}
+
+#[napi]
+impl StackTask {
+    /// What is to be done next (JSON, `maloko_kit::TaskRequest`), after the answer to what was to be done before; at first, that
+    /// is `null`. Throws for an answer that is none, and for a state that cannot be read or written.
+    #[napi]
+    pub fn next(&mut self, answer: String) -> napi::Result<String> {
+        let request = runtime()?.block_on(self.inner.next(read(&answer)?)).map_err(|error| reason(&error))?;
+        serde_json::to_string(&request).map_err(|error| napi::Error::from_reason(error.to_string()))
     }
 }
 
@@ -140,10 +160,11 @@ async fn operate(
     let plugins = plugins.transpose().map_err(|text| Error::Configuration(text.into()))?;
     let record = order.page.then_some(maloko_cli::record_for_page as RecordForPage);
     let run = stack.begin(order, thread.host(number), plugins, record).await?;
-    let end = thread.run_program(run.engine(), program).await;
-    let report: Report = run.finish(end).await?;
+    let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
+    let end = thread.run_program(&engine, program).await;
+    let report = run.finish(end).await?;
     let source = error_number(report.source.as_ref());
-    let mut json = serde_json::to_value(&report).map_err(|error| Error::Configuration(error.to_string().into()))?;
+    let mut json = serde_json::to_value(&*report).map_err(|error| Error::Configuration(error.to_string().into()))?;
     json["thrown"] = source.into();
     Ok(json)
 }

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use maloko_cli::{Language, LanguageAbout, LanguageHost, PassResult, ProgramSpec, ResourceClass};
+use maloko_cli::{Language, LanguageAbout, LanguageHost, OwnCommand, PassResult, ProgramSpec, ResourceClass};
 use maloko_core::event::Severity;
 use maloko_core::provider::ProviderHost;
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::{ProgramEnd, ProgramEngine};
 use serde_json::json;
 
 use crate::callback::{Message, Reply};
@@ -17,13 +17,19 @@ use crate::thread::Thread;
 pub(crate) struct NodeLanguageHost {
     thread: Arc<Thread>,
     about: LanguageAbout,
+    own_command: Option<OwnCommand>,
     /// Under which number the JavaScript side serves it; 0 is the command line of the process.
     registry: u32,
 }
 
 impl NodeLanguageHost {
     pub(crate) fn new(thread: Arc<Thread>, about: LanguageAbout, registry: u32) -> Self {
-        Self { thread, about, registry }
+        Self { thread, about, own_command: None, registry }
+    }
+
+    /// For the command line of a process: what starts it again.
+    pub(crate) fn started_by(self, own_command: OwnCommand) -> Self {
+        Self { own_command: Some(own_command), ..self }
     }
 
     /// Asks the JavaScript side for an exit code.
@@ -35,7 +41,7 @@ impl NodeLanguageHost {
     }
 
     /// What JavaScript needs to know of a run.
-    fn description(&self, engine: &Engine, program: &ProgramSpec) -> serde_json::Value {
+    fn description(&self, engine: &dyn ProgramEngine, program: &ProgramSpec) -> serde_json::Value {
         let operation = engine.operation();
         let secret_keys: Vec<&str> =
             operation.config.iter().filter(|(_, value)| value.secret).map(|(key, _)| key.as_str()).collect();
@@ -81,13 +87,21 @@ impl LanguageHost for NodeLanguageHost {
         self.code(|call| Message::ReExecute { call, request }).await
     }
 
+    fn own_command(&self) -> Option<OwnCommand> {
+        self.own_command.clone()
+    }
+
+    fn leave_signals(&self) {
+        self.thread.crossing.post(Message::LeaveSignals);
+    }
+
     fn host(&self) -> Arc<dyn ProviderHost> {
         self.thread.host(self.registry)
     }
 
-    async fn attach(&self, engine: Arc<Engine>, program: ProgramSpec) {
+    async fn attach(&self, engine: Arc<dyn ProgramEngine>, program: ProgramSpec) {
         // The same as for a run, up to the point at which the program's first file would be loaded.
-        let mut description = self.description(&engine, &program);
+        let mut description = self.description(&*engine, &program);
         description["attachOnly"] = true.into();
         if let Some(error) = self.thread.run_program(&engine, description.to_string()).await.error {
             let message = format!("the program's loader could not be prepared: {error}");
@@ -95,8 +109,8 @@ impl LanguageHost for NodeLanguageHost {
         }
     }
 
-    async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
-        self.thread.run_program(&engine, self.description(&engine, &program).to_string()).await
+    async fn run_program(&self, engine: Arc<dyn ProgramEngine>, program: ProgramSpec) -> ProgramEnd {
+        self.thread.run_program(&engine, self.description(&*engine, &program).to_string()).await
     }
 
     async fn resource_classes(&self) -> Vec<ResourceClass> {

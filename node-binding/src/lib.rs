@@ -20,7 +20,7 @@ mod thread;
 mod transfer;
 
 pub use engine::Bridge;
-pub use kit::{LawTrial, LifeTrial, Stored, TestStack, kit_answer, law_text, page_of_record};
+pub use kit::{LawTrial, LifeTrial, StackTask, Stored, TestStack, kit_answer, law_text, page_of_record};
 pub use plugin_laws::{PluginLife, PluginTrial, PluginUnderTest};
 
 /// A run allocates from many threads at once and in small pieces; docs/explanation/architecture.md has why it is this one.

@@ -130,7 +130,6 @@ impl ProviderHost for JsHost {
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let arguments = serde_json::to_string(&Arguments::from(&call.method)).map_err(|fault| bad_answer(&fault))?;
-        let method = call.method.name();
         let operation_key = match &call.method {
             Method::Create { key, .. } => key.clone(),
             _ => String::new(),
@@ -146,7 +145,7 @@ impl ProviderHost for JsHost {
             object: number(object),
             configuration: number(call.configuration),
             of_call: number(call.number),
-            method: method.to_owned(),
+            method: call.method.name().to_owned(),
             urn: call.urn.as_str().to_owned(),
             operation_key,
             trace_parent,
@@ -154,7 +153,7 @@ impl ProviderHost for JsHost {
             arguments,
         });
         match reply.await {
-            Some(Reply::Text(text)) => answer(method, &text).map_err(|fault| bad_answer(&fault)),
+            Some(Reply::Text(text)) => answer(&call.method, &text).map_err(|fault| bad_answer(&fault)),
             Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
             Some(Reply::Bytes(_)) | None => Err(thread_ended()),
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use maloko_cli::Cancellation;
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::{ProgramEnd, ProgramEngine};
 
 use crate::callback::{Crossing, Message, Reply, number};
 use crate::error::host_error;
@@ -14,12 +14,12 @@ use crate::provider::{Descriptions, JsHost};
 /// The engines that run programs of one JavaScript thread, by number. They belong to whoever started them.
 #[derive(Default)]
 pub(crate) struct Engines {
-    all: Mutex<HashMap<u64, Weak<Engine>>>,
+    all: Mutex<HashMap<u64, Weak<dyn ProgramEngine>>>,
     last: AtomicU64,
 }
 
 impl Engines {
-    pub(crate) fn insert(&self, engine: &Arc<Engine>) -> u64 {
+    pub(crate) fn insert(&self, engine: &Arc<dyn ProgramEngine>) -> u64 {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, engine| engine.strong_count() > 0);
@@ -27,7 +27,7 @@ impl Engines {
         number
     }
 
-    pub(crate) fn get(&self, number: u64) -> Option<Arc<Engine>> {
+    pub(crate) fn get(&self, number: u64) -> Option<Arc<dyn ProgramEngine>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).get(&number).and_then(Weak::upgrade)
     }
 }
@@ -52,7 +52,7 @@ impl Thread {
     }
 
     /// Has the program that `description` (JSON) names run against an engine, and awaits its end.
-    pub(crate) async fn run_program(&self, engine: &Arc<Engine>, description: String) -> ProgramEnd {
+    pub(crate) async fn run_program(&self, engine: &Arc<dyn ProgramEngine>, description: String) -> ProgramEnd {
         let engine_number = number(self.engines.insert(engine));
         let watcher = tokio::spawn({
             let (engine, crossing) = (Arc::clone(engine), Arc::clone(&self.crossing));

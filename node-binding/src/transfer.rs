@@ -159,10 +159,10 @@ pub enum Failure {
 }
 
 /// Reads the answer of a method.
-pub(crate) fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
+pub(crate) fn answer(method: &Method, text: &str) -> serde_json::Result<Answer> {
     Ok(match method {
-        "configure" => Answer::Configured,
-        "check" => {
+        Method::Configure { .. } => Answer::Configured,
+        Method::Check { .. } => {
             let Checked { inputs, failures } = serde_json::from_str(text)?;
             let failures = failures.into_iter();
             Answer::Checked {
@@ -170,20 +170,22 @@ pub(crate) fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
                 failures: failures.map(|it| CheckFailure { property: it.property, reason: it.reason }).collect(),
             }
         }
-        "diff" => {
+        Method::Diff { .. } => {
             let Diffed { changes, replaces, stables, delete_before_replace } = serde_json::from_str(text)?;
             Answer::Diffed(DiffAnswer { changes, replaces, stables, delete_before_replace, detailed: None })
         }
-        "create" => {
+        Method::Create { .. } => {
             let Created { id, outs } = serde_json::from_str(text)?;
             Answer::Created { id, outputs: outs.0, read_first: false }
         }
-        "read" | "find" => {
+        Method::Read { .. } | Method::Find { .. } => {
             let Seen { id, props, inputs } = serde_json::from_str(text)?;
             Answer::Read { id, outputs: props.map(|it| it.0), inputs: inputs.map(|it| it.0), read_first: false }
         }
-        "update" => Answer::Updated { outputs: serde_json::from_str::<Updated>(text)?.outs.0, read_first: false },
-        "close" => Answer::Closed,
-        _ => Answer::Deleted,
+        Method::Update { .. } => {
+            Answer::Updated { outputs: serde_json::from_str::<Updated>(text)?.outs.0, read_first: false }
+        }
+        Method::Close => Answer::Closed,
+        Method::Delete { .. } => Answer::Deleted,
     })
 }

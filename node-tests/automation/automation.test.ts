@@ -482,10 +482,10 @@ test("what only pulumi cloud can do is an error of its own", async () => {
         () => stack.listEnvironments(),
         () => stack.orgGetDefault(),
         () => RemoteWorkspace.selectStack({ stackName: "dev" }),
-        () => stack.up({ policyPacks: ["pack"] }),
     ]) {
         expect(await failureOf(asked())).toBeInstanceOf(UnsupportedError);
     }
+    await expect(stack.up({ policyPacks: ["nowhere"] })).rejects.toThrow(/nowhere has no PulumiPolicy.yaml/);
     const warnings: string[] = [];
     const listen = (warning: Error) => warnings.push(warning.message);
     process.on("warning", listen);
@@ -516,7 +516,7 @@ test("wrong arguments are told", async () => {
     );
     expect(await stack.getAllConfig()).toEqual({});
     await expect(stack.up({ target: "urn:pulumi:one" as never })).rejects.toThrow(
-        '`target` takes a list of URNs, not "urn:pulumi:one": write { target: ["urn:pulumi:one"] }',
+        '`target` takes a list, not "urn:pulumi:one": write { target: ["urn:pulumi:one"] }',
     );
     await expect(
         LocalWorkspace.createStack({ stackName: "dev", projectName: "project", program: "index.ts" as never }),

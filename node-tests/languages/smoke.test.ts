@@ -1,6 +1,6 @@
 // What python-tests/languages asks once for both languages (.ci/twins.py): here only whether it can be had from Node.
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -70,6 +70,53 @@ describe("language_hosts", () => {
         chmodSync(join(it.directory, "built"), 0o755);
         succeeded("up", it.run(...UP));
         expect(it.run("stack", "output", "x", "--stack", "dev").stdout).toBe("y\n");
+    });
+});
+
+/** A project whose host, and the plugin of the package `mini`, are on the path; gives what an `up` of these steps printed. */
+function hosted(steps: unknown[], name: string, more: Record<string, string> = {}): { it: Project; told: string } {
+    const support = (file: string) => join(ROOT, "python-tests", "support", file);
+    const script = (file: string) => `#!/bin/sh\nexec "${PYTHON}" "${support(file)}" "$@"\n`;
+    const it = new Project({
+        "bin/pulumi-language-scripted": script("scripted_host.py"),
+        "bin/pulumi-resource-mini": script("mini_provider.py"),
+        "Pulumi.yaml": JSON.stringify({ name, runtime: { name: "scripted", options: { steps } } }),
+    });
+    for (const file of ["pulumi-language-scripted", "pulumi-resource-mini"]) {
+        chmodSync(join(it.directory, "bin", file), 0o755);
+    }
+    const path = `${join(it.directory, "bin")}:${process.env.PATH}`;
+    const variables = { PATH: path, SCRIPTED_SEEN: join(it.directory, "seen"), ...more };
+    return { it, told: succeeded("up", it.runWith(variables, ...UP)) };
+}
+
+describe("program_requests", () => {
+    test("a program asks whether an object exists", () => {
+        const { it } = hosted([["stack"], ["exists", "id-there"], ["exists", "gone"], ["signal"]], "test");
+        const seen = readFileSync(join(it.directory, "seen"), "utf8").trim().split("\n");
+        const notes = seen.map((line) => JSON.parse(line)).filter((note) => note.what === "exists" && note.id);
+        expect(notes.slice(-2).map((note) => [note.id, note.exists])).toEqual([
+            ["id-there", true],
+            ["gone", false],
+        ]);
+    });
+});
+
+describe("recordings", () => {
+    test("a recorded program gets the same answers", () => {
+        const file = join(ROOT, "python-tests", "languages", "recordings", "go.json");
+        const { it, told } = hosted([["replay", file]], "doorgo");
+        expect(told).toContain("4 created");
+        const seen = readFileSync(join(it.directory, "seen"), "utf8").trim().split("\n");
+        const last = seen.map((line) => JSON.parse(line)).slice(seen.findLastIndex((line) => line.includes('"Run"')));
+        expect(last.filter((note) => note.what === "answers differ")).toEqual([]);
+    });
+});
+
+describe("host_faults", () => {
+    test("what a host prints after its port is shown", () => {
+        const { told } = hosted([["stack"], ["resource", "a"], ["signal"]], "test", { SCRIPTED_START: "two ports" });
+        expect(told).toContain("12345");
     });
 });
 

@@ -80,7 +80,7 @@ test("runs one after the other leave nothing of a configuration in a state", asy
         expect(tokensIn(stack.export()).filter((it) => it !== token)).toEqual([]);
         wanted = false;
         await stack.up();
-        expect(stack.rows()).toEqual([]);
+        expect(stack.resources()).toEqual({});
         await kit.finish();
     }
     // What had a value before is the object's own, whatever methods other than `configure` make of it.

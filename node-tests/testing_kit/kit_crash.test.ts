@@ -153,8 +153,8 @@ plain("a run that is killed leaves its journal", async () => {
     class Looking extends Kit {
         override crashed(): void {
             super.crashed();
-            seen = s.evidence();
-            expect(s.rows()).toEqual([]);
+            seen = this.evidence();
+            expect(s.resources()).toEqual({});
         }
     }
     const kit = new Looking(info, { crash: { stack: 0, label: "after create of b", kind: "kill" }, world });

@@ -55,7 +55,7 @@ test("an upgrade is checked against a baseline", async ({ stack, world, director
     expect(() => expect(plan).toBeUpgradeSafe()).toThrow(
         /the upgrade is not safe: .* objects would be lost\n {2}replace b because of name\n/,
     );
-    expect(s.rows()).toEqual([]);
+    expect(s.resources()).toEqual({});
 });
 
 test("an upgrade that only changes something is safe", async ({ stack, world, directory }) => {
@@ -92,12 +92,12 @@ test("a known secret in a property that is not marked stands in no baseline and 
     expect(kept).toContain('"derived": "[secret:token]"');
     expect(kept).toContain('"url": "https://me:[secret:token]@host/"');
     expect(await stack(program(Careless, world), { secrets }).upgradePlan(file)).toPlan({});
-    for (const value of [old.row("b"), old.rows()[0], old.history("b")]) {
+    for (const value of [old.resource("b"), old.resources().b, old.history("b")]) {
         expect(JSON.stringify(value)).toContain("hunter2");
     }
     const { serialize, test: isOurs } = snapshotSerializer;
     const text = (value: unknown) => serialize(value, {}, "", 0, [], (plain) => JSON.stringify(plain));
-    for (const value of [old.row("b"), old.rows(), old.history("b")]) {
+    for (const value of [old.resource("b"), old.resources(), old.history("b")]) {
         expect(isOurs(value)).toBe(true);
         expect(text(value)).not.toContain("hunter2");
         expect(text(value)).toContain('"derived":"[secret]"');
@@ -202,6 +202,7 @@ test("snapshots are the same in every run", async ({ stack, world }) => {
             },
           },
           "error": null,
+          "errorKind": null,
           "faulted": false,
           "method": "create",
           "name": "b",

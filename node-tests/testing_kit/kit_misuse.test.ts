@@ -58,7 +58,7 @@ const EXPECTED: Record<string, string[]> = {
     "a failure is not expected": ["Error: quota"],
     "an object is left in the world": ["these objects are left in the world, and no stack knows them: made"],
     "a resource cannot be deleted": [
-        'these could not be deleted: b (pulumi-nodejs:dynamic:Resource, id "made")',
+        "left over: 'b' (pulumi-nodejs:dynamic:Resource, id 'made')",
         "the bucket is not empty",
     ],
 };

@@ -52,7 +52,10 @@ test("a resource of a package gives its inputs back", async ({ stack }) => {
     await s.up();
     expect(s.id("pet")).toBe(made);
     expect(s.outputs("pet")).toEqual({ size: 3 });
-    const methods = s.calls.all.filter(({ name }) => name === "pet").map(({ method }) => method);
+    const methods = s.calls
+        .all()
+        .filter(({ name }) => name === "pet")
+        .map(({ method }) => method);
     expect(methods.filter((method) => ["create", "update"].includes(method))).toEqual(["create", "update"]);
 });
 
@@ -95,7 +98,7 @@ test("a stub with methods stands in for a plugin", async ({ stack }) => {
     expect([...pets.keys()]).toEqual(["pet-of-size-8"]);
     pets.clear();
     await s.refresh();
-    expect(s.rows()).toEqual([]);
+    expect(s.resources()).toEqual({});
     await s.up();
     await s.destroy();
     expect(pets.size).toBe(0);
@@ -111,7 +114,7 @@ test("secrets stay secret in a stub", async ({ stack }) => {
     for (const given of settings) {
         const s = stack(() => void new RandomPet("plain", { text: pulumi.secret("hunter2") }), given);
         await s.up();
-        expect(s.row("plain").secret).toEqual(["text"]);
+        expect(s.resource("plain").secret).toEqual(["text"]);
     }
     expect(seen).toEqual(["hunter2"]);
 });

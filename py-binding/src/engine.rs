@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use maloko_core::ProgramEngine;
 use maloko_core::driver::{Notice, RpcError};
 use maloko_core::event::Severity;
 use maloko_core::urn::Urn;
@@ -15,7 +16,7 @@ use crate::runtime::{block_on, lock, without_panic};
 /// One operation on one stack, for the monitor and engine objects that the SDK is given.
 #[pyclass(frozen, module = "maloko._maloko")]
 pub(crate) struct Engine {
-    inner: Arc<maloko_core::Engine>,
+    inner: Arc<dyn ProgramEngine>,
     host: Arc<PythonHost>,
     /// The process that runs it; a copy that is forked off has none of its threads.
     process: u32,
@@ -45,7 +46,7 @@ fn panicked() -> RpcError {
 }
 
 impl Engine {
-    pub(crate) fn new(engine: Arc<maloko_core::Engine>, host: Arc<PythonHost>) -> Self {
+    pub(crate) fn new(engine: Arc<dyn ProgramEngine>, host: Arc<PythonHost>) -> Self {
         Self { inner: engine, host, process: std::process::id() }
     }
 
@@ -158,7 +159,7 @@ impl Engine {
     #[pyo3(signature = (urn, class_name, outputs: "list[str]"))]
     fn note_undeclared(&self, urn: &str, class_name: String, outputs: Vec<String>) {
         let how = "pass it to super().__init__ as None, and annotate it in the class";
-        self.inner.note(Notice::Undeclared { urn: Urn::unchecked(urn), class: class_name, outputs, how });
+        self.inner.note(Notice::Undeclared { urn: Urn::unchecked(urn), class: class_name, outputs, how: how.into() });
     }
 
     /// Takes note that the code of a create asked for its operation key.

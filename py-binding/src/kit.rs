@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::ProgramEnd;
+use maloko_core::ProgramEngine;
 use maloko_core::provider::ProviderHost;
 use maloko_kit::{RecordForPage, Run, RunRequest};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -57,27 +58,21 @@ impl TestStack {
         py.detach(|| block_on(self.inner.import(deployment, place))).map_err(failed)
     }
 
-    /// The resources of the state as JSON: `{"rows": [...], "unresolved_creates": [urn, ...]}`.
+    /// What is in the state as JSON, with secrets in plain text: `{"resources": [...], "unresolvedCreates": [...]}`, where an
+    /// unresolved create is `{"urn", "reason"}`.
     fn resources(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| block_on(self.inner.resources())).map(|resources| resources.to_string()).map_err(failed)
     }
 
-    /// The creates whose outcome is unknown, as JSON: `[{"urn", "key", "text"}]`.
-    fn unresolved_creates(&self, py: Python<'_>) -> PyResult<String> {
-        let creates = py.detach(|| block_on(self.inner.unresolved_creates())).map_err(failed)?;
-        serde_json::to_string(&creates).map_err(failed)
+    /// What a resource was in the course of the test as JSON: `{"ids", "actions", "outputs"}`.
+    fn history(&self, name: &str) -> String {
+        self.inner.history(name).to_string()
     }
 
-    /// Forgets the creates of these resources (URNs): it is known what became of their objects.
-    #[expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
-    fn forget_creates(&self, py: Python<'_>, urns: Vec<String>) -> PyResult<()> {
-        py.detach(|| block_on(self.inner.forget_creates(&urns))).map_err(failed)
-    }
-
-    /// Another stack, with what these resources (URNs) need, and without them.
-    #[expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
-    fn without(&self, py: Python<'_>, urns: Vec<String>) -> PyResult<Self> {
-        py.detach(|| block_on(self.inner.without(&urns))).map(|inner| Self { inner }).map_err(failed)
+    /// Begins a task (JSON, `engine-kit/src/task`). Raises `ValueError` for one that cannot be read.
+    fn task(&self, task: &str) -> PyResult<StackTask> {
+        let inner = maloko_kit::StackTask::new(self.inner.clone(), task).map_err(refused)?;
+        Ok(StackTask { inner: std::sync::Mutex::new(inner) })
     }
 
     /// What lies in the store: the checkpoint, and the journal that a run left which did not come to its end.
@@ -100,7 +95,7 @@ impl TestStack {
         maloko_core::environment::Clock::elapsed(self.inner.clock()).as_secs_f64()
     }
 
-    /// Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
+    /// Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/run_request.rs`). Raises
     /// `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
     fn begin(&self, py: Python<'_>, host: Py<PyAny>, order: &str) -> PyResult<TestRun> {
         let order: RunRequest =
@@ -114,8 +109,29 @@ impl TestStack {
         let run = py
             .detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn ProviderHost>, plugins, record)));
         let run = run.map_err(failed)?;
-        host.bind(run.engine());
+        let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
+        host.bind(&engine);
         Ok(TestRun { run, host })
+    }
+}
+
+/// What a test has its stack do in several operations: it says what the kit is to run, and takes the answers.
+#[pyclass(frozen, module = "maloko._maloko")]
+pub(crate) struct StackTask {
+    inner: std::sync::Mutex<maloko_kit::StackTask>,
+}
+
+#[pymethods]
+impl StackTask {
+    /// What is to be done next (JSON, `maloko_kit::TaskRequest`), after the answer to what was to be done before; at first, that
+    /// is `null`. Raises `RuntimeError` for an answer that is none, and for a state that cannot be read or written.
+    fn next(&self, py: Python<'_>, answer: &str) -> PyResult<String> {
+        let answer = read(answer)?;
+        py.detach(|| {
+            let mut inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let request = block_on(inner.next(answer)).map_err(failed)?;
+            serde_json::to_string(&request).map_err(failed)
+        })
     }
 }
 
@@ -131,7 +147,7 @@ impl TestRun {
     /// The engine, for the program.
     #[getter]
     fn engine(&self) -> Engine {
-        Engine::new(Arc::clone(self.run.engine()), Arc::clone(&self.host))
+        Engine::new(Arc::clone(self.run.engine()) as Arc<dyn ProgramEngine>, Arc::clone(&self.host))
     }
 
     /// Ends the operation as Ctrl-C does: nothing new is begun.
@@ -151,7 +167,7 @@ impl TestRun {
         let end = ProgramEnd { error, source: exception.map(host_error) };
         let (report, text) = py.detach(|| {
             let report = block_on(self.run.finish(end)).map_err(failed)?;
-            let text = serde_json::to_string(&report).map_err(failed)?;
+            let text = serde_json::to_string(&*report).map_err(failed)?;
             PyResult::Ok((report, text))
         })?;
         Ok((text, report.source.as_ref().and_then(|source| exception_of(py, source))))

@@ -13,10 +13,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::channel::oneshot;
 use maloko_cli::language_host::PackageUse;
-use maloko_cli::{ErrorText, Language, LanguageAbout, LanguageHost, PassResult, ProgramSpec, ResourceClass};
+use maloko_cli::{
+    ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PassResult, ProgramSpec, ResourceClass,
+};
 use maloko_core::event::Severity;
 use maloko_core::provider::{HostError, ProviderHost};
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::{ProgramEnd, ProgramEngine};
 use pyo3::prelude::*;
 
 use crate::error::{exception_of, host_error};
@@ -108,7 +110,7 @@ impl LanguageHost for PythonLanguageHost {
         Some(found.ok()?.into_iter().map(|(name, place, sdk)| PackageUse { name, place, sdk }).collect())
     }
 
-    async fn attach(&self, engine: Arc<Engine>, program: ProgramSpec) {
+    async fn attach(&self, engine: Arc<dyn ProgramEngine>, program: ProgramSpec) {
         self.host.bind(&engine);
         let host = Arc::clone(&self.host);
         let attached = self
@@ -145,11 +147,20 @@ impl LanguageHost for PythonLanguageHost {
         .unwrap_or(Some(FAILED))
     }
 
+    fn own_command(&self) -> Option<OwnCommand> {
+        // A front of the library has no such method: its process is the caller's.
+        Python::try_attach(|py| {
+            let command = self.language_host.bind(py).call_method0("own_command").ok()?;
+            let (program, arguments, directory) = command.extract().ok()?;
+            Some(OwnCommand { program, arguments, directory })
+        })?
+    }
+
     fn host(&self) -> Arc<dyn ProviderHost> {
         Arc::clone(&self.host) as Arc<dyn ProviderHost>
     }
 
-    async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
+    async fn run_program(&self, engine: Arc<dyn ProgramEngine>, program: ProgramSpec) -> ProgramEnd {
         self.host.bind(&engine);
         let host = Arc::clone(&self.host);
         let ended =
@@ -200,7 +211,7 @@ impl LanguageHost for PythonLanguageHost {
 fn run_program(
     py: Python<'_>,
     language_host: &Bound<'_, PyAny>,
-    engine: Arc<Engine>,
+    engine: Arc<dyn ProgramEngine>,
     host: Arc<PythonHost>,
     program: &ProgramSpec,
 ) -> ProgramEnd {

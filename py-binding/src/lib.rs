@@ -72,7 +72,9 @@ mod _maloko {
     #[pymodule_export]
     use super::engine::Engine;
     #[pymodule_export]
-    use super::kit::{LawTrial, LifeTrial, TestRun, TestStack, converted, kit_answer, law_text, page_of_record};
+    use super::kit::{
+        LawTrial, LifeTrial, StackTask, TestRun, TestStack, converted, kit_answer, law_text, page_of_record,
+    };
     #[pymodule_export]
     use super::plugin_laws::{PluginLife, PluginTrial, PluginUnderTest};
 

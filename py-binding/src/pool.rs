@@ -223,6 +223,12 @@ impl Pool {
 
     /// Hands a task to the workers. May be called from any thread.
     pub(crate) fn spawn(self: &Arc<Self>, future: BoxFuture<'static, ()>) {
+        // What a call is taken out of, to be given up by a time limit, runs where it would have run.
+        self.spawn_in(current_context(), future);
+    }
+
+    /// The same, with the context in which user code runs that the task calls.
+    pub(crate) fn spawn_in(self: &Arc<Self>, context: Option<Arc<Py<PyAny>>>, future: BoxFuture<'static, ()>) {
         // Without a worker (no program has run) the first task brings one; from then on they see to themselves.
         if lock(&self.queue).without_workers() {
             let started = Python::try_attach(|py| self.keep_one(py));
@@ -231,8 +237,7 @@ impl Pool {
             }
         }
         let task = Arc::new(Task {
-            // What a call is taken out of, to be given up by a time limit, runs where it would have run.
-            work: Mutex::new(Some(Work { future, context: current_context() })),
+            work: Mutex::new(Some(Work { future, context })),
             phase: AtomicU8::new(phase::QUEUED),
             pool: Arc::clone(self),
         });

@@ -9,9 +9,9 @@ use maloko_core::event::Severity;
 use maloko_core::message::Code;
 use maloko_core::provider::{
     Answer, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
+    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider, Spawner,
 };
-use maloko_core::{Engine, PropertyMap};
+use maloko_core::{ProgramEngine, PropertyMap};
 use pyo3::PyClass;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -31,7 +31,7 @@ pub(crate) struct PythonHost {
     /// `maloko._run.host.Host`: the registry of live objects and the functions that call them.
     bridge: Py<PyAny>,
     pool: Arc<Pool>,
-    engine: Mutex<Weak<Engine>>,
+    engine: Mutex<Option<Weak<dyn ProgramEngine>>>,
     style: OnceLock<Style>,
 }
 
@@ -43,8 +43,12 @@ impl PythonHost {
     }
 
     /// Tells the host which engine it serves.
-    pub(crate) fn bind(&self, engine: &Arc<Engine>) {
-        *lock(&self.engine) = Arc::downgrade(engine);
+    pub(crate) fn bind(&self, engine: &Arc<dyn ProgramEngine>) {
+        *lock(&self.engine) = Some(Arc::downgrade(engine));
+    }
+
+    fn engine(&self) -> Option<Arc<dyn ProgramEngine>> {
+        lock(&self.engine).as_ref().and_then(Weak::upgrade)
     }
 
     /// The threads on which provider methods run.
@@ -59,14 +63,14 @@ impl PythonHost {
 
     fn style(&self) -> Style {
         *self.style.get_or_init(|| {
-            let engine = lock(&self.engine).upgrade();
+            let engine = self.engine();
             let setting = engine.as_ref().and_then(|engine| engine.operation().config.get("maloko:integers"));
             Style { integers: setting.is_some_and(|value| value.value == "true") }
         })
     }
 
     fn warn(&self, urn: &str, method: &str, warnings: &[String]) {
-        if let Some(engine) = lock(&self.engine).upgrade() {
+        if let Some(engine) = self.engine() {
             for warning in warnings {
                 engine.log(urn, Severity::Warning, &format!("{method} returned a value to look at: {warning}"), false);
             }
@@ -89,17 +93,19 @@ impl PythonHost {
         }
     }
 
-    fn read_answer(&self, urn: &str, method: &str, answer: &Bound<'_, PyAny>) -> Result<Answer, ProviderError> {
+    fn read_answer(&self, urn: &str, method: &Method, answer: &Bound<'_, PyAny>) -> Result<Answer, ProviderError> {
         let mut warnings = Vec::new();
         let read = decode(method, answer, &mut warnings);
-        self.warn(urn, method, &warnings);
-        read.unwrap_or_else(|refused| Err(ProviderError::new(ProviderErrorKind::BadReturn, not_kept(method, &refused))))
+        self.warn(urn, method.name(), &warnings);
+        read.unwrap_or_else(|refused| {
+            Err(ProviderError::new(ProviderErrorKind::BadReturn, not_kept(method.name(), &refused)))
+        })
     }
 }
 
 /// Reads what `maloko._providers.calls` made of a method's result: one of the classes of `answer.rs`.
 fn decode(
-    method: &str,
+    method: &Method,
     answer: &Bound<'_, PyAny>,
     warnings: &mut Vec<String>,
 ) -> Result<Result<Answer, ProviderError>, Refused> {
@@ -108,23 +114,23 @@ fn decode(
         return Ok(Err(failure(failed.get(), py)));
     }
     if let Ok(partial) = answer.cast::<FailedInPart>() {
-        return Ok(Err(failed_in_part(method, partial.get(), py, warnings)));
+        return Ok(Err(failed_in_part(method.name(), partial.get(), py, warnings)));
     }
     if let Ok(unusable) = answer.cast::<Unusable>() {
         return Ok(Err(not_usable(unusable.get())));
     }
     Ok(Ok(match method {
-        "configure" => expect::<Done>(answer).map(|_| Answer::Configured)?,
-        "delete" => expect::<Done>(answer).map(|_| Answer::Deleted)?,
-        "close" => expect::<Done>(answer).map(|_| Answer::Closed)?,
-        "check" => {
+        Method::Configure { .. } => expect::<Done>(answer).map(|_| Answer::Configured)?,
+        Method::Delete { .. } => expect::<Done>(answer).map(|_| Answer::Deleted)?,
+        Method::Close => expect::<Done>(answer).map(|_| Answer::Closed)?,
+        Method::Check { .. } => {
             let Checked { inputs, failures } = expect(answer)?;
             Answer::Checked {
                 inputs: Reader::new("inputs", true, warnings).properties(inputs.bind(py))?,
                 failures: failures.iter().map(|it| it.get().into()).collect(),
             }
         }
-        "diff" => {
+        Method::Diff { .. } => {
             let Diffed { changes, replaces, stables, delete_before_replace } = expect(answer)?;
             Answer::Diffed(DiffAnswer {
                 changes: *changes,
@@ -134,18 +140,18 @@ fn decode(
                 detailed: None,
             })
         }
-        "create" => {
+        Method::Create { .. } => {
             let Created { id, outs } = expect(answer)?;
-            match outputs(method, id, outs.bind(py), warnings) {
+            match outputs(method.name(), id, outs.bind(py), warnings) {
                 Ok(outputs) => Answer::Created { id: id.clone(), outputs, read_first: false },
                 Err(error) => return Ok(Err(error)),
             }
         }
-        "update" => match outputs(method, "", expect::<Updated>(answer)?.outs.bind(py), warnings) {
+        Method::Update { .. } => match outputs(method.name(), "", expect::<Updated>(answer)?.outs.bind(py), warnings) {
             Ok(outputs) => Answer::Updated { outputs, read_first: false },
             Err(error) => return Ok(Err(error)),
         },
-        _ => {
+        Method::Read { .. } | Method::Find { .. } => {
             let Seen { id, outs, inputs } = expect(answer)?;
             let mut bag = |name, bag: &Option<Py<PyAny>>| {
                 bag.as_ref().map(|bag| Reader::new(name, false, warnings).properties(bag.bind(py))).transpose()
@@ -351,7 +357,7 @@ impl ProviderHost for PythonHost {
                     }
                 }
             },
-            |_py, answer| self.read_answer(urn, method, answer),
+            |_py, answer| self.read_answer(urn, &call.method, answer),
         )
         .await
     }
@@ -382,6 +388,11 @@ impl ProviderHost for PythonHost {
 
     fn code(&self, code: Code) -> String {
         Language::Python.code(code).to_owned()
+    }
+
+    fn spawner_here(&self) -> Option<Spawner> {
+        let (pool, context) = (Arc::clone(&self.pool), current_context());
+        Some(Box::new(move |task| pool.spawn_in(context.clone(), task)))
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

@@ -231,12 +231,13 @@ def test_what_only_pulumi_cloud_can_do_is_an_error_of_its_own(tmp_path: Path) ->
         lambda: stack.list_environments(),
         lambda: stack.workspace.org_get_default(),
         lambda: auto.select_remote_stack_git_source("dev", "https://example.com/x.git"),
-        lambda: stack.up(policy_packs=["pack"]),
     ]:
         with pytest.raises(auto.UnsupportedError):
             asked()
     with pytest.warns(UserWarning, match="log_verbosity has no effect"):
         stack.preview(log_verbosity=3)
+    with pytest.raises(auto.CommandError, match=r"nowhere has no PulumiPolicy\.yaml"):
+        stack.up(policy_packs=["nowhere"])
     with pytest.raises(auto.UnsupportedError, match="new: ai"):
         stack.workspace.new(ai="a queue", stack="dev")
     assert auto.fully_qualified_stack_name("organization", "project", "dev") == "organization/project/dev"
@@ -262,9 +263,7 @@ def test_wrong_arguments_are_told(tmp_path: Path) -> None:
         stack.set_config("k", wrong)
     assert stack.get_all_config() == {}
     wrong = "urn:pulumi:one"
-    with pytest.raises(
-        TypeError, match=r"target takes a list of URNs, and 'urn:pulumi:one' is a text: write target=\["
-    ):
+    with pytest.raises(TypeError, match=r"target takes a list, and 'urn:pulumi:one' is a text: write target=\["):
         stack.up(target=wrong)
     with pytest.raises(TypeError, match=r"`program` must be a function without arguments, and is 'main\.py'"):
         auto.create_stack("dev", "project", "main.py")  # type: ignore[arg-type]

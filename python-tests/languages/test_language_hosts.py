@@ -6,61 +6,17 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-import scripted_host
 from cli import Project, begin
 from night import rounds
-
-HOST = Path(scripted_host.__file__)
-
-
-class Scripted:
-    """A project whose program is a list of steps."""
-
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self.seen_file = project.directory / "seen"
-        self.environment = {"SCRIPTED_SEEN": str(self.seen_file), "PATH": self.folder_with_host()}
-
-    def folder_with_host(self) -> str:
-        host = self.project.write("bin/pulumi-language-scripted", f'#!/bin/sh\nexec {sys.executable} {HOST} "$@"\n')
-        host.chmod(0o755)
-        return f"{host.parent}:{os.environ['PATH']}"
-
-    def steps(self, *steps: list[Any]) -> None:
-        settings = {"name": "trial", "runtime": {"name": "scripted", "options": {"steps": steps}}}
-        self.project.write("Pulumi.yaml", json.dumps(settings))
-
-    def run(self, *arguments: str, code: int = 0, **environment: str) -> str:
-        self.seen_file.unlink(missing_ok=True)
-        done = self.project.run(*arguments, code=code, **{**self.environment, **environment})
-        return done.stdout + done.stderr
-
-    def up(self, *steps: list[Any], code: int = 0, **environment: str) -> str:
-        self.steps(*steps)
-        return self.run("up", "--yes", "--skip-preview", code=code, **environment)
-
-    def seen(self, what: str | None = None) -> list[dict[str, Any]]:
-        notes = (
-            [json.loads(line) for line in self.seen_file.read_text().splitlines()] if self.seen_file.exists() else []
-        )
-        return [note for note in notes if what in (None, note["what"])]
-
-    def names(self) -> list[str]:
-        resources = json.loads(self.project.state())["checkpoint"]["latest"].get("resources", [])
-        return [resource["urn"].rpartition("::")[2] for resource in resources]
+from scripted import HOST, SIGNAL, STACK, Scripted
 
 
 @pytest.fixture
 def scripted(project: Project) -> Scripted:
     return Scripted(project)
-
-
-STACK = ["stack"]
-SIGNAL = ["signal"]
 
 
 def test_a_program_in_a_host_registers_changes_and_deletes(scripted: Scripted) -> None:

@@ -83,7 +83,7 @@ def test_plugins_run_for_real_where_the_test_says_so(maloko: Kit, world: Path) -
 def test_faults_strike_real_plugins(maloko: Kit, world: Path) -> None:
     s = maloko.stack(lambda: Thing("thing", size=1) and None, plugins="real", config={"probe:region": "there"})
     with (
-        s.fault("thing", "create", raises=ConnectionError("cut off"), after=True),
+        s.stub(resource="thing", method="create", raises=ConnectionError("cut off"), after=True),
         maloko.fails("thing", method="create", match="cut off"),
     ):
         s.up()

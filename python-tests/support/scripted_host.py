@@ -1,8 +1,9 @@
 """A language host whose program is a list of steps: `runtime: {name: scripted, options: {steps: [...]}}`.
 
 A step is `[word, argument]`; the words are the methods of `Program`. What the host is asked goes to the file that
-SCRIPTED_SEEN names, one JSON object per line. SCRIPTED_START=dies|talks|hangs: what it does before it tells its port.
-SCRIPTED_LACKS: its methods that are not there, with commas between them.
+SCRIPTED_SEEN names, one JSON object per line. SCRIPTED_START=dies|talks|hangs|two ports: what it does
+before it has told its port, or when it has.
+SCRIPTED_LACKS: its methods that are not there, with commas between them. `options.packages` is what the program uses.
 
 As a program of its own (`python scripted_host.py program STEPS`) it takes its steps from its arguments, and addresses
 from its environment, as programs in Go do.
@@ -21,6 +22,8 @@ from typing import Any
 import grpc
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import (
+    callback_pb2,
+    callback_pb2_grpc,
     engine_pb2,
     engine_pb2_grpc,
     language_pb2,
@@ -29,6 +32,11 @@ from pulumi.runtime.proto import (
     resource_pb2,
     resource_pb2_grpc,
 )
+
+SIGNATURE = "4dabf18193072939515e22adb298388d"
+RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e"
+KINDS = {"Invoke": "ResourceInvoke"}
+"""The messages that are not called after their methods."""
 
 LARGE = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", 400 << 20)]
 
@@ -102,6 +110,107 @@ class Program:
         codes = sorted(str(call.exception() and call.exception().code().name) for call in (first, second))
         note("signalled twice", codes=codes)
 
+    def replay(self, file: str) -> None:
+        """Asks for what a recorded program asked for, in its order, and notes where the answers differ."""
+        calls = json.loads(Path(file).read_text())["calls"]
+        begun: list[Any] = []
+        answered = 0
+
+        def answer() -> None:
+            nonlocal answered
+            method, future, recorded = begun[answered]
+            given = json_format.MessageToDict(future.result())
+            answered += 1
+            if method != "GetDeploymentInfo" and given != (recorded or {}):
+                note("answers differ", method=method, given=given, recorded=recorded)
+
+        for call in calls:
+            while answered < call["after"]:
+                answer()
+            method = call["method"]
+            kind = getattr(resource_pb2, f"{KINDS.get(method, method)}Request", empty_pb2.Empty)
+            request = json_format.ParseDict(call["request"], kind())
+            begun.append((method, getattr(self.monitor, method).future(request), call["response"]))
+        while answered < len(begun):
+            answer()
+
+    def exists(self, name: str, token: str = "mini:index:Thing") -> None:
+        asked = resource_pb2.ExistsResourceRequest(type=token, id=name)
+        answer = self.monitor.ExistsResource(asked)
+        note("exists", id=name, exists=answer.exists, unknown=answer.unknown)
+
+    def read(self, name: str, of: str) -> None:
+        asked = resource_pb2.ReadResourceRequest(id=of, type="mini:index:Thing", name=name, parent=self.root)
+        asked.properties.update({"text": "known"})
+        answer = self.monitor.ReadResource(asked)
+        note("read", id=answer.id, result=answer.result, unknown=answer.unknown)
+
+    def invoke(self, text: Any, accept: bool = False, token: str = "mini:index:echo") -> None:
+        asked = resource_pb2.ResourceInvokeRequest(tok=token, accept_output_values=accept)
+        asked.args.update({"text": text})
+        answer = self.monitor.Invoke(asked)
+        note("invoke", unknown=answer.unknown, returned=json_format.MessageToDict(getattr(answer, "return")))
+
+    def call(self, of: str, accept: bool = False) -> None:
+        """Calls a method of a thing."""
+        asked = resource_pb2.ResourceCallRequest(tok="mini:index:Thing/count", accept_output_values=accept)
+        urn = f"{self.root.rpartition('::')[0].rpartition('::')[0]}::mini:index:Thing::{of}"
+        asked.args.update({"__self__": {SIGNATURE: RESOURCE, "urn": urn, "id": f"id-{of}"}})
+        answer = self.monitor.Call(asked)
+        note("call", returned=json_format.MessageToDict(getattr(answer, "return")))
+
+    def resource_of_outputs(self, name: str, value: Any, property_dependencies: bool = False) -> None:
+        """Registers a thing whose inputs say what they depend on, by field 44, which is newer than this SDK."""
+        asked = resource_pb2.RegisterResourceRequest(
+            type="mini:index:Thing",
+            name=name,
+            parent=self.root,
+            custom=True,
+            acceptSecrets=True,
+            dependencies=[self.root],
+        )
+        asked.object.update({"text": value, "plain": "p"})
+        if property_dependencies:
+            asked.propertyDependencies["text"].urns.append(self.root)
+        channel = grpc.insecure_channel(os.environ["SCRIPTED_MONITOR"])
+        channel.unary_unary("/pulumirpc.ResourceMonitor/RegisterResource")(asked.SerializeToString() + b"\xe0\x02\x01")
+
+    def hooked(self, name: str, seconds: float) -> None:
+        """Registers a thing with a hook before its creation that goes on for a while."""
+
+        def called(request: Any, context: Any) -> Any:
+            note("hook begins")
+            time.sleep(seconds)
+            note("hook ends")
+            return callback_pb2.CallbackInvokeResponse()
+
+        server = grpc.server(futures.ThreadPoolExecutor(2))
+        servicer = type("Callbacks", (callback_pb2_grpc.CallbacksServicer,), {"Invoke": lambda _, *them: called(*them)})
+        callback_pb2_grpc.add_CallbacksServicer_to_server(servicer(), server)
+        target = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+        server.start()
+        hook = resource_pb2.RegisterResourceHookRequest(name="slow")
+        hook.callback.target, hook.callback.token = target, "slow"
+        self.monitor.RegisterResourceHook(hook)
+        asked = resource_pb2.RegisterResourceRequest(
+            type="mini:index:Thing", name=name, parent=self.root, custom=True, hooks={"before_create": ["slow"]}
+        )
+        asked.object.update({"text": "t"})
+        self.monitor.RegisterResource(asked)
+
+    def connect_twice(self) -> None:
+        """Goes on over a connection of its own, beside the first one."""
+        self.monitor = resource_pb2_grpc.ResourceMonitorStub(
+            grpc.insecure_channel(
+                os.environ["SCRIPTED_MONITOR"], options=[*LARGE, ("grpc.use_local_subchannel_pool", 1)]
+            )
+        )
+
+    def hurry(self, name: str) -> None:
+        """Asks for a component and does not wait for the answer."""
+        asked = resource_pb2.RegisterResourceRequest(type="test:index:Group", name=name, parent=self.root)
+        self.hurried = self.monitor.RegisterResource.future(asked)
+
     def malformed(self) -> None:
         """Sends what is no message."""
         channel = grpc.insecure_channel(os.environ["SCRIPTED_MONITOR"])
@@ -118,7 +227,7 @@ class Program:
         note("info", answer=json_format.MessageToDict(self.monitor.GetDeploymentInfo(empty_pb2.Empty())))
 
     def log(self, message: str, severity: int = 1) -> None:
-        self.engine.Log(engine_pb2.LogRequest(severity=severity, message=message))
+        self.engine.Log(engine_pb2.LogRequest(severity=int(severity), message=message))
 
     def print(self, text: str) -> None:
         sys.stdout.write(text)
@@ -157,6 +266,7 @@ class Program:
 
 class Host(language_pb2_grpc.LanguageRuntimeServicer):
     def GetPluginInfo(self, request: Any, context: Any) -> Any:
+        note("GetPluginInfo")
         return plugin_pb2.PluginInfo(version="1.2.3")
 
     def Handshake(self, request: Any, context: Any) -> Any:
@@ -165,6 +275,19 @@ class Host(language_pb2_grpc.LanguageRuntimeServicer):
 
     def About(self, request: Any, context: Any) -> Any:
         return language_pb2.AboutResponse(executable="/usr/bin/scripted", version="7.8.9")
+
+    def GetRequiredPackages(self, request: Any, context: Any) -> Any:
+        note("GetRequiredPackages")
+        options = json_format.MessageToDict(request.info.options)
+        known = {"packages": options.get("packages", []), "specs": options.get("specs", [])}
+        return json_format.ParseDict(known, language_pb2.GetRequiredPackagesResponse())
+
+    def GetRequiredPlugins(self, request: Any, context: Any) -> Any:
+        note("GetRequiredPlugins", pwd=request.pwd, program=request.program)
+        options = json_format.MessageToDict(request.info.options)
+        return json_format.ParseDict(
+            {"plugins": options.get("packages", [])}, language_pb2.GetRequiredPluginsResponse()
+        )
 
     def InstallDependencies(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
         note("InstallDependencies", directory=request.directory)
@@ -214,6 +337,8 @@ def serve() -> None:
     port = server.add_insecure_port(f"127.0.0.1:{os.environ.get('SCRIPTED_PORT', '0')}")
     server.start()
     print(port, flush=True)
+    if os.environ.get("SCRIPTED_START") == "two ports":
+        print(12345, flush=True)
     signal.signal(
         signal.SIGINT, lambda *_: os._exit(0) if "SIGINT" not in os.environ.get("SCRIPTED_IGNORES", "") else None
     )

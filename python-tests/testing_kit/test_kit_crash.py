@@ -205,10 +205,10 @@ def one_thing() -> None:
 def test_a_run_that_is_killed_leaves_its_journal(maloko: Kit) -> None:
     s = maloko.stack(one_thing)
     clean = maloko.stack(one_thing)
-    assert "after create of b" in [point["label"] for point in clean.run("up").points]
+    assert "after create of b" in [point["label"] for point in clean.run("up")._points]
     run = s._once("up", {}, {"label": "after create of b", "kind": "kill"})
     assert run.outcome == "crashed"
-    assert s.state.stored()[1] is not None
+    assert s._state.stored()[1] is not None
     assert s.resources() == {}
     assert s.up() == {"b": "create"}
     assert len(Shop.objects) == 2  # the other stack's, and one with the same operation key as before the crash

@@ -43,11 +43,14 @@ def test_a_method_is_stubbed(maloko: Kit) -> None:
 
 def test_a_fault_strikes_one_resource_and_one_call(maloko: Kit) -> None:
     s = maloko.stack(tanks("a", "b"))
-    with s.fault("b", "create", raises=OSError("broken")), maloko.fails("b", method="create", match="broken"):
+    with (
+        s.stub(resource="b", method="create", raises=OSError("broken")),
+        maloko.fails("b", method="create", match="broken"),
+    ):
         s.up()
     assert [call.error for call in s.calls.create.all("a")] == [None]
     other = maloko.stack(tanks("a", "b"), parallel=1)
-    with other.fault(method="create", nth=2, raises=OSError("broken")), maloko.fails(method="create"):
+    with other.stub(method="create", nth=2, raises=OSError("broken")), maloko.fails(method="create"):
         other.up()
     assert len(other.resources()) == 1
     other.up()
@@ -63,7 +66,7 @@ def test_a_fault_after_the_call_loses_its_answer(maloko: Kit) -> None:
             return super().create(props)
 
     s = maloko.stack(Counting, inputs={"size": 1})
-    with s.fault(method="create", raises=ConnectionError("reset"), after=True), maloko.fails("it", match="reset"):
+    with s.stub(method="create", raises=ConnectionError("reset"), after=True), maloko.fails("it", match="reset"):
         s.up()
     assert made == ["one"]
     assert s.resources() == {}
@@ -72,7 +75,7 @@ def test_a_fault_after_the_call_loses_its_answer(maloko: Kit) -> None:
 def test_a_call_that_hangs_is_given_up_by_its_time_limit(maloko: Kit) -> None:
     limits = pulumi.CustomTimeouts(create="10m")
     s = maloko.stack(tanks("a", opts=pulumi.ResourceOptions(custom_timeouts=limits)))
-    with s.fault("a", "create", hang=True), maloko.fails("a", match="took longer than the 600s"):
+    with s.stub(resource="a", method="create", hang=True), maloko.fails("a", match="took longer than the 600s"):
         s.up()
     assert s.runs[-1].seconds == 600
     assert s.clock.elapsed.total_seconds() == 600
@@ -80,7 +83,7 @@ def test_a_call_that_hangs_is_given_up_by_its_time_limit(maloko: Kit) -> None:
 
 def test_a_call_that_hangs_without_a_limit_ends_with_the_run(maloko: Kit) -> None:
     s = maloko.stack(tanks("a"))
-    with s.fault("a", "create", hang=True):
+    with s.stub(resource="a", method="create", hang=True):
         run = s.run("up")
     assert run.outcome == "cancelled"
     assert "hung until it was given up" in (run.calls[-1].error or "")
@@ -88,7 +91,7 @@ def test_a_call_that_hangs_without_a_limit_ends_with_the_run(maloko: Kit) -> Non
 
 def test_a_delay_passes_on_the_stack_s_clock(maloko: Kit) -> None:
     s = maloko.stack(tanks("a"))
-    with s.fault("a", "create", delay=3600):
+    with s.stub(resource="a", method="create", delay=3600):
         s.up()
     assert s.runs[0].seconds == 3600
     s.clock.advance(days=1, hours=1)
@@ -114,15 +117,15 @@ def test_time_that_a_method_lets_pass_ends_it(maloko: Kit) -> None:
 def test_a_fault_that_makes_no_sense_is_refused(maloko: Kit) -> None:
     s = maloko.stack(tanks("a"))
     with pytest.raises(MalokoError, match="'make' is no method of a provider"):
-        s.fault("a", "make", hang=True)
+        s.stub(resource="a", method="make", hang=True)
     with pytest.raises(MalokoError, match="does one thing, and this one has none"):
-        s.fault("a", "create")
+        s.stub(resource="a", method="create")
     with pytest.raises(MalokoError, match="has hang and delay"):
-        s.fault("a", "create", hang=True, delay=1)
+        s.stub(resource="a", method="create", hang=True, delay=1)
     with pytest.raises(MalokoError, match="the first one is nth=1"):
-        s.fault("a", "create", nth=0, hang=True)
+        s.stub(resource="a", method="create", nth=0, hang=True)
     with pytest.raises(MalokoError, match="'boom' is no exception"):
-        s.fault("a", "create", raises="boom")
+        s.stub(resource="a", method="create", raises="boom")
     with pytest.raises(MalokoError, match=r"is no method of a provider; write s.stub"):
         s.stub(tanks, raises=OSError())
 

@@ -213,7 +213,7 @@ def test_what_a_stub_raises_is_raised_as_it_is(maloko: Kit) -> None:
 def test_faults_strike_resources_of_packages(maloko: Kit) -> None:
     s = maloko.stack(lambda: RandomPet("pet", size=1) and None)
     with (
-        s.fault("pet", "create", raises=ConnectionError("cut off")),
+        s.stub(resource="pet", method="create", raises=ConnectionError("cut off")),
         maloko.fails("pet", method="create", match="cut off"),
     ):
         s.up()

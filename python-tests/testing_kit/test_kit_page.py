@@ -83,7 +83,7 @@ def test_it(maloko):
     s = maloko.stack(Boxes, inputs={"size": 1})
     s.up()
     assert maloko.record is None
-    assert all(run.record is None for run in s.runs)
+    assert all(run._record is None for run in s.runs)
     raise LookupError("it fails")
 """
     )

@@ -129,7 +129,8 @@ def test_a_create_that_a_killed_run_left_open_is_told_until_it_is_settled(cloud:
     assert cloud.run(IT, ending="killed")[0] == -9
     code, told = cloud.sweep()
     assert code == 1
-    assert "maloko: deleted test_it.py::test_it: 'first' (id 'first'), 'second' (id 'second')" in told
+    deleted = ", ".join(f"'{name}' (pulumi-python:dynamic:Resource, id '{name}')" for name in ("first", "second"))
+    assert f"maloko: deleted test_it.py::test_it: {deleted}" in told
     assert "NOT DELETED test_it.py::test_it: these may have been made: 'third' (its create was under" in told
     assert "way when the run ended, begun 2" in told
     assert "urn:pulumi:dev::project::pulumi-python:dynamic:Resource::third" in told
@@ -205,7 +206,7 @@ def test_a_create_of_which_find_knows_is_settled(cloud: Cloud, monkeypatch: pyte
     assert cloud.run(IT, ending=ending)[0] == -9
     code, told = cloud.sweep()
     assert code == 0
-    assert ("'third' (id 'third')" in told) == (ending == "killed")
+    assert ("'third' (pulumi-python:dynamic:Resource, id 'third')" in told) == (ending == "killed")
     assert cloud.objects() == []
     assert cloud.kept() == []
 
@@ -235,7 +236,7 @@ def test_what_cannot_be_read_does_not_keep_a_sweep_from_the_rest(cloud: Cloud) -
     assert cloud.objects() == ["first", "other", "second", "third"]
     code, told = cloud.sweep()
     assert code == 1
-    assert "maloko: deleted test_it.py::test_other: 'other' (id 'other')" in told
+    assert "maloko: deleted test_it.py::test_other: 'other' (pulumi-python:dynamic:Resource, id 'other')" in told
     assert f"NOT DELETED what a run of the test 'test_it.py::test_it' made is kept in {damaged}, which cannot" in told
     assert f"the journal {journal} of an interrupted run is damaged" in told
     assert cloud.objects() == ["first", "second", "third"]

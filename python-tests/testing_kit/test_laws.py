@@ -286,9 +286,11 @@ def test_what_was_in_a_shared_world_before_is_not_counted() -> None:
 
 def test_what_a_baseline_recorded_is_what_law_16_reads(tmp_path: Path) -> None:
     kit = Kit("baseline")
-    kit.directory, kit.records = tmp_path, True
+    kit.directory = tmp_path
     provider = Good(Cloud())
-    kit.baseline("v1.json", lambda: Thing(provider, "it", EXAMPLES[0]))
+    s = kit.stack(lambda: Thing(provider, "it", EXAMPLES[0]))
+    s.up()
+    s.save_baseline("v1.json")
     recorded = {"baseline": tmp_path / "v1.json", "__module__": __name__}
     kept = type("Kept", (Boxes,), recorded).verdicts("L16")["L16"]  # type: ignore[attr-defined]
     assert (kept.outcome, kept.text) == ("holds", "L16 holds: 3 examples")

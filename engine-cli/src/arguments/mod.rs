@@ -10,6 +10,7 @@ mod import;
 mod manage;
 mod operate;
 mod plugins;
+mod policies;
 mod projects;
 mod provider;
 mod pulumi_flags;
@@ -39,6 +40,7 @@ pub(crate) use operate::{
     UpArguments, WatchArguments,
 };
 pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove};
+pub(crate) use policies::{PolicyAnalyze, PolicyCommand, PolicyInstall, PolicyPackArguments, PolicyShowArguments};
 pub(crate) use projects::{InstallArguments, NewArguments};
 pub(crate) use provider::{ProviderCommand, ProviderTest};
 pub(crate) use shim::{ShimCommand, of_pulumi};
@@ -142,6 +144,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PluginCommand,
     },
+    /// Have policy packs look at a stack, and install what they need
+    Policy {
+        /// What to do.
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
     /// Check project, configuration and state without deploying
     Check(CheckArguments),
     /// Test provider plugins
@@ -223,6 +231,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ShimCommand,
     },
+    /// The program's process of `--isolated`.
+    #[command(hide = true)]
+    IsolatedProgram,
     /// Show the version
     Version,
     /// Show the flags of a command, or a document about a topic

@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 
 use super::format::OutputFormat;
+use super::policies::{PolicyPackArguments, PolicyShowArguments};
 use super::pulumi_flags::{DisplayCompatibility, RunCompatibility, UpCompatibility};
 
 /// How a run is summed up for CI.
@@ -33,6 +34,9 @@ pub(crate) struct RunArguments {
     /// Show property by property what changes
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Run the program in a process of its own, so that its end is not the engine's
+    #[arg(long)]
+    pub(crate) isolated: bool,
     /// Show the tracebacks of errors in full
     #[arg(long, env = "MALOKO_SHOW_TRACEBACKS", hide_env_values = true, value_parser = BoolishValueParser::new())]
     pub(crate) show_tracebacks: bool,
@@ -233,6 +237,12 @@ pub(crate) struct UpArguments {
     /// Flags shared with `destroy`.
     #[command(flatten)]
     pub(crate) failure: FailureArguments,
+    /// Flags shared by `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) policies: PolicyPackArguments,
+    /// Flags shared by `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) show_policies: PolicyShowArguments,
     /// Do what this plan of `preview --save-plan` says, and nothing else
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
@@ -262,6 +272,12 @@ pub(crate) struct PreviewArguments {
     /// Flags shared with `up` and `refresh`.
     #[command(flatten)]
     pub(crate) expect: ExpectArguments,
+    /// Flags shared by `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) policies: PolicyPackArguments,
+    /// Flags shared by `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) show_policies: PolicyShowArguments,
     /// Write what `up` would create to this file, for `import --file`
     #[arg(long, value_name = "FILE")]
     pub(crate) import_file: Option<PathBuf>,

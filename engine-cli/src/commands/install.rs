@@ -27,20 +27,20 @@ const LOCK_FILES: [(&str, &str); 5] = [
 
 /// A command of another program.
 #[derive(Debug, PartialEq, Eq)]
-struct Step {
+pub(super) struct Step {
     program: PathBuf,
     arguments: Vec<String>,
     directory: PathBuf,
 }
 
 impl Step {
-    fn new(program: impl Into<PathBuf>, arguments: &[&str], directory: &Path) -> Self {
+    pub(super) fn new(program: impl Into<PathBuf>, arguments: &[&str], directory: &Path) -> Self {
         let arguments = arguments.iter().map(|text| (*text).to_owned()).collect();
         Self { program: program.into(), arguments, directory: directory.to_owned() }
     }
 
     /// The command as a user would type it.
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         let program = self.program.to_string_lossy();
         let words = std::iter::once(&*program).chain(self.arguments.iter().map(String::as_str));
         words.map(shell::word).collect::<Vec<_>>().join(" ")
@@ -87,7 +87,7 @@ async fn by_host(context: &Context, project: &Project) -> Result<()> {
 }
 
 /// The interpreter that this installation runs in; that of another language is looked for.
-fn own_python(context: &Context) -> PathBuf {
+pub(super) fn own_python(context: &Context) -> PathBuf {
     let own = context.language_host.about().executable;
     if context.language_host.language() == Language::Python && !own.is_empty() { own.into() } else { "python3".into() }
 }
@@ -157,7 +157,7 @@ fn program_directory(project: &Project) -> PathBuf {
     if main.is_dir() { main } else { main.parent().map_or_else(|| project.root.clone(), Path::to_path_buf) }
 }
 
-fn run_step(context: &Context, step: &Step) -> Result<()> {
+pub(super) fn run_step(context: &Context, step: &Step) -> Result<()> {
     let mut command = Command::new(&step.program);
     command.args(&step.arguments).current_dir(&step.directory);
     let cannot_run = |error: std::io::Error| {

@@ -15,6 +15,7 @@ pub(crate) mod packages;
 #[cfg(test)]
 mod places_tests;
 pub(crate) mod plugin;
+pub(crate) mod policy;
 pub(crate) mod provider;
 mod remote_components;
 mod rewrite;

@@ -11,6 +11,7 @@ mod order;
 mod paint;
 mod path;
 mod plain;
+mod policies;
 mod reasons;
 mod redact;
 mod screen;
@@ -30,8 +31,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use maloko_core::event::EventSink;
+use maloko_core::event::{Event, EventSink};
 use maloko_core::operation::OperationKind;
+use maloko_core::policy::{PackId, PolicyViolation};
 
 pub use maloko_core::redaction::Redactor;
 
@@ -82,6 +84,8 @@ pub struct DisplayOptions {
     pub show_secrets: bool,
     /// Do not show stack outputs.
     pub suppress_outputs: bool,
+    /// Show each rewriting of a policy, not only their number.
+    pub show_policy_remediations: bool,
     /// Do not show progress notes.
     pub suppress_progress: bool,
     /// Show messages that are for debugging.
@@ -114,6 +118,7 @@ impl DisplayOptions {
             show_sames: false,
             show_secrets: false,
             suppress_outputs: false,
+            show_policy_remediations: false,
             suppress_progress: false,
             debug: false,
             color: false,
@@ -166,4 +171,19 @@ fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> B
         }
         DisplayMode::Plain => Box::new(plain::Plain::new(options, redactor)),
     }
+}
+
+/// What policy packs found outside of an operation, as lines.
+pub(crate) fn policy_lines(
+    found: &[PolicyViolation],
+    packs: &[Arc<PackId>],
+    color: bool,
+    redactor: &Arc<Redactor>,
+) -> Vec<String> {
+    let mut policies = policies::Policies::default();
+    policies.all_of(packs);
+    for violation in found {
+        policies.note(Event::PolicyViolation(violation.clone()));
+    }
+    policies.lines(paint::Paint::new(color), &redact::SecretDisplay::new(false, Arc::clone(redactor)), false)
 }

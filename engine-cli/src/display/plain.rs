@@ -18,6 +18,7 @@ use super::failures::{ErrorText, Failures};
 use super::json::prefix;
 use super::order::Held;
 use super::paint::Paint;
+use super::policies::Policies;
 use super::reasons::{Reasons, state_changes};
 use super::redact::SecretDisplay;
 use super::summary;
@@ -45,6 +46,7 @@ pub(super) struct Plain {
     reasons: Reasons,
     outputs: Option<(Arc<PropertyMap>, Arc<PropertyMap>)>,
     summary: Option<Summary>,
+    policies: Policies,
 }
 
 /// A step in progress.
@@ -79,6 +81,7 @@ impl Plain {
             reasons: Reasons::default(),
             outputs: None,
             summary: None,
+            policies: Policies::default(),
         }
     }
 
@@ -285,12 +288,13 @@ impl Plain {
         self.write_held(out)?;
         let Some(summary) = self.summary.take() else { return Ok(()) };
         writeln!(out)?;
-        let mut lines = Vec::new();
+        let each = self.options.show_policy_remediations;
+        let mut lines = self.policies.lines(self.paint, &self.redactor, each);
         if let Some((old, new)) = self.outputs.take().filter(|_| !self.options.suppress_outputs) {
             lines.extend(summary::outputs(&self.diff_text(), &old, &new, &summary));
         }
         lines.extend(self.failures.names(self.paint));
-        lines.extend(summary::totals(self.paint, &summary));
+        lines.extend(summary::totals(self.paint, &summary, !self.policies.has_mandatory()));
         lines.push(String::new());
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     }
@@ -324,7 +328,13 @@ impl Renderer for Plain {
                 Ok(())
             }
             Event::Diagnostic(message) => self.diagnostic(&message, out),
+            Event::PolicyLoad | Event::PolicySummary(_) => Ok(()),
+            event @ (Event::PolicyViolation(_) | Event::PolicyRemediation(_)) => {
+                self.policies.note(event);
+                Ok(())
+            }
             Event::Summary(summary) => {
+                self.policies.all_of(&summary.policy_packs);
                 self.summary = Some(summary);
                 Ok(())
             }

@@ -35,9 +35,9 @@ pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap, sum
     std::iter::once(text.paint.bold("Outputs:")).chain(lines).chain(std::iter::once(String::new())).collect()
 }
 
-/// The counts and the time.
+/// The counts, where they are wanted, and the time.
 #[must_use]
-pub(super) fn totals(paint: Paint, summary: &Summary) -> Vec<String> {
+pub(super) fn totals(paint: Paint, summary: &Summary, with_counts: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let number = |op: Op| summary.changes.get(op.name()).copied().unwrap_or(0);
     let changed = ORDER.iter().filter(|op| number(**op) > 0).map(|op| {
@@ -49,7 +49,9 @@ pub(super) fn totals(paint: Paint, summary: &Summary) -> Vec<String> {
     if number(Op::Same) > 0 {
         lines.push(format!("    {} unchanged", counted(number(Op::Same))));
     }
-    if !lines.is_empty() {
+    if !with_counts {
+        lines.clear();
+    } else if !lines.is_empty() {
         lines.insert(0, paint.bold("Resources:"));
         lines.push(String::new());
     }

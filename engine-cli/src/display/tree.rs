@@ -18,6 +18,7 @@ use super::failures::{ErrorText, Failures};
 use super::json::prefix;
 use super::nodes::{Counts, Messages, NodeId, Nodes};
 use super::paint::Paint;
+use super::policies::Policies;
 use super::reasons::{Reasons, state_changes};
 use super::redact::SecretDisplay;
 use super::screen::{Screen, Size, SizeProbe};
@@ -56,6 +57,7 @@ pub(super) struct Tree {
     drift: Option<BTreeMap<Urn, String>>,
     outputs: Option<(Arc<PropertyMap>, Arc<PropertyMap>)>,
     summary: Option<Summary>,
+    policies: Policies,
     began: bool,
     ended: bool,
     frames: usize,
@@ -82,6 +84,7 @@ impl Tree {
             drift: None,
             outputs: None,
             summary: None,
+            policies: Policies::default(),
             began: false,
             ended: false,
             frames: 0,
@@ -248,6 +251,7 @@ impl Tree {
         if self.options.diff {
             lines.extend(self.details());
         }
+        lines.extend(self.policies.lines(self.paint, &self.redactor, self.options.show_policy_remediations));
         lines.extend(self.messages());
         let outputs = self.outputs.as_ref().filter(|_| !self.options.suppress_outputs);
         if let (Some((old, new)), Some(summary)) = (outputs, &self.summary) {
@@ -255,7 +259,7 @@ impl Tree {
         }
         lines.extend(self.failures.lines(self.paint, self.options.show_tracebacks));
         if let Some(summary) = &self.summary {
-            lines.extend(summary::totals(self.paint, summary));
+            lines.extend(summary::totals(self.paint, summary, !self.policies.has_mandatory()));
             // Apart from what follows: a question, or the update after its preview.
             lines.push(String::new());
         }
@@ -334,13 +338,22 @@ impl Renderer for Tree {
             Event::StepStarted(step) if !step.internal => self.started(at, &step),
             Event::StepDone(step) if !step.internal => self.ended(at, &step, false),
             Event::StepFailed(step) if !step.internal => self.ended(at, &step, true),
-            Event::Prelude(_) | Event::StepStarted(_) | Event::StepDone(_) | Event::StepFailed(_) => {}
+            Event::Prelude(_)
+            | Event::StepStarted(_)
+            | Event::StepDone(_)
+            | Event::StepFailed(_)
+            | Event::PolicyLoad
+            | Event::PolicySummary(_) => {}
             Event::StackOutputs { old, new } => {
                 self.redactor.learn(&new);
                 self.outputs = Some((old, new));
             }
             Event::Diagnostic(message) => self.diagnostic(message),
-            Event::Summary(summary) => self.summary = Some(summary),
+            event @ (Event::PolicyViolation(_) | Event::PolicyRemediation(_)) => self.policies.note(event),
+            Event::Summary(summary) => {
+                self.policies.all_of(&summary.policy_packs);
+                self.summary = Some(summary);
+            }
             Event::End => return self.close(out),
         }
         Ok(())

@@ -8,14 +8,15 @@ use maloko_core::Engine;
 use maloko_core::event::Severity;
 use signal_hook::consts::SIGINT;
 
-use crate::display::Display;
+use super::isolated::Runner;
+use super::watchers::told::Watchers;
 use crate::failure::{Failure, Result, code};
 use crate::language_host::LanguageHost;
 use crate::terminal;
 use crate::terminal::signals::{self, Leaving, Watch};
 use crate::workplace::Workplace;
 
-/// How long a program that cannot go on is waited for, after its last provider call has ended.
+/// How long a program that cannot go on is waited for, after the last call of a provider or of a function of the program has ended.
 const GRACE: Duration = Duration::from_secs(5);
 const GRACE_STEP: Duration = Duration::from_millis(100);
 /// How long the calls in flight are waited for after the first signal, unless `MALOKO_CANCEL_SECONDS` says otherwise.
@@ -26,9 +27,10 @@ const LOOKS: u32 = 5;
 /// How long a process that leaves at once waits for the disk.
 const LAST_FLUSH: Duration = Duration::from_millis(500);
 
-/// What is said of a program that `grace` has left behind.
-pub(super) fn left_behind_message() -> String {
-    format!("the program did not end within {} seconds after the run was stopped, and was left behind", GRACE.as_secs())
+/// What is said of a program that did not end in its grace time: its process was ended, or it was left behind in this one.
+pub(super) fn cut_off_message(was_ended: bool) -> String {
+    let what = if was_ended { "its process was ended" } else { "was left behind" };
+    format!("the program did not end within {} seconds after the run was stopped, and {what}", GRACE.as_secs())
 }
 
 /// The methods whose calls are journalled before they are made.
@@ -40,28 +42,36 @@ pub(super) async fn grace(engine: &Engine) {
     let mut quiet = Duration::ZERO;
     while quiet < GRACE {
         tokio::time::sleep(GRACE_STEP).await;
-        quiet = if engine.calls_in_flight().is_empty() { quiet + GRACE_STEP } else { Duration::ZERO };
+        quiet = if engine.is_quiet() { quiet + GRACE_STEP } else { Duration::ZERO };
     }
 }
 
 /// Deals with signals while an operation goes on: the first one cancels it, the second one leaves at once with what is in
 /// flight in the journal, as does the end of the patience.
-pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &Arc<dyn Display>) -> Result<Watch> {
+///
+/// `watchers` is told that it is over before the process leaves.
+pub(super) fn watch(
+    workplace: &Workplace<'_>,
+    runner: &Runner,
+    engine: &Arc<Engine>,
+    watchers: &Watchers,
+) -> Result<Watch> {
     let what = "for which Ctrl-C waits for calls in flight, such as 30";
     let patience = workplace.context.seconds("MALOKO_CANCEL_SECONDS", what, PATIENCE)?;
-    let language_host = Arc::clone(&workplace.context.language_host);
+    let runner = runner.clone();
     let cancelled = Arc::clone(engine);
     let abandoned = Arc::clone(engine);
-    let display = Arc::clone(display);
+    let watchers = watchers.clone();
     let begun = Watch::begin(
         patience,
         code::CANCELLED,
         of_debugger(&workplace.context.language_host),
         move |signal| {
-            let calls = cancelled.calls_in_flight();
-            let what = match calls.len() {
-                0 => "the program to end".to_owned(),
-                number => format!("{} in flight: {}", crate::plain::count(number, "call"), named(&calls)),
+            let (calls, functions) = (cancelled.calls_in_flight(), cancelled.functions_in_flight());
+            let what = match (calls.len(), functions.as_slice()) {
+                (0, []) => "the program to end".to_owned(),
+                (0, [function, ..]) => function.clone(),
+                (number, _) => format!("{} in flight: {}", crate::plain::count(number, "call"), named(&calls)),
             };
             let message = format!(
                 "cancelling: nothing new begins; waiting for {what} (for {} s at most; press Ctrl-C again to leave at once)",
@@ -70,7 +80,7 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &A
             cancelled.log("", Severity::Warning, &message, false);
             terminal::say_if_lent(&message);
             cancelled.cancel();
-            language_host.interrupted(signal);
+            runner.interrupted(signal);
         },
         move |why| {
             let calls = abandoned.calls_in_flight();
@@ -90,7 +100,7 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &A
             let message = format!("left at once{during}{waited}; {next}");
             abandoned.log("", Severity::Error, &message, false);
             flush(&abandoned);
-            display.close();
+            watchers.leave();
         },
     );
     begun.map_err(|error| Failure::io("signals cannot be watched", &error))
@@ -112,9 +122,9 @@ pub(super) fn of_debugger(language_host: &Arc<dyn LanguageHost>) -> impl Fn(i32)
 
 /// Watches for calls that are past their time limit and cannot be given up, because something keeps the engine's threads
 /// from going on (C code that holds the interpreter's lock): by waiting, nothing could be recorded any more.
-pub(super) fn watch_limits(engine: &Arc<Engine>, display: &Arc<dyn Display>) -> Result<LimitWatch> {
+pub(super) fn watch_limits(engine: &Arc<Engine>, watchers: &Watchers) -> Result<LimitWatch> {
     let (over, ended) = channel::<()>();
-    let (engine, display) = (Arc::clone(engine), Arc::clone(display));
+    let (engine, watchers) = (Arc::clone(engine), watchers.clone());
     let look = move || {
         let mut looks = 0;
         // One look is not enough: the process may have been stopped for a while, and then everything is late.
@@ -135,7 +145,7 @@ pub(super) fn watch_limits(engine: &Arc<Engine>, display: &Arc<dyn Display>) -> 
             );
             engine.log("", Severity::Error, &message, false);
             flush(&engine);
-            display.close();
+            watchers.leave();
         });
     };
     let spawned = std::thread::Builder::new().name("maloko-limits".to_owned()).spawn(look);

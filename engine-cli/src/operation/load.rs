@@ -9,6 +9,7 @@ use maloko_core::event::{Event, EventSink, Severity};
 use maloko_core::invisible::clean;
 use maloko_core::state::StackName;
 
+use super::isolated::Runner;
 use super::request::Request;
 use super::run::{Prepared, prepare};
 use super::{interrupts, own_process, program};
@@ -44,7 +45,8 @@ pub(crate) async fn with_program<T>(
         Box::new(capture::standard_error().map_err(|error| Failure::io("stderr cannot be kept aside", &error))?)
     };
     let language_host = &workplace.context.language_host;
-    let host = Arc::new(SettlingHost::new(language_host.host()));
+    let runner = Runner::of(workplace, &request, &operation)?;
+    let host = Arc::new(SettlingHost::new(runner.host()));
     let sink = Arc::new(Aimed { to: Arc::new(Told::new(err, redactor)), aim: context.console.aim.clone() });
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, sink);
     let own_process = match &context.library {
@@ -54,7 +56,7 @@ pub(crate) async fn with_program<T>(
             None
         }
     };
-    let end = program::run(context, &workplace.project, Arc::clone(&engine), program).await;
+    let end = program::run(context, &workplace.project, &runner, Arc::clone(&engine), program).await;
     if let Some(error) = end.error {
         let message = format!(
             "the program failed; the provider objects that it did not bring are found by the state's references, where that \
@@ -64,6 +66,7 @@ pub(crate) async fn with_program<T>(
     }
     let done = work(&engine).await;
     host.settle();
+    runner.end(false).await;
     if let Some(((capture, watch, lending), listening)) = own_process {
         drop((listening, watch, lending));
         capture.end();

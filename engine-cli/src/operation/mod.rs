@@ -5,16 +5,19 @@ mod handover;
 mod import;
 mod import_file;
 mod interrupts;
+mod isolated;
 mod load;
 mod outcome_file;
 mod own_process;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;
+pub(crate) mod policies;
 mod preview_pass;
 pub(crate) mod program;
 mod request;
 mod run;
+mod serve_program;
 mod show;
 mod streams;
 #[cfg(test)]
@@ -34,6 +37,7 @@ use crate::workplace::Workplace;
 pub(crate) use load::with_program;
 pub use plugins_for_tests::{plugin_under_test, plugins_for_tests};
 pub(crate) use request::Request;
+pub(crate) use serve_program::serve_program;
 
 use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
 

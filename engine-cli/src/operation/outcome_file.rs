@@ -11,6 +11,7 @@ use maloko_core::redaction::Redactor;
 use maloko_rpc::EventStream;
 use serde_json::json;
 
+use super::isolated;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::terminal::console::Stream;
@@ -68,13 +69,14 @@ pub(super) fn write(
     redactor: &Redactor,
     page: Option<&str>,
 ) -> Result<()> {
-    let exception = report.source.as_ref().and_then(|error| context.language_host.describe_error(error)).map(|text| {
-        json!({
-            "type": text.kind,
-            "message": redactor.message(&text.message),
-            "traceback": redactor.message(&text.traceback),
-        })
-    });
+    let exception =
+        report.source.as_ref().and_then(|error| isolated::words_of(&*context.language_host, error)).map(|text| {
+            json!({
+                "type": text.kind,
+                "message": redactor.message(&text.message),
+                "traceback": redactor.message(&text.traceback),
+            })
+        });
     let outcome = json!({
         "outcome": report.summary.outcome.name(),
         "changes": report.summary.changes,

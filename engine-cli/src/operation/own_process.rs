@@ -6,8 +6,9 @@ use maloko_core::Engine;
 use maloko_core::event::Severity;
 
 use super::interrupts::{self, LimitWatch};
+use super::isolated::Runner;
 use super::request::Request;
-use crate::display::Display;
+use super::watchers::told::Watchers;
 use crate::failure::{Failure, Result};
 use crate::host::SettlingHost;
 use crate::terminal::capture::Capture;
@@ -30,9 +31,10 @@ impl OwnProcess {
     pub(super) fn begin(
         workplace: &Workplace<'_>,
         request: &Request,
+        runner: &Runner,
         engine: &Arc<Engine>,
         host: &SettlingHost,
-        display: &Arc<dyn Display>,
+        watchers: &Watchers,
     ) -> Result<Self> {
         let capture = if captures(workplace) || request.operate.run.keeps_stdout_clean() {
             let log = Arc::clone(engine);
@@ -44,9 +46,9 @@ impl OwnProcess {
         } else {
             None
         };
-        let lending = capture.as_ref().and_then(|capture| terminal::lend(capture, Some(display)));
-        let watch = interrupts::watch(workplace, engine, display)?;
-        let limits = interrupts::watch_limits(engine, display)?;
+        let lending = capture.as_ref().and_then(|capture| terminal::lend(capture, Some(&watchers.display)));
+        let watch = interrupts::watch(workplace, runner, engine, watchers)?;
+        let limits = interrupts::watch_limits(engine, watchers)?;
         let listening = listen(workplace, engine);
         Ok(Self { capture, lending, watch, limits, listening })
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use maloko_core::{Engine, ProgramEnd};
 use maloko_plugins::languages::{self, ForeignProgram};
 
+use super::isolated::Runner;
 use super::plugins;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -58,11 +59,17 @@ pub(crate) fn foreign(project: &Project, program: &ProgramSpec) -> ForeignProgra
 const UNHANDLED: &str = "the program failed with an unhandled exception: ";
 
 /// Runs the program to its end, or until the run is stopped.
-pub(super) async fn run(context: &Context, project: &Project, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
+pub(super) async fn run(
+    context: &Context,
+    project: &Project,
+    runner: &Runner,
+    engine: Arc<Engine>,
+    program: ProgramSpec,
+) -> ProgramEnd {
     if is_foreign(context, project) {
         return languages::run_program(engine, foreign(project, &program), plugins::settings(context, project)).await;
     }
-    let mut end = context.language_host.run_program(engine, program).await;
+    let mut end = runner.run_program(engine, program).await;
     if context.is_shim()
         && let Some(error) = end.error.as_mut().filter(|error| !error.is_empty())
     {
@@ -73,8 +80,14 @@ pub(super) async fn run(context: &Context, project: &Project, engine: Arc<Engine
 
 /// Makes the program's providers findable for an operation that does not run it. A process of the program's own has none
 /// that live longer than it.
-pub(super) async fn attach(context: &Context, project: &Project, engine: Arc<Engine>, program: ProgramSpec) {
+pub(super) async fn attach(
+    context: &Context,
+    project: &Project,
+    runner: &Runner,
+    engine: Arc<Engine>,
+    program: ProgramSpec,
+) {
     if !is_foreign(context, project) {
-        context.language_host.attach(engine, program).await;
+        runner.attach(engine, program).await;
     }
 }

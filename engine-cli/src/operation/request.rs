@@ -8,8 +8,8 @@ use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::{Report, Spared};
 
 use crate::arguments::{
-    ConfirmArguments, DestroyArguments, ImportArguments, OperateArguments, PreviewArguments, RefreshArguments,
-    UpArguments,
+    ConfirmArguments, DestroyArguments, ImportArguments, OperateArguments, PolicyPackArguments, PolicyShowArguments,
+    PreviewArguments, RefreshArguments, UpArguments,
 };
 
 use super::import::ImportRequest;
@@ -54,6 +54,10 @@ pub(crate) struct Request {
     pub(crate) remove_stack: bool,
     /// Forget creates whose outcome is not known?
     pub(crate) clear_pending_creates: bool,
+    /// The policy packs that look at its resources.
+    pub(crate) policies: PolicyPackArguments,
+    /// How it is shown what they find.
+    pub(crate) show_policies: PolicyShowArguments,
     /// The update plan to keep to.
     pub(crate) plan: Option<PathBuf>,
     /// Where to write an update plan.
@@ -89,6 +93,8 @@ impl Request {
             asks_for_program: false,
             remove_stack: false,
             clear_pending_creates: false,
+            policies: PolicyPackArguments::default(),
+            show_policies: PolicyShowArguments::default(),
             plan: None,
             save_plan: None,
             import_file: None,
@@ -174,8 +180,20 @@ fn has_changes(summary: &Summary) -> bool {
 
 impl From<UpArguments> for Request {
     fn from(arguments: UpArguments) -> Self {
-        let UpArguments { operate, confirm, act, replace, code, imports, expect, failure, plan, compatibility: _ } =
-            arguments;
+        let UpArguments {
+            operate,
+            confirm,
+            act,
+            replace,
+            code,
+            imports,
+            expect,
+            failure,
+            policies,
+            show_policies,
+            plan,
+            compatibility: _,
+        } = arguments;
         let mut request = Self::new(OperationKind::Update, "up", operate, confirm);
         request.targets.extend(replace.target_replace.iter().cloned());
         request.replace = replace.replace.into_iter().chain(replace.target_replace).collect();
@@ -186,6 +204,8 @@ impl From<UpArguments> for Request {
             refuse_import_differences: imports.refuse_import_differences,
             expect_no_changes: expect.expect_no_changes,
             continue_on_error: failure.continue_on_error,
+            policies,
+            show_policies,
             plan,
             ..request
         }
@@ -194,9 +214,30 @@ impl From<UpArguments> for Request {
 
 impl From<PreviewArguments> for Request {
     fn from(arguments: PreviewArguments) -> Self {
-        let PreviewArguments { operate, act, replace, code, imports, expect, import_file, save_plan, compatibility: _ } =
-            arguments;
-        let up = UpArguments { operate, act, replace, code, imports, expect, ..UpArguments::default() };
+        let PreviewArguments {
+            operate,
+            act,
+            replace,
+            code,
+            imports,
+            expect,
+            policies,
+            show_policies,
+            import_file,
+            save_plan,
+            compatibility: _,
+        } = arguments;
+        let up = UpArguments {
+            operate,
+            act,
+            replace,
+            code,
+            imports,
+            expect,
+            policies,
+            show_policies,
+            ..UpArguments::default()
+        };
         Self { verb: "preview", is_preview_command: true, import_file, save_plan, ..Self::from(up) }
     }
 }

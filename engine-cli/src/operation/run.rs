@@ -12,12 +12,15 @@ use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
+use maloko_plugins::policies::Packs;
 
 use super::interrupts;
+use super::isolated::Runner;
 use super::outcome_file;
 use super::own_process;
 use super::plan::PreviewOutcome;
 use super::plugins;
+use super::policies;
 use super::program;
 use super::request::Request;
 use super::show::Show;
@@ -46,12 +49,14 @@ pub(super) async fn run(
     plan: Option<PreviewOutcome>,
 ) -> Result<i32> {
     let beginning = Beginning::of_run(workplace, history_kind(request), &request.operate.run);
-    let Prepared { mut operation, session, redactor, crypter } = prepare(workplace, request, stack, &program).await?;
+    let Prepared { mut operation, session, redactor, crypter, packs } =
+        prepare(workplace, request, stack, &program).await?;
     if let Some(plan) = &plan {
         operation.seed = plan.seed;
         operation.previewed = true;
     }
     let seed = operation.seed;
+    let runner = Runner::of(workplace, request, &operation)?;
     let mut show = Show::open(workplace, request, stack, Arc::clone(&redactor), plan.is_some())?;
     if request.save_plan.is_some() {
         show.plan = Some(Arc::new(PlanWriter::new(&operation.config, seed, crypter.clone())));
@@ -61,13 +66,13 @@ pub(super) async fn run(
     show.telemetry = telemetry::of(workplace, request, stack, &redactor, session.lock_wait())?;
     let watchers = pages.watcher().into_iter().chain(telemetry::watcher(show.telemetry.as_ref()));
     operation.activities = Activities::watched_by(watchers.collect());
-    let ran = operate(workplace, request, program, operation, session, &show).await;
+    let ran = operate(workplace, request, &runner, program, operation, session, &show, packs.as_ref()).await;
+    policies::end(packs).await;
     let outcome = ran.as_ref().map_or(Outcome::Failed, |(report, _)| report.summary.outcome);
     show.close();
     telemetry::end(workplace, show.telemetry.as_ref(), outcome).await;
     let (report, left_behind) = ran?;
-    let classes =
-        if show.imported.is_some() { workplace.context.language_host.resource_classes().await } else { Vec::new() };
+    let classes = if show.imported.is_some() { runner.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
     let is_noted = report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request);
     // A preview leaves one to libraries alone.
@@ -115,6 +120,8 @@ pub(super) struct Prepared {
     pub(super) session: Session,
     pub(super) redactor: Arc<Redactor>,
     crypter: Crypter,
+    /// The policy packs, which have begun.
+    pub(super) packs: Option<Arc<Packs>>,
 }
 
 /// Reads what the operation works with: settings, secrets, configuration, state.
@@ -171,8 +178,10 @@ pub(super) async fn prepare(
     if let Some(library) = &workplace.context.library {
         library.go_on()?;
     }
+    // Before the stack is locked: they may take their time, and may fail.
+    let packs = policies::start(workplace, &request.policies, &mut operation).await?;
     let session = open_session(workplace, request, stack, crypter.clone()).await?;
-    Ok(Prepared { operation, session, redactor, crypter })
+    Ok(Prepared { operation, session, redactor, crypter, packs })
 }
 
 /// Pairs of URN and id, which follow one another.
@@ -247,22 +256,24 @@ fn unseal(snapshot: &mut maloko_core::state::Snapshot, crypter: &Crypter) -> Res
 async fn operate(
     workplace: &Workplace<'_>,
     request: &Request,
+    runner: &Runner,
     program: ProgramSpec,
     operation: Operation,
     session: Session,
     show: &Show,
+    packs: Option<&Arc<Packs>>,
 ) -> Result<(Report, bool)> {
-    let language_host = &workplace.context.language_host;
     let runs_program = request.runs_program && !plugins::need_no_program(request, &operation, session.snapshot());
-    let host = Arc::new(SettlingHost::new(language_host.host()));
+    let host = Arc::new(SettlingHost::new(runner.host()));
     let aim = workplace.context.console.aim.clone();
     let engine =
         Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Aimed { to: show.sink(), aim }));
+    policies::bind(packs, &engine);
     if let Some(message) = &request.operate.run.message {
         engine.tell(Severity::Info, message);
     }
     let own_process = match &workplace.context.library {
-        None => Some(own_process::OwnProcess::begin(workplace, request, &engine, &host, &show.display)?),
+        None => Some(own_process::OwnProcess::begin(workplace, request, runner, &engine, &host, &show.watchers)?),
         Some(library) => {
             library.cancellation.watch(&engine);
             None
@@ -273,17 +284,21 @@ async fn operate(
     let (end, left_behind) = if is_called_off {
         (ProgramEnd::default(), false)
     } else if runs_program {
-        let running = program::run(workplace.context, &workplace.project, Arc::clone(&engine), program);
+        let running = program::run(workplace.context, &workplace.project, runner, Arc::clone(&engine), program);
         tokio::select! {
             end = running => (end, false),
-            () = interrupts::grace(&engine) => (ProgramEnd { error: Some(interrupts::left_behind_message()), source: None }, true),
+            () = interrupts::grace(&engine) => {
+                let was_ended = runner.cut_off().await;
+                (ProgramEnd { error: Some(interrupts::cut_off_message(was_ended)), source: None }, !was_ended)
+            }
         }
     } else {
-        program::attach(workplace.context, &workplace.project, Arc::clone(&engine), program).await;
+        program::attach(workplace.context, &workplace.project, runner, Arc::clone(&engine), program).await;
         (ProgramEnd::default(), false)
     };
     host.settle();
     let report = engine.finish(end).await;
+    runner.end(show.imported.is_some()).await;
     if let Some(page) = &show.page {
         page.leave(&engine.snapshot());
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use maloko_core::event::EventSink;
 use maloko_core::state::StackName;
-use maloko_rpc::EventStream;
 use maloko_telemetry::Telemetry;
 
 use super::generated::Imported;
@@ -15,6 +14,7 @@ use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::PlanWriter;
 use super::watchers::telemetry;
+use super::watchers::told::Watchers;
 use super::{outcome_file, own_process, program};
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Redactor};
 use crate::embedding::EventLines;
@@ -24,11 +24,7 @@ use crate::workplace::Workplace;
 
 /// What watches the operation.
 pub(super) struct Show {
-    pub(super) display: Arc<dyn Display>,
-    /// For those who asked for events: hands on every one as JSON.
-    events: Vec<Arc<dyn Display>>,
-    /// Where events go that are told to another process.
-    event_stream: Option<Arc<EventStream>>,
+    pub(super) watchers: Watchers,
     /// Notes the steps: in a preview pass for the process that goes on, after one to compare.
     pub(super) recorder: Option<Arc<Recorder>>,
     /// In a preview pass: the changes property by property, for those who ask for them.
@@ -65,6 +61,7 @@ impl Show {
             show_sames: flags.show_sames,
             show_secrets: flags.show_secrets,
             suppress_outputs: flags.suppress_outputs,
+            show_policy_remediations: request.show_policies.show_policy_remediations,
             suppress_progress: flags.run.suppress_progress,
             debug: flags.run.debug,
             color: console.color,
@@ -119,9 +116,7 @@ impl Show {
             out = standard_error(workplace)?;
         }
         Ok(Self {
-            display: display::open(mode, options, out),
-            events,
-            event_stream,
+            watchers: Watchers { display: display::open(mode, options, out), events, event_stream },
             recorder: (is_pass || after_preview).then(Arc::<Recorder>::default),
             details,
             plan: None,
@@ -140,18 +135,12 @@ impl Show {
 
     /// Shows what is still held back.
     pub(super) fn close(&self) {
-        self.display.close();
-        for events in &self.events {
-            events.close();
-        }
-        if let Some(stream) = &self.event_stream {
-            stream.end();
-        }
+        self.watchers.close();
     }
 
     pub(super) fn sink(&self) -> Arc<dyn EventSink> {
-        let mut watchers: Vec<Arc<dyn EventSink>> = vec![Arc::clone(&self.display) as Arc<dyn EventSink>];
-        watchers.extend(self.events.iter().map(|events| Arc::clone(events) as Arc<dyn EventSink>));
+        let mut watchers: Vec<Arc<dyn EventSink>> = vec![Arc::clone(&self.watchers.display) as Arc<dyn EventSink>];
+        watchers.extend(self.watchers.events.iter().map(|events| Arc::clone(events) as Arc<dyn EventSink>));
         watchers.extend(self.recorder.iter().map(|recorder| Arc::clone(recorder) as Arc<dyn EventSink>));
         watchers.extend(self.details.iter().map(|(details, _)| Arc::clone(details) as Arc<dyn EventSink>));
         watchers.extend(self.plan.iter().map(|plan| Arc::clone(plan) as Arc<dyn EventSink>));

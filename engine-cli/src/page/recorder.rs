@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use maloko_core::activity::{Activity, ActivityEnd, ActivityKind, ActivityWatcher};
-use maloko_core::event::{Diagnostic, Event, EventSink, Op, StepMetadata, Summary};
+use maloko_core::event::{Diagnostic, Event, EventSink, Op, Severity, Speaker, StepMetadata, Summary};
 use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::policy::{EnforcementLevel, PolicyViolation};
 use maloko_core::provider::{ProviderError, ProviderErrorKind, TraceContext};
 use maloko_core::redaction::Redactor;
 use maloko_core::resource_state::ResourceState;
@@ -218,8 +219,28 @@ impl EventSink for Recorder {
                     changed.over = true;
                 }
             }
-            Event::Prelude(_) | Event::Diagnostic(_) | Event::End => {}
+            Event::PolicyViolation(violation) => recording.diagnostics.push((of_policy(&violation), now)),
+            Event::Prelude(_)
+            | Event::Diagnostic(_)
+            | Event::PolicyLoad
+            | Event::PolicyRemediation(_)
+            | Event::PolicySummary(_)
+            | Event::End => {}
         }
+    }
+}
+
+/// A violation as a message on its resource.
+fn of_policy(violation: &PolicyViolation) -> Diagnostic {
+    let is_mandatory = violation.level == EnforcementLevel::Mandatory;
+    let (level, policy, pack) = (violation.level.name(), &violation.policy, violation.pack.shown());
+    Diagnostic {
+        urn: Some(violation.urn.clone()),
+        severity: if is_mandatory { Severity::Error } else { Severity::Warning },
+        message: format!("[{level}] {policy} of {pack}: {}", violation.message).into(),
+        ephemeral: false,
+        still_waiting: false,
+        speaker: Speaker::Engine,
     }
 }
 

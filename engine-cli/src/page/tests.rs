@@ -53,6 +53,7 @@ fn ended(recorder: &Recorder, outcome: Outcome) -> data::Run {
         maybe_corrupt: false,
         duration_seconds: 1.0,
         changes: [("replace", 2)].into(),
+        policy_packs: Vec::new(),
     }));
     recorder.data().run.expect("the page of a run")
 }

@@ -25,7 +25,7 @@ pub enum ActivityKind {
     Dependency,
     /// A hook, a transform or an alias function of the program.
     Callback,
-    /// A plugin starts, is configured or is asked for something else than a resource.
+    /// A plugin starts, is configured or is asked for something else than a resource; or policy packs are asked.
     Plugin,
 }
 

@@ -9,6 +9,8 @@ mod config;
 mod pattern;
 mod stack_facts;
 
+use serde::{Deserialize, Serialize};
+
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
@@ -24,7 +26,7 @@ pub const CONFIG_KEY: &str = "pulumi:autonaming";
 pub type Seed = [u8; 32];
 
 /// What a provider declares.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Autonaming {
     /// The property that is to be filled when the program leaves it out.
     pub property: String,

@@ -13,6 +13,9 @@ impl Flows {
         let doors = &self.doors;
         let operation = &doors.operation;
         learn_secrets(operation, &doors.base);
+        for _ in operation.policies.packs() {
+            doors.exchange.tell(Event::PolicyLoad);
+        }
         let config = operation.config.iter();
         let hidden = |secret: bool, value: &str| if secret { "[secret]".to_owned() } else { value.to_owned() };
         let prelude = config.map(|(key, entry)| (key.clone(), hidden(entry.secret, &entry.value))).collect();

@@ -14,6 +14,7 @@ use crate::driver::exchange::Exchange;
 use crate::driver::journal::Journal;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::planning::Planning;
+use crate::driver::policies::Policies;
 use crate::driver::program::Functions;
 use crate::driver::program::callbacks::Callbacks;
 use crate::driver::reports::Reports;
@@ -57,6 +58,7 @@ pub(crate) struct Doors {
     pub(crate) call_permits: Arc<CallPermits>,
     pub(crate) functions: Arc<Functions>,
     pub(crate) unresolved: Arc<UnresolvedCreates>,
+    pub(crate) policies: Arc<Policies>,
 }
 
 impl Doors {
@@ -78,6 +80,8 @@ impl Doors {
         let call_permits = Arc::new(CallPermits::new(parallel, &exchange, &stop, &reports, &waits, &standings));
         let functions = Arc::new(Functions::new(&operation, &exchange, &callbacks, &reports, &planning, &standings));
         let unresolved = Arc::new(UnresolvedCreates::new(&operation, &base, &exchange, &notices, &reports, &journal));
+        let components = Arc::<Components>::default();
+        let policies = Policies::new(&operation, &exchange, &stop, &reports, &journal, &planning, &components);
         Self {
             operation,
             base,
@@ -85,7 +89,7 @@ impl Doors {
             exchange,
             stop,
             selection,
-            components: Arc::default(),
+            components,
             callbacks,
             providers,
             reports,
@@ -98,6 +102,7 @@ impl Doors {
             call_permits,
             functions,
             unresolved,
+            policies: Arc::new(policies),
         }
     }
 }

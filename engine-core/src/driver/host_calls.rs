@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::activity::Ongoing;
 use crate::error::{Error, Result};
 use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
+use crate::policy::{Analysis, PolicyResource, Remediations};
 use crate::provider::{
     Answer, ConfigurationId, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
     ProviderReference, SerializedProvider,
@@ -130,6 +131,27 @@ impl HostCall for StopPlugins {
     type Outcome = ();
 }
 
+/// What policy packs answer.
+type OfPack<T> = std::result::Result<T, String>;
+
+/// Has a policy pack, by its place, rewrite the inputs of a resource.
+pub struct Remediate(pub usize, pub Arc<PolicyResource>);
+impl HostCall for Remediate {
+    type Outcome = OfPack<Remediations>;
+}
+
+/// Has these policy packs look at a resource, all at once.
+pub struct Analyze(pub Vec<usize>, pub Arc<PolicyResource>);
+impl HostCall for Analyze {
+    type Outcome = Vec<(usize, OfPack<Analysis>)>;
+}
+
+/// Has these policy packs look at the stack, all at once.
+pub struct AnalyzeStack(pub Vec<usize>, pub Arc<[PolicyResource]>);
+impl HostCall for AnalyzeStack {
+    type Outcome = Vec<(usize, OfPack<Analysis>)>;
+}
+
 /// Reads files and addresses, for their hashes.
 pub struct ReadAssets(pub PropertyMap);
 impl HostCall for ReadAssets {
@@ -184,7 +206,7 @@ macro_rules! host_calls {
     ($with:ident) => {
         $with! {
             Describe, Call, CallBack, Find, Rebuild, Named, IsByHand, Serialize, BuiltIn, Function, StartPlugin, AskPlugin,
-            StopPlugin, StopPlugins, ReadAssets, Sleep, Durable, Fold, Close
+            StopPlugin, StopPlugins, Remediate, Analyze, AnalyzeStack, ReadAssets, Sleep, Durable, Fold, Close
         }
     };
 }
@@ -244,6 +266,19 @@ impl<T> Lost for Result<T> {
 impl Lost for std::result::Result<PropertyMap, String> {
     fn lost() -> Self {
         Err(FAULT.to_owned())
+    }
+}
+
+impl Lost for OfPack<Remediations> {
+    fn lost() -> Self {
+        Err(FAULT.to_owned())
+    }
+}
+
+impl Lost for Vec<(usize, OfPack<Analysis>)> {
+    fn lost() -> Self {
+        // That of whichever pack: the run ends with it.
+        vec![(0, Err(FAULT.to_owned()))]
     }
 }
 

@@ -1,9 +1,13 @@
 //! What the host and plugins notice, to be said at the end of a run.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use crate::urn::Urn;
 
 /// Something that the host or a plugin noticed.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum Notice {
     /// The first resource of a class has outputs that the class does not declare.
     Undeclared {
@@ -14,7 +18,7 @@ pub enum Notice {
         /// The names of the outputs.
         outputs: Vec<String>,
         /// How the language declares one, to follow "to read one, ".
-        how: &'static str,
+        how: Cow<'static, str>,
     },
     /// A plugin is started from a folder of `$PATH`.
     PluginOnPath {

@@ -149,7 +149,10 @@ impl Goal {
         for (key, list) in &request.property_dependencies {
             property_dependencies.insert(key.clone(), urns("propertyDependencies", &list.urns)?);
         }
-        if property_dependencies.is_empty() && !request.remote {
+        if request.uses_output_values && !property_dependencies.is_empty() {
+            return Err("propertyDependencies must be empty where the inputs themselves say what they depend on".into());
+        }
+        if property_dependencies.is_empty() && !request.remote && !request.uses_output_values {
             property_dependencies = inputs.keys().map(|key| (key.clone(), dependencies.clone())).collect();
         }
         lower_inputs(&mut inputs, &mut property_dependencies, &mut dependencies);

@@ -53,6 +53,7 @@ pub use refusals::package::{extension_not_hosted, function_not_hosted};
 pub use refusals::registration::{RegistrationError, not_a_path, serialised_provider, unregistered_hook};
 pub use registration::progress::Registration;
 pub use registration::question::{Next, Question};
+pub use registration::review::{Review, rewritten};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::Step;
 pub use targets::{Leftovers, is_unmatched};

@@ -141,6 +141,7 @@ pub(super) fn try_decide_by(
     loop {
         match planner.advance(&mut registration, answer.take())? {
             Next::Act(steps) => return Ok(Decided { steps, asked, complaints: registration.complaints }),
+            Next::Review(_) => registration.take_reviewed(None),
             Next::Ask(question) => {
                 answer = Some(match &question.method {
                     Method::Check { news, .. } => Answer::Checked { inputs: news.clone(), failures: Vec::new() },

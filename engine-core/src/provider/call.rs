@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::autonaming::{Autonaming, NameProposal};
 use crate::property_diff::DetailedDiff;
 use crate::urn::Urn;
@@ -11,7 +13,7 @@ use crate::value::PropertyMap;
 use super::reference::{ConfigurationId, ProviderReference};
 
 /// Which methods a provider object really has; a missing one is answered by the engine without crossing the border.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// Has `configure`.
     pub configure: bool,
@@ -47,7 +49,7 @@ pub struct ProviderDescription {
 }
 
 /// How often the objects of a provider class may be called, all together: `create`, `read`, `update` and `delete`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallLimits {
     /// What names the class among those of a run.
     pub class: String,
@@ -58,7 +60,7 @@ pub struct CallLimits {
 }
 
 /// Where in a trace a call is, as W3C's Trace Context writes it: what is done inside, in whatever process, belongs below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceContext {
     /// `traceparent`: the trace and the span.
     pub parent: Arc<str>,
@@ -68,7 +70,7 @@ pub struct TraceContext {
 
 /// One call of a provider method. All property bags are the callee's own, without secrets wrappers, without
 /// `__provider`; unknowns occur in `Check` and `Diff` only.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProviderCall {
     /// Its number in this run, by which [`ProviderHost::cancel`] names it.
     pub number: u64,
@@ -79,6 +81,7 @@ pub struct ProviderCall {
     /// What the object is configured with. One that is called under several has an instance for each.
     pub configuration: ConfigurationId,
     /// What a plugin is told beside that; live objects see nothing of it.
+    #[serde(skip)]
     pub for_plugin: Option<Box<PluginArguments>>,
     /// Where in a trace the call is, if it is traced: what the provider's code traces itself belongs below it.
     pub trace: Option<TraceContext>,
@@ -109,7 +112,7 @@ pub struct PluginArguments {
 }
 
 /// A provider method with its arguments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Method {
     /// Hands over the configuration, before any other method, once per object and configuration of a run.
     Configure {
@@ -217,7 +220,7 @@ impl Method {
 }
 
 /// A reason why `check` refuses inputs.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CheckFailure {
     /// The property at fault; empty when the resource as a whole is.
     pub property: String,
@@ -226,7 +229,7 @@ pub struct CheckFailure {
 }
 
 /// What `diff` says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffAnswer {
     /// Is there a change? `None`: the engine compares the inputs itself.
     pub changes: Option<bool>,
@@ -237,11 +240,12 @@ pub struct DiffAnswer {
     /// Must the old object go before the new one is made? `None`: not said.
     pub delete_before_replace: Option<bool>,
     /// The differences by path, where the provider tells them; they count for more than the other lists.
+    #[serde(skip)]
     pub detailed: Option<DetailedDiff>,
 }
 
 /// A provider's answer; its variant is the one of the call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// `configure` is done.
     Configured,

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::message::Message;
 use crate::value::PropertyMap;
 
@@ -24,7 +26,7 @@ pub struct ProviderError {
 }
 
 /// Kinds of failed provider calls.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ProviderErrorKind {
     /// The method raised.
     Raised,

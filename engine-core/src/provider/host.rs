@@ -11,6 +11,9 @@ use super::call::{Answer, ProviderCall, ProviderDescription};
 use super::error::{ProviderError, ProviderErrorKind};
 use super::reference::{ObjectId, ProviderReference, SerializedProvider};
 
+/// Runs a task beside others.
+pub type Spawner = Box<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>;
+
 /// A host language with its live provider objects. The bindings implement it; wrappers of it add limits and faults.
 #[async_trait]
 pub trait ProviderHost: Send + Sync {
@@ -73,6 +76,12 @@ pub trait ProviderHost: Send + Sync {
     /// The words of its language for code that a message advises.
     fn code(&self, code: Code) -> String {
         code.to_string()
+    }
+
+    /// What runs tasks beside others as [`ProviderHost::spawn`] does, and as part of what the caller is part of (Python: in its
+    /// `contextvars` context), also later and from elsewhere. `None`: that is [`ProviderHost::spawn`] itself.
+    fn spawner_here(&self) -> Option<Spawner> {
+        None
     }
 
     /// Runs a task beside others, where the host wants its provider calls to happen (Python: on one of its threads).

@@ -10,7 +10,7 @@ pub use call::{
     ProviderDescription, TraceContext,
 };
 pub use error::{HostError, ProviderError, ProviderErrorKind};
-pub use host::ProviderHost;
+pub use host::{ProviderHost, Spawner};
 pub(crate) use reference::DYNAMIC_PACKAGES;
 pub use reference::{
     ConfigurationId, HANDLE_PREFIX, ObjectId, ProviderReference, Revision, SerializedProvider, StoredProvider,

@@ -110,7 +110,7 @@ pub enum StoredProvider {
 }
 
 /// A provider object as Pulumi keeps it in a state: code. maloko itself never runs it.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SerializedProvider {
     /// What the SDK's serialiser made of the object.
     pub text: String,

@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut, Index};
 
 use litemap::LiteMap;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Value;
 
@@ -41,6 +43,37 @@ impl PropertyMap {
 impl fmt::Debug for PropertyMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for PropertyMap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for PropertyMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = PropertyMap;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("properties by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<PropertyMap, A::Error> {
+                let mut map = PropertyMap::new();
+                // They come in their order, so that each is put at the end.
+                while let Some((key, value)) = members.next_entry::<String, Value>()? {
+                    map.insert(key, value);
+                }
+                Ok(map)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
     }
 }
 

@@ -16,6 +16,10 @@ pub use generated::callbacks::*;
 pub use generated::monitor::alias_spec::Parent as AliasParent;
 pub use generated::monitor::wire_alias::Alias as AliasKind;
 pub use generated::monitor::*;
+/// The messages of policy packs.
+pub mod analyzer {
+    pub use super::generated::analyzer::*;
+}
 /// The messages of the provider protocol.
 pub mod provider {
     pub use super::generated::provider::*;

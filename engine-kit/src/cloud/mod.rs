@@ -2,5 +2,3 @@
 
 pub(crate) mod ledger;
 pub(crate) mod unresolved;
-
-pub use unresolved::Unresolved;

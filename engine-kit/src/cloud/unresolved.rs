@@ -7,6 +7,7 @@ use maloko_core::redaction::Redactor;
 use maloko_core::state::{PendingKind, Snapshot, UnknownOutcome, UnresolvedCreate};
 use serde::{Deserialize, Serialize};
 
+use crate::calls::Call;
 use crate::stack::TestStack;
 
 /// A create whose object may exist.
@@ -50,23 +51,28 @@ impl TestStack {
 }
 
 /// A call of a teardown, as far as it says what became of an unresolved create.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+#[derive(Debug)]
+pub(crate) struct CallOutcome {
     urn: String,
-    method: String,
+    method: &'static str,
     failed: bool,
 }
 
+impl From<&Call> for CallOutcome {
+    fn from(call: &Call) -> Self {
+        Self { urn: call.urn.clone(), method: call.method, failed: call.error.is_some() }
+    }
+}
+
 /// What a teardown leaves open.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Left {
     /// Those whose objects may still be there.
-    #[serde(rename = "left")]
-    open: Vec<Unresolved>,
+    pub(crate) open: Vec<Unresolved>,
     /// Those of which the user says that it is known.
-    forgotten: Vec<Unresolved>,
+    pub(crate) forgotten: Vec<Unresolved>,
     /// Names those that are left, and says how they are settled; `None` without one.
-    text: Option<String>,
+    pub(crate) text: Option<String>,
 }
 
 /// Settles a key that is every create's.
@@ -77,11 +83,9 @@ const KEYS: &str = "{keys}";
 /// Judges the unresolved creates after a teardown. One that the provider was asked for is not left: what its `find` or `read`
 /// found is in the state by then. `settled` has keys, lists of them with commas, or `all`; `command` has `{keys}` where
 /// they go.
-pub(crate) fn left(creates: Vec<Unresolved>, calls: &[Asked], settled: &[String], command: &str) -> Left {
+pub(crate) fn left(creates: Vec<Unresolved>, calls: &[CallOutcome], settled: &[String], command: &str) -> Left {
     let was_found = |create: &Unresolved| {
-        calls
-            .iter()
-            .any(|call| !call.failed && matches!(call.method.as_str(), "find" | "read") && call.urn == create.urn)
+        calls.iter().any(|call| !call.failed && matches!(call.method, "find" | "read") && call.urn == create.urn)
     };
     let is_settled = |create: &Unresolved| {
         // A key may have a comma itself.

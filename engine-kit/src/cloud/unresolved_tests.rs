@@ -2,7 +2,7 @@ use futures::executor::block_on;
 use maloko_core::error::Result;
 use serde_json::{Value, json};
 
-use crate::cloud::unresolved::{Asked, Unresolved, left};
+use crate::cloud::unresolved::{CallOutcome, Unresolved, left};
 use crate::stack::TestStack;
 
 const SECRET: &str = "hunter22-hunter22";
@@ -65,8 +65,8 @@ fn unresolved(name: &str, key: &str) -> Unresolved {
     Unresolved { urn: urn(name), key: key.to_owned(), text: format!("'{name}' (text)") }
 }
 
-fn call(name: &str, method: &str, failed: bool) -> Asked {
-    Asked { urn: urn(name), method: method.to_owned(), failed }
+fn call(name: &str, method: &'static str, failed: bool) -> CallOutcome {
+    CallOutcome { urn: urn(name), method, failed }
 }
 
 #[test]

@@ -161,7 +161,6 @@ pub struct LifeRan {
     /// The labels of the points that it has passed.
     pub points: Vec<String>,
     /// The resources in the state that have a provider.
-    #[serde(rename = "rows")]
     pub resources: Vec<LifeResource>,
     /// How many creates in the state have an outcome that is unknown.
     pub unresolved: usize,

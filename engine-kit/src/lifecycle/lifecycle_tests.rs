@@ -110,7 +110,7 @@ impl Host {
             self.state.iter().map(|(name, (id, inputs))| self.resource(name, id, *inputs)).collect();
         let meanwhile = request["meanwhile"].is_number().then(|| json!({ "error": "the stack is locked by ann" }));
         json!({
-            "plan": plan, "rows": resources, "crashed": crashed, "lost": false, "unresolved": self.unresolved,
+            "plan": plan, "resources": resources, "crashed": crashed, "lost": false, "unresolved": self.unresolved,
             "points": ["before create of a"], "meanwhile": meanwhile,
         })
     }

@@ -233,7 +233,8 @@ impl Runs {
     async fn forget_to_import(&mut self) -> Result<()> {
         let placed = self.placed()?;
         let resources = placed.stack.resources().await?;
-        let resource = resources["rows"].as_array().into_iter().flatten().find(|resource| resource["name"] == NAME);
+        let resource =
+            resources["resources"].as_array().into_iter().flatten().find(|resource| resource["name"] == NAME);
         let text =
             |member: &str| resource.and_then(|resource| resource[member].as_str()).unwrap_or_default().to_owned();
         let (urn, id) = (text("urn"), text("id"));
@@ -279,7 +280,7 @@ impl Runs {
         Ok(ended)
     }
 
-    async fn once(&self, stack: &TestStack, order: &RunRequest, program: &program::Program) -> Result<Report> {
+    async fn once(&self, stack: &TestStack, order: &RunRequest, program: &program::Program) -> Result<Arc<Report>> {
         deploy(stack, order, program, &self.shared.kept).await
     }
 
@@ -332,7 +333,7 @@ pub(crate) async fn deploy(
     order: &RunRequest,
     program: &program::Program,
     kept: &Arc<KeptPlugin>,
-) -> Result<Report> {
+) -> Result<Arc<Report>> {
     let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
     let run = stack.begin(order, host, Some(Arc::clone(kept) as _), None).await?;
     if order.verb != Verb::Destroy {
@@ -358,7 +359,7 @@ fn step_of(entry: &Entry) -> Json {
 /// The resources in a state, by name.
 async fn resources(stack: &TestStack) -> Result<Map<String, Json>> {
     let resources = stack.resources().await?;
-    let resources = resources["rows"].as_array().into_iter().flatten();
+    let resources = resources["resources"].as_array().into_iter().flatten();
     let shown =
         resources.filter(|resource| resource["custom"] == true && resource["delete"] == false).filter_map(|resource| {
             let name = resource["name"].as_str()?.to_owned();

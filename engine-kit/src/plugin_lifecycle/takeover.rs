@@ -19,7 +19,7 @@ pub(super) async fn run(
     program: &Program,
     kept: &Arc<KeptPlugin>,
     taken: &Taken,
-) -> Result<Report> {
+) -> Result<Arc<Report>> {
     let import = match &taken.id {
         None => forgotten(stack, &taken.name).await?,
         Some(id) => {
@@ -36,7 +36,7 @@ pub(super) async fn run(
 /// Has the stack forget a resource; what an import of its object is told.
 async fn forgotten(stack: &TestStack, name: &str) -> Result<Import> {
     let resources = stack.resources().await?;
-    let resource = resources["rows"]
+    let resource = resources["resources"]
         .as_array()
         .into_iter()
         .flatten()

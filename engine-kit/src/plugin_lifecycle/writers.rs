@@ -119,8 +119,8 @@ impl Writers {
         };
         let tried = tried.and_then(|tried| tried.lock().unwrap_or_else(PoisonError::into_inner).take());
         let mut answer = report.map_or_else(|| json!({ "crashed": true }), |report| told(&report, &kept, errors));
-        answer["rows"] = json!(resources_of(&stack).await?);
-        answer["unresolved"] = json!(stack.resources().await?["suspects"].as_array().map_or(0, Vec::len));
+        answer["resources"] = json!(resources_of(&stack).await?);
+        answer["unresolved"] = json!(stack.resources().await?["unresolvedCreates"].as_array().map_or(0, Vec::len));
         answer["meanwhile"] = tried.map_or(Json::Null, |error| json!({ "error": error }));
         Ok(answer)
     }
@@ -132,7 +132,7 @@ impl Writers {
         let (order, program) = (self.order(), self.program.clone());
         kept.before_writing(Some(Box::pin(async move {
             let error = match deploy(&stack, &order, &program, &other).await {
-                Ok(report) => (report.outcome != "succeeded").then(|| report.error.unwrap_or_default()),
+                Ok(report) => (report.outcome != "succeeded").then(|| report.error.clone().unwrap_or_default()),
                 Err(error) => Some(error.to_string()),
             };
             *note.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use maloko_core::plugin::PackageRequest;
+use maloko_core::wire::Kind;
 use maloko_core::wire::language as wire;
 use maloko_core::wire::provider::{HandshakeRequest, LogRequest, PluginInfo};
-use maloko_core::wire::{Kind, ListValue, NullValue, Struct, WireValue};
 use maloko_rpc::child::{Child, ChildCommand, Listener, Stream};
 use maloko_rpc::{Answers, Call, Client, ENGINE, Server};
 use prost::Message;
@@ -14,7 +15,8 @@ use tokio::time::{sleep, timeout};
 use tonic::{Code, Status};
 
 use super::find::{Found, executable, find};
-use super::{ForeignProgram, LanguageAbout, watch};
+use super::{ForeignProgram, LanguageAbout, required, watch};
+use crate::json_values::wire_value;
 use crate::settings::PluginSettings;
 
 /// How long a host may take to answer what it knows by itself, and to serve at all.
@@ -166,6 +168,33 @@ impl Host {
         answer.map_err(|status| self.refused("cannot be attached to", &status))
     }
 
+    /// The packages that a program uses, as its language knows them. A host that knows none of the two methods for that has
+    /// nothing to say.
+    pub(super) async fn required_packages(&self, program: &ForeignProgram) -> Result<Vec<PackageRequest>, String> {
+        let failed = |status: &Status| self.refused("cannot say which packages the program uses", status);
+        let asked = wire::RequiredPackagesRequest { info: Some(info(program)) };
+        let answer = self.client.call_of(SERVICE, "GetRequiredPackages", &asked).await;
+        let answer: wire::RequiredPackagesResponse = match answer {
+            Err(status) if status.code() == Code::Unimplemented => {
+                let asked = wire::RequiredPluginsRequest {
+                    project: "deprecated".to_owned(),
+                    pwd: program.directory.display().to_string(),
+                    program: program.entry_point.clone(),
+                    info: Some(info(program)),
+                };
+                let answer = self.client.call_of(SERVICE, "GetRequiredPlugins", &asked).await;
+                let answer: wire::RequiredPluginsResponse = match answer {
+                    Err(status) if status.code() == Code::Unimplemented => return Ok(Vec::new()),
+                    answer => answer.map_err(|status| failed(&status))?,
+                };
+                wire::RequiredPackagesResponse { packages: answer.plugins, specs: Vec::new() }
+            }
+            answer => answer.map_err(|status| failed(&status))?,
+        };
+        required::packages(answer)
+            .map_err(|reason| format!("the language plugin '{}' says what the program uses: {reason}", self.name))
+    }
+
     /// Runs a program to its end.
     pub(super) async fn run(&self, request: &wire::RunRequest) -> Result<wire::RunResponse, Status> {
         self.client.call_of(SERVICE, "Run", request).await
@@ -260,21 +289,6 @@ pub(super) fn info(program: &ForeignProgram) -> wire::ProgramInfo {
         entry_point: program.entry_point.clone(),
         options: Some(options),
     }
-}
-
-/// A value of JSON as `google.protobuf.Value`.
-fn wire_value(value: &serde_json::Value) -> WireValue {
-    let kind = match value {
-        serde_json::Value::Null => Kind::Null(NullValue::Null as i32),
-        serde_json::Value::Bool(flag) => Kind::Bool(*flag),
-        serde_json::Value::Number(number) => Kind::Number(number.as_f64().unwrap_or_default()),
-        serde_json::Value::String(text) => Kind::String(text.clone()),
-        serde_json::Value::Array(items) => Kind::List(ListValue { values: items.iter().map(wire_value).collect() }),
-        serde_json::Value::Object(members) => Kind::Struct(Struct {
-            fields: members.iter().map(|(name, value)| (name.clone(), wire_value(value))).collect(),
-        }),
-    };
-    WireValue { kind: Some(kind) }
 }
 
 /// What hosts call back while a command runs no program: they say something, or look whether the engine is still there.

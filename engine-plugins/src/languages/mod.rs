@@ -8,6 +8,7 @@ mod binary;
 mod environment;
 mod find;
 mod host;
+mod required;
 mod run;
 
 use std::path::PathBuf;
@@ -129,7 +130,7 @@ pub fn find_language_host(program: &ForeignProgram, settings: &PluginSettings) -
 }
 
 /// Watches over processes that must not outlive this one.
-fn watch() -> Result<Arc<Mutex<OrphanWatch>>, String> {
+pub(crate) fn watch() -> Result<Arc<Mutex<OrphanWatch>>, String> {
     let begun = OrphanWatch::begin();
     let begun = begun.map_err(|error| format!("/bin/sh cannot be started beside it: {error}"))?;
     Ok(Arc::new(Mutex::new(begun)))
@@ -141,7 +142,7 @@ fn on_threads<T: Send + 'static>(
 ) -> BoxFuture<'static, Result<T, String>> {
     // Erased: those who wait for it are large, and a compiler would look through all of them.
     Box::pin(async move {
-        let begun = begin_threads();
+        let begun = begin_threads("maloko-language");
         let threads = begun.map_err(|error| format!("no thread can be started for the program: {error}"))?;
         let task = threads.handle.spawn(work);
         task.await.map_err(|error| format!("the program was given up, because maloko's own code failed: {error}"))
@@ -149,13 +150,14 @@ fn on_threads<T: Send + 'static>(
 }
 
 /// Threads that end, with all that they do, when this is dropped.
-struct Threads {
-    handle: Handle,
+pub(crate) struct Threads {
+    pub(crate) handle: Handle,
     runtime: Option<Runtime>,
 }
 
-fn begin_threads() -> std::io::Result<Threads> {
-    let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("maloko-language").enable_all().build()?;
+/// Begins them; `name` is how tools show them.
+pub(crate) fn begin_threads(name: &str) -> std::io::Result<Threads> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build()?;
     Ok(Threads { handle: runtime.handle().clone(), runtime: Some(runtime) })
 }
 

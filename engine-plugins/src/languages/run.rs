@@ -14,7 +14,7 @@ use super::host::{CalledBack, Host, info};
 use super::{CLIENT_RUNTIME, ForeignProgram, binary, environment, watch};
 use crate::settings::PluginSettings;
 
-/// How long a program may go on after its run was stopped, once no provider is called any more, before it is told to end.
+/// How long a program may go on after its run was stopped, once nothing is called any more, before it is told to end.
 const TOLD_AFTER: Duration = Duration::from_secs(1);
 /// And how long after that, before it is interrupted, and killed. All of it is over before the command gives the program up.
 const ENDED_AFTER: Duration = Duration::from_secs(2);
@@ -94,6 +94,18 @@ async fn run_in_host(
     listener: Listener,
 ) -> Result<(), String> {
     let host = Host::start(program, settings, CalledBack::ByRun(door.address()), listener).await?;
+    let required = tokio::select! {
+        required = host.required_packages(program) => required,
+        // It is told to end by what follows.
+        () = stopped_for(engine, TOLD_AFTER) => Ok(Vec::new()),
+    };
+    match required {
+        Ok(packages) => engine.require_packages(packages),
+        Err(reason) => {
+            host.end().await;
+            return Err(reason);
+        }
+    }
     let request = request(engine, program, door.address());
     let answer = {
         let mut running = std::pin::pin!(host.run(&request));
@@ -124,13 +136,13 @@ fn did_not_end() -> String {
     format!("the program did not end within {seconds} seconds after the run was stopped, and was killed")
 }
 
-/// Resolves when a run was stopped and no provider was called for so long since: the program had its chance to notice.
+/// Resolves when a run was stopped and neither a provider nor a function of the program was called for so long since: the program had its chance to notice.
 async fn stopped_for(engine: &Engine, limit: Duration) {
     engine.stopped().await;
     let mut quiet = Duration::ZERO;
     while quiet < limit {
         sleep(LOOK).await;
-        quiet = if engine.calls_in_flight().is_empty() { quiet + LOOK } else { Duration::ZERO };
+        quiet = if engine.is_quiet() { quiet + LOOK } else { Duration::ZERO };
     }
 }
 

@@ -8,8 +8,14 @@ export interface ImportDifferencesOptions {
     refuseImportDifferences?: boolean;
 }
 
+/** Where the program of an operation runs. */
+export interface IsolationOptions {
+    /** Run a local program in a process of its own, apart from the engine. An inline program cannot be. */
+    isolated?: boolean;
+}
+
 /** Options of operations beside the official ones. */
-export interface TelemetryOptions {
+export interface TelemetryOptions extends IsolationOptions {
     /** The address of an OpenTelemetry collector that takes traces of the operation. */
     otelTraces?: string;
 }
@@ -35,6 +41,8 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     replace: ["--replace", "each"],
     exclude: ["--exclude", "each"],
     target: ["--target", "each"],
+    policyPacks: ["--policy-pack", "each"],
+    policyPackConfigs: ["--policy-pack-config", "each"],
     excludeDependents: ["--exclude-dependents", "switch"],
     excludeProtected: ["--exclude-protected", "switch"],
     targetDependents: ["--target-dependents", "switch"],
@@ -48,6 +56,7 @@ const FLAGS: Record<string, [flag: string, form: Form]> = {
     suppressOutputs: ["--suppress-outputs", "switch"],
     suppressProgress: ["--suppress-progress", "switch"],
     configFile: ["--config-file", "value"],
+    isolated: ["--isolated", "switch"],
     otelTraces: ["--otel-traces", "value"],
     lockTimeout: ["--lock-timeout", "value"],
     page: ["--page", "value"],
@@ -63,8 +72,6 @@ const WITHOUT_EFFECT: Record<string, string> = {
 
 // What would change what is done.
 const UNSUPPORTED: Record<string, string> = {
-    policyPacks: "policy packs are plugins of Pulumi's own engine",
-    policyPackConfigs: "policy packs are plugins of Pulumi's own engine",
     converter: "converters are plugins of Pulumi's own engine; give `resources`",
     converterArgs: "converters are plugins of Pulumi's own engine; give `resources`",
     attachDebugger:
@@ -75,7 +82,7 @@ const UNSUPPORTED: Record<string, string> = {
 // Verbs that understand few of them.
 const FEW: Partial<Record<Verb, string[]>> = {
     rename: ["color", "configFile", "lockTimeout"],
-    import: ["message", "diff", "color", "configFile", "suppressProgress", "otelTraces", "lockTimeout", "page"],
+    import: ["message", "diff", "color", "configFile", "suppressProgress", "isolated", "otelTraces", "lockTimeout", "page"],
 };
 
 /** The verbs that take options. */
@@ -105,7 +112,7 @@ export function flagsOf(verb: Verb, options: Options): string[] {
         if (form === "each") {
             if (!Array.isArray(value)) {
                 const told = JSON.stringify(value);
-                throw new TypeError(`\`${name}\` takes a list of URNs, not ${told}: write { ${name}: [${told}] }`);
+                throw new TypeError(`\`${name}\` takes a list, not ${told}: write { ${name}: [${told}] }`);
             }
             for (const one of value as string[]) {
                 flags.push(flag, one);

@@ -12,7 +12,7 @@ export {
     StackNotFoundError,
     UnsupportedError,
 } from "./errors";
-export type { ImportDifferencesOptions, LockOptions, TelemetryOptions } from "./flags";
+export type { ImportDifferencesOptions, IsolationOptions, LockOptions, TelemetryOptions } from "./flags";
 export {
     type InstallOptions,
     LocalWorkspace,

@@ -38,6 +38,10 @@ const { reallyExit } = process as unknown as { reallyExit(code: number): never }
 // Set for a process that was started again under the flags that the project asks for.
 const RESTARTED = "MALOKO_NODE_RESTARTED";
 
+// What starts a command line.
+const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
+const INSPECTS = /^--inspect(-|=|$)/;
+
 interface ProgramDescription extends RunSettings {
     projectRoot: string;
     entry: string;
@@ -71,6 +75,8 @@ export function main(args: string[]): void {
             executable: process.execPath,
             sdk: sdkVersionOf(process.cwd()),
             from: installedFrom(),
+            // The debugger of this process has the port.
+            startedWith: [...process.execArgv.filter((flag) => !INSPECTS.test(flag)), COMMAND],
         },
         command,
     );
@@ -234,7 +240,7 @@ export class Command implements Front {
 
     async runPass(args: string[]): Promise<number> {
         // The debugger of this process has the port, and waits for the operation itself.
-        const flags = process.execArgv.filter((flag) => !/^--inspect(-|=|$)/.test(flag));
+        const flags = process.execArgv.filter((flag) => !INSPECTS.test(flag));
         const code = await runNode(flags, args, process.env);
         this.bridge.engaged = false;
         return code;
@@ -267,9 +273,8 @@ export class Command implements Front {
 }
 
 function runNode(flags: string[], args: string[], env: NodeJS.ProcessEnv): Promise<number> {
-    const command = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
     return new Promise((resolve) => {
-        const child = spawn(process.execPath, [...flags, command, ...args], { stdio: "inherit", env });
+        const child = spawn(process.execPath, [...flags, COMMAND, ...args], { stdio: "inherit", env });
         Object.assign(passes, { child, heard: false });
         const ended = (code: number): void => {
             passes.child = undefined;

@@ -86,6 +86,8 @@ export interface About {
     sdk: string;
     /** The file that this package was installed from. */
     from: string;
+    /** What follows the executable, and comes before the arguments of a command line, to start one. */
+    startedWith: string[];
 }
 
 /** Takes what an invocation of the command line tells while it goes on. */
@@ -206,7 +208,7 @@ export class Bridge {
     runCli(args: string[], about: About, front: Front): void {
         this.#front = front;
         this.hold();
-        this.native.cliMain(args, about.version, about.executable, about.sdk, about.from);
+        this.native.cliMain(args, about.version, about.executable, about.sdk, about.from, about.startedWith);
     }
 
     /** Runs an operation on a stack of the kit and gives its report (JSON). */
@@ -319,6 +321,9 @@ export class Bridge {
                 this.#operations.forEach((operation) => {
                     operation.stopped(message.engine);
                 });
+                break;
+            case "leaveSignals":
+                this.engaged = true;
                 break;
             case "exit":
                 this.release();

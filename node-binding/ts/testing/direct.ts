@@ -32,6 +32,8 @@ export interface Direct {
     create(inputs: Properties): Promise<{ id: string; outs: Bag }>;
     /** `id` is empty when the object is gone. Without `read`, what is given counts as what is there. */
     read(id: string, props?: Properties): Promise<{ id: string; props: Bag | null; inputs: Bag | null }>;
+    find(key: string, inputs: Properties): Promise<{ id: string; props: Bag | null; inputs: Bag | null }>;
+    /** Without `update`, the new inputs are the outputs. */
     update(id: string, olds: Properties, news: Properties): Promise<{ outs: Bag }>;
     /** Without `delete`, nothing is done. */
     delete(id: string, props?: Properties): Promise<void>;
@@ -139,8 +141,12 @@ export function direct(provider: ProviderLike, warn: (text: string) => void = ()
             const args = { id, props: bag(props, "props"), timeout: 0 };
             return has("read") ? call("read", args) : { id, props: args.props, inputs: null };
         },
+        async find(key, inputs) {
+            return call("find", { key, props: bag(inputs, "inputs"), timeout: 0 });
+        },
         async update(id, olds, news) {
-            return call("update", { id, olds: bag(olds, "olds"), news: bag(news, "news"), timeout: 0 });
+            const args = { id, olds: bag(olds, "olds"), news: bag(news, "news"), timeout: 0 };
+            return has("update") ? call("update", args) : { outs: args.news };
         },
         async delete(id, props) {
             if (has("delete")) {

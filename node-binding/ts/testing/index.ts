@@ -15,7 +15,7 @@ export { type Direct, direct, type ProviderLike } from "./direct";
 export { Kit, type TestInfo } from "./kit";
 export {
     type ArbitraryLike,
-    type BaselineRow,
+    type BaselineResource,
     checkLaws,
     LAW_NAMES,
     LAWS,

@@ -133,9 +133,9 @@ export class Kit implements Owner {
     }
 
     /** Where the next stack is kept on disk, as its providers talk to a real cloud. */
-    ledger(project: string, stack: string): Ledger {
-        const { title, file } = this.info;
-        const ledger = new Ledger({ test: title, file, project, stack }, this.#stacks.length, process.cwd());
+    ledger(project: string, stack: string, plugins: "stubs" | "real"): Ledger {
+        const { title: test, file } = this.info;
+        const ledger = new Ledger({ test, file, project, stack, plugins }, this.#stacks.length, process.cwd());
         this.#ledgers.push(ledger);
         return ledger;
     }

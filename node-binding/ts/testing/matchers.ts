@@ -1,7 +1,7 @@
 // The matchers that `maloko/vitest` and `maloko/jest` add to `expect`.
 import { type FailureExpectation, failureDifference, failureOf } from "./stack/failures";
 import { type Demand, type ExpectedPlan, isPlan, judgePlan, type Plan, planDifferences, planText } from "./stack/plan";
-import type { ImportOptions } from "./stack/settings";
+import { CheckFailed, type ImportOptions } from "./stack/settings";
 import type { TestStack } from "./stack/stack";
 import { show } from "./values";
 import { orphansOf } from "./worlds";
@@ -56,7 +56,7 @@ function aPlan(received: unknown, matcher: string): Plan {
 }
 
 function aStack(received: unknown, matcher: string): TestStack {
-    if (typeof (received as Partial<TestStack> | null | undefined)?.settles !== "function") {
+    if (typeof (received as Partial<TestStack> | null | undefined)?.assertSettled !== "function") {
         throw new TypeError(
             `${matcher} takes a stack (what \`stack(program)\` returns), but was given ${show(received)}`,
         );
@@ -67,6 +67,18 @@ function aStack(received: unknown, matcher: string): TestStack {
 function judged(received: unknown, matcher: string, demand: Demand): Verdict {
     const { holds, text } = judgePlan(aPlan(received, matcher), demand);
     return { pass: holds, message: () => text };
+}
+
+async function checked(check: Promise<void>, wanted: string): Promise<Verdict> {
+    try {
+        await check;
+        return { pass: true, message: () => wanted };
+    } catch (failed) {
+        if (failed instanceof CheckFailed) {
+            return { pass: false, message: () => failed.message };
+        }
+        throw failed;
+    }
 }
 
 /** For `expect.extend`. */
@@ -96,22 +108,13 @@ export const matchers = {
     },
 
     async toSettle(received: unknown): Promise<Verdict> {
-        const unsettled = await aStack(received, "toSettle").settles();
-        return {
-            pass: unsettled === undefined,
-            message: () => unsettled ?? "expected the stack to have something to do, but its plan is empty",
-        };
+        const wanted = "expected the stack to have something to do, but its plan is empty";
+        return checked(aStack(received, "toSettle").assertSettled(), wanted);
     },
 
     async toImportCleanly(received: unknown, name: string, options: ImportOptions = {}): Promise<Verdict> {
-        const wrong = await aStack(received, "toImportCleanly").importDifferences(name, options);
-        return {
-            pass: wrong.length === 0,
-            message: () =>
-                wrong.length === 0
-                    ? `expected the import of ${name} to differ from its state, but it does not`
-                    : `${name} cannot be taken over by its id alone:\n${wrong.join("\n")}`,
-        };
+        const wanted = `expected the import of ${name} to differ from its state, but it does not`;
+        return checked(aStack(received, "toImportCleanly").importsCleanly(name, options), wanted);
     },
 
     async toFail(received: unknown, resource?: string, expectation: FailureExpectation = {}): Promise<Verdict> {

@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -467,6 +467,17 @@ class Serialized:
         """
 
 @final
+class StackTask:
+    """
+    What a test has its stack do in several operations: it says what the kit is to run, and takes the answers.
+    """
+    def next(self, /, answer: str) -> str:
+        """
+        What is to be done next (JSON, `maloko_kit::TaskRequest`), after the answer to what was to be done before; at first, that
+        is `null`. Raises `RuntimeError` for an answer that is none, and for a state that cannot be read or written.
+        """
+
+@final
 class TestRun:
     """
     One operation on a stack in memory.
@@ -501,7 +512,7 @@ class TestStack:
         """
     def begin(self, /, host: Any, order: str) -> TestRun:
         """
-        Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
+        Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/run_request.rs`). Raises
         `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
         """
     @property
@@ -513,9 +524,9 @@ class TestStack:
         """
         The state as Pulumi's deployment JSON, with secrets in plain text.
         """
-    def forget_creates(self, /, urns: SupportsGetItem[int, str]) -> None:
+    def history(self, /, name: str) -> str:
         """
-        Forgets the creates of these resources (URNs): it is known what became of their objects.
+        What a resource was in the course of the test as JSON: `{"ids", "actions", "outputs"}`.
         """
     @staticmethod
     def open(directory: str | PathLike[str], project: str, stack: str) -> TestStack:
@@ -525,7 +536,8 @@ class TestStack:
         """
     def resources(self, /) -> str:
         """
-        The resources of the state as JSON: `{"rows": [...], "unresolved_creates": [urn, ...]}`.
+        What is in the state as JSON, with secrets in plain text: `{"resources": [...], "unresolvedCreates": [...]}`, where an
+        unresolved create is `{"urn", "reason"}`.
         """
     def restore(self, /, deployment: bytes, place: str) -> None:
         """
@@ -535,13 +547,9 @@ class TestStack:
         """
         What lies in the store: the checkpoint, and the journal that a run left which did not come to its end.
         """
-    def unresolved_creates(self, /) -> str:
+    def task(self, /, task: str) -> StackTask:
         """
-        The creates whose outcome is unknown, as JSON: `[{"urn", "key", "text"}]`.
-        """
-    def without(self, /, urns: SupportsGetItem[int, str]) -> TestStack:
-        """
-        Another stack, with what these resources (URNs) need, and without them.
+        Begins a task (JSON, `engine-kit/src/task`). Raises `ValueError` for one that cannot be read.
         """
 
 @final

@@ -1,5 +1,6 @@
 //! Engine events as JSON, one per line (docs/rules 14.5).
 
+mod policies;
 pub(in crate::display) mod preview;
 pub(in crate::display) mod summary;
 pub(in crate::display) mod value;
@@ -11,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use maloko_core::event::{DetailedDiff, Diagnostic, Event, Op, Outcome, Severity, StepMetadata, Summary};
 use maloko_core::invisible::harmless_json;
+use maloko_core::policy::PolicyQuestion;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
@@ -100,6 +102,12 @@ enum Body<'a> {
         steps: u8,
     },
     DiagnosticEvent(Said<'a>),
+    PolicyLoadEvent {},
+    PolicyEvent(policies::Violation<'a>),
+    PolicyRemediationEvent(policies::Remediation<'a>),
+    PolicyRemediateSummaryEvent(policies::PackSummary<'a>),
+    PolicyAnalyzeSummaryEvent(policies::PackSummary<'a>),
+    PolicyAnalyzeStackSummaryEvent(policies::PackSummary<'a>),
     SummaryEvent(Totals<'a>),
     CancelEvent {},
 }
@@ -115,6 +123,17 @@ fn body_of<'a>(event: &'a Event, planning: bool, writing: Writing<'a>) -> Option
         // They stand in the outputs event of the root stack.
         Event::StackOutputs { .. } => return None,
         Event::Diagnostic(diagnostic) => Body::DiagnosticEvent(Said::new(diagnostic, writing.redactor)),
+        Event::PolicyLoad => Body::PolicyLoadEvent {},
+        Event::PolicyViolation(violation) => Body::PolicyEvent(policies::Violation::new(violation, writing)),
+        Event::PolicyRemediation(it) => Body::PolicyRemediationEvent(policies::Remediation::new(it, writing)),
+        Event::PolicySummary(summary) => {
+            let answered = policies::PackSummary::new(summary);
+            match summary.question {
+                PolicyQuestion::Remediate => Body::PolicyRemediateSummaryEvent(answered),
+                PolicyQuestion::Analyze => Body::PolicyAnalyzeSummaryEvent(answered),
+                PolicyQuestion::AnalyzeStack => Body::PolicyAnalyzeStackSummaryEvent(answered),
+            }
+        }
         Event::Summary(summary) => Body::SummaryEvent(Totals::new(summary)),
         Event::End => Body::CancelEvent {},
     })
@@ -289,7 +308,7 @@ struct Totals<'a> {
     duration_seconds: u64,
     resource_changes: &'a BTreeMap<&'static str, u64>,
     #[serde(rename = "PolicyPacks")]
-    policy_packs: BTreeMap<String, String>,
+    policy_packs: BTreeMap<String, &'a str>,
     is_preview: bool,
     result: &'static str,
 }
@@ -300,7 +319,11 @@ impl<'a> Totals<'a> {
             maybe_corrupt: summary.maybe_corrupt,
             duration_seconds: Duration::try_from_secs_f64(summary.duration_seconds).unwrap_or_default().as_secs(),
             resource_changes: &summary.changes,
-            policy_packs: BTreeMap::new(),
+            policy_packs: summary
+                .policy_packs
+                .iter()
+                .map(|pack| (policies::key(pack), pack.version.as_str()))
+                .collect(),
             is_preview: summary.is_preview,
             result: outcome_name(summary.outcome),
         }

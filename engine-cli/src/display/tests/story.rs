@@ -86,7 +86,14 @@ pub(super) fn say(urn: Option<Urn>, severity: Severity, message: &str) -> Event 
 }
 
 pub(super) fn summary<const N: usize>(outcome: Outcome, changes: [(&'static str, u64); N]) -> Summary {
-    Summary { is_preview: false, outcome, maybe_corrupt: false, duration_seconds: 1.26, changes: changes.into() }
+    Summary {
+        is_preview: false,
+        outcome,
+        maybe_corrupt: false,
+        duration_seconds: 1.26,
+        changes: changes.into(),
+        policy_packs: Vec::new(),
+    }
 }
 
 pub(super) fn options() -> DisplayOptions {

@@ -6,7 +6,7 @@ use crate::display::paint::Paint;
 use crate::display::summary::totals;
 
 fn text(summary: &Summary) -> String {
-    totals(Paint::new(false), summary).join("\n")
+    totals(Paint::new(false), summary, true).join("\n")
 }
 
 #[test]

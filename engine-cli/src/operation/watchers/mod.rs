@@ -2,3 +2,4 @@
 
 pub(super) mod pages;
 pub(super) mod telemetry;
+pub(super) mod told;

@@ -82,6 +82,8 @@ pub(crate) struct PluginProviders {
     defaults: AtomicRefCell<BTreeMap<PackageRequest, Arc<DefaultProvider>>>,
     /// What the program registered.
     packages: AtomicRefCell<Vec<PackageRequest>>,
+    /// What the program's language says that it uses, by name.
+    required: AtomicRefCell<BTreeMap<String, PackageRequest>>,
     /// The provider resources of the components that plugins made in this run, by reference.
     components: AtomicRefCell<UrnMap<String>>,
     /// In which environments the code of resources runs that components registered in this run.
@@ -119,6 +121,7 @@ impl PluginProviders {
             resources,
             defaults: AtomicRefCell::default(),
             packages: AtomicRefCell::default(),
+            required: AtomicRefCell::default(),
             components: AtomicRefCell::default(),
             environments: AtomicRefCell::default(),
             dry_run: operation.dry_run,
@@ -188,6 +191,38 @@ impl PluginProviders {
     pub(crate) fn package(&self, reference: &str) -> Option<PackageRequest> {
         let number: usize = reference.strip_prefix(PACKAGE)?.parse().ok()?;
         self.packages.borrow().get(number).cloned()
+    }
+
+    /// Takes note of what the program uses. Of one package in several versions it is the newest.
+    pub(crate) fn require(&self, packages: Vec<PackageRequest>) {
+        let version = |package: &PackageRequest| Version::parse(&package.version).ok();
+        let mut required = self.required.borrow_mut();
+        for package in packages {
+            match required.get(&package.name) {
+                Some(known) if version(known) >= version(&package) => {}
+                _ => drop(required.insert(package.name.clone(), package)),
+            }
+        }
+    }
+
+    /// The package that a provider resource is to serve: one that nobody names a version of is the one that the program's
+    /// language says it uses.
+    pub(crate) fn as_required(&self, package: &PackageRequest) -> PackageRequest {
+        let required = self.required.borrow();
+        let Some(required) = required.get(&package.name).filter(|_| package.version.is_empty()) else {
+            return package.clone();
+        };
+        let mut settled = PackageRequest { environments: package.environments.clone(), ..required.clone() };
+        if !package.download_url.is_empty() {
+            settled.download_url.clone_from(&package.download_url);
+        }
+        if !package.checksums.is_empty() {
+            settled.checksums.clone_from(&package.checksums);
+        }
+        if package.parameter.is_some() {
+            settled.parameter.clone_from(&package.parameter);
+        }
+        settled
     }
 
     /// The plugin of a provider resource: of one that this run registered, else of a resource that it began with.

@@ -397,6 +397,12 @@ impl Providers {
         self.exchange.ask(AskPlugin(plugin, Box::new(question))).await.map(Some)
     }
 
+    /// Can the plugin be asked: is all that it is configured with known?
+    pub(crate) async fn is_configured(&self, resolved: &ResolvedProvider) -> Result<bool, ProviderError> {
+        let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(true) };
+        Ok(self.plugins.ready(provider).await?.is_some())
+    }
+
     /// Asks a plugin for something during which it registers resources. When one of them fails, the SDK in the plugin may
     /// wait for it for ever: nobody waits for the plugin then. `halted` resolves when the run is to end.
     pub(crate) async fn ask_plugin_until(

@@ -24,6 +24,7 @@ use crate::driver::journal::Journal;
 use crate::driver::permits::Once;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::planning::Planning;
+use crate::driver::policies::Policies;
 use crate::driver::recovery::Recovery;
 use crate::driver::refresh::read_objects::Refresh;
 use crate::driver::refresh_first::RefreshFirst;
@@ -51,6 +52,7 @@ pub(crate) struct Finish {
     classes: Arc<ProviderClasses>,
     adoptions: Arc<Adoptions>,
     refresh_first: Arc<RefreshFirst>,
+    policies: Arc<Policies>,
     closing: Closing,
     selected: SelectedTexts,
     journal: Arc<Journal>,
@@ -85,6 +87,7 @@ impl Finish {
             classes: Arc::clone(classes),
             adoptions: Arc::clone(adoptions),
             refresh_first: Arc::clone(refresh_first),
+            policies: Arc::clone(&doors.policies),
             closing: Closing::new(doors),
             selected: SelectedTexts::new(doors),
             journal: Arc::clone(&doors.journal),
@@ -170,6 +173,7 @@ impl Finish {
             self.stop.fail(Failure::new(error), true);
         }
         // Behind the fold: a process that is ended meanwhile has lost nothing.
+        Box::pin(self.policies.conclude()).await;
         self.closing.close_providers().await;
         let failure = self.stop.failure();
         let Tally { changes, maybe_corrupt } = self.reports.tally();
@@ -179,6 +183,7 @@ impl Finish {
             maybe_corrupt,
             duration_seconds: self.exchange.elapsed().as_secs_f64(),
             changes,
+            policy_packs: self.operation.policies.packs().iter().map(|pack| Arc::clone(&pack.id)).collect(),
         };
         self.exchange.tell(Event::Summary(summary.clone()));
         self.exchange.tell(Event::End);

@@ -15,6 +15,7 @@ use crate::driver::actions::{Action, Moment, Wait};
 use crate::driver::doors::{Doors, RunStart};
 use crate::driver::flows::Flows;
 use crate::driver::host_calls::Durable;
+use crate::driver::outside::functions_in_flight::FunctionsInFlight;
 use crate::driver::outside::layers::bounded::BoundedErrors;
 use crate::driver::outside::layers::in_flight::InFlight;
 use crate::driver::outside::layers::plugins::WithPlugins;
@@ -27,6 +28,7 @@ pub struct Outside {
     pub(in crate::driver) session: Session,
     pub(in crate::driver) host: Arc<dyn ProviderHost>,
     pub(in crate::driver) in_flight: Arc<InFlight>,
+    pub(in crate::driver) functions_in_flight: Arc<FunctionsInFlight>,
     pub(in crate::driver) limits: Arc<TimeLimits>,
     pub(in crate::driver) events: Arc<dyn EventSink>,
     /// The waits for permits that somebody watches.
@@ -71,6 +73,7 @@ impl Outside {
             session,
             host: Arc::clone(&limits) as _,
             in_flight,
+            functions_in_flight: Arc::default(),
             limits,
             events,
             waits: Mutex::default(),

@@ -7,6 +7,7 @@
 pub(crate) mod around;
 pub(super) mod closing;
 pub(super) mod drive;
+mod functions_in_flight;
 pub(crate) mod layers;
 mod perform;
 pub(super) mod post;
@@ -23,7 +24,7 @@ use tokio::sync::watch;
 
 use crate::event::{Diagnostic, Event, EventSink, Severity, Speaker};
 use crate::operation::Operation;
-use crate::plugin::PluginClient;
+use crate::plugin::{PackageRequest, PluginClient};
 use crate::provider::ProviderHost;
 use crate::state::{Session, Snapshot};
 use crate::urn::Urn;
@@ -211,6 +212,24 @@ impl Engine {
     #[must_use]
     pub fn overdue_calls(&self) -> Vec<(Urn, &'static str)> {
         self.outside.limits.overdue()
+    }
+
+    /// Takes note of the packages that the program's language says it uses: what asks for one of them without a version gets
+    /// that one. To be told before the program runs.
+    pub fn require_packages(&self, packages: Vec<PackageRequest>) {
+        self.run().all().doors.providers.plugins.require(packages);
+    }
+
+    /// The functions of the program that are being called now, as errors name them: hooks and transforms.
+    #[must_use]
+    pub fn functions_in_flight(&self) -> Vec<String> {
+        self.outside.functions_in_flight.list()
+    }
+
+    /// Is nothing being called now, neither a provider nor a function of the program?
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.calls_in_flight().is_empty() && self.functions_in_flight().is_empty()
     }
 
     /// The state as the run has made it so far, for hosts that keep it in memory.

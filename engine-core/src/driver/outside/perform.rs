@@ -6,19 +6,23 @@ use std::sync::{Arc, Weak};
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
+use futures::future::join_all;
 
 use crate::activity::{Activity, ActivityKind, Ongoing};
 use crate::assets;
 use crate::builtin;
 use crate::operation::Operation;
 use crate::plugin::PluginQuestion;
+use crate::policy::Remediations;
 use crate::provider::{ProviderError, ProviderHost};
+use crate::urn::Urn;
 use crate::value::PropertyMap;
 use crate::wire::Callback;
 
 use crate::driver::host_calls::{
-    AskPlugin, BuiltIn, Call, CallBack, Close, Describe, Durable, Find, Fold, Function, HostCall, IsByHand, Named,
-    ReadAssets, Rebuild, Reply, Serialize, Sleep, StartPlugin, StopPlugin, StopPlugins, Work, host_calls,
+    Analyze, AnalyzeStack, AskPlugin, BuiltIn, Call, CallBack, Close, Describe, Durable, Find, Fold, Function,
+    HostCall, IsByHand, Named, ReadAssets, Rebuild, Remediate, Reply, Serialize, Sleep, StartPlugin, StopPlugin,
+    StopPlugins, Work, host_calls,
 };
 use crate::driver::outside::around::Outside;
 use crate::driver::outside::closing::close_all;
@@ -89,6 +93,7 @@ impl Perform for CallBack {
 
     async fn perform(self, with: Means) -> Self::Outcome {
         let Self { label, function: Callback { target, token }, request } = self;
+        let _listed = with.outside.upgrade().map(|outside| outside.functions_in_flight.enter(label.clone()));
         let ongoing = with.operation.activities.begin(|| Activity::new(ActivityKind::Callback, label, None));
         if is_of_plugin(&target) {
             observed(ongoing, with.operation.plugins.0.call_back(&target, &token, request)).await
@@ -181,6 +186,47 @@ impl Perform for StopPlugins {
     async fn perform(self, with: Means) -> Self::Outcome {
         with.operation.plugins.0.stop_all().await;
     }
+}
+
+impl Perform for Remediate {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        let Self(pack, resource) = self;
+        let Some(packs) = &with.operation.policies.0 else { return Ok(Remediations::default()) };
+        let ongoing = with.operation.activities.begin(|| of_policies("policies: remediate", Some(&resource.urn)));
+        let remediated = packs.remediate(pack, resource).await;
+        end(ongoing, None);
+        remediated
+    }
+}
+
+impl Perform for Analyze {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        let Self(asked, resource) = self;
+        let Some(packs) = &with.operation.policies.0 else { return Vec::new() };
+        let ongoing = with.operation.activities.begin(|| of_policies("policies: analyze", Some(&resource.urn)));
+        let analyzed = asked.into_iter().map(async |pack| (pack, packs.analyze(pack, Arc::clone(&resource)).await));
+        let analyzed = join_all(analyzed).await;
+        end(ongoing, None);
+        analyzed
+    }
+}
+
+impl Perform for AnalyzeStack {
+    async fn perform(self, with: Means) -> Self::Outcome {
+        let Self(asked, resources) = self;
+        let Some(packs) = &with.operation.policies.0 else { return Vec::new() };
+        let ongoing = with.operation.activities.begin(|| of_policies("policies: analyze the stack", None));
+        let analyzed =
+            asked.into_iter().map(async |pack| (pack, packs.analyze_stack(pack, Arc::clone(&resources)).await));
+        let analyzed = join_all(analyzed).await;
+        end(ongoing, None);
+        analyzed
+    }
+}
+
+/// What policy packs do, as those see it who watch activities.
+fn of_policies(name: &'static str, urn: Option<&Urn>) -> Activity {
+    Activity::new(ActivityKind::Plugin, name, urn.cloned())
 }
 
 impl Perform for ReadAssets {

@@ -53,7 +53,11 @@ impl RegistrationFlow {
             return Ok((urn, RegistrationOutcome::Skipped));
         }
         tell_of_inexact_numbers(&self.reports, "inputs", &urn, &registration.goal.inputs);
-        for step in std::mem::take(&mut registration.before) {
+        for mut step in std::mem::take(&mut registration.before) {
+            if let (true, Some(new)) = (self.operation.policies.are_there(), &step.new) {
+                // In a box of its own, which runs without packs need not pay for.
+                step.new = Box::pin(self.policies.review_own(new)).await?.or(step.new);
+            }
             self.steps.act(step, None).await?;
         }
         standing.at(RegistrationState::FindingProvider);
@@ -315,6 +319,11 @@ impl RegistrationFlow {
             };
             match next {
                 Next::Act(steps) => return Ok(PlanOutcome::Steps(steps)),
+                Next::Review(review) => {
+                    // In a box of its own, which runs without packs need not pay for.
+                    let inputs = Box::pin(self.policies.review(registration, review)).await?;
+                    registration.take_reviewed(inputs);
+                }
                 Next::Ask(question) => {
                     if registration.is_cascading() && guard.alone.is_none() {
                         guard.shared = None;

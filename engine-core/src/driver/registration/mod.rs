@@ -30,6 +30,7 @@ use crate::driver::doors::Doors;
 use crate::driver::journal::Journal;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::planning::Planning;
+use crate::driver::policies::Policies;
 use crate::driver::recovery::Recovery;
 use crate::driver::registration::claim::Claims;
 use crate::driver::registration::component_code::ComponentCodes;
@@ -109,6 +110,7 @@ pub(crate) struct RegistrationFlow {
     journal: Arc<Journal>,
     plan: Arc<PlanKeeping>,
     standings: Arc<Standings>,
+    policies: Arc<Policies>,
 }
 
 impl RegistrationFlow {
@@ -141,6 +143,7 @@ impl RegistrationFlow {
             journal: Arc::clone(&doors.journal),
             plan: Arc::clone(&doors.plan),
             standings: Arc::clone(&doors.standings),
+            policies: Arc::clone(&doors.policies),
         }
     }
 

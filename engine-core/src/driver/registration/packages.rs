@@ -27,7 +27,7 @@ impl RegistrationFlow {
     pub(crate) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
         let package = self.package_of_goal(goal)?;
         if goal.served_by() == Some(ServedBy::ItsPlugin) {
-            keep_package(goal, &package);
+            keep_package(goal, &self.providers.plugins.as_required(&package));
             return Ok(());
         }
         if !goal.provider.is_empty() {
@@ -118,7 +118,7 @@ impl RegistrationFlow {
             inputs: self.operation.provider_inputs(&package.name, false),
             ..Goal::default()
         };
-        keep_package(&mut goal, package);
+        keep_package(&mut goal, &self.providers.plugins.as_required(package));
         goal
     }
 

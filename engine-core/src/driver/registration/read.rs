@@ -15,7 +15,7 @@ use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
-use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
+use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, RegistrationResult, encode_properties};
 
 use crate::driver::answers::RpcError;
 use crate::driver::call_permits::CallPermits;
@@ -121,7 +121,7 @@ impl ReadRequests {
                     // The step that is counted: the managed object goes at the end of the run.
                     self.steps.act(Step { op: Op::Replace, new: Some(Arc::clone(&resource)), ..step }, None).await?;
                 }
-                Ok(answer(&urn, &resource.outputs_or_empty(), accepts))
+                Ok(answer(&urn, Some(&resource), accepts))
             }
             Err(error) => {
                 // A look-up has no way to tell the program of its failure other than to end it, also with
@@ -140,8 +140,7 @@ impl ReadRequests {
             let registered = self.providers.register(&urn, object).await;
             registered.map_err(|error| self.reports.fail_planning(&urn, &error))?;
         }
-        let outputs = old.map(|(_, resource)| resource.outputs_or_empty()).unwrap_or_default();
-        Ok(answer(&urn, &outputs, accepts))
+        Ok(answer(&urn, old.as_ref().map(|(_, resource)| &**resource), accepts))
     }
 
     /// Finds who is asked for the object, `object` if the program passed one.
@@ -289,6 +288,14 @@ fn read_state(
     (old, resource)
 }
 
-fn answer(urn: &Urn, outputs: &crate::PropertyMap, accepts: Accepts) -> ReadResourceResponse {
-    ReadResourceResponse { urn: urn.to_string(), properties: Some(encode_properties(outputs, accepts)) }
+/// The answer to a look-up; without the resource, where the state has none, nothing of it is known.
+fn answer(urn: &Urn, resource: Option<&ResourceState>, accepts: Accepts) -> ReadResourceResponse {
+    let outputs = resource.map(ResourceState::outputs_or_empty).unwrap_or_default();
+    ReadResourceResponse {
+        urn: urn.to_string(),
+        properties: Some(encode_properties(&outputs, accepts)),
+        result: RegistrationResult::Success as i32,
+        unknown: resource.is_none(),
+        id: resource.map(|resource| resource.id.clone()).unwrap_or_default(),
+    }
 }

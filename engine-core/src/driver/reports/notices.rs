@@ -63,7 +63,7 @@ impl Notices {
     /// Takes note of something that is said at the end.
     pub(crate) fn note(&self, notice: Notice) {
         match notice {
-            Notice::Undeclared { urn, class, outputs, how } => self.note_undeclared(&urn, class, outputs, how),
+            Notice::Undeclared { urn, class, outputs, how } => self.note_undeclared(&urn, class, outputs, &how),
             Notice::PluginOnPath { executable, file } => {
                 self.noticed().plugins_on_path.insert(executable, file);
             }

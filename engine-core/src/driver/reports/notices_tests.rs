@@ -46,7 +46,7 @@ fn an_output_of_a_class_is_told_once_for_a_stack_and_an_id_never() {
         let session = Session::read_only(first.last.clone());
         let engine = Engine::start(operation, session, Arc::clone(&host) as _, Arc::clone(&recorder) as _);
         let outputs = outputs.iter().map(|&name| name.to_owned()).collect();
-        engine.note(Notice::Undeclared { urn: urn.clone(), class: "Thing".to_owned(), outputs, how: "wait" });
+        engine.note(Notice::Undeclared { urn: urn.clone(), class: "Thing".to_owned(), outputs, how: "wait".into() });
         block_on(engine.finish(ProgramEnd::default())).unwrap();
         recorder.messages()
     };

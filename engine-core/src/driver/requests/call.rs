@@ -9,7 +9,8 @@ use crate::urn::{Urn, package_of};
 use crate::value::{PropertyMap, ResourceReference, Value};
 use crate::wire::provider::CallRequest;
 use crate::wire::{
-    Accepts, InvokeFailure, ResourceCallRequest, ResourceCallResponse, decode_properties, encode_properties, lower,
+    Accepts, InvokeFailure, ResourceCallRequest, ResourceCallResponse, decode_properties, encode_outputs,
+    encode_properties, lower,
 };
 
 use crate::driver::answers::RpcError;
@@ -55,6 +56,7 @@ impl FunctionCalls {
             hex_checksums(&request.plugin_checksums),
         )?;
         let resolved = self.registration.plugin_for_function(&provider, package, &token).await?;
+        let accepts_output_values = request.accept_output_values;
         let question = PluginQuestion::Call { request: Box::new(self.plugin_call_request(request)), arguments };
         let (result, return_dependencies, failures) =
             match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await.map_err(failed)? {
@@ -65,11 +67,13 @@ impl FunctionCalls {
             };
         self.reports.learn_secrets_of(&result);
         let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
-        Ok(ResourceCallResponse {
-            r#return: Some(encode_properties(&result, Accepts { secrets: true, resources: true })),
-            return_dependencies,
-            failures: failures.collect(),
-        })
+        let returned = if accepts_output_values {
+            let urns_of = |key: &str| return_dependencies.get(key).map(|it| it.urns.as_slice()).unwrap_or_default();
+            encode_outputs(&result, urns_of)
+        } else {
+            encode_properties(&result, Accepts { secrets: true, resources: true })
+        };
+        Ok(ResourceCallResponse { r#return: Some(returned), return_dependencies, failures: failures.collect() })
     }
 
     /// The provider resource that made a resource or a component of this run, by its reference.

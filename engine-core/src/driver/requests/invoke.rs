@@ -2,13 +2,16 @@
 
 use crate::builtin;
 use crate::operation::OperationKind;
-use crate::plan::{function_not_hosted, hex_checksums, registered_outputs};
+use crate::plan::{function_not_hosted, hex_checksums};
 use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::ProviderError;
 use crate::served_by::{ServedBy, served_by};
 use crate::urn::{Urn, package_of};
-use crate::value::PropertyMap;
-use crate::wire::{Accepts, InvokeFailure, InvokeResponse, ResourceInvokeRequest, encode_properties};
+use crate::value::{PropertyMap, Value};
+use crate::wire::{
+    Accepts, InvokeFailure, InvokeResponse, ResourceInvokeRequest, Struct, decode_properties, encode_outputs,
+    encode_properties, lower,
+};
 
 use crate::driver::answers::RpcError;
 use crate::driver::host_calls::Function;
@@ -18,7 +21,9 @@ use crate::driver::requests::FunctionCalls;
 impl FunctionCalls {
     /// Answers the call of a function. Its result is unknown while something that it depends on is not there.
     pub(crate) async fn invoke(&self, mut request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
-        let arguments = registered_outputs(request.args.take()).map_err(RpcError::invalid)?;
+        let (arguments, computed_from) = lowered(request.args.take()).map_err(RpcError::invalid)?;
+        // By name, as the program names what it waits for: both have to be there.
+        request.depends_on.extend(computed_from);
         let found = builtin::resource_wanted(&request.tok, &arguments)
             .and_then(|urn| self.journal.resource(&urn).map(|(_, resource)| resource));
         if request.depends_on.iter().any(|urn| self.is_pending(&Urn::unchecked(urn))) {
@@ -33,8 +38,7 @@ impl FunctionCalls {
         };
         let answer = called.map_err(|message| RpcError { code: 5, message })?;
         self.reports.learn_secrets_of(&answer);
-        let accepts = Accepts { secrets: true, resources: request.accept_resources };
-        Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)), ..InvokeResponse::default() })
+        Ok(InvokeResponse { r#return: Some(returned(&request, &answer)), ..InvokeResponse::default() })
     }
 
     /// A function of a package, which its plugin serves. It is called in previews as well.
@@ -70,12 +74,7 @@ impl FunctionCalls {
         };
         self.reports.learn_secrets_of(&result);
         let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
-        let accepts = Accepts { secrets: true, resources: request.accept_resources };
-        Ok(InvokeResponse {
-            r#return: Some(encode_properties(&result, accepts)),
-            failures: failures.collect(),
-            unknown: false,
-        })
+        Ok(InvokeResponse { r#return: Some(returned(request, &result)), failures: failures.collect(), unknown: false })
     }
 
     /// Is a resource that the program registered not there yet? A component is there with the objects below it.
@@ -96,6 +95,25 @@ impl FunctionCalls {
             None => self.planning.planner().is_seen(urn),
         }
     }
+}
+
+/// Arguments as plain values, and the resources that they were computed from.
+fn lowered(arguments: Option<Struct>) -> Result<(PropertyMap, Vec<String>), String> {
+    let mut arguments = decode_properties(arguments.unwrap_or_default())?;
+    let mut found = Vec::new();
+    for value in arguments.values_mut() {
+        lower(value, &mut found);
+    }
+    arguments.retain(|_, value| !matches!(value, Value::Sealed(_)));
+    Ok((arguments, found.iter().map(Urn::to_string).collect()))
+}
+
+/// The result in the form that the program reads. It depends on all that the call depended on.
+fn returned(request: &ResourceInvokeRequest, result: &PropertyMap) -> Struct {
+    if request.accept_output_values {
+        return encode_outputs(result, |_| &request.depends_on);
+    }
+    encode_properties(result, Accepts { secrets: true, resources: request.accept_resources })
 }
 
 /// Is a resource of this run below another one?

@@ -33,7 +33,7 @@ use crate::driver::requests::{FunctionCalls, ResourceRequests};
 use crate::driver::stop::Stop;
 
 /// Features of the monitor, by id and by number of the public enumeration.
-const FEATURES: [(&str, i32); 15] = [
+const FEATURES: [(&str, i32); 18] = [
     ("secrets", 0),
     ("resourceReferences", 1),
     ("outputValues", 2),
@@ -49,6 +49,9 @@ const FEATURES: [(&str, i32); 15] = [
     ("invokeDependsOn", 14),
     ("invokeParent", 15),
     ("stateMigrations", 16),
+    ("invokeOutputValues", 17),
+    ("callOutputValues", 18),
+    ("registerResourceOutputValues", 19),
 ];
 
 /// Answers the program.
@@ -115,6 +118,11 @@ impl Requests {
                 self.refresh_first.begin_with_refresh().await?;
                 Box::pin(self.reads.read_resource(request)).await.map(|response| response.encode_to_vec())
             }
+            "ExistsResource" => {
+                self.reports.go_on()?;
+                let request = self.decode_resource(method, request)?;
+                Box::pin(self.function_calls.exists(request)).await.map(|response| response.encode_to_vec())
+            }
             "Invoke" => {
                 // In boxes, as what is rare: the future of every request would have to make room for it.
                 let request = Box::pin(self.functions.transform_invoke(decode(method, request)?)).await?;
@@ -173,8 +181,10 @@ impl Requests {
     /// Refuses a request with a secret of another stack that cannot be decrypted. Where the program only brings its providers, its
     /// values do not matter.
     fn guard_unreadable(&self, method: &str, request: &[u8]) -> Result<(), RpcError> {
-        let carries_values =
-            matches!(method, "RegisterResource" | "RegisterResourceOutputs" | "ReadResource" | "Invoke" | "Call");
+        let carries_values = matches!(
+            method,
+            "RegisterResource" | "RegisterResourceOutputs" | "ReadResource" | "ExistsResource" | "Invoke" | "Call"
+        );
         if !carries_values || self.operation.kind != OperationKind::Update {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 pub(super) mod call;
 pub(super) mod construct;
 pub(super) mod depth;
+pub(super) mod exists;
 pub(super) mod invoke;
 pub(super) mod methods;
 pub(super) mod outputs;

@@ -16,6 +16,7 @@ use crate::plan::planner::Planner;
 use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::progress::{Phase, Registration};
 use crate::plan::registration::question::{Next, Question};
+use crate::plan::registration::review::{AfterReview, Review, ReviewState};
 use crate::plan::step::{RENEWED, Step};
 
 impl Planner {
@@ -42,8 +43,9 @@ impl Planner {
             }
             Phase::Checking => {
                 registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
-                self.after_check(registration)
+                self.review(registration, AfterReview::Compare)
             }
+            Phase::Reviewing(then) => self.go_on_after_review(registration, then),
             Phase::ComparingProviders => {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
                 let Some(old) = registration.old_state().cloned() else { return Err(registration.wrong_answer()) };
@@ -64,7 +66,7 @@ impl Planner {
             }
             Phase::CheckingAgain => {
                 registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
-                self.replace(registration)
+                self.review(registration, AfterReview::Replace)
             }
             Phase::Cascading(mut cascade) => {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
@@ -75,12 +77,47 @@ impl Planner {
         }
     }
 
+    /// What packs are to do with a registration; `None`: nothing, or nothing any more.
+    fn wanted_review(&self, registration: &Registration) -> Option<Review> {
+        match registration.reviewed {
+            _ if !self.operation.policies.are_there() => None,
+            ReviewState::NotYet => Some(Review::Whole),
+            ReviewState::AsItWas => None,
+            ReviewState::Rewritten => Some(Review::Again),
+        }
+    }
+
+    /// Stops for policy packs, where there are any.
+    fn review(&mut self, registration: &mut Registration, then: AfterReview) -> Result<Next, RegistrationError> {
+        match self.wanted_review(registration) {
+            None => self.go_on_after_review(registration, then),
+            Some(review) => {
+                registration.phase = Phase::Reviewing(then);
+                Ok(Next::Review(review))
+            }
+        }
+    }
+
+    fn go_on_after_review(
+        &mut self,
+        registration: &mut Registration,
+        then: AfterReview,
+    ) -> Result<Next, RegistrationError> {
+        match then {
+            AfterReview::Compare => self.after_check(registration),
+            AfterReview::Component => Ok(self.settle_component(registration)),
+            AfterReview::Provider => self.settle_provider(registration),
+            AfterReview::Replace => self.replace(registration),
+        }
+    }
+
     fn first_question(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         if !registration.is_targeted() {
             return Ok(Next::Act(self.leave_untouched(registration)));
         }
         if registration.goal.is_dynamic_provider() {
-            return self.settle_provider(registration);
+            Self::take_provider_inputs(registration);
+            return self.review(registration, AfterReview::Provider);
         }
         if Self::is_import(registration) {
             return Ok(Self::look_for_object(registration));
@@ -102,11 +139,11 @@ impl Planner {
         self.fill_name(registration, &mut inputs, named_before.as_deref())?;
         registration.checked = Arc::new(inputs);
         if !registration.goal.custom {
-            return Ok(self.settle_component(registration));
+            return self.review(registration, AfterReview::Component);
         }
         if !registration.has_check {
             registration.leave_unchecked();
-            return self.after_check(registration);
+            return self.review(registration, AfterReview::Compare);
         }
         registration.phase = Phase::Checking;
         Ok(registration.check(old_inputs))

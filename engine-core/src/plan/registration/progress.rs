@@ -20,6 +20,7 @@ use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::cascade::Cascade;
 use crate::plan::registration::found_object::FoundObject;
 use crate::plan::registration::question::{Next, Question};
+use crate::plan::registration::review::{AfterReview, ReviewState};
 use crate::plan::secrecy::{copy_secrets, shown_to};
 use crate::plan::step::Step;
 
@@ -34,6 +35,8 @@ pub(super) enum Phase {
     /// An imported object would have to be replaced; these are the steps that import it.
     ReplacingImported(Vec<Step>),
     Checking,
+    /// Policy packs look at its inputs.
+    Reviewing(AfterReview),
     /// Its provider resource is another one.
     ComparingProviders,
     Diffing,
@@ -77,6 +80,7 @@ pub struct Registration {
     pub refused_after: Option<RegistrationError>,
     pub(super) phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
+    pub(super) reviewed: ReviewState,
     pub(super) diff_result: DiffResult,
     /// The name that its plugin is proposed.
     pub(super) proposed_name: Option<NameProposal>,
@@ -116,6 +120,7 @@ impl Registration {
             refused_after: None,
             phase: Phase::Begun,
             checked: Arc::default(),
+            reviewed: ReviewState::default(),
             diff_result: DiffResult::default(),
             proposed_name: None,
             fixed_name: false,
@@ -257,6 +262,18 @@ impl Registration {
             copy_secrets(&self.checked, &mut inputs);
         }
         self.checked = Arc::new(inputs);
+    }
+
+    /// Takes the inputs as policy packs leave them; `None`: they rewrote nothing.
+    pub fn take_reviewed(&mut self, inputs: Option<Arc<PropertyMap>>) {
+        match inputs {
+            Some(inputs) => {
+                self.checked = inputs;
+                self.reviewed = ReviewState::Rewritten;
+            }
+            None if self.reviewed == ReviewState::NotYet => self.reviewed = ReviewState::AsItWas,
+            None => {}
+        }
     }
 
     pub(super) fn wrong_answer(&self) -> RegistrationError {

@@ -7,6 +7,7 @@ use crate::provider::PluginArguments;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
+use crate::plan::registration::review::Review;
 use crate::plan::step::Step;
 
 /// What the planner wants to know from a provider before it goes on.
@@ -37,6 +38,10 @@ impl Question {
 pub enum Next {
     /// Ask a provider, then go on with its answer.
     Ask(Question),
+    /// Have policy packs look at the inputs, then go on with what they leave ([`Registration::take_reviewed`]).
+    ///
+    /// [`Registration::take_reviewed`]: crate::plan::Registration::take_reviewed
+    Review(Review),
     /// Take these steps, one after the other.
     Act(Vec<Step>),
 }

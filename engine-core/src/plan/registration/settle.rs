@@ -18,21 +18,24 @@ use crate::plan::registration::question::Next;
 use crate::plan::step::Step;
 
 impl Planner {
-    /// Settles a provider resource without asking anyone, as packages' plugins would that compare nothing. Other inputs
-    /// update it: its id stays, so that nothing is done to the resources that refer to it.
-    pub(super) fn settle_provider(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
-        let old = registration.old_state().cloned();
+    /// Takes the inputs of a provider resource as they are, but for what is ignored.
+    pub(super) fn take_provider_inputs(registration: &mut Registration) {
         let mut inputs = registration.goal.inputs.clone();
         if !registration.goal.package_version.is_empty() {
             inputs
                 .entry("version".to_owned())
                 .or_insert_with(|| Value::from(registration.goal.package_version.as_str()));
         }
-        if let Some(old) = &old {
+        if let Some(old) = registration.old_state() {
             registration.not_applicable = reset_ignored(&old.inputs, &mut inputs, &registration.goal.ignore_changes);
         }
         registration.checked = Arc::new(inputs);
-        let Some(old) = old else {
+    }
+
+    /// Settles a provider resource without asking anyone, as packages' plugins would that compare nothing. Other inputs
+    /// update it: its id stays, so that nothing is done to the resources that refer to it.
+    pub(super) fn settle_provider(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
+        let Some(old) = registration.old_state().cloned() else {
             return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_state())]));
         };
         registration.diff_result = judge(

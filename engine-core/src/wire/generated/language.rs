@@ -28,9 +28,31 @@ pub struct RequiredPackagesResponse {
     /// Each of them.
     #[prost(message, repeated, tag = "1")]
     pub packages: ::prost::alloc::vec::Vec<PackageDependency>,
+    /// Those that the engine has to find out about.
+    #[prost(message, repeated, tag = "2")]
+    pub specs: ::prost::alloc::vec::Vec<PackageSpec>,
+}
+/// A package that a program names by where it comes from.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PackageSpec {
+    /// A plugin's name, a folder or an address.
+    #[prost(string, tag = "1")]
+    pub source: ::prost::alloc::string::String,
+    /// Its version; empty for any.
+    #[prost(string, tag = "2")]
+    pub version: ::prost::alloc::string::String,
+    /// What its plugin makes it of.
+    #[prost(string, repeated, tag = "3")]
+    pub parameters: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// SHA-256 of the plugin's archive, by platform.
+    #[prost(btree_map = "string, bytes", tag = "4")]
+    pub checksums: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::vec::Vec<u8>>,
+    /// Where its plugin comes from; empty for the usual places.
+    #[prost(string, tag = "5")]
+    pub server: ::prost::alloc::string::String,
 }
 /// A package that a program uses.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PackageDependency {
     /// Its plugin's name.
     #[prost(string, tag = "1")]
@@ -44,6 +66,12 @@ pub struct PackageDependency {
     /// Where its plugin comes from; empty for the usual places.
     #[prost(string, tag = "4")]
     pub server: ::prost::alloc::string::String,
+    /// SHA-256 of the plugin's archive, by platform.
+    #[prost(btree_map = "string, bytes", tag = "5")]
+    pub checksums: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::vec::Vec<u8>>,
+    /// The package that the plugin makes of a parameter.
+    #[prost(message, optional, tag = "6")]
+    pub parameterization: ::core::option::Option<SchemaParameter>,
 }
 /// As `RequiredPackagesRequest`, of older hosts.
 #[derive(Clone, PartialEq, ::prost::Message)]

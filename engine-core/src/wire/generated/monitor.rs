@@ -259,6 +259,9 @@ pub struct RegisterResourceRequest {
     /// Functions that rewrite its prior state.
     #[prost(message, repeated, tag = "43")]
     pub state_migrations: ::prost::alloc::vec::Vec<Callback>,
+    /// Do the inputs say themselves, by output values, what they depend on?
+    #[prost(bool, tag = "44")]
+    pub uses_output_values: bool,
 }
 /// The answer to a registration.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -355,6 +358,57 @@ pub struct ReadResourceResponse {
     /// What it is like.
     #[prost(message, optional, tag = "2")]
     pub properties: ::core::option::Option<crate::wire::nested::Struct>,
+    /// How the look-up ended.
+    #[prost(enumeration = "RegistrationResult", tag = "3")]
+    pub result: i32,
+    /// Is all of it unknown?
+    #[prost(bool, tag = "4")]
+    pub unknown: bool,
+    /// Its id as the provider gives it; empty while it is not known.
+    #[prost(string, tag = "5")]
+    pub id: ::prost::alloc::string::String,
+}
+/// Asks whether there is an object.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExistsResourceRequest {
+    /// Type token.
+    #[prost(string, tag = "1")]
+    pub r#type: ::prost::alloc::string::String,
+    /// Its id.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// URN of the component whose provider is asked; empty for none.
+    #[prost(string, tag = "3")]
+    pub parent: ::prost::alloc::string::String,
+    /// What the program knows of it.
+    #[prost(message, optional, tag = "4")]
+    pub properties: ::core::option::Option<crate::wire::nested::Struct>,
+    /// Reference to an explicit provider.
+    #[prost(string, tag = "5")]
+    pub provider: ::prost::alloc::string::String,
+    /// Version of the package.
+    #[prost(string, tag = "6")]
+    pub version: ::prost::alloc::string::String,
+    /// Where the plugin of the package comes from.
+    #[prost(string, tag = "7")]
+    pub plugin_download_url: ::prost::alloc::string::String,
+    /// SHA-256 of the plugin's archive, by platform.
+    #[prost(btree_map = "string, bytes", tag = "8")]
+    pub plugin_checksums:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::vec::Vec<u8>>,
+    /// A package that was registered; it stands for the package's version and place.
+    #[prost(string, tag = "9")]
+    pub package_ref: ::prost::alloc::string::String,
+}
+/// Whether there is an object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExistsResourceResponse {
+    /// Is there?
+    #[prost(bool, tag = "1")]
+    pub exists: bool,
+    /// Can that not be known yet?
+    #[prost(bool, tag = "2")]
+    pub unknown: bool,
 }
 /// A request to run a resource hook or to know of it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -478,6 +532,9 @@ pub struct ResourceInvokeRequest {
     /// URN of the component whose provider answers it; empty for none.
     #[prost(string, tag = "15")]
     pub parent: ::prost::alloc::string::String,
+    /// May the answer hold output values?
+    #[prost(bool, tag = "16")]
+    pub accept_output_values: bool,
 }
 /// A call of a method of a resource, as far as its refusal needs it.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -507,6 +564,9 @@ pub struct ResourceCallRequest {
     /// A package that was registered; it stands for the package's version and place.
     #[prost(string, tag = "17")]
     pub package_ref: ::prost::alloc::string::String,
+    /// May the answer hold output values?
+    #[prost(bool, tag = "21")]
+    pub accept_output_values: bool,
 }
 /// What a method returned.
 #[derive(Clone, PartialEq, ::prost::Message)]

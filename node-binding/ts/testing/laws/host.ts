@@ -77,7 +77,6 @@ class Host {
     #now = 0;
     // How many resources are made at once; 0: one after the other.
     #together = 0;
-    #time: "virtual" | "real" = "virtual";
     #saved = "";
     #failure: { thrown: unknown } | undefined;
     #output: OutputWatch | undefined;
@@ -95,8 +94,6 @@ class Host {
 
     /** Does one thing after the other, up to the end. */
     async drive(law: string): Promise<void> {
-        // A call that is cancelled waits as it does in earnest.
-        this.#time = law === "L14" ? "real" : "virtual";
         const procedure = new (loadAddon().LawTrial)(law, toJsonText(subjectOf(this.subject, this.trial, this.inputs)));
         try {
             await this.#answerAll(procedure);
@@ -247,7 +244,7 @@ class Host {
                 new Resource(provider, name, { ...inputs });
             }
         };
-        const settings = { config, settle: false, time: this.#time };
+        const settings = { config, settle: false };
         this.#stacks.set(stack, { stack: new Kit(INFO).stack(program, settings), wanted });
     }
 
@@ -284,7 +281,7 @@ class Host {
             this.#failure = { thrown };
         }
         lost?.restore();
-        this.#messages.push(...stack.messages);
+        this.#messages.push(...messagesOf(stack));
         return { error: this.#error(), resources: resourcesOf(stack), ...this.#heardOf(stack), ...stepOf(plan) };
     }
 
@@ -297,8 +294,8 @@ class Host {
     }
 
     #heardOf(stack: TestStack): object {
-        const bad = stack.calls.all.find(({ error }) => ["bad-return", "unusable-outputs"].includes(error?.kind ?? ""));
-        const unkept = bad && { method: bad.method, error: bad.error?.message ?? "" };
+        const bad = stack.calls.all().find((it) => ["bad-return", "unusable-outputs"].includes(it.errorKind ?? ""));
+        const unkept = bad && { method: bad.method, error: bad.error ?? "" };
         const read = this.#listener.last("read")?.result as { id?: string } | null | undefined;
         return { unkept: unkept ?? null, readNothing: read !== undefined && !read?.id };
     }
@@ -394,7 +391,7 @@ async function planOf(stack: TestStack, operation: Operation, parallel: number):
 }
 
 function resourcesOf(stack: TestStack): object {
-    const states = stack.rows().filter((resource) => resource.custom && !resource.delete);
+    const states = Object.values(stack.resources()).filter(({ custom }) => custom);
     return Object.fromEntries(
         states.map(({ name, id, outputs, secret }) => [name, { id, outputs: plainJson(outputs), secret }]),
     );
@@ -408,9 +405,14 @@ function stepOf(plan: Plan): object {
     return { step: { action, changes: plainJson(told), replaces, deleteBeforeReplace } };
 }
 
+// What the engine and the program said in the last operation.
+function messagesOf(stack: TestStack): string[] {
+    return (stack.runs.at(-1)?.diagnostics ?? []).map(({ message }) => message);
+}
+
 // What the engine says of values that it keeps in another form.
 function notesIn(stack: TestStack): string[] {
-    return stack.messages.filter((it) => it.includes("returned a value to look at"));
+    return messagesOf(stack).filter((it) => it.includes("returned a value to look at"));
 }
 
 // A value with another one at a path; as it is where there is none.

@@ -1,12 +1,11 @@
 // Provider laws: what every provider has to keep, tried with an author's own inputs.
 import { ask } from "../judgement";
-import { show } from "../values";
-import { baselineOf } from "./baseline";
+import { plainJson, show } from "../values";
 import { asBroken, LawBroken, type Outcome, Refused, verdictText } from "./broken";
 import { tryLaw } from "./host";
 import { LAW_NAMES, type Law, type LawName, laws } from "./laws";
 import {
-    type BaselineRow,
+    type BaselineResource,
     checkOptions,
     isArbitrary,
     Place,
@@ -22,7 +21,7 @@ import { type LawSubject, subjectOf } from "./subject";
 
 export { LawBroken } from "./broken";
 export { LAW_NAMES, type LawName } from "./laws";
-export type { ArbitraryLike, BaselineRow, ProviderSource, Samples, SubjectOptions, WorldSource } from "./options";
+export type { ArbitraryLike, BaselineResource, ProviderSource, Samples, SubjectOptions, WorldSource } from "./options";
 export { Plugin, type PluginOptions } from "./plugin";
 export { PluginFailed } from "./plugin-host";
 export { titleOf };
@@ -34,7 +33,7 @@ export interface LawOptions extends SubjectOptions {
     /** Laws that this provider need not keep, each with the reason, which is printed. */
     waive?: Partial<Record<LawName, string>>;
     /** What a former release left in a state: resources, an exported stack, or the file of either. */
-    baseline?: string | readonly BaselineRow[] | object;
+    baseline?: string | readonly BaselineResource[] | object;
     /** So long (milliseconds) a call may take to end once it is cancelled; default 1,000. */
     grace?: number;
 }
@@ -54,6 +53,11 @@ export interface LawVerdict {
 
 const EXAMPLES = 10;
 const GRACE = 1000;
+
+// What a former release left; without a type token, all resources of dynamic providers count.
+function formerResources(given: string | readonly BaselineResource[] | object, kind?: string): BaselineResource[] {
+    return ask({ ask: "former_resources", given: plainJson(given), kind: kind ?? null });
+}
 
 /** The laws, in their order. */
 export const LAWS: readonly { name: LawName; title: string }[] = laws();
@@ -157,7 +161,7 @@ export class LawSuite {
         const kind = this.provider instanceof Plugin ? this.provider.type : undefined;
         return {
             laboratory: { provider: this.provider, place, config, volatile, secret },
-            baseline: baseline === undefined || name !== "L16" ? undefined : baselineOf(baseline, kind),
+            baseline: baseline === undefined || name !== "L16" ? undefined : formerResources(baseline, kind),
             grace,
             listed: isArbitrary(inputs) ? undefined : new Set(inputs.map((it) => JSON.stringify(it))).size,
         };

@@ -22,7 +22,7 @@ export type ProviderSource = object | (new (world: any) => object) | ((world: an
 export type WorldSource = (new () => object) | (() => object) | World | object;
 
 /** What a former release of the provider left in a state. */
-export interface BaselineRow {
+export interface BaselineResource {
     id?: string;
     inputs: Record<string, unknown>;
     outputs: Record<string, unknown>;

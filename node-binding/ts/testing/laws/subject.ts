@@ -3,7 +3,7 @@ import { METHODS } from "../../sdk/methods";
 import type { Inputs } from "../stack/subject";
 import { plainJson } from "../values";
 import type { World } from "../worlds";
-import { abilitiesOf, type BaselineRow } from "./options";
+import { abilitiesOf, type BaselineResource } from "./options";
 import { PLUGIN_METHODS, Plugin } from "./plugin";
 import { oddIn } from "./portable";
 import type { Laboratory } from "./trial";
@@ -11,7 +11,7 @@ import type { Laboratory } from "./trial";
 /** What the author of a provider says of it. */
 export interface LawSubject {
     laboratory: Laboratory;
-    baseline?: readonly BaselineRow[] | undefined;
+    baseline?: readonly BaselineResource[] | undefined;
     /** So long (milliseconds) a call may take to end once it is cancelled. */
     grace: number;
     /** How many different inputs there are; undefined where they are drawn. */

@@ -4,7 +4,7 @@ import { parseJson, toJsonText } from "../../originals";
 import { mapMembers } from "../../process/members";
 import { isSecret } from "../../sdk/signatures";
 import { type Direct, direct } from "../direct";
-import type { Row } from "../stack/settings";
+import type { ResourceState } from "../stack/settings";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { type ConfigSource, configOf, objectsOf, removerOf, type World } from "../worlds";
@@ -37,13 +37,18 @@ export function plain(value: unknown): unknown {
 }
 
 /** Has the state forget a resource, whose object stays; gives what it was. */
-export function forgotten(stack: TestStack, name: string): Row {
-    const resource = stack.row(name);
+export function forgotten(stack: TestStack, name: string): ResourceState {
+    const resource = stack.resource(name);
     const exported = parseJson(stack.export()) as { deployment: { resources: { urn: string }[] } };
     const { deployment } = exported;
     deployment.resources = deployment.resources.filter(({ urn }) => urn !== resource.urn);
     stack.restore(toJsonText(exported));
     return resource;
+}
+
+/** What the engine is told to take over. */
+export function importOf({ urn, type, parent }: { urn: string; type: string; parent?: string | null }, id: string) {
+    return { urn, type, id, ...(parent === undefined || parent === null ? {} : { parent }) };
 }
 
 /** A provider in a world. */

@@ -6,9 +6,9 @@ import { type Direct, direct } from "../direct";
 import { Kit } from "../kit";
 import { errorText, Refused, type Words } from "../laws/broken";
 import { abilitiesOf, providerOf, titleOf } from "../laws/options";
-import { forgotten, type Laboratory, plain, Trial } from "../laws/trial";
+import { forgotten, importOf, type Laboratory, plain, Trial } from "../laws/trial";
 import type { Report } from "../stack/operate";
-import { importOf, outcomeOf } from "../stack/outcome";
+import { outcomeOf } from "../stack/outcome";
 import type { CrashKind } from "../stack/points";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
@@ -224,7 +224,7 @@ export class Host implements LifeHost {
         const verb = preview ? "up" : (operation.replace("refreshed-", "") as "up" | "refresh" | "destroy" | "import");
         if (takes === null) {
             const more = crash === null ? {} : { crash };
-            return stack.attempt(verb, { preview, refresh, ...more }).catch((thrown: unknown) => {
+            return stack.attempt({ verb, preview, refresh, ...more }).catch((thrown: unknown) => {
                 // So early that the state could not even be opened.
                 if (crash === null) {
                     throw thrown;
@@ -235,23 +235,23 @@ export class Host implements LifeHost {
         const { name, id } = takes;
         if (id === null) {
             const resource = forgotten(stack, name);
-            return stack.attempt(verb, { imports: [importOf(resource, resource.id)] });
+            return stack.attempt({ verb, imports: [importOf(resource, resource.id)] });
         }
-        const planned = await stack.attempt("up", { preview: true });
+        const planned = await stack.attempt({ verb: "up", preview: true });
         const step = planned.plan.find((it) => it.name === name);
         return step === undefined || planned.outcome !== "succeeded"
             ? planned
-            : stack.attempt(verb, { imports: [importOf(step, id)] });
+            : stack.attempt({ verb, imports: [importOf(step, id)] });
     }
 
     #answerOf(stack: TestStack, report: Report | undefined): object {
         const resources = stack
-            .rows()
+            .allResources()
             .filter(({ custom }) => custom)
             .map(({ name, id, outputs, delete: waiting }) => {
                 return { name, id, outputs: plainJson(plain(outputs)), waiting };
             });
-        const there = { rows: resources, unresolved: stack.unresolvedCreates().length };
+        const there = { resources, unresolved: stack.unresolvedCreates().length };
         if (report === undefined) {
             return { ...there, crashed: true };
         }

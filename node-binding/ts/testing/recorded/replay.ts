@@ -18,7 +18,7 @@ export interface LoggedCall {
 
 /** Writes a call to a file (JSON), for {@link replay}. Secrets in it are hidden. */
 export function saveCall({ method, args, result, error }: Call, file: string): void {
-    const call: LoggedCall = { method, args, result, error: error?.message ?? null };
+    const call: LoggedCall = { method, args, result, error };
     fs.writeFileSync(file, `${JSON.stringify(call, undefined, 2)}\n`);
 }
 

@@ -13,14 +13,24 @@ export interface Call {
     args: Record<string, unknown>;
     /** What it answered; null when it failed, or has not answered. */
     result: unknown;
-    /** Why it failed. */
-    error: { kind: string; message: string } | null;
+    /** Why it failed; null when it did not. */
+    error: string | null;
+    /** `raised`, `bad-return`, `partial`, `timed-out`, `interrupted`, ...; null when it did not fail. */
+    errorKind: string | null;
     /** Was it stubbed, or failed by the test? */
     faulted: boolean;
 }
 
 /** A call of a provider's method, as the engine's side writes it. */
-export type ReportedCall = Omit<Call, "args"> & { arguments: Call["args"] };
+export type ReportedCall = Omit<Call, "args" | "error" | "errorKind"> & {
+    arguments: Call["args"];
+    error: { kind: string; message: string } | null;
+};
+
+/** That, as tests see it. */
+export function callOf({ arguments: args, error, ...call }: ReportedCall): Call {
+    return forSnapshots({ ...call, args, error: error?.message ?? null, errorKind: error?.kind ?? null });
+}
 
 /** The last call by resource name. */
 export type CallsByName = Record<string, Call>;
@@ -29,21 +39,19 @@ export type CallsByName = Record<string, Call>;
 export class Calls {
     readonly #all: Call[] = [];
 
-    add(calls: ReportedCall[]): void {
-        for (const { arguments: args, ...call } of calls) {
-            this.#all.push(forSnapshots({ ...call, args }));
-        }
+    /** @internal */
+    add(calls: readonly Call[]): void {
+        this.#all.push(...calls);
     }
 
-    /** All calls, in the order in which they began. */
-    get all(): Call[] {
-        return forSnapshots([...this.#all]);
+    /** All calls in the order in which they began, for one resource or for all. */
+    all(name?: string): Call[] {
+        return forSnapshots(this.#all.filter((it) => name === undefined || it.name === name));
     }
 
-    /** The calls of a method, of one resource or of all. */
+    /** The calls of a method, for one resource or for all. */
     of(method: string, name?: string): Call[] {
-        const found = this.#all.filter((it) => it.method === method && (name === undefined || it.name === name));
-        return forSnapshots(found);
+        return forSnapshots(this.all(name).filter((it) => it.method === method));
     }
 
     /** Forgets what was called so far. */
@@ -54,7 +62,7 @@ export class Calls {
     /** One line for each call. */
     toString(): string {
         const outcome = (call: Call): string =>
-            call.error === null ? (call.faulted ? " (stubbed)" : "") : ` failed: ${call.error.message.split("\n")[0]}`;
+            call.error === null ? (call.faulted ? " (stubbed)" : "") : ` failed: ${call.error.split("\n")[0]}`;
         return this.#all.map((call) => `${call.method} of ${call.name}${outcome(call)}`).join("\n");
     }
 
@@ -84,6 +92,14 @@ export class Calls {
 
     get delete(): CallsByName {
         return this.#last("delete");
+    }
+
+    get find(): CallsByName {
+        return this.#last("find");
+    }
+
+    get close(): CallsByName {
+        return this.#last("close");
     }
 
     #last(method: string): CallsByName {

@@ -20,10 +20,12 @@ export interface ConfigEntry {
     secret: boolean;
 }
 
-/** What is asked of the engine; engine-kit's order.rs explains the members. */
+/** What is asked of the engine; engine-kit's run_request.rs explains the members. */
 export interface Order {
     verb: "up" | "refresh" | "destroy" | "import";
     preview: boolean;
+    /** Has the test not asked for it, but a task of the kit's? */
+    aside?: boolean;
     time: "virtual" | "real";
     config: Record<string, ConfigEntry>;
     references: Record<string, Record<string, unknown>>;
@@ -55,6 +57,7 @@ export interface Report {
     diagnostics: { severity: string; urn: string; message: string }[];
     calls: ReportedCall[];
     outputs: Record<string, unknown>;
+    secretOutputs: string[];
     points: Point[];
     struck: { point: Point; kind: CrashKind } | null;
     seconds: number;

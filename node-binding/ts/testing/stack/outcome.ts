@@ -2,20 +2,11 @@
 import { mapMembers } from "../../process/members";
 import { isSecret, UNKNOWN } from "../../sdk/signatures";
 import { forSnapshots } from "../serializers";
-import { difference, HIDDEN, isListed, show } from "../values";
+import { HIDDEN } from "../values";
+import { callOf } from "./calls";
 import type { Report } from "./operate";
 import { type Change, type Planned, planOf } from "./plan";
-import type { Outcome, Row } from "./settings";
-
-/** A resource as messages name it. */
-export function labelOf({ name, type, id }: Row): string {
-    return `${name} (${type}, id ${show(id)})`;
-}
-
-/** What the engine is told to take over. */
-export function importOf({ urn, type, parent }: { urn: string; type: string; parent?: string | null }, id: string) {
-    return { urn, type, id, ...(parent === undefined || parent === null ? {} : { parent }) };
-}
+import type { Outcome, Run, Verb } from "./settings";
 
 /** A report as tests see it. */
 export function outcomeOf({ plan, outputs, changes, diagnostics, seconds }: Report): Outcome {
@@ -37,18 +28,9 @@ function shownValue(value: unknown): unknown {
     return isSecret(value) ? HIDDEN : mapMembers(value, shownValue);
 }
 
-/** How a resource that was taken over differs in its `id`, `inputs` or `outputs`: a line for each difference. */
-export function partDifferences(before: Row, taken: Row, part: string, ignore: string[]): string[] {
-    const [old, now] = [before, taken].map((resource) => (resource as unknown as Record<string, unknown>)[part]);
-    if (part === "id") {
-        return old === now ? [] : [`id: ${show(old)} in the state, ${show(now)} when imported`];
-    }
-    const keys = new Set([...Object.keys(old as object), ...Object.keys(now as object)]);
-    return [...keys]
-        .filter((key) => !isListed(key, ignore) && !key.startsWith("__"))
-        .flatMap((key) => {
-            const [was, is] = [old, now].map((it) => (it as Record<string, unknown>)[key]);
-            const same = difference(was, is) === undefined && difference(is, was) === undefined;
-            return same ? [] : [`${part}.${key}: ${show(was)} in the state, ${show(is)} when imported`];
-        });
+/** A report as the outcome of an operation that did not throw. */
+export function runOf(verb: Verb, report: Report): Run {
+    const { outcome, error, thrown, steps, secretOutputs, calls } = report;
+    const exception = thrown?.value;
+    return { ...outcomeOf(report), verb, outcome, error, exception, steps, secretOutputs, calls: calls.map(callOf) };
 }

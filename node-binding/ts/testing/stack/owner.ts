@@ -8,7 +8,7 @@ export interface Owner {
     readonly info: { readonly replay: string; readonly alive?: boolean };
     check(what: string): void;
     track(operation: Promise<unknown>, label: string): void;
-    ledger(project: string, stack: string): Ledger;
+    ledger(project: string, stack: string, plugins: "stubs" | "real"): Ledger;
     sweep(): Promise<void>;
     crashOf(stack: object): Omit<CrashPlan, "stack"> | undefined;
     crashed(): void;

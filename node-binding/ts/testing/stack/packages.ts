@@ -47,6 +47,11 @@ export class Packages {
         }
     }
 
+    /** Are they stubbed, or do their plugins run? */
+    get kind(): "stubs" | "real" {
+        return this.#real ? "real" : "stubs";
+    }
+
     /** As an order has them, for a run whose objects are in this registry. */
     order(registry: ProviderRegistry, directory: string): PackagesOrder {
         const stubs = this.#stubs.map(([token, stub]) => {

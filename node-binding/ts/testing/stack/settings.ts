@@ -1,7 +1,8 @@
 // What the stacks of a test take and give.
 import { shownByRunners } from "../frames";
+import type { Call } from "./calls";
 import type { PackageStub } from "./packages";
-import type { Plan } from "./plan";
+import type { Action, Plan } from "./plan";
 import type { Inputs } from "./subject";
 
 /** What a stack begins with. */
@@ -91,6 +92,8 @@ export interface OperationOptions {
     continueOnError?: boolean;
     /** Update resources whose provider's code has changed. */
     updateChangedProviders?: boolean;
+    /** Delete and replace protected resources, too. */
+    ignoreProtect?: boolean;
     /** Provider calls at a time; default: as the stack's settings say. */
     parallel?: number;
 }
@@ -120,8 +123,28 @@ export interface Outcome {
     seconds: number;
 }
 
+/** What a test has a stack do. */
+export type Verb = "preview" | "up" | "refresh" | "destroy" | "import";
+
+/** An operation that has ended, whether it failed or not. */
+export interface Run extends Outcome {
+    verb: Verb;
+    /** `crashed`: at a point that a test chose. */
+    outcome: "succeeded" | "failed" | "cancelled" | "crashed";
+    /** The first error in words; null when nothing failed. */
+    error: string | null;
+    /** The very object that the program or a provider method threw first; undefined where none did. */
+    exception: unknown;
+    /** What providers were asked. */
+    calls: Call[];
+    /** Op and URN of each step that was done. */
+    steps: [op: string, urn: string][];
+    /** The paths of those of the outputs that are secret. */
+    secretOutputs: string[];
+}
+
 /** A resource in the state. */
-export interface Row {
+export interface ResourceState {
     urn: string;
     name: string;
     type: string;
@@ -132,15 +155,15 @@ export interface Row {
     outputs: Record<string, unknown>;
     /** Paths of what is secret. */
     secret: string[];
-    /** Does it wait for its deletion? */
-    delete: boolean;
     protect: boolean;
 }
 
-/** What a resource was in the course of a test. */
+/** What a resource was in the course of a test: lists, in order. */
 export interface History {
-    /** Each id that it had, once, in order: two of them mean that it was replaced. */
+    /** Each id that it had, once: two of them mean that it was replaced. */
     ids: string[];
+    /** What was done to it; `same` left out. */
+    actions: Action[];
     /** Its outputs after each operation that changed them. */
     outputs: Record<string, unknown>[];
 }
@@ -149,12 +172,15 @@ export interface History {
 export interface TestClock {
     /** Lets time pass for limits, retries and leases of the engine. */
     advance(time: { days?: number; hours?: number; minutes?: number; seconds?: number }): void;
+    /** The seconds since the stack was made. */
+    readonly elapsed: number;
 }
 
 /** An object that may exist. */
 export interface UnresolvedCreate {
     urn: string;
-    doubt: string;
+    /** Why it is not known what its `create` did. */
+    reason: string;
 }
 
 /** An operation that failed without an error object of the program's or a provider's own. */
@@ -174,7 +200,12 @@ export class OperationFailed extends Error {
     }
 }
 
+/** A stack is not as a check wants it. */
+export class CheckFailed extends Error {
+    override readonly name: string = "CheckFailed";
+}
+
 /** The plan after an operation is not empty: the program, or a provider, never comes to rest. */
-export class NeverSettles extends Error {
+export class NeverSettles extends CheckFailed {
     override readonly name = "NeverSettles";
 }

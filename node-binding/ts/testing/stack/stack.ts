@@ -1,55 +1,80 @@
 // A private stack of a test: the real engine over a store in memory, with the program in this process.
 
-import { loadAddon } from "../../native";
-import { toJsonText } from "../../originals";
+import { loadAddon, type NativeStack } from "../../native";
+import { parseJson, toJsonText } from "../../originals";
 import { messageOf } from "../../process/errors";
 import { callersFrames, placeAt } from "../frames";
+import { ask } from "../judgement";
 import { pageDirectory } from "../page";
+import { secretTexts } from "../scrubbing";
 import { withoutSecrets } from "../serializers";
-import { isListed } from "../values";
 import { joinWorld } from "../worlds";
-import { readBaseline, writeBaseline } from "./baselines";
-import { Calls, type ReportedCall } from "./calls";
+import { Calls } from "./calls";
 import { noteFailure, type Failure as OperationFailure } from "./failures";
-import { type Destroyed, Leftovers } from "./leftovers";
+import { Leftovers, type Torn } from "./leftovers";
 import { type Operating, type Order, operate, type Report } from "./operate";
-import { importOf, outcomeOf, partDifferences } from "./outcome";
+import { outcomeOf, runOf } from "./outcome";
 import type { Owner } from "./owner";
 import { Packages } from "./packages";
 import { type Plan, planText } from "./plan";
 import type { Point } from "./points";
 import {
+    CheckFailed,
     type History,
     type ImportOptions,
     NeverSettles,
     OperationFailed,
     type OperationOptions,
     type Outcome,
-    type Row,
+    type ResourceState,
+    type Run,
     type StackSettings,
     type TestClock,
     type UnresolvedCreate,
     type UpOptions,
+    type Verb,
 } from "./settings";
-import { StackState } from "./state";
 import { type Behaviour, type CallPattern, type Stub, Stubs } from "./stubs";
 import { type Inputs, programOf, type Subject } from "./subject";
 
 // So long (milliseconds) a program may wait for nothing that the engine does.
 const QUIET = 2000;
 
+// What a task of the engine's side asks for (`engine-kit/src/task`).
+type TaskRequest =
+    | { do: "run"; order: Pick<Order, "verb"> & Partial<Order> }
+    | { do: "end"; outcome: "done"; value: unknown }
+    | { do: "end"; outcome: "raised" }
+    | { do: "end"; outcome: "broken"; text: string; caused: boolean };
+
+/** What became of a task, and of its last operation. */
+interface Done {
+    value: unknown;
+    outcome: Outcome | undefined;
+    failure: { cause: unknown } | undefined;
+}
+
 /** One stack. Its operations come one after the other; several stacks may be at work at once. */
 export class TestStack {
+    /** The stack's name. */
+    readonly name: string;
+    /** The project's name. */
+    readonly project: string;
     /** Configuration for the next operation: `s.config.acl = "private"`. */
     readonly config: Record<string, unknown>;
+    /** The configuration that is secret. */
     readonly secrets: Record<string, string>;
+    /** Outputs of other stacks, by name, for stack references. */
     readonly references: Record<string, Record<string, unknown>>;
     /** The properties for the next operation. */
     readonly inputs: Inputs;
-    /** What its providers were asked. */
+    /** What its providers were asked in the operations of the test. */
     readonly calls = new Calls();
+    /** All operations so far that the test asked for, in order. */
+    readonly runs: Run[] = [];
+    /** The stack's clock. */
     readonly clock: TestClock;
-    /** At which points its operations could have been cut off. */
+    /** @internal At which points its operations could have been cut off. */
     readonly points: Point[] = [];
 
     readonly #kit: Owner;
@@ -58,23 +83,20 @@ export class TestStack {
     readonly #stubs = new Stubs();
     readonly #packages: Packages;
     readonly #leftovers: Leftovers;
-    // That of the stack, or the one on which it does something aside.
-    #state: StackState;
+    readonly #native: NativeStack;
     #open: { label: string; operating?: Operating } | undefined;
-    #outputs: Record<string, unknown> = {};
     #written = false;
     #providers: object[];
     #left = false;
-    #last: Plan = {};
-    // The calls and messages of the last operation, those aside as well.
-    #asked: readonly ReportedCall[] = [];
-    #said: string[] = [];
+    #failure: OperationFailure | undefined;
 
-    /** Tests make stacks with their fixture `stack`. */
-    constructor(kit: Owner, subject: Subject, settings: StackSettings, state?: StackState) {
+    /** @internal Tests make stacks with their fixture `stack`. */
+    constructor(kit: Owner, subject: Subject, settings: StackSettings, native?: NativeStack) {
         this.#kit = kit;
         this.#settings = settings;
         this.#program = programOf(subject, settings.resource ?? "it");
+        this.name = settings.name ?? "dev";
+        this.project = settings.project ?? "project";
         this.config = { ...settings.config };
         this.secrets = { ...settings.secrets };
         this.references = { ...settings.references };
@@ -82,27 +104,30 @@ export class TestStack {
         this.#providers = settings.providers ?? [];
         this.#packages = new Packages(settings.stubs, settings.plugins);
         const { TestStack: Native } = loadAddon();
-        const [project, name] = [settings.project ?? "project", settings.name ?? "dev"];
-        const ledger = settings.realCloud === true && state === undefined ? kit.ledger(project, name) : undefined;
-        const native = state?.native ?? ledger?.native ?? new Native(project, name);
-        this.#state = state ?? new StackState(native);
+        const isKept = settings.realCloud === true && native === undefined;
+        const ledger = isKept ? kit.ledger(this.project, this.name, this.#packages.kind) : undefined;
+        const own = native ?? ledger?.native ?? new Native(this.project, this.name);
+        this.#native = own;
         this.clock = {
             advance: ({ days = 0, hours = 0, minutes = 0, seconds = 0 }) =>
-                native.advance(((days * 24 + hours) * 60 + minutes) * 60 + seconds),
+                own.advance(((days * 24 + hours) * 60 + minutes) * 60 + seconds),
+            get elapsed() {
+                return own.elapsed;
+            },
         };
-        this.#leftovers = new Leftovers(this.#state, ledger, kit.info.replay);
+        this.#leftovers = new Leftovers(ledger);
         if (settings.world !== undefined) {
-            joinWorld(settings.world, { ids: () => this.rows().map(({ id }) => id) });
+            joinWorld(settings.world, { ids: () => this.allResources().map(({ id }) => id) });
         }
     }
 
     /**
-     * Another stack object on the same state, as somebody else has it who works on the same stack: for lifecycles. It is not
-     * destroyed by itself.
+     * Another stack object on the same state, as somebody else has it who works on the same stack: only one of the two may work
+     * on it at a time. It is not destroyed by itself.
      */
-    another(subject: Subject, settings: StackSettings): TestStack {
+    another(subject: Subject, settings: StackSettings = {}): TestStack {
         const { stubs, plugins } = this.#settings;
-        return new TestStack(this.#kit, subject, { stubs, plugins, ...settings } as StackSettings, this.#state);
+        return new TestStack(this.#kit, subject, { stubs, plugins, ...settings } as StackSettings, this.#native);
     }
 
     /** Changes the properties for the next operation. */
@@ -112,7 +137,7 @@ export class TestStack {
 
     /** What `up` would do. Fails with the very error that the program or a provider throws. */
     preview(options: OperationOptions = {}): Promise<Plan> {
-        return this.#operation("preview", async () => (await this.#run("up", true, options)).plan);
+        return this.#operation("preview", async () => (await this.#run(orderOf("preview", options))).plan);
     }
 
     /**
@@ -122,10 +147,10 @@ export class TestStack {
     up(options: UpOptions = {}): Promise<Outcome> {
         const { settle = this.#settings.settle ?? true, ...rest } = options;
         return this.#operation("up", async () => {
-            const outcome = await this.#run("up", false, rest);
-            const unsettled = settle ? await this.#unsettled("up", rest) : undefined;
-            if (unsettled !== undefined) {
-                throw new NeverSettles(unsettled);
+            const outcome = await this.#run(orderOf("up", rest));
+            if (settle) {
+                const { targets = [], excludes = [] } = rest;
+                await this.#do("settle", { after: "up", targets, excludes });
             }
             return outcome;
         });
@@ -133,130 +158,122 @@ export class TestStack {
 
     /** Makes the state as the world is. */
     refresh(options: OperationOptions = {}): Promise<Outcome> {
-        return this.#operation("refresh", () => this.#run("refresh", false, options));
+        return this.#operation("refresh", () => this.#run(orderOf("refresh", options)));
     }
 
     /** Deletes everything. */
     destroy(options: OperationOptions = {}): Promise<Outcome> {
-        return this.#operation("destroy", () => this.#run("destroy", false, options));
+        return this.#operation("destroy", () => this.#run(orderOf("destroy", options)));
     }
 
     /** Takes over the object with this id as the resource that the program registers under this name. */
     import(name: string, id: string): Promise<Outcome> {
-        return this.#operation("import", async () => {
-            const { plan } = await this.#run("up", true, {});
-            const step = plan[name];
-            if (step === undefined) {
-                throw new Error(
-                    `the program registers no resource '${name}' that could be imported; ` +
-                        `what is not in the state yet: ${Object.keys(plan).join(", ") || "nothing"}`,
-                );
-            }
-            return this.#run("import", false, {}, { imports: [importOf(step, id)] });
-        });
+        return this.#operation("import", async () => (await this.#do("import", { name, id })).outcome as Outcome);
     }
 
-    /** Does an operation once, and says how it ended instead of failing: for lifecycles. */
-    attempt(verb: Order["verb"], options: Partial<Order>): Promise<Report> {
-        return this.#operation(verb, () => this.#execute(this.#order(verb, options.preview ?? false, options), false));
+    /** Does an operation, and says how it ended instead of failing. */
+    run(verb: Verb, options: OperationOptions = {}): Promise<Run> {
+        return this.#operation(verb, async () => runOf(verb, await this.#reported(orderOf(verb, options))));
     }
 
-    /** What keeps the next plans from being empty, as a text; undefined when they are. */
-    settles(): Promise<string | undefined> {
-        return this.#operation("settles", () => this.#unsettled());
+    /** @internal Does what is ordered once, and says how it ended instead of failing: for lifecycles. */
+    attempt(order: Pick<Order, "verb"> & Partial<Order>): Promise<Report> {
+        return this.#operation(order.verb, () => this.#execute(order));
     }
 
-    /** How a resource that is taken over by its id differs from what the state has of it: a line for each difference. */
-    importDifferences(name: string, { ignore = [] }: ImportOptions = {}): Promise<string[]> {
-        return this.#operation("importDifferences", () => {
-            const resource = this.row(name);
-            return this.#aside([resource.urn], async () => {
-                await this.#run("import", false, {}, { imports: [importOf(resource, resource.id)] }, true);
-                const taken = this.row(name);
-                const wrong = ["id", "inputs", "outputs"].flatMap((part) =>
-                    partDifferences(resource, taken, part, ignore),
-                );
-                const { plan } = await this.#run("up", true, {}, {}, true);
-                const step = plan[name];
-                const left = Object.entries(step?.changes ?? {}).filter(([path]) => !isListed(path, ignore));
-                if (step !== undefined && (left.length > 0 || Object.keys(step.changes).length === 0)) {
-                    wrong.push(
-                        `the next preview would ${planText({ [name]: { ...step, changes: Object.fromEntries(left) } })}`,
-                    );
-                }
-                return wrong;
-            });
-        });
+    /**
+     * Fails with {@link NeverSettles} unless two more plans, without and with a refresh, are empty. Their calls are not those of
+     * the test: `calls`, `runs` and `history` do not have them.
+     */
+    assertSettled({ targets = [], excludes = [] }: Pick<OperationOptions, "targets" | "excludes"> = {}): Promise<void> {
+        return this.#operation("assertSettled", async () => void (await this.#do("settle", { targets, excludes })));
     }
 
-    /** Fails unless `read` gives all that is needed to take over the resource of this name. */
-    async importsCleanly(name: string, options: ImportOptions = {}): Promise<void> {
-        const wrong = await this.importDifferences(name, options);
-        if (wrong.length > 0) {
-            throw new Error(`${name} cannot be taken over by its id alone:\n${wrong.join("\n")}`);
-        }
+    /**
+     * Fails with {@link CheckFailed} unless the object of the resource, imported by its id into a stack that does not know it,
+     * needs no change after that and has the id, the inputs and the outputs that it has here.
+     */
+    importsCleanly(name: string, { ignore = [] }: ImportOptions = {}): Promise<void> {
+        return this.#operation("importsCleanly", async () => void (await this.#do("import_cleanly", { name, ignore })));
     }
 
     /** The id of a resource. */
     id(name: string): string {
-        return this.row(name).id;
+        return this.resource(name).id;
     }
 
     /** The outputs of a resource, with secrets in plain text; without a name, those of the stack. */
     outputs(name?: string): Record<string, unknown> {
-        return name === undefined ? this.#outputs : this.row(name).outputs;
+        const last = this.runs.findLast(({ verb }) => verb === "up" || verb === "refresh");
+        return name === undefined ? (last?.outputs ?? {}) : this.resource(name).outputs;
     }
 
     /** What a resource was in the course of the test; empty for one that never was. */
     history(name: string): History {
-        return this.#forSnapshots(this.#state.history(name));
+        return this.#forSnapshots(parseJson(this.#native.history(name)) as History);
     }
 
-    /** The resources in the state. */
-    rows(): Row[] {
-        return this.#forSnapshots(this.#state.rows());
+    /** The resources of the state by their names, with secrets in plain text. */
+    resources(): Record<string, ResourceState> {
+        const there = this.allResources().filter((resource) => !resource.delete);
+        return this.#forSnapshots(Object.fromEntries(there.map((it) => [it.name, this.#forSnapshots(it)])));
     }
 
     /** The resource of a name in the state. Throws an error that names those that are there. */
-    row(name: string): Row {
-        return this.#forSnapshots(this.#state.row(name));
+    resource(name: string): ResourceState {
+        const resources = this.resources();
+        const found = Object.hasOwn(resources, name) ? resources[name] : undefined;
+        if (found === undefined) {
+            const names = Object.keys(resources).join(", ") || "none";
+            throw new Error(`the state has no resource '${name}'; those that it has: ${names}`);
+        }
+        return found;
+    }
+
+    /** @internal The resources of the state, with those that wait for their deletion. */
+    allResources(): (ResourceState & { delete: boolean })[] {
+        return (parseJson(this.#native.resources()) as { resources: (ResourceState & { delete: boolean })[] })
+            .resources;
     }
 
     // Snapshots of what has its secrets in plain text are files, and have none of them.
     #forSnapshots<T extends object>(value: T): T {
-        const state = this.#state;
-        return withoutSecrets(value, () => [...Object.values(this.secrets), ...state.secrets()]);
+        const secrets = (): string[] => [
+            ...Object.values(this.secrets),
+            ...secretTexts(parseJson(this.#native.export())),
+        ];
+        return withoutSecrets(value, secrets);
     }
 
-    /** Objects that may exist, because it is not known what a `create` did; `doubt` says why. */
+    /** Objects that may exist, because it is not known what a `create` did. */
     unresolvedCreates(): UnresolvedCreate[] {
-        return this.#state.unresolvedCreates();
+        return (parseJson(this.#native.resources()) as { unresolvedCreates: UnresolvedCreate[] }).unresolvedCreates;
     }
 
     /** The state as Pulumi's deployment, with secrets in plain text. */
     export(): string {
-        return this.#state.native.export();
+        return this.#native.export();
     }
 
     /** Replaces the state by an exported one. */
     restore(deployment: string, place = "the exported state"): void {
-        this.#state.native.restore(deployment, place);
+        this.#native.restore(deployment, place);
         this.#written = true;
     }
 
     /** Writes the state to a file, for tests of later releases of its providers. Secrets in it are hidden. */
     saveBaseline(file: string): void {
-        writeBaseline(file, this.#state.native.export(), this.secrets);
+        const deployment = this.#native.export();
+        ask({ ask: "save_baseline", file, deployment, secrets: this.secrets, known: [] });
     }
 
     /** What `up` would do to a stack that is as in the baseline of that file. The test's own state stays as it is. */
     upgradePlan(file: string): Promise<Plan> {
-        return this.#operation("upgradePlan", () =>
-            this.#aside([], async () => {
-                this.#state.native.restore(readBaseline(file, this.secrets), file);
-                return (await this.#run("up", true, {}, {}, true)).plan;
-            }),
-        );
+        return this.#operation("upgradePlan", async () => {
+            const how = "`s.saveBaseline(file)`";
+            const deployment = ask({ ask: "baseline", file, secrets: this.secrets, how });
+            return (await this.#do("plan_from", { deployment, place: file })).outcome?.plan ?? {};
+        });
     }
 
     /** Answers, fails or delays calls of providers until it is restored: `s.stub("create", { throws: new Error("quota") })`. */
@@ -272,7 +289,7 @@ export class TestStack {
         this.#left = true;
     }
 
-    /** What goes on just now: the name of the operation. */
+    /** @internal What goes on just now: the name of the operation. */
     get busy(): string | undefined {
         return this.#open?.label;
     }
@@ -284,77 +301,56 @@ export class TestStack {
         return calls;
     }
 
-    /** What happened, for the report of a failed test. */
+    /** @internal What happened, for the report of a failed test. */
     evidence(): string {
-        const journal = this.#state.native.stored().journal?.toString();
+        const journal = this.#native.stored().journal?.toString();
         const parts = [
-            ["last plan", planText(this.#last)],
+            ["last plan", planText(this.runs.at(-1)?.plan ?? {})],
             ["calls", this.calls.toString() || "none"],
             ...(journal === undefined ? [] : [["journal of the last operation", journal]]),
         ];
         return parts.map(([title, text]) => `${title}:\n${text}`).join("\n");
     }
 
-    /** What the engine and the program said in the last operation. */
-    get messages(): readonly string[] {
-        return this.#said;
-    }
-
-    /** Is the stack left as it is at the end of its test? */
+    /** @internal Is the stack left as it is at the end of its test? */
     get isLeft(): boolean {
         return this.#left;
     }
 
-    /** Deletes what is left, for the end of a test. What could not be deleted is named in the error. */
+    /** @internal Deletes what is left, for the end of a test. What could not be deleted is named in the error. */
     async tearDown(): Promise<void> {
         if (this.#left) {
             return;
         }
-        const { undrained } = this.#leftovers;
-        if (undrained !== undefined) {
-            throw undrained;
+        if (this.#leftovers.undrained !== undefined) {
+            throw this.#leftovers.undrained;
         }
-        if (this.#written && !this.#leftovers.isEmpty) {
+        if (this.#written) {
             this.#stubs.clear();
-            await this.#leftovers.remove(() => this.#operation("teardown", () => this.#destroyAll()));
+            await this.#operation("teardown", () => this.#leftovers.remove(() => this.#tornDown([])));
         }
     }
 
-    /** Keeps nothing on disk any more if nothing is left: the last that is asked of a stack. */
+    /** @internal Keeps nothing on disk any more if nothing is left: the last that is asked of a stack. */
     forget(): void {
         if (!this.#left) {
-            this.#leftovers.forget();
+            this.#leftovers.forget(this.#written);
         }
     }
 
     /**
-     * Deletes what an earlier run of the test has left, and says what it did; once. Throws an error that names what could not be
-     * deleted, or may be left.
+     * @internal Deletes what an earlier run of the test has left, and says what it did; once. Throws an error that names what
+     * could not be deleted, or may be left.
      */
-    async drain(): Promise<string[]> {
-        return (await this.#leftovers.drain(() => this.#destroyAll())) ?? [];
+    drain(): Promise<string[]> {
+        return this.#leftovers.drain((settled) => this.#tornDown(settled));
     }
 
-    async #destroyAll(): Promise<Destroyed> {
-        this.#asked = [];
-        // Protection is against mistakes, and not against the end of a test.
-        const more = { ignoreProtect: true };
-        const failure = await this.#run("destroy", false, { continueOnError: true }, more, true).then(
-            () => undefined,
-            (cause: unknown) => ({ cause }),
-        );
-        return { failure, calls: this.#asked };
-    }
-
-    // Does something on another state: the stack's own, without these resources.
-    async #aside<T>(urns: string[], action: () => Promise<T>): Promise<T> {
-        const own = this.#state;
-        this.#state = own.without(urns);
-        try {
-            return await action();
-        } finally {
-            this.#state = own;
-        }
+    async #tornDown(settled: string[]): Promise<Torn> {
+        const command = `MALOKO_SWEEP=1 MALOKO_FORGET_UNRESOLVED='{keys}' ${this.#kit.info.replay}`;
+        const ledger = this.#leftovers.directory ?? null;
+        const { value, failure } = await this.#do("tear_down", { name: this.name, ledger, settled, command });
+        return { ...(value as Omit<Torn, "failure">), failure };
     }
 
     // The promise of an operation: one at a time, known to the test's end, and never an unhandled rejection.
@@ -392,25 +388,35 @@ export class TestStack {
         return own.promise;
     }
 
-    #failure: OperationFailure | undefined;
+    // Has a task of the engine's side done, and throws what it comes to.
+    async #do(task: string, members: object): Promise<Done> {
+        const steps = this.#native.task(toJsonText({ task, ...members }));
+        const done: Done = { value: undefined, outcome: undefined, failure: undefined };
+        for (let answer: unknown = null; ; ) {
+            const request = parseJson(steps.next(toJsonText(answer))) as TaskRequest;
+            if (request.do === "end") {
+                if (request.outcome === "broken") {
+                    const Failed = task === "settle" ? NeverSettles : CheckFailed;
+                    throw new Failed(request.text, request.caused ? done.failure : undefined);
+                }
+                if (request.outcome === "raised") {
+                    throw done.failure?.cause;
+                }
+                return { ...done, value: request.value };
+            }
+            done.failure = undefined;
+            try {
+                done.outcome = await this.#run(request.order);
+            } catch (cause) {
+                done.failure = { cause };
+            }
+            answer = { error: done.failure === undefined ? null : messageOf(done.failure.cause) };
+        }
+    }
 
-    async #run(
-        verb: Order["verb"],
-        preview: boolean,
-        options: OperationOptions,
-        more: Partial<Order> = {},
-        aside = false,
-    ): Promise<Outcome> {
-        const order = this.#order(verb, preview, { ...options, ...more });
-        const crash = aside ? undefined : this.#kit.crashOf(this);
-        let report = await this.#execute({ ...order, ...(crash === undefined ? {} : { crash }) }, aside);
-        if (report.struck !== null) {
-            this.#kit.crashed();
-        }
-        if (report.struck !== null && report.outcome !== "succeeded") {
-            // As a user would after a crash: the same again.
-            report = await this.#execute(order, aside);
-        }
+    // Does what is ordered; throws what failed it.
+    async #run(order: Pick<Order, "verb"> & Partial<Order>): Promise<Outcome> {
+        const report = await this.#reported(order);
         const outcome = outcomeOf(report);
         if (report.outcome === "succeeded") {
             return outcome;
@@ -429,31 +435,40 @@ export class TestStack {
         throw thrown;
     }
 
-    #order(verb: Order["verb"], preview: boolean, options: Partial<Order>): Order {
-        return {
-            verb,
-            preview,
-            time: this.#settings.time ?? (this.#settings.realCloud === true ? "real" : "virtual"),
-            config: this.#configuration(),
-            references: this.references,
-            ...(this.#settings.parallel === undefined ? {} : { parallel: this.#settings.parallel }),
-            ...(this.#settings.seed === undefined ? {} : { seed: this.#settings.seed }),
-            page: pageDirectory() !== undefined,
-            ...options,
-        };
+    // Does what is ordered, and what the test has in store for its operations.
+    async #reported(order: Pick<Order, "verb"> & Partial<Order>): Promise<Report> {
+        const crash = order.aside === true ? undefined : this.#kit.crashOf(this);
+        const report = await this.#execute(crash === undefined ? order : { ...order, crash });
+        if (report.struck === null) {
+            return report;
+        }
+        this.#kit.crashed();
+        // As a user would after a crash: the same again.
+        return report.outcome === "succeeded" ? report : this.#execute(order);
     }
 
-    async #execute(order: Order, aside: boolean): Promise<Report> {
+    async #execute(order: Pick<Order, "verb"> & Partial<Order>): Promise<Report> {
+        const { realCloud, parallel, seed, time = realCloud === true ? "real" : "virtual" } = this.#settings;
+        const whole: Order = {
+            time,
+            config: this.#configuration(),
+            references: this.references,
+            ...(parallel === undefined ? {} : { parallel }),
+            ...(seed === undefined ? {} : { seed }),
+            page: pageDirectory() !== undefined,
+            preview: false,
+            ...order,
+        };
         const place = {
-            project: this.#settings.project ?? "project",
-            stack: this.#settings.name ?? "dev",
+            project: this.project,
+            stack: this.name,
             directory: process.cwd(),
             quiet: this.#settings.quiet ?? QUIET,
             providers: this.#providers,
             packages: this.#packages,
             alive: this.#kit.info.alive ?? false,
         };
-        const operating = operate(this.#state.native, order, this.#stubs.all, place, () => this.#program(this.inputs));
+        const operating = operate(this.#native, whole, this.#stubs.all, place, () => this.#program(this.inputs));
         if (this.#open !== undefined) {
             this.#open.operating = operating;
         }
@@ -461,40 +476,18 @@ export class TestStack {
             this.#providers = place.providers;
         });
         this.#kit.ran(report);
-        this.#asked = report.calls;
-        this.#said = report.diagnostics.map(({ message }) => message);
-        if (!aside) {
-            this.calls.add(report.calls);
+        if (order.aside !== true) {
+            const run = runOf(whole.preview ? "preview" : whole.verb, report);
+            this.runs.push(run);
+            this.calls.add(run.calls);
             this.points.push(...report.points);
-            this.#last = outcomeOf(report).plan;
-        }
-        if (!order.preview && !aside) {
-            this.#written = true;
-            this.#outputs = report.outputs;
-            this.#state.remember();
+            this.#written ||= !whole.preview;
         }
         return report;
     }
 
-    async #unsettled(after?: string, { targets, excludes }: OperationOptions = {}): Promise<string | undefined> {
-        const selection = {
-            ...(targets === undefined ? {} : { targets }),
-            ...(excludes === undefined ? {} : { excludes }),
-        };
-        for (const refresh of [false, true]) {
-            const { plan } = await this.#run("up", true, { refresh, ...selection }, {}, true);
-            if (Object.keys(plan).length > 0) {
-                const when = after === undefined ? "the next preview" : `right after \`${after}\`, the next preview`;
-                const how = refresh ? " with a refresh" : "";
-                return `the stack never settles: ${when}${how} is not empty, but would\n${planText(plan)}`;
-            }
-        }
-        return undefined;
-    }
-
     #configuration(): Order["config"] {
-        const full = (key: string): string =>
-            key.includes(":") ? key : `${this.#settings.project ?? "project"}:${key}`;
+        const full = (key: string): string => (key.includes(":") ? key : `${this.project}:${key}`);
         const entries = (values: Record<string, unknown>, secret: boolean): [string, Order["config"][string]][] =>
             Object.entries(values)
                 .filter(([, value]) => value !== undefined)
@@ -504,4 +497,8 @@ export class TestStack {
                 ]);
         return Object.fromEntries([...entries(this.config, false), ...entries(this.secrets, true)]);
     }
+}
+
+function orderOf(verb: Verb, options: OperationOptions): Pick<Order, "verb"> & Partial<Order> {
+    return verb === "preview" ? { ...options, verb: "up", preview: true } : { ...options, verb };
 }

@@ -49,9 +49,10 @@ def fork_helper(arguments: list[str], main: Callable[[list[str]], int]) -> PassH
         return None
     if {"--skip-preview", "-f", "--preview-only"}.intersection(arguments):
         return None
-    # Both processes have it then.
-    load_sdk()
-    import maloko._run.program  # noqa: F401
+    if "--isolated" not in arguments:
+        # Both processes have it then.
+        load_sdk()
+        import maloko._run.program  # noqa: F401
 
     read, write = os.pipe()
     sys.stdout.flush()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maloko._command_line.first_pass import PassHelper
-from maloko._command_line.origin import About, about
+from maloko._command_line.origin import About, about, own_command
 from maloko._process.exits import DirectEnds
 from maloko._process.signals import call_own_handler
 from maloko._sdk.load import load_sdk
@@ -58,6 +58,10 @@ class Front:
     def about(self) -> About:
         """What the command line tells of this installation."""
         return about()
+
+    def own_command(self) -> tuple[str, list[str], str]:
+        """What starts this command line again, and where."""
+        return own_command()
 
     def describe_error(self, error: BaseException) -> tuple[str, str, str]:
         """The name of an exception's class, its text and its traceback, for another process."""

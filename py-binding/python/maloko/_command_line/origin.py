@@ -22,6 +22,15 @@ def about() -> About:
     return platform.python_version(), sys.executable, sdk_version(), installed_from(), folders
 
 
+def own_command() -> tuple[str, list[str], str]:
+    """The interpreter, what starts this command line in it, and the folder in which that finds this package."""
+    import subprocess  # only for programs in a process of their own
+
+    # As for the interpreters of `multiprocessing`: what was set for this one (-X, -W) is set for that one.
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    return sys.executable, [*flags, "-m", "maloko"], str(Path(__file__).parents[2])
+
+
 def installed_from() -> str:
     """The file that this package was installed from; empty when that was an index, or is not known."""
     try:

@@ -21,7 +21,9 @@ _VALUES = (
     "page",
     "lock_timeout",
 )
-_LISTS = ("target", "exclude", "replace")
+_LISTS = ("target", "exclude", "replace", "policy_packs", "policy_pack_configs")
+# The official name of an argument that is given more than once as a flag.
+_SINGULAR = {"policy_packs": "--policy-pack", "policy_pack_configs": "--policy-pack-config"}
 _SWITCHES = (
     "expect_no_changes",
     "clear_pending_creates",
@@ -35,6 +37,7 @@ _SWITCHES = (
     "refuse_import_differences",
     "refresh",
     "debug",
+    "isolated",
     "json",
 )
 _WITHOUT_EFFECT = {
@@ -44,8 +47,6 @@ _WITHOUT_EFFECT = {
     "tracing": "give the address of an OpenTelemetry collector as `otel_traces`",
 }
 _REFUSED = {
-    "policy_packs": "policy packs are not run",
-    "policy_pack_configs": "policy packs are not run",
     "attach_debugger": "the program runs in this process: attach the debugger to it",
     "converter": "other tools' states are not converted",
     "converter_args": "other tools' states are not converted",
@@ -63,7 +64,7 @@ def flags(arguments: Mapping[str, Any]) -> list[str]:
 
 def _flags(arguments: Mapping[str, Any]) -> Iterator[str]:
     for name, value in arguments.items():
-        flag = f"--{name.replace('_', '-')}"
+        flag = _SINGULAR.get(name, f"--{name.replace('_', '-')}")
         if name == "run_program":
             if value is not None:
                 yield f"{flag}={str(value).lower()}"
@@ -77,7 +78,7 @@ def _flags(arguments: Mapping[str, Any]) -> Iterator[str]:
         elif name in _VALUES:
             yield from (flag, str(value))
         elif name in _LISTS and isinstance(value, str):
-            raise TypeError(f"{name} takes a list of URNs, and {value!r} is a text: write {name}=[{value!r}]")
+            raise TypeError(f"{name} takes a list, and {value!r} is a text: write {name}=[{value!r}]")
         elif name in _LISTS:
             for item in value:
                 yield from (flag, item)

@@ -117,6 +117,7 @@ class Stack(official.Stack):
         config_file: str | None = None,
         run_program: bool | None = None,
         refuse_import_differences: bool | None = None,
+        isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
@@ -134,6 +135,7 @@ class Stack(official.Stack):
         :param config_file: the stack's settings file for this operation
         :param refuse_import_differences: fail when an object of the option `import_` is not as the program says, in
             place of updating it
+        :param isolated: whether a local program runs in a process of its own, apart from the engine
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser, while it goes on and afterwards
@@ -180,6 +182,7 @@ class Stack(official.Stack):
         run_program: bool | None = None,
         json: bool | None = None,
         refuse_import_differences: bool | None = None,
+        isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
     ) -> PreviewResult:
@@ -188,6 +191,7 @@ class Stack(official.Stack):
         :param plan: a file to which the update plan is written
         :param import_file: a file to which a list of the resources to be created is written, for `import_resources`
         :param json: whether stdout is one JSON document
+        :param isolated: whether a local program runs in a process of its own, apart from the engine
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -224,6 +228,7 @@ class Stack(official.Stack):
         config_file: str | None = None,
         program: PulumiFn | None = None,
         diff: bool | None = None,
+        isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
@@ -234,6 +239,7 @@ class Stack(official.Stack):
         :param clear_pending_creates: forget creates whose outcome is not known
         :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first, for its live providers; it does when not given
+        :param isolated: whether a local program runs in a process of its own, apart from the engine
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
@@ -267,11 +273,13 @@ class Stack(official.Stack):
         config_file: str | None = None,
         program: PulumiFn | None = None,
         diff: bool | None = None,
+        isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
     ) -> PreviewResult:
         """Says what `refresh` would change in the state.
 
+        :param isolated: whether a local program runs in a process of its own, apart from the engine
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -304,6 +312,7 @@ class Stack(official.Stack):
         config_file: str | None = None,
         program: PulumiFn | None = None,
         diff: bool | None = None,
+        isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
@@ -315,6 +324,7 @@ class Stack(official.Stack):
         :param preview_only: only say what would be deleted; `preview_destroy` has the better result
         :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first; it does when not given
+        :param isolated: whether a local program runs in a process of its own, apart from the engine
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
@@ -351,11 +361,13 @@ class Stack(official.Stack):
         config_file: str | None = None,
         program: PulumiFn | None = None,
         diff: bool | None = None,
+        isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
     ) -> PreviewResult:
         """Says what `destroy` would delete.
 
+        :param isolated: whether a local program runs in a process of its own, apart from the engine
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -372,6 +384,7 @@ class Stack(official.Stack):
         converter_args: list[str] | None = None,
         on_output: OnOutput | None = None,
         show_secrets: bool = True,
+        isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
@@ -382,6 +395,7 @@ class Stack(official.Stack):
         :param name_table: URNs by the names that `parent` and `provider` of the resources use
         :param protect: whether they are protected from deletion
         :param generate_code: whether the result has code for the program; it has when not given
+        :param isolated: whether a local program runs in a process of its own, apart from the engine
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser

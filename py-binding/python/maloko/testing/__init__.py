@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from maloko.testing._operations._outcome import assert_no_changes as assert_no_changes
     from maloko.testing._operations._outcome import assert_no_deletes as assert_no_deletes
     from maloko.testing._operations._outcome import assert_no_replacements as assert_no_replacements
+    from maloko.testing._operations._outcome import assert_upgrade_safe as assert_upgrade_safe
     from maloko.testing._operations._stack import Stack as Stack
-    from maloko.testing._recorded._baseline import Baseline as Baseline
     from maloko.testing._recorded._exported import exported_inputs as exported_inputs
     from maloko.testing._recorded._replay import replay as replay
     from maloko.testing._values import ANY as ANY
@@ -52,9 +52,8 @@ _NAMES = {
     "_lifecycle._machine": "lifecycle_machine",
     "_operations._calls": "Call Calls",
     "_operations._outcome": "Change Plan PlanEntry Run RunFailed "
-    "assert_no_changes assert_no_deletes assert_no_replacements",
+    "assert_no_changes assert_no_deletes assert_no_replacements assert_upgrade_safe",
     "_operations._stack": "Stack",
-    "_recorded._baseline": "Baseline",
     "_recorded._exported": "exported_inputs",
     "_recorded._replay": "replay",
     "_values": "ANY SECRET UNKNOWN Secret capture matches",

@@ -89,13 +89,13 @@ class CrashKit(Kit):
         crash = self.crash
         if crash is None or crash.stack != number or self.struck is not None:
             run = once(None)
-            self.points.extend((number, point) for point in run.points)
+            self.points.extend((number, point) for point in run._points)
             return run
         run = once({"label": crash.label, "kind": crash.kind})
-        self.points.extend((number, point) for point in run.points)
-        if run.struck is None:
+        self.points.extend((number, point) for point in run._points)
+        if run._struck is None:
             return run
-        self.struck = run.struck
+        self.struck = run._struck
         return run if run.outcome == "succeeded" else once(None)
 
     def close(self, *, keep: bool = False) -> list[str]:

@@ -14,8 +14,7 @@ from maloko._providers.calls import READERS, BadReturnError
 from maloko._providers.configured import Claims, taken_of
 from maloko._providers.methods import has_method
 from maloko.testing._operations._runs import on_a_free_thread
-from maloko.testing._operations._settings import text_of
-from maloko.testing._values import plain_of
+from maloko.testing._values import plain_of, text_of
 
 
 class BadReturn(MalokoError):  # noqa: N818 it is what the method did

@@ -21,10 +21,10 @@ def evidence(kit: Kit, again: str) -> list[tuple[str, str]]:
             sections.append((f"{name}: operations", "\n".join(_operations(stack))))
         calls = list(stack.calls)
         if calls:
-            shown = [call.describe() for call in calls[-_CALLS:]]
+            shown = [call._describe() for call in calls[-_CALLS:]]
             more = [f"({len(calls) - _CALLS} earlier calls are left out)"] if len(calls) > _CALLS else []
             sections.append((f"{name}: provider calls", "\n".join(more + shown)))
-        journal = stack.state.stored()[1]
+        journal = stack._state.stored()[1]
         if journal:
             # What is secret in it is encrypted.
             sections.append((f"{name}: journal", journal.decode("utf-8", "replace").rstrip()))
@@ -36,8 +36,8 @@ def _operations(stack: Stack) -> list[str]:
     lines = []
     for run in stack.runs[-6:]:
         lines.append(repr(run.plan))
-        if run.struck is not None:
-            lines.append(f"  cut off: {run.struck['kind']} {run.struck['point']['label']}")
+        if run._struck is not None:
+            lines.append(f"  cut off: {run._struck['kind']} {run._struck['point']['label']}")
         lines.extend(
             f"  {severity}: {text}" for severity, _, text in run.diagnostics if severity in ("warning", "error")
         )

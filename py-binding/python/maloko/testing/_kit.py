@@ -20,7 +20,6 @@ from maloko.testing._worlds import orphans
 if TYPE_CHECKING:
     from maloko.testing._direct import Direct
     from maloko.testing._operations._stack import Stack
-    from maloko.testing._recorded._baseline import Baseline
 
 
 class Kit:
@@ -35,6 +34,7 @@ class Kit:
     assert_no_changes = staticmethod(_outcome.assert_no_changes)
     assert_no_replacements = staticmethod(_outcome.assert_no_replacements)
     assert_no_deletes = staticmethod(_outcome.assert_no_deletes)
+    assert_upgrade_safe = staticmethod(_outcome.assert_upgrade_safe)
 
     def __init__(self, test: str = "", seed: int = 0) -> None:
         """
@@ -52,7 +52,7 @@ class Kit:
         self.directory = Path()
         """Where the test's files are: baselines, cassettes, calls."""
         self.records = False
-        """Are such files written anew (`pytest --maloko-record`)?"""
+        """Are cassettes written anew (`pytest --maloko-record`)?"""
         self.cloud: Path | None = None
         """The directory below which stacks are kept on disk (tests marked with `real_cloud`)."""
         self.pages: Path | None = None
@@ -94,17 +94,6 @@ class Kit:
         self._direct.append(Direct(provider, **settings))
         return self._direct[-1]
 
-    def baseline(self, path: str | Path, program: Any, **settings: Any) -> Baseline:
-        """The state that a release left, from a file beside the test. `pytest --maloko-record` writes it: deploys the
-        program and keeps its outcome, without what is secret.
-
-        :param path: the file, relative to that of the test.
-        :param settings: as for `stack`.
-        """
-        from maloko.testing._recorded._baseline import baseline
-
-        return baseline(self.directory / path, self.stack(program, **settings), self.records)
-
     def cassette(self, path: str | Path, *, record: str | None = None, **options: Any) -> AbstractContextManager[Any]:
         """Replays HTTP traffic from a file beside the test (needs the extra `maloko[cassettes]`).
 
@@ -117,7 +106,7 @@ class Kit:
         return cassette(self.directory / path, mode, options, self._secrets, self._one_call_at_a_time())
 
     def _secrets(self) -> set[str]:
-        return {secret for stack in self.stacks for secret in stack.secret_texts()}
+        return {secret for stack in self.stacks for secret in stack._secret_texts()}
 
     @contextmanager
     def _one_call_at_a_time(self) -> Iterator[None]:
@@ -184,12 +173,6 @@ class Kit:
         """Takes a stack that is to be torn down."""
         self.stacks.append(stack)
 
-    def silent(self) -> Kit:
-        """A kit for a stack whose objects belong to another one."""
-        other = Kit(self.test, self.seed)
-        other.parallel, other.plugins = self.parallel, self.plugins
-        return other
-
     def later(self, pending: Pending) -> Pending:
         """Takes what must be awaited before the test ends."""
         self._later.append(pending)
@@ -205,8 +188,8 @@ class Kit:
     def ran(self, run: Run) -> None:
         """Takes note of an operation: the last one is shown that failed, changed something or would have."""
         tells = run.outcome != "succeeded" or (not self.over and run.changes.keys() != {"same"})
-        if run.record is not None and (tells or self.record is None):
-            self.record = run.record
+        if run._record is not None and (tells or self.record is None):
+            self.record = run._record
 
     def close(self, *, keep: bool = False) -> list[str]:
         """Ends the test: tears its stacks down, the newest first, and gives what is wrong, in words.
@@ -226,14 +209,14 @@ class Kit:
                 problems.append(f"close of {type(direct.provider).__qualname__} raised {type(error).__name__}: {error}")
         worlds: list[Any] = []
         for stack in reversed(self.stacks):
-            if stack.left is not None or keep:
+            if stack._left is not None or keep:
                 continue
-            left = tear_down(stack)
+            left = tear_down(stack).problems
             problems.extend(left)
-            if stack.world is not None and not left and all(stack.world is not world for world in worlds):
-                worlds.append(stack.world)
-            if stack.ledger is not None and not left:
-                stack.ledger.close()
+            if stack._world is not None and not left and all(stack._world is not world for world in worlds):
+                worlds.append(stack._world)
+            if stack._ledger is not None and not left:
+                stack._ledger.close()
         problems.extend(problem for world in worlds for problem in orphans(world))
         return problems
 

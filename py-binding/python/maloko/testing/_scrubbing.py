@@ -38,14 +38,6 @@ class Scrubber:
         changed = dict(zip(known, self.texts(list(known)), strict=True))
         return _map_texts(value, lambda text: changed[text])
 
-    def state(self, state: Any) -> Any:
-        """An exported state without the secrets in what programs and providers gave. Names and ids stay: resources
-        refer to each other by them."""
-        if isinstance(state, dict):
-            given = ("inputs", "outputs", "initErrors")
-            return {key: self.values(item) if key in given else self.state(item) for key, item in state.items()}
-        return [self.state(item) for item in state] if isinstance(state, list) else state
-
 
 def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from maloko.testing._kit import Kit
 from maloko.testing._operations._ledger import Ledger, left_behind
-from maloko.testing._operations._leftovers import destroy_all
+from maloko.testing._operations._leftovers import tear_down
 from maloko.testing._operations._stack import Stack
 
 
@@ -21,30 +21,29 @@ def sweep(root: Path, settled: Sequence[str] = ()) -> tuple[list[str], list[str]
     """
     done: list[str] = []
     failed: list[str] = []
-    for directory in left_behind(root):
+    for ledger in left_behind(root):
+        if isinstance(ledger, str):
+            failed.append(ledger)
+            continue
         try:
-            _sweep_one(Ledger.of_leftover(directory), settled, done, failed)
+            _sweep_one(ledger, settled, done, failed)
         except Exception as error:
             told = str(error) or repr(error)
-            failed.append(told if str(directory) in told else f"{directory}: {told}")
+            failed.append(told if str(ledger.directory) in told else f"{ledger.directory}: {told}")
     return done, [f"NOT DELETED {problem}" for problem in failed]
 
 
 def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: list[str]) -> None:
-    state = ledger.open()
     kit = Kit(ledger.test)
     kit.plugins = ledger.plugins
-    stack = Stack(kit, _nothing, project=ledger.project, name=ledger.stack, real_time=True, state=state)
-    stack.ledger = ledger
-    result = destroy_all(stack, settled)
-    if result.forgotten:
-        state.forget_creates([it.urn for it in result.forgotten])
-    done.extend(f"forgotten {ledger.test}: {it.text}" for it in result.forgotten)
-    problems = result.problems
-    failed.extend(f"{ledger.test}: {problem}" for problem in problems)
-    if result.deleted or not problems:
+    stack = Stack(kit, _nothing, project=ledger.project, name=ledger.stack, real_time=True, state=ledger.open())
+    stack._ledger = ledger
+    result = tear_down(stack, settled)
+    done.extend(f"forgotten {ledger.test}: {text}" for text in result.forgotten)
+    failed.extend(f"{ledger.test}: {problem}" for problem in result.problems)
+    if result.deleted or not result.problems:
         done.append(f"deleted {ledger.test}: {', '.join(result.deleted) or 'nothing was left'}")
-    if not problems:
+    if not result.problems:
         ledger.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -159,3 +160,8 @@ def encode(value: Any) -> Any:
     if _is_list(value):
         return [encode(item) for item in value]
     return value
+
+
+def text_of(value: Any) -> str:
+    """A value of the configuration, as programs and providers get it."""
+    return value if isinstance(value, str) else json.dumps(value)

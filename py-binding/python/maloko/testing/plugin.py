@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--maloko-seed", type=int, metavar="N", help="what automatic names are drawn from (a number for each test)"
     )
-    group.addoption("--maloko-record", action="store_true", help="write baselines and cassettes anew")
+    group.addoption("--maloko-record", action="store_true", help="write cassettes anew")
     group.addoption(
         "--maloko-sweep", action="store_true", help="run no test: delete what killed runs have left in clouds"
     )

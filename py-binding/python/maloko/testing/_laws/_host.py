@@ -140,7 +140,7 @@ class _Host:
             self._stacks[stack] = self._trial.stack_of(wanted, secret=secret)
         for name, inputs in wanted.items():
             set_inputs(self._stack, inputs, name)
-        self._stack.parallel = 16 if together else 1
+        self._stack._parallel = 16 if together else 1
 
     def _wanted(self, resource: dict[str, Any]) -> dict[str, Any]:
         inputs = dict(self._inputs[resource["inputs"]])
@@ -160,14 +160,14 @@ class _Host:
         lost = ConnectionError("the answer was lost (maloko's law 13)")
         with ExitStack() as meanwhile:
             if loses:
-                meanwhile.enter_context(stack.fault(NAME, "create", raises=lost, after=True))
+                meanwhile.enter_context(stack.stub(resource=NAME, method="create", raises=lost, after=True))
             if self._together:
                 meanwhile.enter_context(self._all_at_once(len(stack.wanted)))  # type: ignore[attr-defined]
             run = stack.run(operation.removeprefix("refreshed-"), **options)
         return self._answer(run)
 
     def _answer(self, run: Run) -> dict[str, Any]:
-        self._failure = run.failure()
+        self._failure = run._failure()
         self._messages.extend(message for _, _, message in run.diagnostics)
         resources = {
             name: {"id": resource["id"], "outputs": plain(resource["outputs"]), "secret": resource["secret"]}
@@ -241,7 +241,7 @@ class _Host:
         former, exported = self._former[number], copy.deepcopy(self._saved)
         resource = next(it for it in exported["deployment"]["resources"] if it["urn"].endswith(f"::{NAME}"))
         hidden = {key: value for key, value in resource["inputs"].items() if key == "__provider"}
-        resource["id"] = former["id"]
+        resource["id"] = former["id"] or resource["id"]
         resource["inputs"] = {**hidden, **former["inputs"]}
         resource["outputs"] = {**hidden, **former["outputs"]}
         self._stack.restore(exported)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko.testing._operations._settings import text_of
-from maloko.testing._values import Secret, plain_of
+from maloko.testing._values import Secret, plain_of, text_of
 
 if TYPE_CHECKING:
     from maloko._maloko import PluginUnderTest

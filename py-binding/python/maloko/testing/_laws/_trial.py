@@ -13,7 +13,7 @@ from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs, Place
 from maloko.testing._operations._leftovers import tear_down
 from maloko.testing._operations._outcome import Plan, PlanEntry, Run
-from maloko.testing._operations._stack import Stack, import_of
+from maloko.testing._operations._stack import Stack
 from maloko.testing._values import Secret
 from maloko.testing._worlds import ids_of
 
@@ -164,6 +164,11 @@ def forgotten(stack: Stack, name: str) -> dict[str, Any]:
     deployment["resources"] = [it for it in deployment["resources"] if it["urn"] != resource["urn"]]
     stack.restore(exported)
     return import_of(resource, resource["id"])
+
+
+def import_of(resource: Mapping[str, Any], id_: str) -> dict[str, Any]:
+    """What the engine is told to take over: the object with this id, as that resource."""
+    return {"urn": resource["urn"], "type": resource["type"], "parent": resource["parent"], "id": id_}
 
 
 def end_with(end: Mapping[str, Any], raised: BaseException | None) -> None:

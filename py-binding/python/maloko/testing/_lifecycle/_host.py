@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 from maloko.testing._direct import Direct
 from maloko.testing._laws._recorder import METHODS
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import NAME, Trial, forgotten, told_of
+from maloko.testing._laws._trial import NAME, Trial, forgotten, import_of, told_of
 from maloko.testing._laws._words import error_text, plain
 from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of
 from maloko.testing._operations._outcome import Run
 from maloko.testing._operations._runs import on_a_free_thread
-from maloko.testing._operations._stack import Stack, import_of
+from maloko.testing._operations._stack import Stack
 
 _WRITING = ("create", "update", "delete")
 
@@ -102,7 +101,7 @@ class Host:
 
     def _begin(self, writer: int) -> None:
         self._provider = self.trial.recorder.listen(self._settings.make_provider(self.trial.world))
-        self._writers[writer] = self.trial.stack_of({}, provider=self._provider, state=self._writers[0].state)
+        self._writers[writer] = self.trial.stack_of({}, provider=self._provider, state=self._writers[0]._state)
         self._tell(self._writers[writer])
 
     def _run(
@@ -121,7 +120,7 @@ class Host:
             if loses:
                 lost = ConnectionError("the answer was lost")
                 for method in _WRITING:
-                    faults.enter_context(stack.fault(method=method, raises=lost, after=True))
+                    faults.enter_context(stack.stub(method=method, raises=lost, after=True))
             if meanwhile is not None:
                 faults.enter_context(self._entering(lambda: tried.append(_refusal_of(self._writers[meanwhile]))))
             run = self._once(stack, operation.removeprefix("refreshed-"), options, crash, takes)
@@ -141,7 +140,7 @@ class Host:
                 planned = on_a_free_thread(lambda: stack._once("preview", {}, None))
                 if planned.outcome != "succeeded":
                     return planned
-                options["imports"] = [import_of(planned.plan[name].told, id_)]
+                options["imports"] = [import_of(planned.plan[name]._told, id_)]
             else:
                 options["imports"] = [forgotten(stack, name)]
         try:
@@ -168,7 +167,6 @@ class Host:
             recorder.entering = None
 
     def _answer(self, stack: Stack, run: Run | None) -> dict[str, Any]:
-        kept: list[dict[str, Any]] = json.loads(stack.state.resources())["rows"]
         resources = [
             {
                 "name": resource["name"],
@@ -176,20 +174,20 @@ class Host:
                 "outputs": plain(resource["outputs"]),
                 "waiting": bool(resource["delete"]),
             }
-            for resource in kept
+            for resource in stack._all_resources()
             if resource["custom"]
         ]
-        answer = {"rows": resources, "unresolved": len(stack.unresolved_creates())}
+        answer = {"resources": resources, "unresolved": len(stack.unresolved_creates())}
         if run is None:
             return {**answer, "crashed": True}
-        self.failure = run.failure()
+        self.failure = run._failure()
         return {
             **answer,
             "error": told_of(run),
             "refused": any(call.method == "check" and (call.result or {}).get("failures") for call in run.calls),
-            "crashed": run.struck is not None,
+            "crashed": run._struck is not None,
             "lost": any(call.faulted for call in run.calls),
-            "points": [point["label"] for point in run.points],
+            "points": [point["label"] for point in run._points],
             "plan": [
                 {
                     "name": entry.name,

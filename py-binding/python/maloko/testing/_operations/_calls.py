@@ -35,7 +35,7 @@ class Call:
     """Was it stubbed, delayed or failed by the test?"""
 
     @classmethod
-    def of(cls, call: dict[str, Any]) -> Call:
+    def _of(cls, call: dict[str, Any]) -> Call:
         """The call of a report."""
         error = call["error"] or {}
         return cls(
@@ -50,7 +50,7 @@ class Call:
             faulted=call["faulted"],
         )
 
-    def describe(self) -> str:
+    def _describe(self) -> str:
         """The call in one line."""
         outcome = f"failed: {self.error}" if self.error is not None else f"-> {self.result!r}"
         return f"{self.method} {self.name} {self.args!r} {outcome}"
@@ -98,7 +98,7 @@ class MethodCalls:
         return sum(1 for _ in self)
 
     def __repr__(self) -> str:
-        return "\n".join(call.describe() for call in self) or "no calls"
+        return "\n".join(call._describe() for call in self) or "no calls"
 
 
 class Calls(MethodCalls):
@@ -124,6 +124,10 @@ class Calls(MethodCalls):
         """Those of `find`."""
         self.close = MethodCalls(calls, "close")
         """Those of `close`."""
+
+    def of(self, method: str, name: str | None = None) -> list[Call]:
+        """The calls of a method, for one resource or for all, in order."""
+        return [call for call in self.all(name) if call.method == method]
 
     def clear(self) -> None:
         """Forgets the calls so far."""

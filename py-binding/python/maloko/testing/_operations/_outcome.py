@@ -81,11 +81,11 @@ class PlanEntry:
     """Has it a provider? Components have none."""
     key: str = field(repr=False, compare=False)
     """What it is called in its plan."""
-    told: dict[str, Any] = field(repr=False, compare=False)
+    _told: dict[str, Any] = field(repr=False, compare=False)
     """The entry as the engine reported it."""
 
     @classmethod
-    def of(cls, entry: dict[str, Any]) -> PlanEntry:
+    def _of(cls, entry: dict[str, Any]) -> PlanEntry:
         """The entry of a report."""
         members = {it.name: entry[it.name] for it in fields(cls) if it.name in entry}
         members.update(
@@ -96,7 +96,7 @@ class PlanEntry:
             delete_before_replace=entry["deleteBeforeReplace"],
             old_id=entry["oldId"],
             inputs=decode(entry["inputs"]) or {},
-            told=entry,
+            _told=entry,
         )
         return cls(**members)
 
@@ -107,11 +107,6 @@ class PlanEntry:
 
     def __hash__(self) -> int:
         return hash(self.urn)
-
-    def describe(self) -> str:
-        """The entry in a line, and one more for each property that differs."""
-        text: str = ask("plan_text", steps=[self.told])
-        return text
 
 
 class Plan(Mapping[str, PlanEntry]):
@@ -165,12 +160,12 @@ class Plan(Mapping[str, PlanEntry]):
             elif entry is not None and wanted != entry.action:
                 wrong = [f"expected {_shown(wanted)}, got {_shown(entry.action)}"]
             wishes.append({"key": name, "shown": _shown(wanted), "mismatches": wrong})
-        lines: list[str] = ask("plan_differences", steps=self.told(), expected=wishes)
+        lines: list[str] = ask("plan_differences", steps=self._told(), expected=wishes)
         return lines
 
-    def told(self) -> list[dict[str, Any]]:
+    def _told(self) -> list[dict[str, Any]]:
         """The entries as the engine reported them."""
-        return [entry.told for entry in self.entries]
+        return [entry._told for entry in self.entries]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Plan):
@@ -216,22 +211,22 @@ class Run:
     """The stack's outputs."""
     secret_outputs: list[str]
     """The paths of those that are secret."""
-    points: list[dict[str, Any]]
+    _points: list[dict[str, Any]]
     """The points at which it could have crashed: `label`, `number`, `kinds`."""
-    struck: dict[str, Any] | None
+    _struck: dict[str, Any] | None
     """Where it crashed (`point`) and how (`kind`); `None` when it did not."""
     seconds: float
     """The time that it took on the stack's clock."""
     plan: Plan = field(init=False)
     """What was done, or would be."""
-    record: str | None = field(default=None, repr=False)
+    _record: str | None = field(default=None, repr=False)
     """What was noted for its page (`pytest --maloko-page`)."""
 
     def messages(self, severity: str) -> list[str]:
         """The texts of one severity: `debug`, `info`, `output`, `warning`, `error`."""
         return [text for kind, _, text in self.diagnostics if kind == severity]
 
-    def failure(self) -> BaseException | None:
+    def _failure(self) -> BaseException | None:
         """What to raise when the run did not succeed."""
         if self.outcome == "succeeded":
             return None
@@ -244,7 +239,7 @@ class Run:
 def _text(plan: Plan) -> str:
     """A plan as lines: one for each resource that is not the same, with its changes below it."""
     ids = {id_: f"<id of {entry.name}>" for entry in plan.entries for id_ in (entry.id, entry.old_id) if id_}
-    steps = [{**entry.told, "changes": _changes(entry, ids)} for entry in plan.entries]
+    steps = [{**entry._told, "changes": _changes(entry, ids)} for entry in plan.entries]
     text: str = ask("plan_text", steps=steps)
     same = sum(entry.action == "same" for entry in plan.entries)
     lines = [f"{plan.run.verb}: {plan.run.outcome}", *(f"  {line}" for line in text.splitlines()), f"  same: {same}"]
@@ -254,7 +249,7 @@ def _text(plan: Plan) -> str:
 def _changes(entry: PlanEntry, ids: dict[str, str]) -> dict[str, Any]:
     """The changes in the order of their paths, with what differs from run to run replaced."""
     changes = {}
-    for path, told in sorted(entry.told["changes"].items()):
+    for path, told in sorted(entry._told["changes"].items()):
         change = entry.changes[path]
         shown = {side: normalised(getattr(change, side), ids) for side in ("old", "new") if side in told}
         changes[path] = {"kind": change.kind, **shown}
@@ -276,9 +271,14 @@ def assert_no_deletes(plan: Plan) -> None:
     demand(plan, "no_deletions")
 
 
+def assert_upgrade_safe(plan: Plan) -> None:
+    """Fails when the plan replaces or deletes what an earlier release left (`s.upgrade_plan(path)`), and says what."""
+    demand(plan, "upgrade_safe")
+
+
 def demand(plan: Plan, what: str) -> None:
     """Fails when the plan does what it must not; `engine-kit/src/plan_assertions.rs` has the demands."""
-    judged = ask("plan_demand", steps=plan.told(), demand=what)
+    judged = ask("plan_demand", steps=plan._told(), demand=what)
     if not judged["holds"]:
         raise AssertionError(judged["text"])
 

@@ -58,18 +58,18 @@ def run_of(verb: str, report: dict[str, Any], exception: BaseException | None) -
         outcome=report["outcome"],
         error=report["error"],
         exception=exception,
-        calls=[Call.of(call) for call in report["calls"]],
+        calls=[Call._of(call) for call in report["calls"]],
         diagnostics=[(it["severity"], it["urn"], it["message"]) for it in report["diagnostics"]],
         steps=[(op, urn) for op, urn in report["steps"]],
         changes=report["changes"],
         outputs=decode(report["outputs"]) or {},
         secret_outputs=report["secretOutputs"],
-        points=report["points"],
-        struck=report["struck"],
+        _points=report["points"],
+        _struck=report["struck"],
         seconds=report["seconds"],
-        record=report.get("page"),
+        _record=report.get("page"),
     )
-    run.plan = Plan([PlanEntry.of(entry) for entry in report["plan"]], run)
+    run.plan = Plan([PlanEntry._of(entry) for entry in report["plan"]], run)
     return run
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
 from maloko._run.quiet import QUIET_SECONDS
+from maloko.testing._judgement import ask
 from maloko.testing._operations._async_verbs import AsyncVerbs
 from maloko.testing._operations._calls import Call, Calls
 from maloko.testing._operations._clock import Clock
@@ -19,11 +21,10 @@ from maloko.testing._operations._leftovers import tear_down
 from maloko.testing._operations._outcome import Plan, Run
 from maloko.testing._operations._owner import Owner
 from maloko.testing._operations._runs import execute, on_a_free_thread, run_of
-from maloko.testing._operations._settings import Settings
 from maloko.testing._operations._stubs import PackageStubs
 from maloko.testing._scrubbing import Scrubber, secret_texts
 from maloko.testing._snapshots import HIDDEN_IN_SNAPSHOTS, Snapshot, state_snapshot
-from maloko.testing._values import Secret, encode
+from maloko.testing._values import Secret, encode, text_of
 from maloko.testing._worlds import ids_of
 
 if TYPE_CHECKING:
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class History:
-    """What became of a resource, over all runs."""
+    """What a resource was in the course of a test: lists, in order."""
 
-    actions: list[str]
-    """What was done, in order; `same` left out."""
     ids: list[str]
-    """The ids that its object has had, in order; an id that stays is listed once."""
+    """Each id that it had, once: two of them mean that it was replaced."""
+    actions: list[str]
+    """What was done to it; `same` left out."""
+    outputs: list[dict[str, Any]]
+    """Its outputs after each operation that changed them; secrets in plain text."""
 
 
 class Stack:
@@ -66,7 +69,7 @@ class Stack:
         from maloko._maloko import TestStack
         from maloko.testing._operations._programs import program_of
 
-        self.kit = kit
+        self._kit = kit
         self.inputs: dict[str, Any] = dict(inputs or {})
         """The inputs of the one resource, where the stack was made of a provider or of a class of resources."""
         self._makes_one, self._make = program_of(program, self.inputs, resource)
@@ -74,53 +77,44 @@ class Stack:
             raise MalokoError(
                 "inputs= is for a provider or a class of resources; a program function makes its own resources"
             )
-        self.config = Settings(config, secrets)
-        """The configuration: `s.config["acl"] = "private"`; `s.config.set_secret("token", "...")`."""
+        self.config: dict[str, Any] = dict(config or {})
+        """The configuration: `s.config["acl"] = "private"`. A value that is no text is passed on as JSON."""
+        self.secrets: dict[str, Any] = dict(secrets or {})
+        """The configuration that is secret."""
         self.references = dict(references or {})
         """Outputs of other stacks, by name, for `pulumi.StackReference`; `Secret(value)` for secret ones."""
         self.name = name
         """The stack's name."""
         self.project = project
         """The project's name."""
-        self.parallel = parallel
-        """Provider operations at a time."""
-        self.real_time = real_time
-        """Does the engine go by the machine's clock instead of `clock`?"""
-        self.quiet = quiet
-        """How many seconds a program may wait while nothing goes on that could end its waiting, before it fails."""
+        self._parallel, self._real_time, self._quiet = parallel, real_time, quiet
         given = plugins or kit.plugins
-        self.packages = PackageStubs(stubs, given)
-        """What stands in for the plugins of packages."""
-        self.ledger: Ledger | None = None
-        """Where the stack is kept, if it is kept on disk."""
+        self._packages = PackageStubs(stubs, given)
+        self._ledger: Ledger | None = None
         if state is not None:
-            self.state = state
+            self._state = state
         elif kit.cloud is None:
-            self.state = TestStack(project, name)
+            self._state = TestStack(project, name)
         else:
-            self.ledger = Ledger.of_test(kit.cloud, kit.test, len(kit.stacks), project, name, given)
-            self.state = self.ledger.open()
-            self.real_time = True
-        self.clock = Clock(self.state)
+            self._ledger = Ledger.of_test(kit.cloud, kit.test, len(kit.stacks), project, name, given)
+            self._state = self._ledger.open()
+            self._real_time = True
+        self.clock = Clock(self._state)
         """The stack's clock."""
         if world is not None:
             ids_of(world)  # what is no world is found out at once, and not when the test has ended
-        self.world = world
-        """What the providers talk to: a mapping, set or list, or something with a method `objects()`. At the end of the
-        test nothing may be left in it."""
+        self._world = world
         self.runs: list[Run] = []
-        """All operations so far, in order."""
+        """All operations so far that the test asked for, in order."""
         self._calls: list[Call] = []
         self.calls = Calls(self._calls)
-        """What providers were asked, over all runs."""
-        self.faults: list[Fault] = []
-        """The stubs and faults that are in force, the newest first."""
-        self.left: str | None = None
-        """Why the test leaves what it made; `None` when it does not."""
+        """What providers were asked in these operations."""
+        self._faults: list[Fault] = []
+        self._left: str | None = None
         self._running: Any = None
         if state is None:
             kit.adopt(self)
-        if self.ledger is not None and self.ledger.leftover:
+        if self._ledger is not None and self._ledger.leftover:
             self._drain()
 
     def another(self, program: Any, **settings: Any) -> Stack:
@@ -131,16 +125,16 @@ class Stack:
         :param settings: as for `maloko.stack`, save `project`, `name` and `real_time`, which are those of this stack.
         """
         other = Stack(
-            self.kit,
+            self._kit,
             program,
             **settings,
             project=self.project,
             name=self.name,
-            real_time=self.real_time,
-            state=self.state,
+            real_time=self._real_time,
+            state=self._state,
         )
         if not settings.keys() & {"stubs", "plugins"}:
-            other.packages = self.packages
+            other._packages = self._packages
         return other
 
     # Verbs.
@@ -148,13 +142,13 @@ class Stack:
     @property
     def aio(self) -> AsyncVerbs:
         """The verbs to be awaited, under asyncio, trio or anyio: `await s.aio.up()`."""
-        return AsyncVerbs(self, self.kit.later)
+        return AsyncVerbs(self, self._kit.later)
 
     def preview(self, **options: Any) -> Plan:
         """Says what `up` would do. Raises what the program or a provider raised.
 
-        :param options: `refresh=True`, `targets=[...]`, `excludes=[...]`, `replace=[...]` (URNs or globs). Another
-            one raises `TypeError`.
+        :param options: `refresh=True`, `targets=[...]`, `excludes=[...]`, `replace=[...]` (URNs or globs),
+            `parallel=4`. Another one raises `TypeError`.
         """
         return self._checked("preview", options)
 
@@ -167,7 +161,7 @@ class Stack:
         """
         plan = self._checked("up", options)
         if settle:
-            self.assert_settled(**{key: options[key] for key in ("targets", "excludes") if key in options})
+            self._do("settle", after="up", **{key: options[key] for key in ("targets", "excludes") if key in options})
         return plan
 
     def refresh(self, **options: Any) -> Plan:
@@ -180,48 +174,41 @@ class Stack:
 
     def import_(self, name: str, id_: str) -> Plan:
         """Takes an object that exists over into the state, as the resource of that name in the program."""
-        return self._checked("import", {"imports": [import_of(self.preview()[name].told, id_)]})
+        _, run = self._do("import", name=name, id=id_)
+        assert run is not None
+        return run.plan
 
     def run(self, verb: str, **options: Any) -> Run:
         """Runs an operation and says how it ended, without raising for a failure."""
         return on_a_free_thread(lambda: self._run(verb, options))
 
-    def assert_settled(self, **selection: list[str]) -> None:
+    def assert_settled(self, *, targets: Sequence[str] = (), excludes: Sequence[str] = ()) -> None:
         """Fails unless two more plans, without and with a refresh, are empty; names what keeps changing.
 
         Their calls are not those of the test: `calls`, `runs` and `history` do not have them.
 
-        :param selection: `targets=[...]` or `excludes=[...]`: what the plans are about.
+        :param targets: URNs or globs that the plans are about; all without them.
+        :param excludes: URNs or globs that they are not about.
         """
-        for how, refresh in (("the same program", False), ("the same program, after a refresh", True)):
-            plan = self._checked("preview", {"refresh": refresh, **selection}, aside=True)
-            if not plan.changed:
-                continue
-            lines = []
-            for name, entry in plan.changed.items():
-                paths = ", ".join(f"'{path}' ({change!r})" for path, change in entry.changes.items())
-                lines.append(
-                    f"  {entry.action} {name}: "
-                    + (f"keeps changing: {paths}" if paths else "`diff` says so, and no property has changed")
-                )
-            raise AssertionError(
-                f"the stack does not settle: planned again with {how}, it is not left as it is\n"
-                + "\n".join(lines)
-                + "\n`diff` is handed the outputs as `olds`: let `create` and `update` return every input that `diff` "
-                "compares, as it was given, and `read` return what they do; or say up(settle=False)"
-            )
+        self._do("settle", targets=list(targets), excludes=list(excludes))
 
     # What is there.
 
     def resources(self) -> dict[str, dict[str, Any]]:
         """The resources of the state by name: `type`, `urn`, `id`, `inputs`, `outputs`, `secret` (paths), `parent`,
-        `custom`, `protect`."""
-        states = json.loads(self.state.resources())["rows"]
-        return {resource["name"]: resource for resource in states if not resource["delete"]}
+        `custom`, `protect`. Secrets are in plain text."""
+        return {resource["name"]: resource for resource in self._all_resources() if not resource["delete"]}
 
-    def unresolved_creates(self) -> list[dict[str, Any]]:
-        """Creates whose outcome is unknown: `urn`, and `doubt` (why it is unknown)."""
-        unresolved: list[dict[str, Any]] = json.loads(self.state.resources())["suspects"]
+    def resource(self, name: str) -> dict[str, Any]:
+        """The resource of a name in the state. Raises `KeyError` when it has none."""
+        states = self.resources()
+        if name not in states:
+            raise KeyError(f"the state has no resource '{name}'; those that it has: {', '.join(states) or 'none'}")
+        return states[name]
+
+    def unresolved_creates(self) -> list[dict[str, str]]:
+        """Creates whose outcome is unknown: `urn`, and `reason` (why it is unknown)."""
+        unresolved: list[dict[str, str]] = json.loads(self._state.resources())["unresolvedCreates"]
         return unresolved
 
     def outputs(self, name: str | None = None) -> dict[str, Any]:
@@ -232,87 +219,65 @@ class Stack:
         if name is None:
             last = next((run for run in reversed(self.runs) if run.verb in ("up", "refresh")), None)
             return last.outputs if last is not None else {}
-        resource = self._resource(name)
-        outputs: dict[str, Any] = resource["outputs"]
+        outputs: dict[str, Any] = self.resource(name)["outputs"]
         return outputs
 
     def id(self, name: str) -> str:
         """The id of a resource's object. Raises `KeyError` when the state has no such resource."""
-        return str(self._resource(name)["id"])
+        return str(self.resource(name)["id"])
 
     def history(self, name: str) -> History:
-        """What became of a resource so far."""
-        actions: list[str] = []
-        ids: list[str] = []
-        for run in self.runs:
-            if run.verb == "preview":
-                continue
-            for entry in run.plan.entries:
-                if entry.name != name or entry.failed:
-                    continue
-                if entry.action != "same":
-                    actions.append(entry.action)
-                if entry.id and entry.action != "delete" and ids[-1:] != [entry.id]:
-                    ids.append(entry.id)
-        return History(actions, ids)
+        """What a resource was so far; empty for one that never was."""
+        return History(**json.loads(self._state.history(name)))
 
     def snapshot(self) -> Snapshot:
         """The state as text that is the same in every run (no ids, times, secrets), for syrupy."""
-        secrets = [*self.secret_texts(), *secret_texts(self.export())]
+        secrets = [*self._secret_texts(), *secret_texts(self.export())]
         return state_snapshot(self.resources(), Scrubber(secrets, HIDDEN_IN_SNAPSHOTS))
 
     def export(self) -> dict[str, Any]:
         """The state as Pulumi's deployment JSON, with secrets in plain text."""
-        exported: dict[str, Any] = json.loads(self.state.export())
+        exported: dict[str, Any] = json.loads(self._state.export())
         return exported
 
     def restore(self, deployment: Mapping[str, Any]) -> None:
         """Replaces the state by an exported one (of this project and stack)."""
-        self.state.restore(json.dumps(deployment).encode(), "the state that the test restores")
+        self._state.restore(json.dumps(deployment).encode(), "the state that the test restores")
+
+    def save_baseline(self, path: str | Path) -> None:
+        """Writes the state to a file, for tests of later releases of its providers. Secrets in it are hidden.
+
+        :param path: the file, relative to that of the test.
+        """
+        ask(
+            "save_baseline",
+            file=str(self._kit.directory / path),
+            deployment=self._state.export(),
+            secrets=self._secrets_in_texts(),
+            known=self._secret_texts(),
+        )
+
+    def upgrade_plan(self, path: str | Path) -> Plan:
+        """What `up` would do to a stack that is as in the baseline of that file. The test's own state stays as it is.
+
+        :param path: the file, relative to that of the test.
+        """
+        file = str(self._kit.directory / path)
+        secrets = self._secrets_in_texts()
+        deployment = ask("baseline", file=file, secrets=secrets, how="`s.save_baseline(path)`")
+        _, run = self._do("plan_from", deployment=deployment, place=file)
+        assert run is not None
+        return run.plan
 
     # Checks.
 
-    def imports_cleanly(self, name: str, *, ignore: list[str] | tuple[str, ...] = ()) -> None:
+    def imports_cleanly(self, name: str, *, ignore: Sequence[str] = ()) -> None:
         """Fails unless the object, imported by its id into a stack that does not know it, needs no change after that
         and has the id, the inputs and the outputs that it has here.
 
-        :param ignore: property paths that may differ, such as a password that nobody can read back.
+        :param ignore: properties that may differ, and what is below them, such as a password that nobody can read back.
         """
-        resource = self._resource(name)
-        other = Stack(
-            self.kit.silent(),
-            self._make,
-            project=self.project,
-            name=self.name,
-            quiet=self.quiet,
-            state=self.state.without([resource["urn"]]),
-        )
-        other.config = self.config
-        other.references, other.parallel, other.packages = self.references, self.parallel, self.packages
-        try:
-            other._checked("import", {"imports": [import_of(resource, resource["id"])]})
-        except Exception as error:
-            raise AssertionError(f"'{name}' cannot be imported by its id '{resource['id']}': {error}") from error
-        lines = []
-        taken = other._resource(name)
-        if taken["id"] != resource["id"]:
-            lines.append(f"  the id is {taken['id']!r} after the import, and {resource['id']!r} here")
-        for part in ("inputs", "outputs"):
-            for key in sorted({*resource[part], *taken[part]} - set(ignore)):
-                here, there = resource[part].get(key), taken[part].get(key)
-                if here != there and not key.startswith("__"):
-                    lines.append(f"  {part[:-1]} '{key}' is {there!r} after the import, and {here!r} here")
-        entry = other._checked("preview", {"targets": [resource["urn"]]})[name]
-        changes = [change for path, change in entry.changes.items() if path not in ignore]
-        if entry.action != "same" and (changes or not entry.changes):
-            lines.append(f"  the next up would {entry.describe()}")
-        if lines:
-            raise AssertionError(
-                f"'{name}' does not import cleanly\n"
-                + "\n".join(lines)
-                + "\n`read` is called with the id alone: let it return all outputs, and as `inputs` what a program "
-                "would write; or name what cannot be read in ignore=[...]"
-            )
+        self._do("import_cleanly", name=name, ignore=list(ignore))
 
     def set(self, **values: Any) -> None:
         """Sets inputs, where the stack was made of a provider or a class of resources; else configuration."""
@@ -320,11 +285,12 @@ class Stack:
 
     # Faults.
 
-    def fault(
+    def stub(
         self,
-        resource: str | None = None,
+        target: Callable[..., Any] | type | None = None,
         method: str | None = None,
         *,
+        resource: str | None = None,
         type: str | None = None,  # noqa: A002 the word of Pulumi's for it
         nth: int | None = None,
         raises: Any = NOTHING,
@@ -333,10 +299,12 @@ class Stack:
         delay: float | None = None,
         after: bool = False,
     ) -> AbstractContextManager[Fault]:
-        """Makes calls go wrong, for as long as the context lasts.
+        """Answers, fails or delays calls of providers, for as long as the context lasts:
+        `with s.stub(P.create, raises=...)`, `with s.stub(resource="b*", method="create", hang=True)`.
 
+        :param target: a method of a provider's class (`P.create`), or the class; any provider without one.
+        :param method: the provider's method, where `target` does not say it.
         :param resource: a glob that the resource's name matches.
-        :param method: the provider's method.
         :param type: a glob that the type token, or its last part, matches.
         :param nth: only this one of the calls that match, from 1.
         :param raises: an exception (or class) that is raised in the place of the call; with `after=True` once it was
@@ -344,35 +312,31 @@ class Stack:
         :param returns: what is returned in its place: a result, or a function of the method's arguments.
         :param hang: there is no answer, until the call's time limit gives it up, or, without one, the run is cancelled.
         :param delay: the call is made only after so many seconds of the stack's clock.
+        :param after: the method is called first, and its answer is lost.
+
+        Raises `MalokoError` for what is no method of a provider, and unless exactly one of `raises`, `returns`, `hang`
+        and `delay` is given.
         """
+        provider, method = (None, method) if target is None else place_of(target, method)
         fault = make_fault(
-            resource, method, type_=type, nth=nth, raises=raises, returns=returns, hang=hang, delay=delay, after=after
+            resource,
+            method,
+            type_=type,
+            provider=provider,
+            nth=nth,
+            raises=raises,
+            returns=returns,
+            hang=hang,
+            delay=delay,
+            after=after,
         )
-        return in_force(self.faults, fault)
-
-    def stub(
-        self,
-        target: Callable[..., Any] | type,
-        method: str | None = None,
-        *,
-        raises: Any = NOTHING,
-        returns: Any = NOTHING,
-        nth: int | None = None,
-        after: bool = False,
-    ) -> AbstractContextManager[Fault]:
-        """Replaces a method of a provider class, for as long as the context lasts: `with s.stub(P.create, raises=...)`.
-
-        The arguments are those of `fault`. Raises `MalokoError` for what is no method of a provider.
-        """
-        provider, name = place_of(target, method)
-        fault = make_fault(None, name, provider=provider, nth=nth, raises=raises, returns=returns, after=after)
-        return in_force(self.faults, fault)
+        return in_force(self._faults, fault)
 
     # The end.
 
     def leave(self, reason: str) -> None:
         """Says that the test leaves what it made, and why: nothing is torn down."""
-        self.left = reason
+        self._left = reason
 
     def cancel(self) -> None:
         """Ends the operation that goes on just now as Ctrl-C does. May be called from a provider method."""
@@ -380,9 +344,9 @@ class Stack:
         if running is not None:
             running.cancel()
 
-    def secret_texts(self) -> list[str]:
+    def _secret_texts(self) -> list[str]:
         """The texts that are secret: of the configuration, of `inputs` and `references`, and of the state."""
-        found = self.config.secret_texts()
+        found = list(self._secrets_in_texts().values())
         given = [*self.inputs.values(), *(value for outputs in self.references.values() for value in outputs.values())]
         found.extend(value.value for value in given if isinstance(value, Secret) and isinstance(value.value, str))
         for resource in self.resources().values() if self._running is None else ():
@@ -392,43 +356,78 @@ class Stack:
                     found.append(value)
         return found
 
-    def _resource(self, name: str) -> dict[str, Any]:
-        states = self.resources()
-        if name not in states:
-            raise KeyError(f"the state has no resource '{name}'; those that it has: {', '.join(states) or 'none'}")
-        return states[name]
+    def _secrets_in_texts(self) -> dict[str, str]:
+        return {key: text_of(value) for key, value in self.secrets.items()}
+
+    def _all_resources(self) -> list[dict[str, Any]]:
+        """Those of the state, with those that wait for their deletion."""
+        resources: list[dict[str, Any]] = json.loads(self._state.resources())["resources"]
+        return resources
 
     def _drain(self) -> None:
         """Deletes what a killed run of the test has left."""
-        problems = tear_down(self)
+        problems = tear_down(self).problems
         if problems:
             raise MalokoError(
                 "an earlier run of this test was killed, and what it left is still there: " + "; ".join(problems)
             )
 
-    def _checked(self, verb: str, options: Mapping[str, Any], *, aside: bool = False) -> Plan:
-        """:param aside: the test did not ask for it, so its calls are not those of the test."""
-        run = on_a_free_thread(lambda: self._run(verb, options, aside))
-        failure = run.failure()
+    def _do(self, task: str, **members: Any) -> tuple[Any, Run | None]:
+        """Has a task of the engine's side done (`engine-kit/src/task`); gives what it comes to, and its last operation.
+        Raises what fails it."""
+        follow = self._state.task(json.dumps({"task": task, **members}))
+        run: Run | None = None
+        failure: BaseException | None = None
+        answer: Any = None
+        while (request := json.loads(follow.next(json.dumps(answer))))["do"] != "end":
+            run, failure = self._attempt(request["order"])
+            answer = {"error": None if failure is None else str(failure)}
+        if request["outcome"] == "raised" and failure is not None:
+            raise failure
+        if request["outcome"] == "broken":
+            raise AssertionError(request["text"]) from (failure if request["caused"] else None)
+        return request["value"], run
+
+    def _attempt(self, order: Mapping[str, Any]) -> tuple[Run | None, BaseException | None]:
+        """Runs an operation of a task; gives it, and what it raised."""
+        try:
+            run = on_a_free_thread(lambda: self._ordered(order["verb"], order))
+        except Exception as error:
+            return None, error
+        failure = run._failure()
         if failure is not None:
-            self.kit.failed(self, run, failure)
+            self._kit.failed(self, run, failure)
+        return run, failure
+
+    def _checked(self, verb: str, options: Mapping[str, Any]) -> Plan:
+        run = on_a_free_thread(lambda: self._run(verb, options))
+        failure = run._failure()
+        if failure is not None:
+            self._kit.failed(self, run, failure)
             raise failure
         return run.plan
 
-    def _run(self, verb: str, options: Mapping[str, Any], aside: bool = False) -> Run:
+    def _run(self, verb: str, options: Mapping[str, Any]) -> Run:
         unknown = set(options) - set(_OPTIONS)
         if unknown:
             raise TypeError(f"{verb}() has no option '{min(unknown)}'; those that there are: {', '.join(_OPTIONS)}")
-        if self.kit.over:
-            raise MalokoError(
-                f"{verb}() came after the end of the test '{self.kit.test}', which has torn the stack down: a stack is "
-                "used by the test that makes it"
-            )
-        if aside:
-            return self._once(verb, options, None, aside)
-        return self.kit.around(self, verb, lambda crash: self._once(verb, options, crash, aside))
+        return self._ordered(verb, order_of(verb, options))
 
-    def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None, aside: bool = False) -> Run:
+    def _ordered(self, verb: str, order: Mapping[str, Any]) -> Run:
+        """Does what is ordered, and what the test has in store for its operations."""
+        if order.get("aside"):
+            return self._execute(verb, order, None)
+        if self._kit.over:
+            raise MalokoError(
+                f"{verb}() came after the end of the test '{self._kit.test}', which has torn the stack down: a stack "
+                "is used by the test that makes it"
+            )
+        return self._kit.around(self, verb, lambda crash: self._execute(verb, order, crash))
+
+    def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None) -> Run:
+        return self._execute(verb, order_of(verb, options), crash)
+
+    def _execute(self, verb: str, order: Mapping[str, Any], crash: dict[str, Any] | None) -> Run:
         from maloko._run.host import Host
 
         if self._running is not None:
@@ -437,39 +436,42 @@ class Stack:
                 "another stack"
             )
         host = Host()
-        order: dict[str, Any] = {
-            "verb": "up" if verb == "preview" else verb,
-            "preview": verb == "preview",
-            "time": "real" if self.real_time else "virtual",
-            "parallel": self.kit.parallel or self.parallel,
-            "config": self.config.order(),
+        whole: dict[str, Any] = {
+            "time": "real" if self._real_time else "virtual",
+            "parallel": self._kit.parallel or self._parallel,
+            "config": {
+                key: {"value": text_of(value), "secret": secret}
+                for secret, values in ((False, self.config), (True, self.secrets))
+                for key, value in values.items()
+            },
             "references": encode(self.references),
-            "faults": [fault.order_for(host) for fault in self.faults],
+            "faults": [fault.order_for(host) for fault in self._faults],
             "crash": crash,
-            "seed": self.kit.seed,
-            "page": self.kit.pages is not None,
-            **self.packages.order(host),
-            **{_OPTIONS[key]: value for key, value in options.items()},
+            "seed": self._kit.seed,
+            "page": self._kit.pages is not None,
+            **self._packages.order(host),
+            **order,
         }
 
         def started(run: Any) -> None:
             self._running = run
 
         try:
-            report, exception = execute(self.state, host, order, self._make, started, self.quiet)
+            report, exception = execute(self._state, host, whole, self._make, started, self._quiet)
         finally:
             self._running = None
         run = run_of(verb, report, exception)
-        self.kit.ran(run)
-        if not aside:
+        self._kit.ran(run)
+        if not order.get("aside"):
             self.runs.append(run)
             self._calls.extend(run.calls)
         return run
 
 
-def import_of(resource: Mapping[str, Any], id_: str) -> dict[str, Any]:
-    """What the engine is told to take over: the object with this id, as that resource."""
-    return {"urn": resource["urn"], "type": resource["type"], "parent": resource["parent"], "id": id_}
+def order_of(verb: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the engine is told to do, as far as a test says it."""
+    told = {_OPTIONS[key]: value for key, value in options.items()}
+    return {"verb": "up" if verb == "preview" else verb, "preview": verb == "preview", **told}
 
 
 _OPTIONS = {
@@ -480,5 +482,6 @@ _OPTIONS = {
     "continue_on_error": "continueOnError",
     "update_changed_providers": "updateChangedProviders",
     "ignore_protect": "ignoreProtect",
+    "parallel": "parallel",
     "imports": "imports",
 }
