@@ -228,23 +228,22 @@ impl Bridge {
         }
     }
 
-    /// Runs the command line with these arguments; its end comes as a message with the exit code. `started_with` is what comes
-    /// after the executable and before the arguments to start it again.
-    #[expect(clippy::too_many_arguments, reason = "one call from JavaScript, at its beginning")]
+    /// Runs the command line with these arguments; its end comes as a message with the exit code. `command` starts it
+    /// again: the executable, and what comes before the arguments.
     #[napi]
     pub fn cli_main(
         &self,
         env: Env,
         arguments: Vec<String>,
         language_version: String,
-        executable: String,
         sdk_version: String,
         installed_from: String,
-        started_with: Vec<String>,
+        command: Vec<String>,
     ) -> napi::Result<()> {
+        let executable = command.first().cloned().unwrap_or_default();
         let own_command = OwnCommand {
             program: executable.clone().into(),
-            arguments: started_with.into_iter().map(OsString::from).collect(),
+            arguments: command.into_iter().skip(1).map(OsString::from).collect(),
             directory: None,
         };
         let about =

@@ -3,7 +3,6 @@
 mod generated;
 mod handover;
 mod import;
-mod import_file;
 mod interrupts;
 mod isolated;
 mod load;
@@ -12,7 +11,7 @@ mod own_process;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod plugins_for_tests;
-pub(crate) mod policies;
+mod policies;
 mod preview_pass;
 pub(crate) mod program;
 mod request;
@@ -37,6 +36,7 @@ use crate::workplace::Workplace;
 pub(crate) use load::with_program;
 pub use plugins_for_tests::{plugin_under_test, plugins_for_tests};
 pub(crate) use request::Request;
+pub(crate) use run::{Prepared, prepare};
 pub(crate) use serve_program::serve_program;
 
 use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};

@@ -106,7 +106,7 @@ impl Request {
 
     /// The program is run for its live providers only, on behalf of another command.
     #[must_use]
-    pub(super) fn load(verb: &'static str) -> Self {
+    pub(crate) fn load(verb: &'static str) -> Self {
         let confirm = ConfirmArguments { preview_only: true, ..ConfirmArguments::default() };
         Self::new(OperationKind::Load, verb, OperateArguments::default(), confirm)
     }

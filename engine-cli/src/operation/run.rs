@@ -66,7 +66,8 @@ pub(super) async fn run(
     show.telemetry = telemetry::of(workplace, request, stack, &redactor, session.lock_wait())?;
     let watchers = pages.watcher().into_iter().chain(telemetry::watcher(show.telemetry.as_ref()));
     operation.activities = Activities::watched_by(watchers.collect());
-    let ran = operate(workplace, request, &runner, program, operation, session, &show, packs.as_ref()).await;
+    let around = Surroundings { runner: &runner, show: &show, packs: packs.as_ref() };
+    let ran = operate(workplace, request, around, program, operation, session).await;
     policies::end(packs).await;
     let outcome = ran.as_ref().map_or(Outcome::Failed, |(report, _)| report.summary.outcome);
     show.close();
@@ -115,17 +116,17 @@ fn history_kind(request: &Request) -> &'static str {
 }
 
 /// What an operation works with.
-pub(super) struct Prepared {
-    pub(super) operation: Operation,
-    pub(super) session: Session,
-    pub(super) redactor: Arc<Redactor>,
+pub(crate) struct Prepared {
+    pub(crate) operation: Operation,
+    pub(crate) session: Session,
+    pub(crate) redactor: Arc<Redactor>,
     crypter: Crypter,
     /// The policy packs, which have begun.
-    pub(super) packs: Option<Arc<Packs>>,
+    pub(crate) packs: Option<Arc<Packs>>,
 }
 
 /// Reads what the operation works with: settings, secrets, configuration, state.
-pub(super) async fn prepare(
+pub(crate) async fn prepare(
     workplace: &Workplace<'_>,
     request: &Request,
     stack: &StackName,
@@ -251,18 +252,24 @@ fn unseal(snapshot: &mut maloko_core::state::Snapshot, crypter: &Crypter) -> Res
     Ok(snapshot.unseal(&theirs)?)
 }
 
+/// What an engine runs among: what runs the program, what shows the run, what judges its resources.
+struct Surroundings<'a> {
+    runner: &'a Runner,
+    show: &'a Show,
+    packs: Option<&'a Arc<Packs>>,
+}
+
 /// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was
 /// left behind.
 async fn operate(
     workplace: &Workplace<'_>,
     request: &Request,
-    runner: &Runner,
+    around: Surroundings<'_>,
     program: ProgramSpec,
     operation: Operation,
     session: Session,
-    show: &Show,
-    packs: Option<&Arc<Packs>>,
 ) -> Result<(Report, bool)> {
+    let Surroundings { runner, show, packs } = around;
     let runs_program = request.runs_program && !plugins::need_no_program(request, &operation, session.snapshot());
     let host = Arc::new(SettlingHost::new(runner.host()));
     let aim = workplace.context.console.aim.clone();

@@ -8,7 +8,7 @@ use maloko_core::state::StackName;
 use maloko_telemetry::Telemetry;
 
 use super::generated::Imported;
-use super::import_file::ListWriter;
+use super::import::file::ListWriter;
 use super::plan::{Fan, Recorder};
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};

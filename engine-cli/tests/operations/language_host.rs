@@ -17,7 +17,7 @@ use maloko_core::value::{PROVIDER_KEY, PropertyMap, Value};
 use maloko_core::wire::{
     Accepts, RegisterResourceOutputsRequest, RegisterResourceRequest, RegisterResourceResponse, encode_properties,
 };
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::{ProgramEnd, ProgramEngine};
 use prost::Message;
 use serde::{Deserialize, Serialize};
 
@@ -143,11 +143,11 @@ impl LanguageHost for ScriptedLanguageHost {
         Arc::new(ScriptedHost(Arc::clone(&self.0)))
     }
 
-    async fn run_program(&self, engine: Arc<Engine>, _program: ProgramSpec) -> ProgramEnd {
+    async fn run_program(&self, engine: Arc<dyn ProgramEngine>, _program: ProgramSpec) -> ProgramEnd {
         if self.0.program_fails {
             return ProgramEnd { error: Some("the program gives up".to_owned()), source: None };
         }
-        let done = register_all(&engine, &self.0).await;
+        let done = register_all(&*engine, &self.0).await;
         if done.is_none() && self.0.clings {
             std::future::pending::<()>().await;
         }
@@ -167,7 +167,7 @@ impl LanguageHost for ScriptedLanguageHost {
 }
 
 /// `None` when a request was not answered.
-async fn register_all(engine: &Engine, script: &Script) -> Option<()> {
+async fn register_all(engine: &dyn ProgramEngine, script: &Script) -> Option<()> {
     let stack = RegisterResourceRequest {
         r#type: maloko_core::urn::STACK_TYPE.to_owned(),
         name: format!("{}-{}", engine.operation().project, engine.operation().stack),
@@ -198,7 +198,7 @@ async fn register_all(engine: &Engine, script: &Script) -> Option<()> {
     engine.rpc("RegisterResourceOutputs", &outputs.encode_to_vec()).await.ok().map(drop)
 }
 
-async fn register(engine: &Engine, request: RegisterResourceRequest) -> Option<RegisterResourceResponse> {
+async fn register(engine: &dyn ProgramEngine, request: RegisterResourceRequest) -> Option<RegisterResourceResponse> {
     let answer = engine.rpc("RegisterResource", &request.encode_to_vec()).await.ok()?;
     // A breath, as a real program takes one between two resources.
     tokio::time::sleep(Duration::from_millis(1)).await;

@@ -72,11 +72,10 @@ export function main(args: string[]): void {
         args,
         {
             version: process.version,
-            executable: process.execPath,
             sdk: sdkVersionOf(process.cwd()),
             from: installedFrom(),
             // The debugger of this process has the port.
-            startedWith: [...process.execArgv.filter((flag) => !INSPECTS.test(flag)), COMMAND],
+            command: [process.execPath, ...process.execArgv.filter((flag) => !INSPECTS.test(flag)), COMMAND],
         },
         command,
     );

@@ -81,13 +81,12 @@ export interface Front {
 /** What `maloko about` and `maloko new` tell of the installation. */
 export interface About {
     version: string;
-    executable: string;
     /** The version of the SDK. */
     sdk: string;
     /** The file that this package was installed from. */
     from: string;
-    /** What follows the executable, and comes before the arguments of a command line, to start one. */
-    startedWith: string[];
+    /** What starts a command line: the executable, and what comes before the arguments. */
+    command: string[];
 }
 
 /** Takes what an invocation of the command line tells while it goes on. */
@@ -208,7 +207,7 @@ export class Bridge {
     runCli(args: string[], about: About, front: Front): void {
         this.#front = front;
         this.hold();
-        this.native.cliMain(args, about.version, about.executable, about.sdk, about.from, about.startedWith);
+        this.native.cliMain(args, about.version, about.sdk, about.from, about.command);
     }
 
     /** Runs an operation on a stack of the kit and gives its report (JSON). */

@@ -1,7 +1,5 @@
 //! The policy packs of an operation: found, started before its program, and ended after it.
 
-pub(crate) mod analysis;
-
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 

@@ -121,7 +121,7 @@ fn value_of(json: &serde_json::Value) -> Value {
 
 /// Makes a list of what a preview would create.
 #[derive(Default)]
-pub(super) struct ListWriter(Mutex<Vec<Arc<ResourceState>>>);
+pub(in crate::operation) struct ListWriter(Mutex<Vec<Arc<ResourceState>>>);
 
 impl EventSink for ListWriter {
     fn emit(&self, event: Event) {
@@ -138,7 +138,7 @@ impl EventSink for ListWriter {
 
 impl ListWriter {
     /// Writes the list, and gives the number of objects on it.
-    pub(super) fn write(&self, context: &Context, file: &Path) -> Result<usize> {
+    pub(in crate::operation) fn write(&self, context: &Context, file: &Path) -> Result<usize> {
         let resources = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let list = list_of(&resources);
         let file = context.directory.join(file);

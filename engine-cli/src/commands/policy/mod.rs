@@ -1,10 +1,11 @@
 //! `policy`: packs over a state, and what packs need.
 
+mod analysis;
+
 use crate::arguments::{PolicyCommand, PolicyInstall};
 use crate::commands::install::{Step, own_python, run_step};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::operation::policies::analysis;
 
 /// Runs `policy`; gives the exit code.
 pub(crate) async fn run(context: &Context, command: PolicyCommand) -> Result<i32> {

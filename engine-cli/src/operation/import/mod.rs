@@ -1,5 +1,7 @@
 //! `import`: from what the user wrote to the list that the engine works through.
 
+pub(super) mod file;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 
-use super::import_file::{ImportFile, Listed, PLACEHOLDER, properties};
+use file::{ImportFile, Listed, PLACEHOLDER, properties};
 
 /// What `import` was asked for, beyond what all operations are.
 #[derive(Clone, Debug, Default)]
