@@ -70,10 +70,10 @@ export declare class Bridge {
     /** Stops an engine gracefully. */
     cancel(engine: number): void
     /**
-    * Runs the command line with these arguments; its end comes as a message with the exit code. `started_with` is what comes
-    * after the executable and before the arguments to start it again.
+    * Runs the command line with these arguments; its end comes as a message with the exit code. `command` starts it
+    * again: the executable, and what comes before the arguments.
     */
-    cliMain(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string, installedFrom: string, startedWith: Array<string>): void
+    cliMain(arguments: Array<string>, languageVersion: string, sdkVersion: string, installedFrom: string, command: Array<string>): void
     /** The package ends the process from here on. */
     leave(): void
     /**
