@@ -98,6 +98,8 @@ pub struct Operation {
     pub kind: OperationKind,
     /// Only say what would be done.
     pub dry_run: bool,
+    /// Does somebody read messages for debugging? Where nobody does, a program need not make them.
+    pub debug_messages: bool,
     /// The project's name.
     pub project: String,
     /// The stack's short name.
@@ -262,6 +264,7 @@ impl Operation {
         Self {
             kind,
             dry_run: false,
+            debug_messages: false,
             project: project.to_owned(),
             stack: stack.to_owned(),
             organization: "organization".to_owned(),

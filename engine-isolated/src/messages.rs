@@ -108,6 +108,7 @@ impl Start {
 pub(crate) struct Run {
     kind: Option<OperationKind>,
     is_preview: bool,
+    debug_messages: bool,
     project: String,
     stack: String,
     organization: String,
@@ -122,6 +123,7 @@ impl Run {
         Self {
             kind: Some(operation.kind),
             is_preview: operation.dry_run,
+            debug_messages: operation.debug_messages,
             project: operation.project.clone(),
             stack: operation.stack.clone(),
             organization: operation.organization.clone(),
@@ -136,6 +138,7 @@ impl Run {
         let kind = self.kind.unwrap_or(OperationKind::Update);
         Operation {
             dry_run: self.is_preview,
+            debug_messages: self.debug_messages,
             organization: self.organization,
             project_root: self.project_root,
             program_directory: self.program_directory,

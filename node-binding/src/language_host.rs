@@ -53,6 +53,7 @@ impl NodeLanguageHost {
             "stack": operation.stack,
             "organization": operation.organization,
             "dryRun": operation.dry_run,
+            "debugMessages": operation.debug_messages,
             "config": config,
             "secretKeys": secret_keys,
             "projectRoot": program.project_root,

@@ -122,6 +122,7 @@ impl Request {
     pub(crate) fn operation(&self, project: &str, stack: &str, refresh_always: bool, processors: usize) -> Operation {
         Operation {
             dry_run: self.is_dry(),
+            debug_messages: self.operate.run.debug,
             parallel: match self.operate.run.parallel {
                 Some(number) => usize::try_from(number).unwrap_or(1).max(1),
                 None => processors.saturating_mul(4).max(1),

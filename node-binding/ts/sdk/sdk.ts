@@ -10,7 +10,7 @@ import { callbackServer } from "./callbacks";
 import { stubClosures } from "./closures";
 import { noteDeclarations } from "./declared";
 import { answerGet } from "./get";
-import { deferAutomation, speedUp } from "./speed";
+import { deferAutomation, deliverDebugMessages, speedUp } from "./speed";
 import { addStorage, type Store } from "./store";
 import { refuseUnreadable } from "./unreadable";
 import { refuseUnsendable } from "./unsendable";
@@ -33,6 +33,8 @@ export interface RunSettings {
     stack: string;
     organization: string;
     dryRun: boolean;
+    /** Does somebody read messages for debugging? */
+    debugMessages?: boolean;
     config: Record<string, string>;
     secretKeys: string[];
     projectRoot?: string;
@@ -164,6 +166,9 @@ export class Sdk {
         const storage = this.#storage as AsyncLocalStorage<Store>;
         addStorage(storage);
         const enter = <R>(inner: () => R): R => storage.run(store, inner);
+        if (settings.debugMessages) {
+            deliverDebugMessages(store);
+        }
         return enter(() => {
             // Never 1: the SDK would then chain the resources of all stacks of the process; the engine keeps the limit.
             sdkSettings.resetOptions(

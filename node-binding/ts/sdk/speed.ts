@@ -71,6 +71,15 @@ export async function withoutShortcuts<T>(action: () => T): Promise<Awaited<T>> 
     }
 }
 
+const withDebugMessages = new WeakSet<object>();
+let anyDebugMessages = false;
+
+/** Has the debug messages of a run delivered; the SDK has a store for each run. */
+export function deliverDebugMessages(store: object): void {
+    withDebugMessages.add(store);
+    anyDebugMessages = true;
+}
+
 /** Makes promises, debug messages and stack traces of one copy of the SDK cheap. */
 export function speedUp(root: string): void {
     const load = (name: string): Record<string, unknown> =>
@@ -82,8 +91,12 @@ export function speedUp(root: string): void {
     }
     const log = load("log/index");
     if (typeof log.debug === "function") {
-        // Shown by nobody; each message costs a chain of promises.
-        replaceInSdk(log, "debug", () => Promise.resolve());
+        // The SDK has several for each resource, and each costs a chain of promises: only where somebody reads them.
+        const original = log.debug as (...message: unknown[]) => Promise<void>;
+        const { getStore } = load("runtime/state") as { getStore(): object };
+        replaceInSdk(log, "debug", (...message: unknown[]) =>
+            anyDebugMessages && withDebugMessages.has(getStore()) ? original(...message) : Promise.resolve(),
+        );
     }
     const { Resource } = load("resource") as { Resource?: Record<string, unknown> };
     if (typeof Resource?.stackTrace === "function" && typeof Resource.callsites === "function") {

@@ -16,7 +16,7 @@ async function main() {
     const place = { project: "project", stack: "dev", directory: process.cwd(), providers: [], alive: false };
     const provider = { create: async () => ({ id: "from the worker", outs: {} }) };
     await operate(stack, order, [], place, () => void new pulumi.dynamic.Resource(provider, "a", {})).report;
-    const { id } = JSON.parse(stack.resources()).rows.find(({ name }) => name === "a");
+    const { id } = JSON.parse(stack.resources()).resources.find(({ name }) => name === "a");
     rmSync(directory, { recursive: true });
     parentPort.postMessage({ a: id });
 }
