@@ -21,6 +21,8 @@ TWINS = [
     (["_operations/_outcome.py:PlanEntry"], ["stack/plan.ts:Planned"]),
     (["_operations/_outcome.py:Change"], ["stack/plan.ts:Change"]),
     (["_operations/_outcome.py:Run"], ["stack/settings.ts:Run", "stack/settings.ts:Outcome"]),
+    (["_operations/_policies.py:Violation"], ["stack/policies.ts:Violation"]),
+    (["_operations/_policies.py:Remediation"], ["stack/policies.ts:Remediation"]),
     (["_direct.py:Direct"], ["direct.ts:Direct"]),
 ]
 """Classes and interfaces that are one thing to users."""

@@ -25,6 +25,7 @@ mod removal;
 mod selection;
 mod settings;
 mod shell;
+mod stack_tags;
 pub mod terminal;
 #[cfg(test)]
 mod testing;
@@ -44,7 +45,7 @@ use maloko_core::invisible::clean;
 
 pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
 pub use library::{Invocation, run_in};
-pub use operation::{plugin_under_test, plugins_for_tests};
+pub use operation::{PoliciesForTests, plugin_under_test, plugins_for_tests};
 pub use page::{page_of_record, record_for_page};
 
 pub use language_host::{

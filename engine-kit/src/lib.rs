@@ -25,6 +25,7 @@ mod plan_tests;
 mod plugin_laws;
 mod plugin_lifecycle;
 mod plugins;
+mod policies;
 mod recorded;
 mod report;
 mod run_request;
@@ -51,7 +52,7 @@ pub use plugin_laws::{
 };
 pub use plugin_lifecycle::PluginLife;
 pub use report::Report;
-pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
+pub use run_request::{Config, Fault, Import, Injection, OwnPolicyOrder, PolicyOrder, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
 pub use step_log::{PageRecorder, RecordForPage};
 pub use stubs::{COMPUTED_ID, Stub};

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use crate::calls::Call;
 use crate::fault_points::{Interruption, Point};
 use crate::plan::Entry;
+use crate::policies::{Remediation, Violation};
 use crate::step_log::Message;
 
 /// The outcome of an operation.
@@ -28,6 +29,12 @@ pub struct Report {
     pub changes: std::collections::BTreeMap<&'static str, u64>,
     /// Op and URN of each step that was done, the stack's own too.
     pub steps: Vec<(&'static str, String)>,
+    /// What policies found.
+    pub violations: Vec<Violation>,
+    /// What they rewrote.
+    pub remediations: Vec<Remediation>,
+    /// Which mandatory policies failed it, in words; `None` when none did.
+    pub refusal: Option<String>,
     /// What was said.
     pub diagnostics: Vec<Message>,
     /// What providers were asked.

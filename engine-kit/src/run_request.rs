@@ -109,6 +109,30 @@ pub struct Fault {
     pub injection: Injection,
 }
 
+/// Policies that are functions of the test.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OwnPolicyOrder {
+    /// The callback of the host that answers for them.
+    pub token: String,
+    /// What it answers to `GetAnalyzerInfo`, in base64.
+    pub info: String,
+}
+
+/// The policies of an operation.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct PolicyOrder {
+    /// The folders of packs.
+    pub folders: Vec<PathBuf>,
+    /// Policies without a pack.
+    pub own: Option<OwnPolicyOrder>,
+    /// How they are configured, as in a file of `--policy-pack-config`.
+    pub config: Option<Json>,
+    /// The Python of packs that name no environment; `None`: the `python3` of PATH.
+    pub python: Option<PathBuf>,
+}
+
 /// One operation.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -153,6 +177,8 @@ pub struct RunRequest {
     pub stubs: BTreeMap<String, Stub>,
     /// The folder of the project whose plugins are started; `None`: the packages are stubbed.
     pub plugins: Option<PathBuf>,
+    /// The policies that look at what it does.
+    pub policies: Option<PolicyOrder>,
     /// The directory of the program.
     pub directory: PathBuf,
     /// Without a journal: the operation begins with an empty state, and what it makes of it is forgotten. For benches.

@@ -16,6 +16,7 @@ use maloko_core::error::{Error, Result};
 use maloko_core::event::EventSink;
 use maloko_core::operation::{Adoption, ProviderChoice};
 use maloko_core::plugin::{PluginHost, PluginsOfRun};
+use maloko_core::policy::PoliciesOfRun;
 use maloko_core::provider::ProviderHost;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::state::{
@@ -34,6 +35,7 @@ use crate::json::{self, Secrets};
 use crate::keys;
 use crate::plan;
 use crate::plugins::KitPlugins;
+use crate::policies::refusal;
 use crate::report::{Report, Struck};
 use crate::run_request::{RunRequest, Time, Verb};
 use crate::step_log::{HostWording, PageRecorder, RecordForPage, Stage, StepLog, Watched};
@@ -152,6 +154,12 @@ impl TestStack {
     pub(crate) fn copy(&self) -> Result<Self> {
         let missing = || Error::Configuration("an operation is on a copy of the stack that was not made".into());
         locked(&self.copy).as_deref().cloned().ok_or_else(missing)
+    }
+
+    /// Its project and its own name.
+    #[must_use]
+    pub fn name(&self) -> &StackName {
+        &self.name
     }
 
     /// The stack's clock.
@@ -276,7 +284,7 @@ impl TestStack {
     }
 
     /// Begins an operation. The binding then runs the program against [`Run::engine`], and calls [`Run::finish`].
-    /// `plugins`: those that are really started; without them packages are stubbed. `record` makes what notes the run for
+    /// `plugins`: those that are really started; without them packages are stubbed. `policies` look at what it does. `record` makes what notes the run for
     /// its page.
     ///
     /// # Errors
@@ -286,11 +294,12 @@ impl TestStack {
         order: &RunRequest,
         host: Arc<dyn ProviderHost>,
         plugins: Option<Arc<dyn PluginHost>>,
+        policies: PoliciesOfRun,
         record: Option<RecordForPage>,
     ) -> Result<Run> {
         if order.copy {
             let order = RunRequest { copy: false, ..order.clone() };
-            return Box::pin(self.copy()?.begin(&order, host, plugins, record)).await;
+            return Box::pin(self.copy()?.begin(&order, host, plugins, policies, record)).await;
         }
         locked(&self.last).take();
         let fault_points = Arc::new(FaultPoints::new(
@@ -323,6 +332,7 @@ impl TestStack {
         };
         let mut operation = self.operation(order);
         operation.plugins = PluginsOfRun(Arc::new(KitPlugins(Arc::clone(&kit))));
+        operation.policies = policies;
         let step_log = Arc::new(StepLog::new(
             Arc::clone(&operation.redactor),
             Arc::clone(&fault_points),
@@ -349,7 +359,9 @@ impl TestStack {
         order.config.iter().map(|(key, entry)| (self.full_key(key), entry.value.clone())).collect()
     }
 
-    fn full_key(&self, key: &str) -> String {
+    /// The full key of a configuration: one without a namespace is one of the project.
+    #[must_use]
+    pub fn full_key(&self, key: &str) -> String {
         if key.contains(':') { key.to_owned() } else { format!("{}:{key}", self.name.project()) }
     }
 
@@ -475,6 +487,7 @@ impl Run {
         if self.is_told {
             locked(&self.stack.history).learn(&steps, &plan);
         }
+        let (violations, remediations) = self.step_log.policies();
         let report = Arc::new(Report {
             outcome: if crashed { "crashed" } else { outcome },
             error,
@@ -483,6 +496,9 @@ impl Run {
             plan,
             changes,
             steps: done.map(|(_, step)| (step.op.name(), step.urn.as_str().to_owned())).collect(),
+            refusal: refusal(&violations),
+            violations,
+            remediations,
             diagnostics: self.step_log.messages(),
             calls: self.host.calls().into_iter().map(|call| call.redacted(redactor)).collect(),
             outputs: json::properties(&outputs, Secrets::Open),

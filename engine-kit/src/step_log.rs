@@ -12,6 +12,7 @@ use maloko_core::state::Snapshot;
 use serde::Serialize;
 
 use crate::fault_points::FaultPoints;
+use crate::policies::{Remediation, Violation};
 
 /// A message.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +38,8 @@ pub(crate) enum Stage {
 struct Pages {
     steps: Vec<(Stage, StepMetadata)>,
     messages: Vec<Message>,
+    violations: Vec<Violation>,
+    remediations: Vec<Remediation>,
 }
 
 /// The words that the language of a host has for code.
@@ -73,6 +76,12 @@ impl StepLog {
     pub(crate) fn messages(&self) -> Vec<Message> {
         self.pages().messages.clone()
     }
+
+    /// What policies found, and what they rewrote.
+    pub(crate) fn policies(&self) -> (Vec<Violation>, Vec<Remediation>) {
+        let pages = self.pages();
+        (pages.violations.clone(), pages.remediations.clone())
+    }
 }
 
 impl EventSink for StepLog {
@@ -89,6 +98,14 @@ impl EventSink for StepLog {
                 let urn = diagnostic.urn.map(|urn| urn.as_str().to_owned()).unwrap_or_default();
                 let text = self.redactor.message(&diagnostic.message.worded(&self.wording)).into_owned();
                 self.pages().messages.push(Message { severity, urn, text });
+                return;
+            }
+            Event::PolicyViolation(told) => {
+                self.pages().violations.push(Violation::of(&told, &self.redactor));
+                return;
+            }
+            Event::PolicyRemediation(told) => {
+                self.pages().remediations.push(Remediation::of(&told, &self.redactor));
                 return;
             }
             _ => return,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use maloko_core::ProgramEngine;
 use maloko_core::Result;
 use maloko_core::error::Error;
+use maloko_cli::PoliciesForTests;
 use maloko_kit::{RecordForPage, RunRequest};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
@@ -159,10 +160,20 @@ async fn operate(
     let plugins = folder.map(|folder| maloko_cli::plugins_for_tests(folder, stack.plain_config(order)));
     let plugins = plugins.transpose().map_err(|text| Error::Configuration(text.into()))?;
     let record = order.page.then_some(maloko_cli::record_for_page as RecordForPage);
-    let run = stack.begin(order, thread.host(number), plugins, record).await?;
+    let policies = PoliciesForTests::start(order, stack, thread.host(number)).await;
+    let policies = policies.map_err(|text| Error::Configuration(text.into()))?;
+    let looking = PoliciesForTests::of_run(policies.as_ref());
+    let run = stack.begin(order, thread.host(number), plugins, looking, record).await?;
+    if let Some(policies) = &policies {
+        policies.bind(run.engine());
+    }
     let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
     let end = thread.run_program(&engine, program).await;
-    let report = run.finish(end).await?;
+    let report = run.finish(end).await;
+    if let Some(policies) = &policies {
+        policies.end().await;
+    }
+    let report = report?;
     let source = error_number(report.source.as_ref());
     let mut json = serde_json::to_value(&*report).map_err(|error| Error::Configuration(error.to_string().into()))?;
     json["thrown"] = source.into();

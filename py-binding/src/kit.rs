@@ -8,6 +8,7 @@ use std::time::Duration;
 use maloko_core::ProgramEnd;
 use maloko_core::ProgramEngine;
 use maloko_core::provider::ProviderHost;
+use maloko_cli::PoliciesForTests;
 use maloko_kit::{RecordForPage, Run, RunRequest};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -106,12 +107,21 @@ impl TestStack {
         let plugins = folder.map(|folder| maloko_cli::plugins_for_tests(folder, self.inner.plain_config(&order)));
         let plugins = plugins.transpose().map_err(failed)?;
         let record = order.page.then_some(maloko_cli::record_for_page as RecordForPage);
-        let run = py
-            .detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn ProviderHost>, plugins, record)));
-        let run = run.map_err(failed)?;
+        let asked: Arc<dyn ProviderHost> = Arc::clone(&host) as _;
+        let (run, policies) = py.detach(|| {
+            block_on(async {
+                let policies = PoliciesForTests::start(&order, &self.inner, Arc::clone(&asked)).await.map_err(failed)?;
+                let looking = PoliciesForTests::of_run(policies.as_ref());
+                let run = self.inner.begin(&order, asked, plugins, looking, record).await.map_err(failed)?;
+                if let Some(policies) = &policies {
+                    policies.bind(run.engine());
+                }
+                PyResult::Ok((run, policies))
+            })
+        })?;
         let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
         host.bind(&engine);
-        Ok(TestRun { run, host })
+        Ok(TestRun { run, policies, host })
     }
 }
 
@@ -139,6 +149,7 @@ impl StackTask {
 #[pyclass(frozen, module = "maloko._maloko")]
 pub(crate) struct TestRun {
     run: Run,
+    policies: Option<PoliciesForTests>,
     host: Arc<PythonHost>,
 }
 
@@ -166,7 +177,14 @@ impl TestRun {
     ) -> PyResult<(String, Option<Py<PyAny>>)> {
         let end = ProgramEnd { error, source: exception.map(host_error) };
         let (report, text) = py.detach(|| {
-            let report = block_on(self.run.finish(end)).map_err(failed)?;
+            let report = block_on(async {
+                let report = self.run.finish(end).await;
+                if let Some(policies) = &self.policies {
+                    policies.end().await;
+                }
+                report
+            });
+            let report = report.map_err(failed)?;
             let text = serde_json::to_string(&*report).map_err(failed)?;
             PyResult::Ok((report, text))
         })?;

@@ -34,6 +34,7 @@ use crate::settings::value;
 use crate::workplace::Workplace;
 
 pub(crate) use load::with_program;
+pub use policies::PoliciesForTests;
 pub use plugins_for_tests::{plugin_under_test, plugins_for_tests};
 pub(crate) use request::Request;
 pub(crate) use run::{Prepared, prepare};

@@ -63,7 +63,7 @@ fn folder_of(path: &Path, package: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn settings_for_tests(directory: &Path) -> Result<PluginSettings, String> {
+pub(super) fn settings_for_tests(directory: &Path) -> Result<PluginSettings, String> {
     let variable = |name: &str| std::env::var(name).ok();
     if Project::is_in(directory) {
         let project = Project::find(directory).map_err(|failure| failure.message.to_string())?;

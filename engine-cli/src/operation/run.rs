@@ -180,7 +180,7 @@ pub(crate) async fn prepare(
         library.go_on()?;
     }
     // Before the stack is locked: they may take their time, and may fail.
-    let packs = policies::start(workplace, &request.policies, &mut operation).await?;
+    let packs = policies::start(workplace, stack, &request.policies, &mut operation).await?;
     let session = open_session(workplace, request, stack, crypter.clone()).await?;
     Ok(Prepared { operation, session, redactor, crypter, packs })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::error::{Error, Result};
+use maloko_core::policy::PoliciesOfRun;
 use maloko_core::{Engine, ProgramEnd, PropertyMap, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -249,7 +250,7 @@ impl Runs {
         let placed = self.placed()?;
         let (stack, program) = (placed.stack.clone(), placed.program.clone());
         let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
-        let run = stack.begin(&order, host, Some(Arc::clone(&self.shared.kept) as _), None).await?;
+        let run = stack.begin(&order, host, Some(Arc::clone(&self.shared.kept) as _), PoliciesOfRun::default(), None).await?;
         let engine: Arc<Engine> = Arc::clone(run.engine());
         let weak = Arc::downgrade(&engine);
         let (cancelled, was_cancelled) = tokio::sync::oneshot::channel::<()>();
@@ -335,7 +336,7 @@ pub(crate) async fn deploy(
     kept: &Arc<KeptPlugin>,
 ) -> Result<Arc<Report>> {
     let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
-    let run = stack.begin(order, host, Some(Arc::clone(kept) as _), None).await?;
+    let run = stack.begin(order, host, Some(Arc::clone(kept) as _), PoliciesOfRun::default(), None).await?;
     if order.verb != Verb::Destroy {
         program.run(run.engine()).await;
     }

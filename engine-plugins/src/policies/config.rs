@@ -7,6 +7,7 @@ use maloko_core::policy::EnforcementLevel;
 use maloko_core::wire::analyzer::{AnalyzerInfo, WireConfigSchema, WirePolicy};
 use serde_json::{Map, Value, json};
 
+use super::GivenConfig;
 use super::convert::level_of;
 use crate::json_values::{json_object, json_value};
 
@@ -25,13 +26,26 @@ pub(super) struct PolicyConfig {
 /// By policy, or `all`.
 pub(super) type PackConfig = BTreeMap<String, PolicyConfig>;
 
+/// What the user gave. The error says where it is wrong.
+pub(super) fn given(given: &GivenConfig) -> Result<PackConfig, String> {
+    match given {
+        GivenConfig::File(file) => read(file),
+        GivenConfig::Value(value) => parse(value.clone(), "of the test"),
+    }
+}
+
 /// Reads the user's file. The error names the file and the member.
-pub(super) fn read(file: &Path) -> Result<PackConfig, String> {
+fn read(file: &Path) -> Result<PackConfig, String> {
     let name = file.display();
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("the policy configuration {name} cannot be read: {error}"))?;
     let read: Value =
         serde_json::from_str(&text).map_err(|error| format!("the policy configuration {name} is no JSON: {error}"))?;
+    parse(read, &name.to_string())
+}
+
+/// Takes a configuration as the user's file has it. `name` is what errors call it by.
+pub(super) fn parse(read: Value, name: &str) -> Result<PackConfig, String> {
     let Value::Object(members) = read else {
         return Err(format!("the policy configuration {name} has to be an object, with an entry for each policy"));
     };

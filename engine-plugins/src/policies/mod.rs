@@ -2,6 +2,7 @@
 
 mod config;
 mod convert;
+mod in_process;
 mod manifest;
 mod pack;
 mod voice;
@@ -19,6 +20,7 @@ use maloko_rpc::{ENGINE, Server};
 use crate::languages::{Threads, begin_threads, watch};
 use crate::settings::PluginSettings;
 use convert::InternalKeys;
+pub use in_process::OwnPolicies;
 pub use manifest::install_commands;
 use pack::{Means, RunningPack};
 use voice::{PackService, Voice};
@@ -30,8 +32,17 @@ pub struct PackRequest {
     pub folder: PathBuf,
     /// The same as the user wrote it, for displays.
     pub shown: String,
-    /// The file of its configuration, JSON, absolute; `None` for none.
-    pub config: Option<PathBuf>,
+    /// How it is configured, beside its own defaults.
+    pub config: Option<GivenConfig>,
+}
+
+/// How the user configures the policies of a pack.
+#[derive(Clone, Debug)]
+pub enum GivenConfig {
+    /// By a file, JSON, absolute.
+    File(PathBuf),
+    /// By what such a file would have.
+    Value(serde_json::Value),
 }
 
 /// What packs learn of a run before they begin.

@@ -53,7 +53,7 @@ impl RunningPack {
     pub(super) async fn start(request: &PackRequest, means: &Means) -> Result<(Self, PolicyPack), String> {
         let folder = &request.folder;
         let manifest = Manifest::read(folder)?;
-        let given = request.config.as_ref().map(|file| config::read(file)).transpose()?;
+        let given = request.config.as_ref().map(config::given).transpose()?;
         let mut command = manifest.command(folder, &means.engine, &means.run)?;
         command.variables.extend(means.settings.without_proxy());
         let limit = means.settings.start_limit()?;
@@ -105,36 +105,18 @@ impl RunningPack {
             Ok(info) => info,
             Err(status) => return Err(self.why("GetAnalyzerInfo", &status).await),
         };
-        if given.is_some() && !info.supports_config {
-            return Err(format!("policy pack \"{}\" at \"{}\" does not support config", info.name, request.shown));
-        }
         let version = if manifest.version.is_empty() { info.version.clone() } else { manifest.version.clone() };
         let id = PackId { name: info.name.clone(), version, path: request.shown.clone() };
-        if let Some(given) = &given {
-            for name in config::unknown_names(&info.policies, given) {
-                let text =
-                    format!("the policy configuration of {} names '{name}', which is none of its policies", id.shown());
-                means.voice.say("", Severity::Warning, &text);
-            }
+        let Configured { pack, request, unknown } = configured(info, id, given)?;
+        for warning in unknown {
+            means.voice.say("", Severity::Warning, &warning);
         }
-        let layers: Vec<PackConfig> = std::iter::once(config::initial(&info)?).chain(given).collect();
-        let configured = config::reconcile(&info.policies, &layers)?;
-        validate(&id, &info.policies, &configured)?;
-        if info.supports_config && !configured.is_empty() {
-            let config = wire::ConfigureAnalyzerRequest { policy_config: on_wire(&configured) };
-            if let Err(status) = self.first_call::<_, ()>("Configure", &config).await {
-                return Err(self.why("Configure", &status).await);
-            }
+        if let Some(request) = request
+            && let Err(status) = self.first_call::<_, ()>("Configure", &request).await
+        {
+            return Err(self.why("Configure", &status).await);
         }
-        let policies = info.policies.into_iter().filter_map(|policy| {
-            Some(PolicyInfo {
-                scope: scope_of(policy.policy_type),
-                level: configured.get(&policy.name)?.level?,
-                severity: severity_of(policy.severity),
-                name: policy.name,
-            })
-        });
-        Ok(PolicyPack { policies: policies.collect(), id: Arc::new(id) })
+        Ok(pack)
     }
 
     async fn first_call<Asked: Message, Answer: Message + Default>(
@@ -190,6 +172,45 @@ fn with_hint(manifest: &Manifest, folder: &Path, reason: String) -> String {
         return format!("{}\n{reason}", dependencies_hint(language, folder));
     }
     reason
+}
+
+/// A pack that knows how its policies are configured.
+pub(super) struct Configured {
+    pub(super) pack: PolicyPack,
+    /// What it is told of that; `None` when it takes no configuration.
+    pub(super) request: Option<wire::ConfigureAnalyzerRequest>,
+    /// Warnings about names that are none of its policies.
+    pub(super) unknown: Vec<String>,
+}
+
+/// Configures a pack from what it said of itself, and what the user gave. The error says what is wrong.
+pub(super) fn configured(
+    info: wire::AnalyzerInfo,
+    id: PackId,
+    given: Option<PackConfig>,
+) -> Result<Configured, String> {
+    if given.is_some() && !info.supports_config {
+        return Err(format!("policy pack \"{}\" at \"{}\" does not support config", info.name, id.path));
+    }
+    let unknown = given.iter().flat_map(|given| config::unknown_names(&info.policies, given));
+    let unknown = unknown.map(|name| {
+        format!("the policy configuration of {} names '{name}', which is none of its policies", id.shown())
+    });
+    let unknown = unknown.collect();
+    let layers: Vec<PackConfig> = std::iter::once(config::initial(&info)?).chain(given).collect();
+    let configured = config::reconcile(&info.policies, &layers)?;
+    validate(&id, &info.policies, &configured)?;
+    let is_told = info.supports_config && !configured.is_empty();
+    let request = is_told.then(|| wire::ConfigureAnalyzerRequest { policy_config: on_wire(&configured) });
+    let policies = info.policies.into_iter().filter_map(|policy| {
+        Some(PolicyInfo {
+            scope: scope_of(policy.policy_type),
+            level: configured.get(&policy.name)?.level?,
+            severity: severity_of(policy.severity),
+            name: policy.name,
+        })
+    });
+    Ok(Configured { pack: PolicyPack { policies: policies.collect(), id: Arc::new(id) }, request, unknown })
 }
 
 fn validate(id: &PackId, policies: &[wire::WirePolicy], configured: &PackConfig) -> Result<(), String> {

@@ -61,6 +61,7 @@ export {
     type Planned,
     planText,
 } from "./stack/plan";
+export type { PolicyOrFolder, Remediation, Violation } from "./stack/policies";
 export { CRASH_KINDS, type CrashKind, type CrashPlan } from "./stack/points";
 export * from "./stack/settings";
 export { TestStack } from "./stack/stack";

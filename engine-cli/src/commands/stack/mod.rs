@@ -30,6 +30,7 @@ use crate::arguments::{StackArguments, StackCommand, StackHistoryCommand, StackI
 use crate::backend::{confirm_new_directory, guard_first_stack, make_project_directory};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::stack_tags;
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
@@ -175,7 +176,7 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
     if let Some(tag) = &arguments.tag {
         let mut tagged = Vec::new();
         for stack in stacks {
-            if tags::has(&tags::read(&workplace, &stack).await?, tag) {
+            if stack_tags::has(&stack_tags::read(&workplace, &stack).await?, tag) {
                 tagged.push(stack);
             }
         }

@@ -12,6 +12,7 @@ import type { ReportedCall } from "./calls";
 import type { Packages } from "./packages";
 import type { Planned } from "./plan";
 import type { CrashKind, Point } from "./points";
+import { type PolicyOrFolder, policyOrder, type Remediation, type Violation } from "./policies";
 import type { Fault } from "./stubs";
 
 /** A value of the configuration, as the engine's side takes it. */
@@ -38,6 +39,8 @@ export interface Order {
     replace?: string[];
     updateChangedProviders?: boolean;
     imports?: { urn: string; type: string; parent?: string; id: string }[];
+    policies?: PolicyOrFolder[];
+    policyConfig?: Record<string, unknown>;
     crash?: { label: string; kind: CrashKind };
     seed?: number;
     unkept?: boolean;
@@ -61,6 +64,10 @@ export interface Report {
     points: Point[];
     struck: { point: Point; kind: CrashKind } | null;
     seconds: number;
+    violations: Violation[];
+    remediations: Remediation[];
+    /** Which mandatory policies failed it, in words. */
+    refusal: string | null;
     /** What was noted for its page, where the order asks for that. */
     page?: string;
     /** The very object that was thrown, if one was. */
@@ -135,7 +142,9 @@ export function operate(
         return { ...fault, ...deed, ...("object" in deed ? { object: registry.numberOf(deed.object) } : {}) };
     });
     const packages = place.packages?.order(registry, place.directory);
-    const text = toJsonText({ ...order, ...packages, directory: place.directory, faults: numbered });
+    const { policies, policyConfig, ...plain } = order;
+    const looking = policies === undefined ? {} : { policies: policyOrder(run, policies, policyConfig, place.directory) };
+    const text = toJsonText({ ...plain, ...looking, ...packages, directory: place.directory, faults: numbered });
     const report = bridge
         .runTest(number, native, text, toJsonText({ registry: number }))
         .then((answer) => reportOf(bridge, answer))

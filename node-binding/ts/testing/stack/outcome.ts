@@ -6,15 +6,28 @@ import { HIDDEN } from "../values";
 import { callOf } from "./calls";
 import type { Report } from "./operate";
 import { type Change, type Planned, planOf } from "./plan";
+import type { Remediation } from "./policies";
 import type { Outcome, Run, Verb } from "./settings";
 
 /** A report as tests see it. */
-export function outcomeOf({ plan, outputs, changes, diagnostics, seconds }: Report): Outcome {
+export function outcomeOf({ plan, outputs, changes, diagnostics, seconds, violations, remediations: rewritten }: Report): Outcome {
     const steps = plan.map(({ key, changes: differing, inputs, ...entry }): [string, Planned] => {
         const shown = shownValue(differing) as Record<string, Change>;
         return [key, { ...entry, inputs: shownValue(inputs) as Record<string, unknown>, changes: shown }];
     });
-    return forSnapshots({ plan: forSnapshots(planOf(steps)), outputs, changes, diagnostics, seconds });
+    const remediations = rewritten.map(({ before, after, ...told }) => {
+        const [shownBefore, shownAfter] = shownValue([before, after]) as [Remediation["before"], Remediation["after"]];
+        return { ...told, before: shownBefore, after: shownAfter };
+    });
+    return forSnapshots({
+        plan: forSnapshots(planOf(steps)),
+        outputs,
+        changes,
+        diagnostics,
+        seconds,
+        violations,
+        remediations,
+    });
 }
 
 // What JSON has no word for, in words.

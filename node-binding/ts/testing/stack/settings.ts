@@ -3,6 +3,7 @@ import { shownByRunners } from "../frames";
 import type { Call } from "./calls";
 import type { PackageStub } from "./packages";
 import type { Action, Plan } from "./plan";
+import type { PolicyOrFolder, Remediation, Violation } from "./policies";
 import type { Inputs } from "./subject";
 
 /** What a stack begins with. */
@@ -98,8 +99,16 @@ export interface OperationOptions {
     parallel?: number;
 }
 
+/** How `preview` is to be done. */
+export interface PreviewOptions extends OperationOptions {
+    /** Policies that look at the resources. */
+    policies?: PolicyOrFolder[];
+    /** How they are configured, as in a file of `--policy-pack-config`. */
+    policyConfig?: Record<string, unknown>;
+}
+
 /** How `up` is to be done. */
-export interface UpOptions extends OperationOptions {
+export interface UpOptions extends PreviewOptions {
     /** Look whether the next plans are empty; default: as the stack's settings say. */
     settle?: boolean;
 }
@@ -121,6 +130,10 @@ export interface Outcome {
     diagnostics: { severity: string; urn: string; message: string }[];
     /** What it took by the stack's own clock, in seconds. */
     seconds: number;
+    /** What policies found. */
+    violations: Violation[];
+    /** What policies rewrote. */
+    remediations: Remediation[];
 }
 
 /** What a test has a stack do. */

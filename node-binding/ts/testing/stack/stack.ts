@@ -25,6 +25,7 @@ import {
     NeverSettles,
     OperationFailed,
     type OperationOptions,
+    type PreviewOptions,
     type Outcome,
     type ResourceState,
     type Run,
@@ -136,7 +137,7 @@ export class TestStack {
     }
 
     /** What `up` would do. Fails with the very error that the program or a provider throws. */
-    preview(options: OperationOptions = {}): Promise<Plan> {
+    preview(options: PreviewOptions = {}): Promise<Plan> {
         return this.#operation("preview", async () => (await this.#run(orderOf("preview", options))).plan);
     }
 
@@ -172,7 +173,7 @@ export class TestStack {
     }
 
     /** Does an operation, and says how it ended instead of failing. */
-    run(verb: Verb, options: OperationOptions = {}): Promise<Run> {
+    run(verb: Verb, options: PreviewOptions = {}): Promise<Run> {
         return this.#operation(verb, async () => runOf(verb, await this.#reported(orderOf(verb, options))));
     }
 
@@ -421,11 +422,14 @@ export class TestStack {
         if (report.outcome === "succeeded") {
             return outcome;
         }
-        const message = report.error ?? `the operation ${report.outcome}`;
+        const message = report.refusal ?? report.error ?? `the operation ${report.outcome}`;
         const call = report.calls.findLast(({ error }) => error !== null);
         const urn =
             call?.urn ?? report.diagnostics.find(({ severity, urn }) => severity === "error" && urn !== "")?.urn;
-        const thrown = report.thrown === undefined ? new OperationFailed(message, outcome) : report.thrown.value;
+        const thrown =
+            report.thrown === undefined || report.refusal !== null
+                ? new OperationFailed(message, outcome)
+                : report.thrown.value;
         this.#failure = {
             ...(urn === undefined ? {} : { urn, resource: urn.slice(urn.lastIndexOf("::") + 2) }),
             ...(call === undefined ? {} : { method: call.method }),
@@ -499,6 +503,13 @@ export class TestStack {
     }
 }
 
-function orderOf(verb: Verb, options: OperationOptions): Pick<Order, "verb"> & Partial<Order> {
+function orderOf(verb: Verb, options: PreviewOptions): Pick<Order, "verb"> & Partial<Order> {
+    const looks = options.policies !== undefined && options.policies.length > 0;
+    if (looks && verb !== "preview" && verb !== "up") {
+        throw new TypeError(`${verb}() has no option \`policies\`: they look at \`preview\` and \`up\``);
+    }
+    if (!looks && options.policyConfig !== undefined) {
+        throw new TypeError(`${verb}() has \`policyConfig\` for no policies: give \`policies\`, too`);
+    }
     return verb === "preview" ? { ...options, verb: "up", preview: true } : { ...options, verb };
 }

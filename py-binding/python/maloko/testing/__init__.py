@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from maloko.testing._operations._outcome import assert_no_deletes as assert_no_deletes
     from maloko.testing._operations._outcome import assert_no_replacements as assert_no_replacements
     from maloko.testing._operations._outcome import assert_upgrade_safe as assert_upgrade_safe
+    from maloko.testing._operations._policies import Remediation as Remediation
+    from maloko.testing._operations._policies import Violation as Violation
     from maloko.testing._operations._stack import Stack as Stack
     from maloko.testing._recorded._exported import exported_inputs as exported_inputs
     from maloko.testing._recorded._replay import replay as replay
@@ -53,6 +55,7 @@ _NAMES = {
     "_operations._calls": "Call Calls",
     "_operations._outcome": "Change Plan PlanEntry Run RunFailed "
     "assert_no_changes assert_no_deletes assert_no_replacements assert_upgrade_safe",
+    "_operations._policies": "Remediation Violation",
     "_operations._stack": "Stack",
     "_recorded._exported": "exported_inputs",
     "_recorded._replay": "replay",

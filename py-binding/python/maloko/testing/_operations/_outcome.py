@@ -10,6 +10,7 @@ from typing import Any
 from maloko._errors import MalokoError
 from maloko.testing._judgement import ask
 from maloko.testing._operations._calls import Call
+from maloko.testing._operations._policies import Remediation, Violation
 from maloko.testing._snapshots import normalised
 from maloko.testing._values import decode, mismatches
 
@@ -217,6 +218,12 @@ class Run:
     """Where it crashed (`point`) and how (`kind`); `None` when it did not."""
     seconds: float
     """The time that it took on the stack's clock."""
+    violations: list[Violation]
+    """What policies found."""
+    remediations: list[Remediation]
+    """What policies rewrote."""
+    _refusal: str | None
+    """Which mandatory policies failed it, in words."""
     plan: Plan = field(init=False)
     """What was done, or would be."""
     _record: str | None = field(default=None, repr=False)
@@ -230,6 +237,8 @@ class Run:
         """What to raise when the run did not succeed."""
         if self.outcome == "succeeded":
             return None
+        if self._refusal is not None:
+            return RunFailed(f"{self.verb} {self.outcome}: {self._refusal}", self)
         if self.exception is not None:
             return self.exception
         told = self.error or "; ".join(self.messages("error")) or f"the run was {self.outcome}"

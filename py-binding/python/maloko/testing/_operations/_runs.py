@@ -13,6 +13,7 @@ from maloko._process.event_loops import is_loop_running
 from maloko._run.quiet import QUIET_SECONDS, Quiet
 from maloko.testing._operations._calls import Call
 from maloko.testing._operations._outcome import Plan, PlanEntry, Run
+from maloko.testing._operations._policies import Remediation, Violation
 from maloko.testing._values import decode
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def run_of(verb: str, report: dict[str, Any], exception: BaseException | None) -
         _points=report["points"],
         _struck=report["struck"],
         seconds=report["seconds"],
+        violations=[Violation(**told) for told in report["violations"]],
+        remediations=[Remediation._of(told) for told in report["remediations"]],
+        _refusal=report["refusal"],
         _record=report.get("page"),
     )
     run.plan = Plan([PlanEntry._of(entry) for entry in report["plan"]], run)

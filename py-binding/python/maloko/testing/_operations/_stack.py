@@ -20,6 +20,7 @@ from maloko.testing._operations._ledger import Ledger
 from maloko.testing._operations._leftovers import tear_down
 from maloko.testing._operations._outcome import Plan, Run
 from maloko.testing._operations._owner import Owner
+from maloko.testing._operations._policies import Policies
 from maloko.testing._operations._runs import execute, on_a_free_thread, run_of
 from maloko.testing._operations._stubs import PackageStubs
 from maloko.testing._scrubbing import Scrubber, secret_texts
@@ -148,7 +149,8 @@ class Stack:
         """Says what `up` would do. Raises what the program or a provider raised.
 
         :param options: `refresh=True`, `targets=[...]`, `excludes=[...]`, `replace=[...]` (URNs or globs),
-            `parallel=4`. Another one raises `TypeError`.
+            `parallel=4`; `policies=[...]` (policies of `pulumi_policy`, and folders of packs, relative to the test's file),
+            `policy_config={...}` as a file of `--policy-pack-config` has it. Another one raises `TypeError`.
         """
         return self._checked("preview", options)
 
@@ -408,10 +410,19 @@ class Stack:
         return run.plan
 
     def _run(self, verb: str, options: Mapping[str, Any]) -> Run:
-        unknown = set(options) - set(_OPTIONS)
+        known = [*_OPTIONS, *(_OF_POLICIES if verb in ("preview", "up") else ())]
+        unknown = set(options) - set(known)
         if unknown:
-            raise TypeError(f"{verb}() has no option '{min(unknown)}'; those that there are: {', '.join(_OPTIONS)}")
-        return self._ordered(verb, order_of(verb, options))
+            raise TypeError(f"{verb}() has no option '{min(unknown)}'; those that there are: {', '.join(known)}")
+        if "policy_config" in options and not options.get("policies"):
+            raise TypeError(f"{verb}() has `policy_config` for no policies: give `policies`, too")
+        return self._ordered(verb, self._order_of(verb, options))
+
+    def _order_of(self, verb: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        order = order_of(verb, options)
+        if policies := options.get("policies"):
+            order["policies"] = Policies(policies, options.get("policy_config"), self._kit.directory)
+        return order
 
     def _ordered(self, verb: str, order: Mapping[str, Any]) -> Run:
         """Does what is ordered, and what the test has in store for its operations."""
@@ -425,7 +436,7 @@ class Stack:
         return self._kit.around(self, verb, lambda crash: self._execute(verb, order, crash))
 
     def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None) -> Run:
-        return self._execute(verb, order_of(verb, options), crash)
+        return self._execute(verb, self._order_of(verb, options), crash)
 
     def _execute(self, verb: str, order: Mapping[str, Any], crash: dict[str, Any] | None) -> Run:
         from maloko._run.host import Host
@@ -452,6 +463,8 @@ class Stack:
             **self._packages.order(host),
             **order,
         }
+        if isinstance(policies := order.get("policies"), Policies):
+            whole["policies"] = policies.order(host)
 
         def started(run: Any) -> None:
             self._running = run
@@ -470,10 +483,12 @@ class Stack:
 
 def order_of(verb: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """What the engine is told to do, as far as a test says it."""
-    told = {_OPTIONS[key]: value for key, value in options.items()}
+    told = {_OPTIONS[key]: value for key, value in options.items() if key not in _OF_POLICIES}
     return {"verb": "up" if verb == "preview" else verb, "preview": verb == "preview", **told}
 
 
+_OF_POLICIES = ("policies", "policy_config")
+"""Options of what runs the program for its resources."""
 _OPTIONS = {
     "refresh": "refresh",
     "targets": "targets",

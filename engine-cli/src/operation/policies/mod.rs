@@ -1,5 +1,7 @@
 //! The policy packs of an operation: found, started before its program, and ended after it.
 
+mod for_tests;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
@@ -7,18 +9,23 @@ use maloko_core::Engine;
 use maloko_core::operation::Operation;
 use maloko_core::plugin::PluginClient;
 use maloko_core::policy::PoliciesOfRun;
-use maloko_plugins::policies::{PackRequest, Packs, RunFacts};
+use maloko_core::state::StackName;
+use maloko_plugins::policies::{GivenConfig, PackRequest, Packs, RunFacts};
 
 use crate::arguments::PolicyPackArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 use crate::operation::plugins;
+use crate::stack_tags;
 use crate::workplace::Workplace;
+
+pub use for_tests::PoliciesForTests;
 
 /// Starts the packs that flags ask for, and has the operation ask them. `None`: there are none.
 pub(super) async fn start(
     workplace: &Workplace<'_>,
+    stack: &StackName,
     flags: &PolicyPackArguments,
     operation: &mut Operation,
 ) -> Result<Option<Arc<Packs>>> {
@@ -26,7 +33,8 @@ pub(super) async fn start(
     if requests.is_empty() {
         return Ok(None);
     }
-    let facts = facts(workplace.context, operation);
+    let tags = stack_tags::read(workplace, stack).await?;
+    let facts = RunFacts { tags, ..facts(workplace.context, operation) };
     let settings = plugins::settings(workplace.context, &workplace.project);
     let packs = Packs::start(requests, facts, settings).await;
     let packs = packs.map_err(|reason| Failure::new(operation.redactor.message(&reason).into_owned()))?;
@@ -58,7 +66,7 @@ fn requested(directory: &Path, flags: &PolicyPackArguments) -> Result<Vec<PackRe
             "the number of \"--policy-pack-config\" flags must match the number of \"--policy-pack\" flags",
         ));
     }
-    let config = |place: usize| -> Option<PathBuf> { configs.get(place).map(|file| directory.join(file)) };
+    let config = |place: usize| configs.get(place).map(|file| GivenConfig::File(directory.join(file)));
     let request = |(place, pack): (usize, &PathBuf)| PackRequest {
         folder: directory.join(pack),
         shown: pack.display().to_string(),
