@@ -25,7 +25,6 @@ mod removal;
 mod selection;
 mod settings;
 mod shell;
-mod stack_tags;
 pub mod terminal;
 #[cfg(test)]
 mod testing;

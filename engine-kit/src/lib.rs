@@ -25,7 +25,6 @@ mod plan_tests;
 mod plugin_laws;
 mod plugin_lifecycle;
 mod plugins;
-mod policies;
 mod recorded;
 mod report;
 mod run_request;

@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use crate::calls::Call;
 use crate::fault_points::{Interruption, Point};
 use crate::plan::Entry;
-use crate::policies::{Remediation, Violation};
 use crate::step_log::Message;
+use crate::step_log::policies::{Remediation, Violation};
 
 /// The outcome of an operation.
 #[derive(Clone, Serialize)]

@@ -35,9 +35,9 @@ use crate::json::{self, Secrets};
 use crate::keys;
 use crate::plan;
 use crate::plugins::KitPlugins;
-use crate::policies::refusal;
 use crate::report::{Report, Struck};
 use crate::run_request::{RunRequest, Time, Verb};
+use crate::step_log::policies::refusal;
 use crate::step_log::{HostWording, PageRecorder, RecordForPage, Stage, StepLog, Watched};
 use crate::stubs::{StubbedObjects, Stubs};
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use maloko_cli::PoliciesForTests;
 use maloko_core::ProgramEngine;
 use maloko_core::Result;
 use maloko_core::error::Error;
-use maloko_cli::PoliciesForTests;
 use maloko_kit::{RecordForPage, RunRequest};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use maloko_cli::PoliciesForTests;
 use maloko_core::ProgramEnd;
 use maloko_core::ProgramEngine;
 use maloko_core::provider::ProviderHost;
-use maloko_cli::PoliciesForTests;
 use maloko_kit::{RecordForPage, Run, RunRequest};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -110,7 +110,8 @@ impl TestStack {
         let asked: Arc<dyn ProviderHost> = Arc::clone(&host) as _;
         let (run, policies) = py.detach(|| {
             block_on(async {
-                let policies = PoliciesForTests::start(&order, &self.inner, Arc::clone(&asked)).await.map_err(failed)?;
+                let policies =
+                    PoliciesForTests::start(&order, &self.inner, Arc::clone(&asked)).await.map_err(failed)?;
                 let looking = PoliciesForTests::of_run(policies.as_ref());
                 let run = self.inner.begin(&order, asked, plugins, looking, record).await.map_err(failed)?;
                 if let Some(policies) = &policies {

@@ -17,7 +17,6 @@ from pulumi_policy import (
 from maloko import MalokoError
 from maloko.testing import SECRET, Kit, RunFailed
 
-
 PACK = """
 from pulumi_policy import *
 
@@ -134,15 +133,18 @@ def test_folders_of_packs_look_beside_the_policies_of_a_test(maloko: Kit, tmp_pa
     (tmp_path / "PulumiPolicy.yaml").write_text("runtime: python\n")
     (tmp_path / "__main__.py").write_text(PACK)
     run = maloko.stack(program).preview(policies=[SHORT, tmp_path]).run
-    found = {(it.pack, it.name, it.message) for it in run.violations}
-    assert found == {("policies", "b", "Texts are long.\nproject: fewer than 6 letters"), ("house", "b", "d\nhere, too")}
+    found = {it.pack: (it.name, it.message) for it in run.violations}
+    assert found == {
+        "policies": ("b", "Texts are long.\nproject: fewer than 6 letters"),
+        "house": ("b", "d\nhere, too"),
+    }
 
 
 def test_what_is_no_policy_is_refused(maloko: Kit) -> None:
     s = maloko.stack(program)
     with pytest.raises(MalokoError, match="takes policies of pulumi_policy and folders of packs, not 5"):
         s.preview(policies=[5])
-    with pytest.raises(TypeError, match="destroy.. has no option 'policies'"):
+    with pytest.raises(TypeError, match=r"destroy.. has no option 'policies'"):
         s.destroy(policies=[SHORT])
     with pytest.raises(TypeError, match="for no policies"):
         s.preview(policy_config={})

@@ -34,8 +34,8 @@ use crate::settings::value;
 use crate::workplace::Workplace;
 
 pub(crate) use load::with_program;
-pub use policies::PoliciesForTests;
 pub use plugins_for_tests::{plugin_under_test, plugins_for_tests};
+pub use policies::PoliciesForTests;
 pub(crate) use request::Request;
 pub(crate) use run::{Prepared, prepare};
 pub(crate) use serve_program::serve_program;

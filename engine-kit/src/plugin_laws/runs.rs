@@ -250,7 +250,8 @@ impl Runs {
         let placed = self.placed()?;
         let (stack, program) = (placed.stack.clone(), placed.program.clone());
         let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
-        let run = stack.begin(&order, host, Some(Arc::clone(&self.shared.kept) as _), PoliciesOfRun::default(), None).await?;
+        let run =
+            stack.begin(&order, host, Some(Arc::clone(&self.shared.kept) as _), PoliciesOfRun::default(), None).await?;
         let engine: Arc<Engine> = Arc::clone(run.engine());
         let weak = Arc::downgrade(&engine);
         let (cancelled, was_cancelled) = tokio::sync::oneshot::channel::<()>();

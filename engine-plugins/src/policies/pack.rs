@@ -107,7 +107,7 @@ impl RunningPack {
         };
         let version = if manifest.version.is_empty() { info.version.clone() } else { manifest.version.clone() };
         let id = PackId { name: info.name.clone(), version, path: request.shown.clone() };
-        let Configured { pack, request, unknown } = configured(info, id, given)?;
+        let ConfiguredPack { pack, request, unknown } = configured(info, id, given)?;
         for warning in unknown {
             means.voice.say("", Severity::Warning, &warning);
         }
@@ -175,7 +175,7 @@ fn with_hint(manifest: &Manifest, folder: &Path, reason: String) -> String {
 }
 
 /// A pack that knows how its policies are configured.
-pub(super) struct Configured {
+pub(super) struct ConfiguredPack {
     pub(super) pack: PolicyPack,
     /// What it is told of that; `None` when it takes no configuration.
     pub(super) request: Option<wire::ConfigureAnalyzerRequest>,
@@ -188,7 +188,7 @@ pub(super) fn configured(
     info: wire::AnalyzerInfo,
     id: PackId,
     given: Option<PackConfig>,
-) -> Result<Configured, String> {
+) -> Result<ConfiguredPack, String> {
     if given.is_some() && !info.supports_config {
         return Err(format!("policy pack \"{}\" at \"{}\" does not support config", info.name, id.path));
     }
@@ -210,7 +210,7 @@ pub(super) fn configured(
             name: policy.name,
         })
     });
-    Ok(Configured { pack: PolicyPack { policies: policies.collect(), id: Arc::new(id) }, request, unknown })
+    Ok(ConfiguredPack { pack: PolicyPack { policies: policies.collect(), id: Arc::new(id) }, request, unknown })
 }
 
 fn validate(id: &PackId, policies: &[wire::WirePolicy], configured: &PackConfig) -> Result<(), String> {

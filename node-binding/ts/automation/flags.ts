@@ -82,7 +82,17 @@ const UNSUPPORTED: Record<string, string> = {
 // Verbs that understand few of them.
 const FEW: Partial<Record<Verb, string[]>> = {
     rename: ["color", "configFile", "lockTimeout"],
-    import: ["message", "diff", "color", "configFile", "suppressProgress", "isolated", "otelTraces", "lockTimeout", "page"],
+    import: [
+        "message",
+        "diff",
+        "color",
+        "configFile",
+        "suppressProgress",
+        "isolated",
+        "otelTraces",
+        "lockTimeout",
+        "page",
+    ],
 };
 
 /** The verbs that take options. */

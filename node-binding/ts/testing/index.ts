@@ -61,8 +61,8 @@ export {
     type Planned,
     planText,
 } from "./stack/plan";
-export type { PolicyOrFolder, Remediation, Violation } from "./stack/policies";
 export { CRASH_KINDS, type CrashKind, type CrashPlan } from "./stack/points";
+export type { PolicyOrFolder, Remediation, Violation } from "./stack/policies";
 export * from "./stack/settings";
 export { TestStack } from "./stack/stack";
 export type { Behaviour, CallPattern, Stub } from "./stack/stubs";

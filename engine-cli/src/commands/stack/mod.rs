@@ -30,9 +30,9 @@ use crate::arguments::{StackArguments, StackCommand, StackHistoryCommand, StackI
 use crate::backend::{confirm_new_directory, guard_first_stack, make_project_directory};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::stack_tags;
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
+use crate::workplace::tags as stack_tags;
 
 /// How often it is looked whether somebody else has made the stack who holds its lock, and how long after one another.
 const MOST_LOOKS: u32 = 100;

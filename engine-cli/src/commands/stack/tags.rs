@@ -9,8 +9,8 @@ use super::super::{pretty, table, text};
 use crate::arguments::StackTagCommand;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::stack_tags::{change, read};
 use crate::workplace::Workplace;
+use crate::workplace::tags::{change, read};
 
 /// What Pulumi allows, in characters.
 const LONGEST_NAME: usize = 40;

@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 use crate::operation::plugins;
-use crate::stack_tags;
 use crate::workplace::Workplace;
+use crate::workplace::tags as stack_tags;
 
 pub use for_tests::PoliciesForTests;
 

@@ -143,7 +143,8 @@ export function operate(
     });
     const packages = place.packages?.order(registry, place.directory);
     const { policies, policyConfig, ...plain } = order;
-    const looking = policies === undefined ? {} : { policies: policyOrder(run, policies, policyConfig, place.directory) };
+    const looking =
+        policies === undefined ? {} : { policies: policyOrder(run, policies, policyConfig, place.directory) };
     const text = toJsonText({ ...plain, ...looking, ...packages, directory: place.directory, faults: numbered });
     const report = bridge
         .runTest(number, native, text, toJsonText({ registry: number }))

@@ -10,7 +10,15 @@ import type { Remediation } from "./policies";
 import type { Outcome, Run, Verb } from "./settings";
 
 /** A report as tests see it. */
-export function outcomeOf({ plan, outputs, changes, diagnostics, seconds, violations, remediations: rewritten }: Report): Outcome {
+export function outcomeOf({
+    plan,
+    outputs,
+    changes,
+    diagnostics,
+    seconds,
+    violations,
+    remediations: rewritten,
+}: Report): Outcome {
     const steps = plan.map(({ key, changes: differing, inputs, ...entry }): [string, Planned] => {
         const shown = shownValue(differing) as Record<string, Change>;
         return [key, { ...entry, inputs: shownValue(inputs) as Record<string, unknown>, changes: shown }];

@@ -104,7 +104,9 @@ function sdkFrom(directory: string): Sdk {
     try {
         server = require.resolve("@pulumi/policy/server");
     } catch {
-        throw new Error("`policies` needs the package @pulumi/policy, 1.21 or later: npm install --save-dev @pulumi/policy");
+        throw new Error(
+            "`policies` needs the package @pulumi/policy, 1.21 or later: npm install --save-dev @pulumi/policy",
+        );
     }
     const inside = createRequire(server);
     return {

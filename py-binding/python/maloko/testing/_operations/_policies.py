@@ -92,14 +92,14 @@ def _own(policies: list[Any], host: Host) -> dict[str, str]:
     if wrong is not None:
         raise MalokoError(f"`policies` takes policies of pulumi_policy and folders of packs, not {wrong!r}")
 
-    class Analyzer(_PolicyAnalyzerServicer):  # type: ignore[misc]
+    class Analyzer(_PolicyAnalyzerServicer):
         """The SDK's own; the configuration and the settings of the run are there already."""
 
         def _configure_runtime_settings(self) -> None:
             pass
 
-    analyzer = Analyzer(PACK, "0.0.1", policies, EnforcementLevel.ADVISORY)
-    requests = {
+    analyzer: Any = Analyzer(PACK, "0.0.1", policies, EnforcementLevel.ADVISORY)
+    requests: dict[str, Any] = {
         "Configure": proto.ConfigureAnalyzerRequest,
         "Remediate": proto.AnalyzeRequest,
         "Analyze": proto.AnalyzeRequest,

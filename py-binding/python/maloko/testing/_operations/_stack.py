@@ -149,8 +149,8 @@ class Stack:
         """Says what `up` would do. Raises what the program or a provider raised.
 
         :param options: `refresh=True`, `targets=[...]`, `excludes=[...]`, `replace=[...]` (URNs or globs),
-            `parallel=4`; `policies=[...]` (policies of `pulumi_policy`, and folders of packs, relative to the test's file),
-            `policy_config={...}` as a file of `--policy-pack-config` has it. Another one raises `TypeError`.
+            `parallel=4`; `policies=[...]` (policies of `pulumi_policy`, and folders of packs, relative to the test's
+            file), `policy_config={...}` as a file of `--policy-pack-config` has it. Another one raises `TypeError`.
         """
         return self._checked("preview", options)
 
@@ -419,7 +419,9 @@ class Stack:
         return self._ordered(verb, self._order_of(verb, options))
 
     def _order_of(self, verb: str, options: Mapping[str, Any]) -> dict[str, Any]:
-        order = order_of(verb, options)
+        """What the engine is told to do, as far as a test says it."""
+        told = {_OPTIONS[key]: value for key, value in options.items() if key not in _OF_POLICIES}
+        order = {"verb": "up" if verb == "preview" else verb, "preview": verb == "preview", **told}
         if policies := options.get("policies"):
             order["policies"] = Policies(policies, options.get("policy_config"), self._kit.directory)
         return order
@@ -479,12 +481,6 @@ class Stack:
             self.runs.append(run)
             self._calls.extend(run.calls)
         return run
-
-
-def order_of(verb: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the engine is told to do, as far as a test says it."""
-    told = {_OPTIONS[key]: value for key, value in options.items() if key not in _OF_POLICIES}
-    return {"verb": "up" if verb == "preview" else verb, "preview": verb == "preview", **told}
 
 
 _OF_POLICIES = ("policies", "policy_config")

@@ -1,5 +1,7 @@
 //! What an operation told, kept for its report, and beside it what its page shows: that is noted by whoever can make pages.
 
+pub(crate) mod policies;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use maloko_core::Operation;
@@ -12,7 +14,7 @@ use maloko_core::state::Snapshot;
 use serde::Serialize;
 
 use crate::fault_points::FaultPoints;
-use crate::policies::{Remediation, Violation};
+use policies::{Remediation, Violation};
 
 /// A message.
 #[derive(Clone, Debug, Serialize)]

@@ -1,5 +1,7 @@
 //! A project together with its state: what nearly every command begins with.
 
+pub(crate) mod tags;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! What policies said of an operation, as data.
 
-use maloko_core::policy::{EnforcementLevel, PolicyRemediation, PolicyViolation};
+use maloko_core::policy::{EnforcementLevel, PolicyRemediation, PolicySeverity, PolicyViolation};
 use maloko_core::redaction::Redactor;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -32,7 +32,7 @@ impl Violation {
             policy: told.policy.clone(),
             pack: told.pack.name.clone(),
             level: told.level.name(),
-            severity: told.severity.map(|severity| severity.name()),
+            severity: told.severity.map(PolicySeverity::name),
             name: told.urn.name().to_owned(),
             urn: told.urn.as_str().to_owned(),
             message: redactor.message(&told.message).into_owned(),
@@ -77,6 +77,7 @@ impl Remediation {
 /// Which mandatory policies ended a run, in words; `None` when none did.
 pub(crate) fn refusal(violations: &[Violation]) -> Option<String> {
     let lines = violations.iter().filter(|violation| violation.is_mandatory());
-    let lines: Vec<_> = lines.map(|it| format!("{} ({}): {}", it.policy, it.name, it.message.replace('\n', " "))).collect();
+    let lines: Vec<_> =
+        lines.map(|it| format!("{} ({}): {}", it.policy, it.name, it.message.replace('\n', " "))).collect();
     (!lines.is_empty()).then(|| format!("mandatory policies are violated: {}", lines.join("; ")))
 }
