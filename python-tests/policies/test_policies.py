@@ -227,3 +227,19 @@ def test_a_pack_in_node_is_found_with_its_packages(checked: Project) -> None:
     code = NODE_PACK.replace('"forbidden"', '"hello"')
     done = checked.run("up", "--yes", "--skip-preview", "--policy-pack", node_pack(checked, "js", code), code=1)
     assert "hello is forbidden" in done.stdout
+
+
+def test_packs_are_told_the_tags_of_the_stack(checked: Project) -> None:
+    code = """
+from pulumi_policy import PolicyPack, ResourceValidationPolicy
+
+def look(args, report):
+    if args.name == "a":
+        report(f"for {args.stack_tags.get('team', 'nobody')}")
+
+PolicyPack("tags", policies=[ResourceValidationPolicy("look", "d", look)])
+"""
+    pack = python_pack(checked, "pack", code)
+    assert "for nobody" in checked.run("preview", "--policy-pack", pack).stdout
+    checked.run("stack", "tag", "set", "team", "payments")
+    assert "for payments" in checked.run("preview", "--policy-pack", pack).stdout
