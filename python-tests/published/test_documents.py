@@ -33,6 +33,10 @@ OPTIONS = (
 )
 
 
+OF_THE_KIT = ("policies.md", "testing.md")
+"""The pages on which `maloko` is the fixture of the testing kit."""
+
+
 def blocks_of(page: Path) -> list[tuple[int, str]]:
     """The line and the text of each Python block."""
     text = page.read_text(encoding="utf-8")
@@ -42,7 +46,7 @@ def blocks_of(page: Path) -> list[tuple[int, str]]:
 
 def module_of(page: Path, text: str) -> str:
     """A module with a block in it. What only a function may hold is in one."""
-    fixture = FIXTURE if page.name == "testing.md" else ""
+    fixture = FIXTURE if page.name in OF_THE_KIT else ""
     if re.match(r"return |await ", text):
         text = "def block():\n" + textwrap.indent(text, "    ")
     return f"from names import *\n{fixture}{text}"
@@ -50,7 +54,7 @@ def module_of(page: Path, text: str) -> str:
 
 def unknown_members(page: Path, module: str) -> list[str]:
     """Members of modules that are not there: those that load their members when asked pass any type checker."""
-    known = {"maloko": Kit if page.name == "testing.md" else maloko, "auto": automation, "pulumi": pulumi}
+    known = {"maloko": Kit if page.name in OF_THE_KIT else maloko, "auto": automation, "pulumi": pulumi}
     used = [(node.value, node.attr) for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Attribute)]
     named = [(value.id, member) for value, member in used if isinstance(value, ast.Name) and value.id in known]
     return [f"{name}.{member}" for name, member in named if not hasattr(known[name], member)]

@@ -28,6 +28,7 @@ QueueClient: Any
 QuotaExceeded: type[Exception]
 connect: Any
 make: Any
+no_public_buckets: Any
 passphrase: str
 program: Any
 props: dict[str, Any]
