@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli import CLI
+from cli import MALOKO
 
 SERVICE = """
 import json, os, sys
@@ -61,7 +61,7 @@ def service(tmp_path: Path) -> Path:
     # The working directory of the caller is among the places where the code looks for modules.
     (tmp_path / "helper.py").write_text("def mark(text):\n    return text + '!'\n")
     (tmp_path / "state").mkdir()
-    subprocess.run([*CLI, "shim", "install", str(tmp_path / "bin")], check=True, capture_output=True)
+    subprocess.run([*MALOKO, "shim", "install", str(tmp_path / "bin")], check=True, capture_output=True)
     return tmp_path
 
 
