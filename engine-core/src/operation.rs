@@ -140,6 +140,8 @@ pub struct Operation {
     pub plan: Option<Arc<UpdatePlan>>,
     /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
     pub run_program: bool,
+    /// Is the program part of the process that called the command line? Its SDK hands over provider objects as code.
+    pub caller_code: bool,
     /// `refresh` and `destroy`: provider resources that the program registers get what it says now, in place of what is in
     /// the state; for those who ask for the program.
     pub registers_providers: bool,
@@ -285,6 +287,7 @@ impl Operation {
             refuse_import_differences: false,
             plan: None,
             run_program: true,
+            caller_code: false,
             registers_providers: false,
             seed: new_seed(),
             stacks: OtherStacks::default(),

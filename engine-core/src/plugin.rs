@@ -32,8 +32,8 @@ pub struct PackageRequest {
     pub checksums: BTreeMap<String, String>,
     /// What makes the package of another one's plugin.
     pub parameter: Option<PackageParameter>,
-    /// For the code of dynamic resources that components' plugins made: the packages of those components, the likeliest
-    /// first. The SDK's server for such code runs in the environment of one of their plugins. Else empty.
+    /// For the code of dynamic resources: the packages of the components whose plugins made it, the likeliest first, or
+    /// [`PackageRequest::of_caller`]. The SDK's server for such code runs in the environment of one of them. Else empty.
     pub environments: Vec<PackageRequest>,
 }
 
@@ -48,7 +48,22 @@ pub struct PackageParameter {
     pub value: Vec<u8>,
 }
 
+/// Stands among [`PackageRequest::environments`] for the process that called the command line.
+const CALLER: &str = "client";
+
 impl PackageRequest {
+    /// The environment of the process that called the command line, whose program is inline.
+    #[must_use]
+    pub fn of_caller() -> Self {
+        Self { name: CALLER.to_owned(), ..Self::default() }
+    }
+
+    /// Is it that environment?
+    #[must_use]
+    pub fn is_of_caller(&self) -> bool {
+        self.name == CALLER && self.environments.is_empty() && self.version.is_empty()
+    }
+
     /// The package whose plugin serves it, and that package's version.
     #[must_use]
     pub fn plugin(&self) -> (&str, &str) {

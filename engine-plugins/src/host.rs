@@ -23,8 +23,8 @@ use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
 use crate::functions::PluginFunctions;
 use crate::locate::{LocateError, Located, attached, locate};
-use crate::programs::dynamic_server;
 use crate::programs::runtime_command::PluginCommand;
+use crate::programs::{caller, dynamic_server};
 use crate::provider::RunningPlugin;
 use crate::settings::PluginSettings;
 
@@ -180,6 +180,11 @@ impl Shared {
         }
         let mut reasons = Vec::new();
         for of in &package.environments {
+            if of.is_of_caller() {
+                let command =
+                    dynamic_server::beside(&caller::command(&package.name)?, of, &package.name, &self.settings)?;
+                return Ok(Located::Program { command, on_path: false, installed: None });
+            }
             let found = match self.located(of, provider).await {
                 Ok(Located::Program { command, installed, .. }) => {
                     if let Some(folder) = installed {

@@ -14,6 +14,30 @@ const PYTHON = join(ROOT, ".venv", "bin", "python");
 const HOST = join(ROOT, "python-tests", "support", "scripted_host.py");
 const UP = ["up", "--yes", "--stack", "dev"];
 
+/** A program for the official Automation API with a dynamic resource, which it makes and destroys. */
+const INLINE = `const pulumi = require("@pulumi/pulumi");
+const { LocalWorkspace } = require("@pulumi/pulumi/automation");
+const things = {
+    create: async ({ text }) => ({ id: "id-" + text, outs: { length: text.length, by: process.execPath } }),
+    delete: async (id) => require("fs").appendFileSync(process.env.DELETED, id),
+};
+class Thing extends pulumi.dynamic.Resource {
+    constructor(name, text) {
+        super(things, name, { text, length: undefined, by: undefined });
+    }
+}
+const program = async () => {
+    const { id, length, by } = new Thing("it", "one");
+    return { id, length, by };
+};
+(async () => {
+    const stack = await LocalWorkspace.createOrSelectStack({ stackName: "dev", projectName: "inline", program });
+    const { outputs } = await stack.up();
+    await stack.destroy();
+    console.log(JSON.stringify(Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]))));
+})();
+`;
+
 /** A program for the official Automation API: it makes, changes and destroys a stack, and prints each result. */
 const OFFICIAL = `const pulumi = require("@pulumi/pulumi");
 const { LocalWorkspace } = require("@pulumi/pulumi/automation");
@@ -234,5 +258,27 @@ describe("shim", () => {
             changed: { delete: 1, same: 2 },
             destroyed: "succeeded",
         });
+    });
+});
+
+describe("inline_code", () => {
+    test("dynamic resources of an inline program are run by the caller's own Node", () => {
+        const it = new Project({ "service.cjs": INLINE, "package.json": "{}" });
+        pulumiOf(it);
+        mkdirSync(join(it.directory, "states"));
+        const ran = spawnSync(process.execPath, ["service.cjs"], {
+            cwd: it.directory,
+            env: {
+                ...process.env,
+                PATH: `${join(it.directory, "tools")}:${process.env.PATH}`,
+                PULUMI_BACKEND_URL: `file://${join(it.directory, "states")}`,
+                PULUMI_CONFIG_PASSPHRASE: "test",
+                DELETED: join(it.directory, "deleted"),
+            },
+            encoding: "utf8",
+        });
+        expect(ran.stderr).toBe("");
+        expect(JSON.parse(ran.stdout)).toEqual({ id: "id-one", length: 3, by: process.execPath });
+        expect(readFileSync(join(it.directory, "deleted"), "utf8")).toBe("id-one");
     });
 });

@@ -89,6 +89,7 @@ pub(crate) struct PluginProviders {
     /// In which environments the code of resources runs that components registered in this run.
     environments: AtomicRefCell<UrnMap<Vec<PackageRequest>>>,
     dry_run: bool,
+    caller_code: bool,
     was_started: AtomicBool,
 }
 
@@ -125,6 +126,7 @@ impl PluginProviders {
             components: AtomicRefCell::default(),
             environments: AtomicRefCell::default(),
             dry_run: operation.dry_run,
+            caller_code: operation.caller_code,
             was_started: AtomicBool::new(false),
         }
     }
@@ -253,8 +255,20 @@ impl PluginProviders {
         self.in_environment(reference, environments, Some(inputs))
     }
 
+    /// The plugin that runs the code of a resource of an inline program.
+    pub(crate) fn of_caller(
+        &self,
+        urn: &Urn,
+        reference: &str,
+        inputs: &Arc<PropertyMap>,
+    ) -> Result<Arc<PluginProvider>, ProviderError> {
+        let environments = vec![PackageRequest::of_caller()];
+        self.environments.borrow_mut().insert(urn.clone(), environments.clone());
+        self.in_environment(reference, environments, Some(inputs))
+    }
+
     /// The packages whose plugins have what the code of a resource needs, the likeliest first: that of the component which this
-    /// run made, else those of the types above it, as the state has them.
+    /// run made, else those of the types above it, as the state has them, else the caller.
     fn environments_of(&self, urn: &Urn) -> Result<Vec<PackageRequest>, ProviderError> {
         if let Some(known) = self.environments.borrow().get(urn) {
             return Ok(known.clone());
@@ -271,6 +285,9 @@ impl PluginProviders {
             found.extend(packages);
         }
         found.dedup();
+        if found.is_empty() && self.caller_code {
+            found.push(PackageRequest::of_caller());
+        }
         if found.is_empty() { Err(no_environment(urn)) } else { Ok(found) }
     }
 

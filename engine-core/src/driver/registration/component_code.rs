@@ -1,4 +1,5 @@
-//! Dynamic resources that components' plugins make: their providers are code, which a plugin of the SDK's runs.
+//! Dynamic resources that components' plugins and inline programs of callers make: their providers are code, which a plugin of
+//! the SDK's runs.
 
 use std::sync::Arc;
 
@@ -30,11 +31,13 @@ impl ComponentCodes {
         }
     }
 
-    /// Refuses code in place of a provider object, other than from the plugin of a component around the resource.
+    /// Refuses code in place of a provider object, other than from the plugin of a component around the resource, and from the
+    /// process that called the command line.
     pub(crate) fn guard_code(&self, goal: &Goal) -> Result<(), String> {
         let Some(code) = &goal.code else { return Ok(()) };
         self.providers.learn_code(code);
-        if self.component_around(goal).is_none() { Err(serialised_provider()) } else { Ok(()) }
+        let is_known = self.operation.caller_code || self.component_around(goal).is_some();
+        if is_known { Ok(()) } else { Err(serialised_provider()) }
     }
 
     /// The provider resource whose plugin makes the nearest component around a resource in this run.
@@ -49,7 +52,7 @@ impl ComponentCodes {
         None
     }
 
-    /// What runs the code of a resource that a component's plugin registers, in the environment of that plugin.
+    /// What runs the code of a resource: in the environment of the component's plugin that registers it, or of the caller.
     pub(super) fn server_of_code(
         &self,
         urn: &Urn,
@@ -58,7 +61,7 @@ impl ComponentCodes {
         let no_provider = |reason: String| ProviderError::new(ProviderErrorKind::NoProvider, reason);
         let (goal, provider) = (&registration.goal, &registration.provider);
         let component = self.component_around(goal);
-        let (Some(code), Some(component)) = (&goal.code, component) else {
+        let Some(code) = goal.code.as_ref().filter(|_| component.is_some() || self.operation.caller_code) else {
             return Err(no_provider(serialised_provider()));
         };
         let former = registration.old.as_ref().and_then(|(_, old)| old.code().cloned());
@@ -71,7 +74,10 @@ impl ComponentCodes {
             .rsplit_once("::")
             .and_then(|(provider, _)| self.journal.resource(&Urn::unchecked(provider)).map(|(_, resource)| resource));
         let inputs = resource.map(|resource| Arc::clone(&resource.inputs)).unwrap_or_default();
-        let plugin = self.providers.plugins.of_component(urn, &component, provider, &inputs)?;
+        let plugin = match component {
+            Some(component) => self.providers.plugins.of_component(urn, &component, provider, &inputs)?,
+            None => self.providers.plugins.of_caller(urn, provider, &inputs)?,
+        };
         Ok(ResolvedProvider::of_component(plugin, ComponentCode::new(today, former)))
     }
 }
