@@ -181,8 +181,9 @@ impl Shared {
         let mut reasons = Vec::new();
         for of in &package.environments {
             if of.is_of_caller() {
-                let command =
-                    dynamic_server::beside(&caller::command(&package.name)?, of, &package.name, &self.settings)?;
+                let caller = caller::command(&package.name)?;
+                let mut command = dynamic_server::beside(&caller, of, &package.name, &self.settings)?;
+                command.variables.extend(caller.variables);
                 return Ok(Located::Program { command, on_path: false, installed: None });
             }
             let found = match self.located(of, provider).await {

@@ -26,7 +26,7 @@ class Things(ResourceProvider):
     def update(self, id, old, new):
         return UpdateResult({**new, "length": len(new["text"]), "by": sys.prefix})
     def delete(self, id, props):
-        open("deleted", "a").write(id)
+        open(os.environ["HOME"] + "/deleted", "a").write(id)
 
 class Thing(Resource):
     length: pulumi.Output[int]
@@ -57,9 +57,10 @@ for text in sys.argv[1:]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Path:
-    (tmp_path / "service.py").write_text(SERVICE)
-    # The working directory of the caller is among the places where the code looks for modules.
-    (tmp_path / "helper.py").write_text("def mark(text):\n    return text + '!'\n")
+    # As Python does: modules are found beside the script.
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "service.py").write_text(SERVICE)
+    (tmp_path / "app" / "helper.py").write_text("def mark(text):\n    return text + '!'\n")
     (tmp_path / "state").mkdir()
     subprocess.run([*MALOKO, "shim", "install", str(tmp_path / "bin")], check=True, capture_output=True)
     return tmp_path
@@ -68,7 +69,7 @@ def service(tmp_path: Path) -> Path:
 def serve(service: Path, *texts: str) -> subprocess.CompletedProcess[str]:
     path = f"{service / 'bin'}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "HOME": str(service)}
-    command = [sys.executable, "service.py", *texts]
+    command = [sys.executable, "app/service.py", *texts]
     return subprocess.run(command, cwd=service, env=environment, text=True, capture_output=True, timeout=120)
 
 

@@ -123,7 +123,6 @@ impl Request {
         Operation {
             dry_run: self.is_dry(),
             debug_messages: self.operate.run.debug,
-            caller_code: self.operate.run.exec_kind == "auto.inline",
             parallel: match self.operate.run.parallel {
                 Some(number) => usize::try_from(number).unwrap_or(1).max(1),
                 None => processors.saturating_mul(4).max(1),

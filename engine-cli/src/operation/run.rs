@@ -181,7 +181,12 @@ pub(crate) async fn prepare(
     }
     // Before the stack is locked: they may take their time, and may fail.
     let packs = policies::start(workplace, stack, &request.policies, &mut operation).await?;
-    let session = open_session(workplace, request, stack, crypter.clone()).await?;
+    let mut session = open_session(workplace, request, stack, crypter.clone()).await?;
+    // Of maloko's own library the provider objects are there.
+    if request.operate.run.exec_kind == "auto.inline" && workplace.context.library.is_none() {
+        operation.caller_code = true;
+        session.recognise_code_of_caller()?;
+    }
     Ok(Prepared { operation, session, redactor, crypter, packs })
 }
 

@@ -1,6 +1,6 @@
 //! Which dynamic resources of a state a component's plugin made: their `__provider` is code, and they are below a component
 //! of a package that has a provider resource. All others are the program's, and their code, where there is any, another
-//! tool's.
+//! tool's, save in a run of the process that made it: its inline program.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +26,19 @@ impl Snapshot {
                 && is_dynamic(package_of(&resource.kind))
                 && resource.urn.packages_above().any(|above| packages.contains(above))
         };
-        if packages.is_empty() || !self.all_resources().any(may_be_code) {
+        if packages.is_empty() {
+            return Ok(());
+        }
+        self.recognise(crypter, may_be_code)
+    }
+
+    /// Takes all code of dynamic resources for what it is: the run's program is part of the process that hands it over.
+    pub(super) fn recognise_code_of_caller(&mut self, crypter: &Crypter) -> Result<()> {
+        self.recognise(crypter, |resource| resource.custom && DYNAMIC_PACKAGES.contains(&package_of(&resource.kind)))
+    }
+
+    fn recognise(&mut self, crypter: &Crypter, may_be_code: impl Fn(&ResourceState) -> bool) -> Result<()> {
+        if !self.all_resources().any(&may_be_code) {
             return Ok(());
         }
         let crypter = &self.own_crypter(crypter)?;

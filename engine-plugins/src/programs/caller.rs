@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::programs::runtime_command::{PluginCommand, PluginRuntime};
 
-/// What runs the program of the caller, and the folder in which it works. `package` is that of the code (`pulumi-python`,
-/// `pulumi-nodejs`). The error says what is wrong, and what helps.
+/// What runs the program of the caller, and the folder of that program. `package` is that of the code (`pulumi-python`,
+/// `pulumi-nodejs`). Python also looks for modules where the caller works. The error says what is wrong, and what helps.
 pub(crate) fn command(package: &str) -> Result<PluginCommand, String> {
     let process = PathBuf::from(format!("/proc/{}", parent_id()));
     let helps = |what: &str| {
@@ -20,7 +20,21 @@ pub(crate) fn command(package: &str) -> Result<PluginCommand, String> {
         .map_err(|error| helps(&format!("the process that called the command line cannot be seen ({error})")))?;
     let program = program(&process, &folder, runtime)
         .ok_or_else(|| helps(&format!("the process that called the command line is not run by {runtime}")))?;
-    Ok(PluginCommand { program, arguments: Vec::new(), variables: Vec::new(), runtime: Some((runtime, folder)) })
+    let searched = std::env::var("PYTHONPATH").unwrap_or_default();
+    let searched =
+        std::iter::once(folder.clone()).chain(std::env::split_paths(&searched).filter(|it| !it.as_os_str().is_empty()));
+    let searched = std::env::join_paths(searched).unwrap_or_default().to_string_lossy().into_owned();
+    let folder = script(&process, &folder).and_then(|script| Some(script.parent()?.to_path_buf())).unwrap_or(folder);
+    let variables = vec![("PYTHONPATH", searched)];
+    Ok(PluginCommand { program, arguments: Vec::new(), variables, runtime: Some((runtime, folder)) })
+}
+
+/// The file that an interpreter was told to run; `None` for a module, and for code in its arguments.
+fn script(process: &Path, folder: &Path) -> Option<PathBuf> {
+    let arguments = std::fs::read_to_string(process.join("cmdline")).ok()?;
+    let mut files = arguments.split('\0').skip(1).take_while(|argument| !matches!(*argument, "-c" | "-m" | "-e"));
+    let found = files.find(|argument| !argument.starts_with('-') && folder.join(argument).is_file())?;
+    folder.join(found).canonicalize().ok()
 }
 
 /// The interpreter of a process. That of a virtual environment is a link to another one, so it is as it was called.

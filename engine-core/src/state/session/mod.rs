@@ -216,6 +216,15 @@ impl Session {
         &self.snapshot
     }
 
+    /// Takes code in the place of provider objects for that of the process that called the command line, whose inline program
+    /// this is a run of; otherwise it is another tool's, and never run.
+    ///
+    /// # Errors
+    /// A wrong key.
+    pub fn recognise_code_of_caller(&mut self) -> Result<()> {
+        self.crypter.as_ref().map_or(Ok(()), |crypter| self.snapshot.recognise_code_of_caller(crypter))
+    }
+
     /// Is something with the stack not finished, which this session's [`fold`](Session::fold) will finish?
     #[must_use]
     pub fn is_marked(&self) -> bool {
