@@ -26,11 +26,11 @@ class Service:
         self.state = folder / "state"
         environment = {**os.environ, "STATE": str(self.state), "MASTER_KEY": "a master key", "HOME": str(folder)}
         if language == "python":
-            command = [ROOT / ".venv/bin/python", EXAMPLES / "python/tenants/service.py", "0"]
+            command = [str(ROOT / ".venv/bin/python"), str(EXAMPLES / "python/tenants/service.py"), "0"]
         else:
             source = EXAMPLES / "typescript"
-            compiler = source / "node_modules/.bin/tsc"
-            built = ["-p", source / "tenants", "--noEmit", "false", "--outDir", folder]
+            compiler = str(source / "node_modules/.bin/tsc")
+            built = ["-p", str(source / "tenants"), "--noEmit", "false", "--outDir", str(folder)]
             subprocess.run([compiler, *built], check=True)
             (folder / "package.json").write_text("{}")
             (folder / "node_modules").symlink_to(source / "node_modules")

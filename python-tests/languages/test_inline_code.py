@@ -1,4 +1,4 @@
-"""Dynamic providers of inline programs of the official Automation API: their code runs in the interpreter of the caller."""
+"""Dynamic providers of inline programs of the official API: their code runs in the interpreter of the caller."""
 
 import json
 import os
