@@ -229,6 +229,18 @@ describe("verbs", () => {
     });
 });
 
+/** Runs a program that uses the official Automation API, on the `pulumi` in the folder `tools`. */
+function calling(it: Project, program: string) {
+    const env = {
+        ...process.env,
+        PATH: `${join(it.directory, "tools")}:${process.env.PATH}`,
+        PULUMI_BACKEND_URL: `file://${join(it.directory, "states")}`,
+        PULUMI_CONFIG_PASSPHRASE: "test",
+        DELETED: join(it.directory, "deleted"),
+    };
+    return spawnSync(process.execPath, [program], { cwd: it.directory, env, encoding: "utf8" });
+}
+
 describe("shim", () => {
     test("the official Automation API runs on a `pulumi` that is maloko", () => {
         const it = new Project({ "official.cjs": OFFICIAL, "package.json": "{}" });
@@ -239,16 +251,7 @@ describe("shim", () => {
         const onPath = `${bin}:${process.env.PATH}`;
         succeeded("shim install", it.runWith({ PATH: onPath }, "shim", "install", tools));
         mkdirSync(join(it.directory, "states"));
-        const ran = spawnSync(process.execPath, ["official.cjs"], {
-            cwd: it.directory,
-            env: {
-                ...process.env,
-                PATH: `${tools}:${process.env.PATH}`,
-                PULUMI_BACKEND_URL: `file://${join(it.directory, "states")}`,
-                PULUMI_CONFIG_PASSPHRASE: "test",
-            },
-            encoding: "utf8",
-        });
+        const ran = calling(it, "official.cjs");
         expect(ran.stderr).toBe("");
         expect(JSON.parse(ran.stdout)).toEqual({
             previewed: { create: 3 },
@@ -266,17 +269,7 @@ describe("inline_code", () => {
         const it = new Project({ "service.cjs": INLINE, "package.json": "{}" });
         pulumiOf(it);
         mkdirSync(join(it.directory, "states"));
-        const ran = spawnSync(process.execPath, ["service.cjs"], {
-            cwd: it.directory,
-            env: {
-                ...process.env,
-                PATH: `${join(it.directory, "tools")}:${process.env.PATH}`,
-                PULUMI_BACKEND_URL: `file://${join(it.directory, "states")}`,
-                PULUMI_CONFIG_PASSPHRASE: "test",
-                DELETED: join(it.directory, "deleted"),
-            },
-            encoding: "utf8",
-        });
+        const ran = calling(it, "service.cjs");
         expect(ran.stderr).toBe("");
         expect(JSON.parse(ran.stdout)).toEqual({ id: "id-one", length: 3, by: process.execPath });
         expect(readFileSync(join(it.directory, "deleted"), "utf8")).toBe("id-one");
