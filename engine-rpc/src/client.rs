@@ -27,6 +27,12 @@ pub struct Client {
     grpc: Grpc<Channel>,
 }
 
+/// Bytes that the other side may send ahead. The HTTP/2 library ends a connection on which small answers wait whose number grows
+/// with half of this window: with its usual 64 KiB, 130 answers that come at once are too many.
+const CONNECTION_WINDOW: u32 = 64 << 20;
+/// The same of one answer.
+const STREAM_WINDOW: u32 = 4 << 20;
+
 impl Client {
     /// Connects to a port of this machine, again and again until the plugin is there.
     pub async fn connect(port: u16) -> Result<Self, String> {
@@ -36,7 +42,10 @@ impl Client {
     /// Connects to a `host:port`, again and again until somebody is there.
     pub async fn connect_to(address: &str) -> Result<Self, String> {
         let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(|error| error.to_string())?;
-        let endpoint = endpoint.http2_adaptive_window(true).tcp_nodelay(true);
+        let endpoint = endpoint
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .tcp_nodelay(true);
         let begun = Instant::now();
         loop {
             match endpoint.connect().await {
