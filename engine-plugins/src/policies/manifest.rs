@@ -1,6 +1,5 @@
 //! The file that makes a folder a policy pack, and what runs the pack.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use maloko_core::builtin::check_pulumi_version;
@@ -8,7 +7,7 @@ use maloko_rpc::child::ChildCommand;
 use serde::Deserialize;
 
 use super::RunFacts;
-use crate::programs::runtime_command::in_node_modules;
+use crate::programs::runtime_command::{Runtime, in_node_modules};
 
 /// The name of the file.
 const MANIFEST: &str = "PulumiPolicy.yaml";
@@ -25,17 +24,6 @@ pub(super) struct Manifest {
     main: String,
     #[serde(default, rename = "requiredPulumiVersion")]
     required_version: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Runtime {
-    Name(String),
-    Options {
-        name: String,
-        #[serde(default)]
-        options: BTreeMap<String, serde_norway::Value>,
-    },
 }
 
 /// What runs a pack's code.
@@ -60,28 +48,15 @@ impl Manifest {
 
     /// The language of the pack. The error names those that are known.
     pub(super) fn language(&self) -> Result<PackLanguage, String> {
-        match self.runtime_name() {
+        match self.runtime.name() {
             "python" => Ok(PackLanguage::Python),
             "nodejs" => Ok(PackLanguage::Node),
             other => Err(format!("its {MANIFEST} has the runtime '{other}'; maloko runs packs of python and nodejs")),
         }
     }
 
-    fn runtime_name(&self) -> &str {
-        match &self.runtime {
-            Runtime::Name(name) | Runtime::Options { name, .. } => name,
-        }
-    }
-
-    fn option(&self, key: &str) -> Option<&serde_norway::Value> {
-        match &self.runtime {
-            Runtime::Name(_) => None,
-            Runtime::Options { options, .. } => options.get(key),
-        }
-    }
-
     fn text_option(&self, key: &str) -> Option<&str> {
-        self.option(key).and_then(serde_norway::Value::as_str).filter(|text| !text.is_empty())
+        self.runtime.option(key).and_then(serde_norway::Value::as_str).filter(|text| !text.is_empty())
     }
 
     /// The folder of the Python environment that the options name.
@@ -109,7 +84,8 @@ impl Manifest {
                 let mut arguments: Vec<_> = given.split_whitespace().map(Into::into).collect();
                 arguments.push(run_pack.into());
                 let mut variables = facts(run, PackLanguage::Node);
-                let typescript = self.option("typescript").and_then(serde_norway::Value::as_bool).unwrap_or(true);
+                let typescript =
+                    self.runtime.option("typescript").and_then(serde_norway::Value::as_bool).unwrap_or(true);
                 variables.push(("PULUMI_NODEJS_TYPESCRIPT", typescript.to_string()));
                 (PathBuf::from("node"), arguments, variables)
             }

@@ -77,9 +77,10 @@ impl Manifest {
     }
 }
 
-#[derive(Deserialize)]
+/// What runs a program, as a manifest names it.
+#[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Runtime {
+pub(crate) enum Runtime {
     Name(String),
     Options {
         name: String,
@@ -89,13 +90,13 @@ enum Runtime {
 }
 
 impl Runtime {
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Name(name) | Self::Options { name, .. } => name,
         }
     }
 
-    fn option(&self, key: &str) -> Option<&serde_norway::Value> {
+    pub(crate) fn option(&self, key: &str) -> Option<&serde_norway::Value> {
         match self {
             Self::Name(_) => None,
             Self::Options { options, .. } => options.get(key),
