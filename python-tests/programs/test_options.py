@@ -37,14 +37,16 @@ def test_a_call_within_its_limit_is_made_as_any_other(stack: Stack) -> None:
 
 # In Node: an async call that takes too long is given up and stays pending
 def test_an_async_call_that_takes_too_long_is_cancelled_and_stays_pending(stack: Stack) -> None:
-    ended: list[str] = []
+    begun: list[str] = []
+    cancelled: list[str] = []
 
     class Slow(ResourceProvider):
         async def create(self, props: dict[str, Any]) -> CreateResult:
+            begun.append("create")
             try:
                 await asyncio.get_running_loop().create_future()
             except asyncio.CancelledError:
-                ended.append("cancelled")
+                cancelled.append("create")
                 raise
             return CreateResult("made", props)
 
@@ -52,7 +54,8 @@ def test_an_async_call_that_takes_too_long_is_cancelled_and_stays_pending(stack:
     assert result.outcome == "failed"
     [error] = result.messages("error")
     assert "create of 'a' took longer than the 50ms that the option 'customTimeouts' gives it" in error
-    assert ended == ["cancelled"]
+    # On a busy machine the limit may be over before the loop comes to the call, which then never begins.
+    assert cancelled == begun
     assert stack.resources() == {}
     warnings = stack.up(lambda: None).messages("warning")
     assert any("an earlier run was interrupted while creating this resource" in text for text in warnings)
