@@ -21,6 +21,7 @@
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
 #   make mutants  small bugs in the core's pure decisions, one at a time, each of which a unit test has to notice (MUTANTS=FILES, SHARD=0/12)
 #   make automation-table   docs/reference/automation-table.md, from what came of each method of the official Automation API
+#   make policy-table   docs/reference/policy-table.md, from what came of packs made with the official packages
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
 #   make try-languages   programs in YAML and Go with their real host and SDK, built from Go modules
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
@@ -417,6 +418,11 @@ conformance-plugins-python conformance-plugins-node: conformance-plugins-%: $(ST
 AUTOMATION_TABLE := docs/reference/automation-table.md
 automation-table check-automation-table: $(STAMPS)/python $(STAMPS)/node
 	$(PY) conformance/automation/table.py $(AUTOMATION_TABLE) $(if $(filter check-%,$@),--check)
+
+# The same of policy packs.
+POLICY_TABLE := docs/reference/policy-table.md
+policy-table check-policy-table: $(STAMPS)/python $(STAMPS)/node
+	$(PY) conformance/policies/table.py $(POLICY_TABLE) $(if $(filter check-%,$@),--check)
 
 # Plugins that are not ours, and the real `pulumi`: built from Go modules into REAL_PLUGINS, then the recorded case that needs them, and both
 # tools in turns on one stack. Needs Go and its module proxy; the first build takes two cores a quarter of an hour.

@@ -44,7 +44,7 @@ use maloko_core::invisible::clean;
 
 pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
 pub use library::{Invocation, run_in};
-pub use operation::{PoliciesForTests, plugin_under_test, plugins_for_tests};
+pub use operation::{RunForTests, plugin_under_test};
 pub use page::{page_of_record, record_for_page};
 
 pub use language_host::{

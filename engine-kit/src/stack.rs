@@ -2,6 +2,7 @@
 
 mod history;
 mod other_stacks;
+mod run;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,8 +24,7 @@ use maloko_core::state::{
     Backend, Crypter, LocalBackend, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot,
     StackName, create_stack, export_deployment, import_deployment, overwrite_stack, read_stack_with,
 };
-use maloko_core::value::Value;
-use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, Urn};
+use maloko_core::{Engine, Operation, OperationKind, Urn};
 use serde_json::{Value as Json, json};
 
 use crate::clock::VirtualClock;
@@ -35,14 +35,14 @@ use crate::json::{self, Secrets};
 use crate::keys;
 use crate::plan;
 use crate::plugins::KitPlugins;
-use crate::report::{Report, Struck};
+use crate::report::Report;
 use crate::run_request::{RunRequest, Time, Verb};
-use crate::step_log::policies::refusal;
-use crate::step_log::{HostWording, PageRecorder, RecordForPage, Stage, StepLog, Watched};
+use crate::step_log::{HostWording, RecordForPage, StepLog, Watched};
 use crate::stubs::{StubbedObjects, Stubs};
 
 use history::Histories;
 use other_stacks::made_up;
+pub use run::Run;
 
 /// Provider operations at a time when the order does not say.
 const PARALLEL: usize = 16;
@@ -284,8 +284,8 @@ impl TestStack {
     }
 
     /// Begins an operation. The binding then runs the program against [`Run::engine`], and calls [`Run::finish`].
-    /// `plugins`: those that are really started; without them packages are stubbed. `policies` look at what it does. `record` makes what notes the run for
-    /// its page.
+    /// `plugins`: those that are really started; without them packages are stubbed. `policies` look at what it does. `record` makes what
+    /// notes the run for its page.
     ///
     /// # Errors
     /// An order that cannot be understood, and a state that cannot be opened.
@@ -425,90 +425,6 @@ fn shown_resource(resource: &ResourceState) -> Json {
     })
 }
 
-/// An operation that goes on.
-pub struct Run {
-    engine: Arc<Engine>,
-    host: Arc<KitHost>,
-    stubs: Arc<Stubs>,
-    step_log: Arc<StepLog>,
-    page: Option<Arc<dyn PageRecorder>>,
-    fault_points: Arc<FaultPoints>,
-    stack: TestStack,
-    started: std::time::Duration,
-    /// Is it part of the histories of resources?
-    is_told: bool,
-}
-
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Run {
-    /// The engine, for the program.
-    #[must_use]
-    pub fn engine(&self) -> &Arc<Engine> {
-        &self.engine
-    }
-
-    /// Ends the operation once the program has ended.
-    ///
-    /// # Errors
-    /// A state that could not be written is the report's; an error here is a defect of maloko.
-    pub async fn finish(&self, mut end: ProgramEnd) -> Result<Arc<Report>> {
-        if let Some(raised) = end.error.as_deref().and_then(|error| self.stubs.told_by(error)) {
-            end.source = Some(raised);
-        }
-        let finished = self.engine.finish(end).await;
-        self.host.close();
-        let (points, struck) = self.fault_points.passed();
-        let crashed = self.fault_points.is_dead();
-        // The process is gone now, one way or the other, and its lock with it.
-        self.stack.backend.break_locks(&self.stack.name).await?;
-        let (outcome, error, source, changes, preview) = match finished {
-            Ok(report) => {
-                let summary = report.summary;
-                let outcome = summary.outcome.name();
-                (
-                    outcome,
-                    report.error.map(|error| error.worded(&HostWording(Arc::clone(&self.host) as _))),
-                    report.source,
-                    summary.changes,
-                    summary.is_preview,
-                )
-            }
-            Err(error) => ("failed", Some(error.to_string()), None, BTreeMap::new(), false),
-        };
-        let redactor = &self.engine.operation().redactor;
-        let steps = self.step_log.steps();
-        let done = steps.iter().filter(|(stage, _)| *stage == Stage::Done);
-        let root = steps.iter().rev().find(|(_, step)| step.urn.is_root_stack()).and_then(|(_, step)| step.new.clone());
-        let outputs = root.map(|resource| resource.outputs_or_empty()).unwrap_or_default();
-        let plan = plan::entries(&steps, redactor);
-        if self.is_told {
-            locked(&self.stack.history).learn(&steps, &plan);
-        }
-        let (violations, remediations) = self.step_log.policies();
-        let report = Arc::new(Report {
-            outcome: if crashed { "crashed" } else { outcome },
-            error,
-            source,
-            preview,
-            plan,
-            changes,
-            steps: done.map(|(_, step)| (step.op.name(), step.urn.as_str().to_owned())).collect(),
-            refusal: refusal(&violations),
-            violations,
-            remediations,
-            diagnostics: self.step_log.messages(),
-            calls: self.host.calls().into_iter().map(|call| call.redacted(redactor)).collect(),
-            outputs: json::properties(&outputs, Secrets::Open),
-            secret_outputs: json::paths(&outputs, &Value::is_secret),
-            points,
-            struck: struck.map(|(point, kind)| Struck { point, kind }),
-            page: self.page.as_ref().and_then(|page| page.record()),
-            seconds: self.stack.clock.elapsed().saturating_sub(self.started).as_secs_f64(),
-        });
-        *locked(&self.stack.last) = Some(Arc::clone(&report));
-        Ok(report)
-    }
 }

@@ -162,3 +162,7 @@ impl UnaryService<Bytes> for Handler {
         Box::pin(async move { answers.answer(Call { service, method, request }).await.map(Response::new) })
     }
 }
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod tests;

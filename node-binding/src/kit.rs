@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use maloko_cli::PoliciesForTests;
+use maloko_cli::RunForTests;
 use maloko_core::ProgramEngine;
 use maloko_core::Result;
 use maloko_core::error::Error;
-use maloko_kit::{RecordForPage, RunRequest};
+use maloko_kit::RunRequest;
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 use serde_json::{Value, json};
@@ -156,24 +156,10 @@ async fn operate(
     order: &RunRequest,
     program: String,
 ) -> Result<Value> {
-    let folder = order.plugins.as_ref();
-    let plugins = folder.map(|folder| maloko_cli::plugins_for_tests(folder, stack.plain_config(order)));
-    let plugins = plugins.transpose().map_err(|text| Error::Configuration(text.into()))?;
-    let record = order.page.then_some(maloko_cli::record_for_page as RecordForPage);
-    let policies = PoliciesForTests::start(order, stack, thread.host(number)).await;
-    let policies = policies.map_err(|text| Error::Configuration(text.into()))?;
-    let looking = PoliciesForTests::of_run(policies.as_ref());
-    let run = stack.begin(order, thread.host(number), plugins, looking, record).await?;
-    if let Some(policies) = &policies {
-        policies.bind(run.engine());
-    }
+    let run = RunForTests::begin(stack, order, thread.host(number)).await?;
     let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
     let end = thread.run_program(&engine, program).await;
-    let report = run.finish(end).await;
-    if let Some(policies) = &policies {
-        policies.end().await;
-    }
-    let report = report?;
+    let report = run.finish(end).await?;
     let source = error_number(report.source.as_ref());
     let mut json = serde_json::to_value(&*report).map_err(|error| Error::Configuration(error.to_string().into()))?;
     json["thrown"] = source.into();

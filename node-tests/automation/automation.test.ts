@@ -1,19 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import * as officialErrors from "@pulumi/pulumi/automation/errors";
 import {
     CommandError,
-    ConcurrentUpdateError,
     type EngineEvent,
-    fullyQualifiedStackName,
     LocalWorkspace,
     type PreviewResult,
-    RemoteWorkspace,
-    Stack,
     StackAlreadyExistsError,
     StackNotFoundError,
-    UnsupportedError,
     type UpResult,
 } from "maloko/automation";
 import { expect, test } from "vitest";
@@ -191,70 +185,6 @@ test("output and events are told while an operation goes on", async () => {
     expect(events.at(-1)?.cancelEvent).toBeDefined();
 });
 
-test("what a listener throws comes after the end", async () => {
-    const boom = new Error("boom");
-    const stack = await newStack(echo);
-    const onOutput = () => {
-        throw boom;
-    };
-    expect(await failureOf(stack.up({ onOutput }))).toBe(boom);
-    expect((await stack.up()).summary.resourceChanges).toEqual({ same: 2 });
-});
-
-class QuotaExceeded extends Error {}
-
-test("the error of a provider is the cause", async () => {
-    const boom = new QuotaExceeded("too many");
-    const stack = await newStack(async () => void new Thing({ create: () => Promise.reject(boom) }, "a"));
-    const error = await failureOf(stack.up());
-    expect(error).toBeInstanceOf(CommandError);
-    expect(error).toBeInstanceOf(officialErrors.CommandError);
-    const { cause, urn, method, code, stdout } = error as CommandError;
-    expect(cause).toBe(boom);
-    expect([urn, method, code]).toEqual(["urn:pulumi:dev::project::pulumi-nodejs:dynamic:Resource::a", "create", 1]);
-    expect(stdout).toContain("QuotaExceeded: too many");
-    expect(error.message).toContain("QuotaExceeded: too many");
-    expect((await stack.info())?.result).toBe("failed");
-});
-
-test("the error of a program is the cause", async () => {
-    const boom = new QuotaExceeded("too many");
-    const stack = await newStack(async () => {
-        throw boom;
-    });
-    const error = (await failureOf(stack.preview())) as CommandError;
-    expect(error.cause).toBe(boom);
-    expect([error.urn, error.method]).toEqual([undefined, undefined]);
-    expect(error.stdout).toContain("QuotaExceeded: too many");
-});
-
-test("an error that nobody catches fails its own run only", async () => {
-    const boom = new Error("boom");
-    const bad = await newStack(async () => {
-        const thing = new Thing(new Echo(), "a", { n: 1 });
-        thing.n.apply(() => {
-            throw boom;
-        });
-    });
-    const good = await newStack(echo);
-    const [failed, done] = await Promise.all([failureOf(bad.up()), good.up()]);
-    expect((failed as CommandError).cause).toBe(boom);
-    expect(done.summary.result).toBe("succeeded");
-});
-
-test("a program that ends the process fails its own run only", async () => {
-    const stack = await newStack(async () => process.exit(3));
-    expect((await failureOf(stack.up())).message).toContain("the program ended with process.exit(3)");
-});
-
-test("changes that nobody expects are an error", async () => {
-    const stack = await newStack(echo);
-    const error = (await failureOf(stack.preview({ expectNoChanges: true }))) as CommandError;
-    expect([error.name, error.code]).toEqual(["CommandError", 7]);
-    await stack.up();
-    expect((await stack.up({ expectNoChanges: true })).summary.resourceChanges).toEqual({ same: 2 });
-});
-
 test("targets excludes and replacements are named", async () => {
     const stack = await newStack(async () => {
         new Thing(new Echo(), "a");
@@ -313,79 +243,6 @@ test("a plan is followed", async () => {
     expect(await failureOf(stack.up({ plan }))).toBeInstanceOf(CommandError);
     await stack.preview({ plan });
     expect((await stack.up({ plan })).outputs.text?.value).toBe("changed");
-});
-
-test("a signal ends an operation gracefully", async () => {
-    const stop = new AbortController();
-    const made: string[] = [];
-    const provider = {
-        create: async (inputs: Props) => {
-            made.push(inputs.name);
-            stop.abort();
-            return { id: "made", outs: inputs };
-        },
-    };
-    const stack = await newStack(async () => {
-        const first = new Thing(provider, "a", { name: "a" });
-        new Thing(provider, "b", { name: first.name.apply(() => "b") });
-    });
-    const error = (await failureOf(stack.up({ signal: stop.signal }))) as CommandError;
-    expect([error.name, error.code, error.cause]).toEqual(["CommandError", 8, stop.signal.reason]);
-    expect(made).toEqual(["a"]);
-    const { deployment } = await stack.exportStack();
-    expect(deployment.resources.map(({ urn }: { urn: string }) => urn.split("::").at(-1))).toContain("a");
-    expect((await failureOf(stack.up({ signal: stop.signal }))) instanceof CommandError).toBe(true);
-});
-
-test("cancel ends what this process does to the stack", async () => {
-    const options = placed();
-    let other: Stack | undefined;
-    const provider = {
-        create: async (inputs: Props) => {
-            await other?.cancel();
-            return { id: "made", outs: inputs };
-        },
-    };
-    const program = async () => {
-        const first = new Thing(provider, "a", { text: "1" });
-        new Thing(provider, "b", { text: first.text });
-    };
-    const stack = await newStack(program, options);
-    other = await Stack.select("dev", await LocalWorkspace.create(options));
-    expect(((await failureOf(stack.up())) as CommandError).code).toBe(8);
-    const { deployment } = await stack.exportStack();
-    const names = deployment.resources.map(({ urn }: { urn: string }) => urn.split("::").at(-1));
-    // What was in flight is recorded.
-    expect([names.includes("a"), names.includes("b")]).toEqual([true, false]);
-    await stack.cancel();
-});
-
-test("a stack that is worked on is refused to others", async () => {
-    const options = placed();
-    let [began, finish] = [() => {}, () => {}];
-    const beginning = new Promise<void>((resolve) => {
-        began = resolve;
-    });
-    const end = new Promise<void>((resolve) => {
-        finish = resolve;
-    });
-    const provider = {
-        create: async (inputs: Props) => {
-            began();
-            await end;
-            return { id: "made", outs: inputs };
-        },
-    };
-    const stack = await newStack(async () => void new Thing(provider, "a"), options);
-    const first = stack.up();
-    await beginning;
-    const error = await failureOf(stack.up());
-    expect(error).toBeInstanceOf(ConcurrentUpdateError);
-    expect((error as ConcurrentUpdateError).code).toBe(10);
-    // It waits for the first one, which ends when that is told.
-    const onError = (text: string) => text.includes("waiting for 240 s at most") && finish();
-    const second = await stack.up({ lockTimeout: "4m", onError });
-    expect([(await first).summary.result, second.summary.result]).toEqual(["succeeded", "succeeded"]);
 });
 
 test("a state is exported and imported", async () => {
@@ -473,52 +330,4 @@ test("the state of a temporary workspace must have a place", async () => {
     });
     await stack.up();
     expect(existsSync(join(url.slice("file://".length), ".pulumi"))).toBe(true);
-});
-
-test("what only pulumi cloud can do is an error of its own", async () => {
-    const stack = await newStack(echo);
-    for (const asked of [
-        () => stack.addEnvironments("prod"),
-        () => stack.listEnvironments(),
-        () => stack.orgGetDefault(),
-        () => RemoteWorkspace.selectStack({ stackName: "dev" }),
-    ]) {
-        expect(await failureOf(asked())).toBeInstanceOf(UnsupportedError);
-    }
-    await expect(stack.up({ policyPacks: ["nowhere"] })).rejects.toThrow(/nowhere has no PulumiPolicy.yaml/);
-    const warnings: string[] = [];
-    const listen = (warning: Error) => warnings.push(warning.message);
-    process.on("warning", listen);
-    await stack.preview({ logVerbosity: 3 });
-    await new Promise((resolve) => setImmediate(resolve));
-    process.off("warning", listen);
-    expect(warnings.join()).toContain("`logVerbosity` has no effect");
-    expect(fullyQualifiedStackName("organization", "project", "dev")).toBe("organization/project/dev");
-});
-
-test("wrong arguments are told", async () => {
-    await expect(LocalWorkspace.create({ workDir: "/does/not/exist" })).rejects.toThrow(
-        "'/does/not/exist' does not exist",
-    );
-    await expect(LocalWorkspace.createStack({ stackName: "dev" } as never)).rejects.toThrow("not by { stackName }");
-    const error = await failureOf(
-        newStack(echo, placed({ projectSettings: { name: "bad name!", runtime: "nodejs" } })),
-    );
-    expect(error.message).toContain("Pulumi.yaml");
-    const stack = await newStack(echo, placed());
-    for (const wrong of ["bug", 3, undefined] as never[]) {
-        const told = `the value of 'k' is ${JSON.stringify(wrong)}; it has to be { value, secret }`;
-        await expect(stack.setConfig("k", wrong)).rejects.toThrow(told);
-        await expect(stack.setAllConfig({ k: wrong })).rejects.toThrow(told);
-    }
-    await expect(stack.setConfig("k", { value: 3 as never })).rejects.toThrow(
-        "the value of 'k' is { value: 3 }, which is no text",
-    );
-    expect(await stack.getAllConfig()).toEqual({});
-    await expect(stack.up({ target: "urn:pulumi:one" as never })).rejects.toThrow(
-        '`target` takes a list, not "urn:pulumi:one": write { target: ["urn:pulumi:one"] }',
-    );
-    await expect(
-        LocalWorkspace.createStack({ stackName: "dev", projectName: "project", program: "index.ts" as never }),
-    ).rejects.toThrow('`program` must be a function, and is "index.ts"');
 });

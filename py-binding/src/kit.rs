@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use maloko_cli::PoliciesForTests;
+use maloko_cli::RunForTests;
 use maloko_core::ProgramEnd;
 use maloko_core::ProgramEngine;
 use maloko_core::provider::ProviderHost;
-use maloko_kit::{RecordForPage, Run, RunRequest};
+use maloko_kit::RunRequest;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -103,26 +103,11 @@ impl TestStack {
             serde_json::from_str(order).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let host = PythonHost::new(py, host)?;
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
-        let folder = order.plugins.as_ref();
-        let plugins = folder.map(|folder| maloko_cli::plugins_for_tests(folder, self.inner.plain_config(&order)));
-        let plugins = plugins.transpose().map_err(failed)?;
-        let record = order.page.then_some(maloko_cli::record_for_page as RecordForPage);
         let asked: Arc<dyn ProviderHost> = Arc::clone(&host) as _;
-        let (run, policies) = py.detach(|| {
-            block_on(async {
-                let policies =
-                    PoliciesForTests::start(&order, &self.inner, Arc::clone(&asked)).await.map_err(failed)?;
-                let looking = PoliciesForTests::of_run(policies.as_ref());
-                let run = self.inner.begin(&order, asked, plugins, looking, record).await.map_err(failed)?;
-                if let Some(policies) = &policies {
-                    policies.bind(run.engine());
-                }
-                PyResult::Ok((run, policies))
-            })
-        })?;
+        let run = py.detach(|| block_on(RunForTests::begin(&self.inner, &order, asked))).map_err(failed)?;
         let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
         host.bind(&engine);
-        Ok(TestRun { run, policies, host })
+        Ok(TestRun { run, host })
     }
 }
 
@@ -149,8 +134,7 @@ impl StackTask {
 /// One operation on a stack in memory.
 #[pyclass(frozen, module = "maloko._maloko")]
 pub(crate) struct TestRun {
-    run: Run,
-    policies: Option<PoliciesForTests>,
+    run: RunForTests,
     host: Arc<PythonHost>,
 }
 
@@ -178,14 +162,7 @@ impl TestRun {
     ) -> PyResult<(String, Option<Py<PyAny>>)> {
         let end = ProgramEnd { error, source: exception.map(host_error) };
         let (report, text) = py.detach(|| {
-            let report = block_on(async {
-                let report = self.run.finish(end).await;
-                if let Some(policies) = &self.policies {
-                    policies.end().await;
-                }
-                report
-            });
-            let report = report.map_err(failed)?;
+            let report = block_on(self.run.finish(end)).map_err(failed)?;
             let text = serde_json::to_string(&*report).map_err(failed)?;
             PyResult::Ok((report, text))
         })?;

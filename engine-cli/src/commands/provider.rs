@@ -13,7 +13,7 @@ use super::pretty;
 use crate::arguments::ProviderTest;
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
-use crate::operation::plugins_for_tests;
+use crate::operation::plugin_under_test;
 use crate::plain::count;
 use crate::terminal::console::Console;
 use crate::terminal::signals::Watch;
@@ -38,7 +38,7 @@ pub(crate) async fn test(context: &Context, arguments: &ProviderTest) -> Result<
         version: arguments.plugin_version.clone().unwrap_or_default(),
         config,
     };
-    let plugin = plugins_for_tests::plugin_under_test(&context.directory, &arguments.plugin, setup);
+    let plugin = plugin_under_test(&context.directory, &arguments.plugin, setup);
     let plugin = plugin.map_err(Failure::configuration)?;
     let judged = judge(context, arguments, &plugin, &samples).await;
     plugin.close().await;

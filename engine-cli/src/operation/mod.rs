@@ -1,5 +1,6 @@
 //! `up`, `preview`, `refresh`, `destroy` and `import`.
 
+pub(crate) mod for_tests;
 mod generated;
 mod handover;
 mod import;
@@ -10,7 +11,6 @@ mod outcome_file;
 mod own_process;
 pub(crate) mod plan;
 pub(crate) mod plugins;
-pub(crate) mod plugins_for_tests;
 mod policies;
 mod preview_pass;
 pub(crate) mod program;
@@ -33,9 +33,8 @@ use crate::settings::path::{locate, split_assignment};
 use crate::settings::value;
 use crate::workplace::Workplace;
 
+pub use for_tests::{RunForTests, plugin_under_test};
 pub(crate) use load::with_program;
-pub use plugins_for_tests::{plugin_under_test, plugins_for_tests};
-pub use policies::PoliciesForTests;
 pub(crate) use request::Request;
 pub(crate) use run::{Prepared, prepare};
 pub(crate) use serve_program::serve_program;

@@ -1,7 +1,5 @@
 //! The policy packs of an operation: found, started before its program, and ended after it.
 
-mod for_tests;
-
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
@@ -19,8 +17,6 @@ use crate::language_host::Language;
 use crate::operation::plugins;
 use crate::workplace::Workplace;
 use crate::workplace::tags as stack_tags;
-
-pub use for_tests::PoliciesForTests;
 
 /// Starts the packs that flags ask for, and has the operation ask them. `None`: there are none.
 pub(super) async fn start(

@@ -13,6 +13,7 @@ import { Calls } from "./calls";
 import { noteFailure, type Failure as OperationFailure } from "./failures";
 import { Leftovers, type Torn } from "./leftovers";
 import { type Operating, type Order, operate, type Report } from "./operate";
+import { configurationOf, orderOf } from "./order";
 import { outcomeOf, runOf } from "./outcome";
 import type { Owner } from "./owner";
 import { Packages } from "./packages";
@@ -455,7 +456,7 @@ export class TestStack {
         const { realCloud, parallel, seed, time = realCloud === true ? "real" : "virtual" } = this.#settings;
         const whole: Order = {
             time,
-            config: this.#configuration(),
+            config: configurationOf(this),
             references: this.references,
             ...(parallel === undefined ? {} : { parallel }),
             ...(seed === undefined ? {} : { seed }),
@@ -489,27 +490,4 @@ export class TestStack {
         }
         return report;
     }
-
-    #configuration(): Order["config"] {
-        const full = (key: string): string => (key.includes(":") ? key : `${this.project}:${key}`);
-        const entries = (values: Record<string, unknown>, secret: boolean): [string, Order["config"][string]][] =>
-            Object.entries(values)
-                .filter(([, value]) => value !== undefined)
-                .map(([key, value]) => [
-                    full(key),
-                    { value: typeof value === "string" ? value : toJsonText(value), secret },
-                ]);
-        return Object.fromEntries([...entries(this.config, false), ...entries(this.secrets, true)]);
-    }
-}
-
-function orderOf(verb: Verb, options: PreviewOptions): Pick<Order, "verb"> & Partial<Order> {
-    const looks = options.policies !== undefined && options.policies.length > 0;
-    if (looks && verb !== "preview" && verb !== "up") {
-        throw new TypeError(`${verb}() has no option \`policies\`: they look at \`preview\` and \`up\``);
-    }
-    if (!looks && options.policyConfig !== undefined) {
-        throw new TypeError(`${verb}() has \`policyConfig\` for no policies: give \`policies\`, too`);
-    }
-    return verb === "preview" ? { ...options, verb: "up", preview: true } : { ...options, verb };
 }

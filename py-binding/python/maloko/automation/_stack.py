@@ -6,15 +6,15 @@ import json as json_module
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from pulumi import automation as official
 from pulumi.automation import OnEvent, OnOutput, OpMap, PulumiFn, UpdateSummary, Workspace
 from pulumi.automation._stack import ImportResource, StackInitMode
 
 from maloko.automation import _running
-from maloko.automation._command import Request, run_through
 from maloko.automation._flags import flags
+from maloko.automation._operate import operate
 from maloko.automation._results import (
     DestroyResult,
     ImportResult,
@@ -27,16 +27,6 @@ from maloko.automation._results import (
 from maloko.automation._threads import twin
 from maloko.automation._workspace import LocalWorkspace
 from maloko.automation.errors import StackAlreadyExistsError, UnsupportedError
-
-
-class _Done(NamedTuple):
-    """A successful operation."""
-
-    stdout: str
-    stderr: str
-    changes: dict[str, int]
-    page: str | None
-    """What was kept of the run for its page."""
 
 
 class Stack(official.Stack):
@@ -145,7 +135,7 @@ class Stack(official.Stack):
         given = locals()
         if given.pop("run_program") is False:
             raise UnsupportedError("run_program: an update without the program would delete every resource")
-        done = self._operate(["up", "--yes", "--skip-preview"], given)
+        done = operate(self, ["up", "--yes", "--skip-preview"], given)
         outputs = self.outputs()
         return with_page(UpResult(done.stdout, done.stderr, self._summary(show_secrets), outputs), done.page)
 
@@ -244,7 +234,7 @@ class Stack(official.Stack):
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
         """
-        done = self._operate(["refresh", *_confirmed(preview_only)], locals())
+        done = operate(self, ["refresh", *_confirmed(preview_only)], locals())
         return with_page(RefreshResult(done.stdout, done.stderr, self._summary(show_secrets)), done.page)
 
     def preview_refresh(
@@ -329,7 +319,7 @@ class Stack(official.Stack):
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
         """
-        done = self._operate(["destroy", *_confirmed(preview_only)], locals())
+        done = operate(self, ["destroy", *_confirmed(preview_only)], locals())
         summary = self._summary(show_secrets)
         if remove and not preview_only:
             self.workspace.remove_stack(self.name)
@@ -413,7 +403,7 @@ class Stack(official.Stack):
                 arguments += ["--file", str(file)]
             code = Path(private, "code.txt")
             arguments.append("--generate-code=false" if generate_code is False else f"--out={code}")
-            done = self._operate(arguments, given)
+            done = operate(self, arguments, given)
             generated = code.read_text(encoding="utf-8") if code.exists() else ""
         return with_page(ImportResult(done.stdout, done.stderr, self._summary(show_secrets), generated), done.page)
 
@@ -454,7 +444,7 @@ class Stack(official.Stack):
     # How they are run.
 
     def _previewed(self, verb: list[str], given: Mapping[str, Any]) -> PreviewResult:
-        done = self._operate(verb, given)
+        done = operate(self, verb, given)
         return with_page(PreviewResult(done.stdout, done.stderr, cast("OpMap", done.changes)), done.page)
 
     def _summary(self, show_secrets: bool) -> UpdateSummary:
@@ -462,28 +452,6 @@ class Stack(official.Stack):
         if summary is None:
             raise LookupError(f"the history of the stack '{self.name}' is empty; it was removed meanwhile")
         return summary
-
-    def _operate(self, verb: list[str], given: Mapping[str, Any]) -> _Done:
-        workspace = self.workspace
-        program = given.get("program") or workspace.program
-        kind = "auto.local" if program is None else "auto.inline"
-        arguments = [*verb, *flags(given), "--exec-kind", kind, "--stack", self.name]
-        with _running.noted(self) as runs:
-            request = Request(program, given.get("on_event"), runs.append)
-            result = run_through(
-                workspace.command,
-                arguments,
-                workspace.work_dir,
-                workspace.variables(),
-                given.get("on_output"),
-                given.get("on_error"),
-                request,
-            )
-        workspace.post_command_callback(self.name)
-        operation = request.operation
-        if operation is None:
-            return _Done(result.stdout, result.stderr, {}, None)
-        return _Done(result.stdout, result.stderr, operation.changes, operation.page)
 
     up_async = twin(up)
     preview_async = twin(preview)

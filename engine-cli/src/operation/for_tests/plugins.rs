@@ -9,7 +9,7 @@ use maloko_core::urn::package_of;
 use maloko_kit::{PluginSetup, PluginUnderTest};
 use maloko_plugins::{PluginSettings, Plugins, ProjectPlugin};
 
-use super::plugins::{of_project, without_project};
+use crate::operation::plugins::{of_project, without_project};
 use crate::project::Project;
 
 /// The plugins of the project in a directory or above it, for tests that run them. `config` is the configuration of the
@@ -17,12 +17,12 @@ use crate::project::Project;
 ///
 /// # Errors
 /// In words: a project file that cannot be read.
-pub fn plugins_for_tests(directory: &Path, config: BTreeMap<String, String>) -> Result<Arc<dyn PluginHost>, String> {
+pub(super) fn of_directory(directory: &Path, config: BTreeMap<String, String>) -> Result<Arc<dyn PluginHost>, String> {
     Ok(Arc::new(Plugins::new(PluginSettings { config, ..settings_for_tests(directory)? })))
 }
 
 /// A plugin that the laws of providers judge. `plugin` is the name of its package, its executable, or the folder that has
-/// it; empty: the package of the type. Names are looked for as by [`plugins_for_tests`].
+/// it; empty: the package of the type. Names are looked for as by tests that run them.
 ///
 /// # Errors
 /// In words: there is no such file, or it is not the plugin of the type's package.

@@ -13,10 +13,10 @@ use maloko_core::provider::ProviderHost;
 use maloko_kit::{PolicyOrder, RunRequest, TestStack};
 use maloko_plugins::policies::{GivenConfig, OwnPolicies, PackRequest, Packs, RunFacts};
 
-use crate::operation::plugins_for_tests::settings_for_tests;
+use super::plugins::settings_for_tests;
 
 /// The policies of one operation of a test.
-pub struct PoliciesForTests {
+pub(super) struct PoliciesForTests {
     all: Arc<dyn PolicyPacks>,
     processes: Option<Arc<Packs>>,
 }
@@ -26,7 +26,7 @@ impl PoliciesForTests {
     ///
     /// # Errors
     /// In words: a pack that does not start, and a configuration that does not fit.
-    pub async fn start(
+    pub(super) async fn start(
         order: &RunRequest,
         stack: &TestStack,
         host: Arc<dyn ProviderHost>,
@@ -50,13 +50,12 @@ impl PoliciesForTests {
     }
 
     /// As an operation takes them.
-    #[must_use]
-    pub fn of_run(policies: Option<&Self>) -> PoliciesOfRun {
+    pub(super) fn of_run(policies: Option<&Self>) -> PoliciesOfRun {
         PoliciesOfRun(policies.map(|policies| Arc::clone(&policies.all)))
     }
 
     /// Has a run show what packs print.
-    pub fn bind(&self, engine: &Arc<Engine>) {
+    pub(super) fn bind(&self, engine: &Arc<Engine>) {
         if let Some(packs) = &self.processes {
             let run: Weak<Engine> = Arc::downgrade(engine);
             let run: Weak<dyn PluginClient> = run;
@@ -65,7 +64,7 @@ impl PoliciesForTests {
     }
 
     /// Ends the processes of packs.
-    pub async fn end(&self) {
+    pub(super) async fn end(&self) {
         if let Some(packs) = &self.processes {
             packs.end().await;
         }
