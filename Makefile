@@ -263,7 +263,7 @@ TESTED = $(foreach crate,core stores cli model test-support,--features maloko-$(
 	--features maloko-core/cheap-keys
 # The soaks give these.
 CARGO_OPTIONS =
-CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core isolated stores cli kit model plugins rpc telemetry test-support,-p maloko-$(crate)) $(TESTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core isolated stores cli kit model node plugins rpc telemetry test-support,-p maloko-$(crate)) $(TESTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # More tests at a time than there are cores: many wait for servers, locks and processes.

@@ -252,6 +252,7 @@ impl Bridge {
         let ending = Ending::guard(env, &self.thread.crossing)?;
         spawn(async move {
             let arguments = arguments.into_iter().map(OsString::from).collect();
+            maloko_cli::terminal::when_signals_are_handled(crate::signals::let_handlers_end);
             let code = maloko_cli::run(arguments, language_host).await;
             ending.end(code).await;
         });

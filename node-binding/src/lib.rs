@@ -16,6 +16,7 @@ mod language_host;
 mod plugin_laws;
 mod provider;
 mod runtime;
+mod signals;
 mod thread;
 mod transfer;
 

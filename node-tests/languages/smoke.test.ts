@@ -159,7 +159,7 @@ function pulumiOf(it: Project) {
     return (...words: string[]) => spawnSync("pulumi", words, { cwd: it.directory, env, encoding: "utf8" });
 }
 
-describe("ci", () => {
+nights("ci", () => {
     test("a repository whose CI calls `pulumi` moves by the shim alone", () => {
         const it = new Project({
             "Pulumi.yaml": "name: shop\nruntime: nodejs\n",
@@ -241,7 +241,7 @@ function calling(it: Project, program: string) {
     return spawnSync(process.execPath, [program], { cwd: it.directory, env, encoding: "utf8" });
 }
 
-describe("shim", () => {
+nights("shim", () => {
     test("the official Automation API runs on a `pulumi` that is maloko", () => {
         const it = new Project({ "official.cjs": OFFICIAL, "package.json": "{}" });
         const bin = join(ROOT, "node-tests", "node_modules", ".bin");

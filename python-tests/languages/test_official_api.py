@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from cli import Project
 
 METHODS = Path(__file__).parents[2] / "conformance" / "automation" / "methods.py"
 
 
+@pytest.mark.nightly
 def test_errors_of_the_official_api_have_their_classes_and_stacks_keep_apart(project: Project, tmp_path: Path) -> None:
     project.run("shim", "install", str(tmp_path / "tools"))
     for name in ("work", "states"):

@@ -172,8 +172,9 @@ def test_a_pack_that_cannot_be_used_ends_the_run_before_anything_is_done(checked
     }
     for name, (text, manifest, said) in broken.items():
         folder = name if not text else python_pack(checked, name, text, manifest)
-        assert said in refusal("--policy-pack", folder), name
-        assert f'policy pack "{folder}" failed to start' in refusal("--policy-pack", folder)
+        told = refusal("--policy-pack", folder)
+        assert said in told, name
+        assert f'policy pack "{folder}" failed to start' in told
     checked.write("bare/PulumiPolicy.yaml", "runtime: nodejs")
     assert "npm install or yarn install" in refusal("--policy-pack", "bare")
     pack = python_pack(checked, "pack")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import messages_alone  # noqa: F401  (before the messages)
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 

@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import mini_provider
-import scripted_host
 from cli import Project
 
-HOST = Path(scripted_host.__file__)
+HOST = Path(__file__).with_name("scripted_host.py")
+PLUGIN = Path(__file__).with_name("mini_provider.py")
 STACK = ["stack"]
 SIGNAL = ["signal"]
 
@@ -34,8 +33,7 @@ class Scripted:
 
     def add_provider(self) -> None:
         """Puts the plugin of the package `mini` on the path."""
-        plugin = Path(mini_provider.__file__)
-        file = self.project.write("bin/pulumi-resource-mini", f'#!/bin/sh\nexec {sys.executable} {plugin} "$@"\n')
+        file = self.project.write("bin/pulumi-resource-mini", f'#!/bin/sh\nexec {sys.executable} {PLUGIN} "$@"\n')
         file.chmod(0o755)
         self.environment["MINI_SEEN"] = str(self.project.directory / "asked")
 

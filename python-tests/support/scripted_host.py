@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import messages_alone  # noqa: F401  (before the messages)
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import (
     callback_pb2,

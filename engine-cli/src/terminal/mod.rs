@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::display::Display;
 use crate::terminal::capture::{Capture, Lendable, Lent};
 
-pub use signals::leave;
+pub use signals::{leave, when_signals_are_handled};
 
 /// Who reads from the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,6 +36,16 @@ fn hears_hangup() -> bool {
     ignored.is_some_and(|ignored| ignored >> (SIGHUP - 1) & 1 == 0)
 }
 
+/// Told of the signals once their handlers are set.
+static WHEN_HANDLED: OnceLock<fn(&[i32])> = OnceLock::new();
+
+/// Has a language host told of the signals that the command line handles, once, when their handlers are set. Each of these calls
+/// the handler that was there before: a host whose own are not made to be interrupted by each other sees to that here.
+pub fn when_signals_are_handled(tell: fn(&[i32])) {
+    // Whoever comes later is the same host.
+    let _ = WHEN_HANDLED.set(tell);
+}
+
 /// Set while nobody watches: then a signal ends the process where it stands. Without it a signal would be lost between two
 /// watches and after the last one, for the system's own way of dying of it is gone with the first handler.
 fn unwatched() -> io::Result<&'static AtomicBool> {
@@ -46,6 +56,9 @@ fn unwatched() -> io::Result<&'static AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     for (signal, code) in ending() {
         signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))?;
+    }
+    if let Some(tell) = WHEN_HANDLED.get() {
+        tell(&ending().map(|(signal, _)| signal).collect::<Vec<_>>());
     }
     Ok(UNWATCHED.get_or_init(|| flag))
 }
