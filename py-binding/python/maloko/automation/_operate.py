@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from pulumi import automation as official
 
 from maloko.automation import _running
 from maloko.automation._command import Request, run_through
 from maloko.automation._flags import flags
-
-if TYPE_CHECKING:
-    from maloko.automation._stack import Stack
+from maloko.automation._workspace import LocalWorkspace
 
 
 class Done(NamedTuple):
@@ -23,12 +23,11 @@ class Done(NamedTuple):
     """What was kept of the run for its page."""
 
 
-def operate(stack: Stack, verb: list[str], given: Mapping[str, Any]) -> Done:
+def operate(stack: official.Stack, workspace: LocalWorkspace, verb: list[str], given: Mapping[str, Any]) -> Done:
     """Runs an operation, with the flags that the given arguments stand for.
 
     :raises CommandError: when it fails
     """
-    workspace = stack.workspace
     program = given.get("program") or workspace.program
     kind = "auto.local" if program is None else "auto.inline"
     arguments = [*verb, *flags(given), "--exec-kind", kind, "--stack", stack.name]

@@ -135,7 +135,7 @@ class Stack(official.Stack):
         given = locals()
         if given.pop("run_program") is False:
             raise UnsupportedError("run_program: an update without the program would delete every resource")
-        done = operate(self, ["up", "--yes", "--skip-preview"], given)
+        done = operate(self, self.workspace, ["up", "--yes", "--skip-preview"], given)
         outputs = self.outputs()
         return with_page(UpResult(done.stdout, done.stderr, self._summary(show_secrets), outputs), done.page)
 
@@ -234,7 +234,7 @@ class Stack(official.Stack):
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
         """
-        done = operate(self, ["refresh", *_confirmed(preview_only)], locals())
+        done = operate(self, self.workspace, ["refresh", *_confirmed(preview_only)], locals())
         return with_page(RefreshResult(done.stdout, done.stderr, self._summary(show_secrets)), done.page)
 
     def preview_refresh(
@@ -319,7 +319,7 @@ class Stack(official.Stack):
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
         """
-        done = operate(self, ["destroy", *_confirmed(preview_only)], locals())
+        done = operate(self, self.workspace, ["destroy", *_confirmed(preview_only)], locals())
         summary = self._summary(show_secrets)
         if remove and not preview_only:
             self.workspace.remove_stack(self.name)
@@ -403,7 +403,7 @@ class Stack(official.Stack):
                 arguments += ["--file", str(file)]
             code = Path(private, "code.txt")
             arguments.append("--generate-code=false" if generate_code is False else f"--out={code}")
-            done = operate(self, arguments, given)
+            done = operate(self, self.workspace, arguments, given)
             generated = code.read_text(encoding="utf-8") if code.exists() else ""
         return with_page(ImportResult(done.stdout, done.stderr, self._summary(show_secrets), generated), done.page)
 
@@ -444,7 +444,7 @@ class Stack(official.Stack):
     # How they are run.
 
     def _previewed(self, verb: list[str], given: Mapping[str, Any]) -> PreviewResult:
-        done = operate(self, verb, given)
+        done = operate(self, self.workspace, verb, given)
         return with_page(PreviewResult(done.stdout, done.stderr, cast("OpMap", done.changes)), done.page)
 
     def _summary(self, show_secrets: bool) -> UpdateSummary:
