@@ -99,8 +99,11 @@ $(CARGO_TOOLS)/cargo-%: | $(STAMPS)
 	$(CARGO) install --quiet --locked --root $(CARGO_TOOLS) cargo-$*
 	@touch $@
 
+# Where CI keeps CARGO_TARGET_DIR, what npm installed is kept there, too.
+MODULES := .ci/modules
+
 $(STAMPS)/%-modules: %/package.json %/package-lock.json | $(STAMPS)/tools-checked
-	$(NPM) --prefix $* ci $(NPM_QUIET)
+	$(MODULES) $* $(NPM) --prefix $* ci $(NPM_QUIET)
 	@touch $@
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -136,7 +139,7 @@ $(STAMPS)/npm-package: $(RUST_SOURCES) $(NODE_SOURCES) $(STAMPS)/node-binding-mo
 
 $(STAMPS)/node-tests-modules: node-tests/package.json node-tests/package-lock.json | $(STAMPS)/tools-checked
 	# Not `npm ci`: jest's resolver names optional packages of other platforms that not every registry has.
-	cd node-tests && $(NPM) install --no-save $(NPM_QUIET)
+	$(MODULES) node-tests $(NPM) --prefix node-tests install --no-save $(NPM_QUIET)
 	@touch $@
 
 $(STAMPS)/node: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
@@ -222,18 +225,15 @@ try-sources:
 # ---------------------------------------------------------------------------------------------------------------------
 # Test
 
-# The first make what the others need; then two lanes run beside each other, and what each stage cost is told at the end
-# (.ci/stages.py). A lane's stages run one after the other, and the longest lanes begin. On two cores a third one at the same
-# time would only take the caches from the others.
+# The first make what the others need; then the languages run beside each other. When one of them has ended, what waits much begins: the
+# tests in Rust, the page, the examples. What each stage cost is told at the end (.ci/stages.py).
 LANE_RUST := model-sample test-rust
 LANE_USE := test-page test-examples
 LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
 STAGES := test-build test-rust-build $(LANE_NODE) $(LANE_PYTHON) $(LANE_USE) $(LANE_RUST)
-LANES ?= 2
-test: export LANES := $(LANES)
 test: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 $(foreach lane,NODE PYTHON USE RUST,--lane $(LANE_$(lane)))
+	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 --lane $(LANE_NODE) --lane $(LANE_PYTHON) --then $(LANE_RUST) --then $(LANE_USE)
 	@echo "make test: every suite passed; it leaves out hosts of real languages, such as YAML (make try-languages)"
 
 # What a commit would change, against BASE.
@@ -254,7 +254,7 @@ test-rust-units:
 # The object stores' servers: moto is in requirements-dev.txt, Azurite here. Its telemetry, which is off, is an old one
 # (package.json): the new one has 40,000 files.
 $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/tests/servers/package-lock.json $(STAMPS)/venv
-	$(NPM) --prefix engine-stores/tests/servers ci $(NPM_QUIET)
+	$(MODULES) engine-stores/tests/servers $(NPM) --prefix engine-stores/tests/servers ci $(NPM_QUIET)
 	@touch $@
 
 # One set of features for all that is tested in Rust, so that everything is compiled once. What is shipped does not know the points at
@@ -464,7 +464,7 @@ $(STAMPS)/examples-python: examples/python/requirements.txt $(STAMPS)/python
 	@touch $@
 
 $(STAMPS)/examples-node-modules: examples/typescript/package.json examples/typescript/package-lock.json $(wildcard examples/typescript/*/package.json) | $(STAMPS)/tools-checked
-	$(NPM) --prefix examples/typescript ci $(NPM_QUIET)
+	$(MODULES) examples/typescript $(NPM) --prefix examples/typescript ci $(NPM_QUIET)
 	@touch $@
 $(STAMPS)/examples-node: $(STAMPS)/examples-node-modules $(STAMPS)/npm-package
 	cd examples/typescript && $(NPM) install --no-save $(NPM_QUIET) ../../$(STAMPS)/npm/maloko-*.tgz
@@ -605,7 +605,7 @@ verify-prose: $(STAMPS)/prose/made
 	cd $(STAMPS)/prose && MALOKO_ROOT=$(CURDIR) $(TEXTLINT) $(foreach read,docs README.md CONTRIBUTING.md SECURITY.md,$(CURDIR)/$(read))
 $(STAMPS)/prose/made: .ci/prose/package.json .ci/prose/package-lock.json | $(STAMPS)/tools-checked
 	mkdir -p $(@D) && cp .ci/prose/package.json .ci/prose/package-lock.json $(@D)
-	$(NPM) --prefix $(@D) ci $(NPM_QUIET)
+	$(MODULES) $(@D) $(NPM) --prefix $(@D) ci $(NPM_QUIET)
 	@touch $@
 
 verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-node check-types-node-binding check-types-node-tests check-types-examples
