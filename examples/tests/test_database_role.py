@@ -132,6 +132,7 @@ def test_a_role_of_somebody_else_is_not_taken_over(project: Project, database: D
     assert database.roles() == {"app": 2}
 
 
+@pytest.mark.nightly
 def test_wrong_inputs_are_named_before_anything_is_made(project: Project, database: Database) -> None:
     project.must("config", "set", "role", "Not A Role")
     said = project.run("preview")

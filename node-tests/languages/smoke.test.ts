@@ -126,7 +126,7 @@ describe("program_requests", () => {
     });
 });
 
-describe("recordings", () => {
+nights("recordings", () => {
     test("a recorded program gets the same answers", () => {
         const file = join(ROOT, "python-tests", "languages", "recordings", "go.json");
         const { it, told } = hosted([["replay", file]], "doorgo");

@@ -18,7 +18,7 @@ TRIED = [
     pytest.param(behaviour, method, id=f"{behaviour.name}-{method}")
     for row, behaviour in enumerate(TABLE)
     for column, method in enumerate(METHODS)
-    if os.environ.get("MALOKO_LONG") or (row + column) % 3 == 0
+    if os.environ.get("MALOKO_LONG") or (row + column) % 4 == 0
 ]
 
 # Far above what a good call takes on a busy machine: such a call must not be given up in place of the hostile one.

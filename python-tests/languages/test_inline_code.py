@@ -83,6 +83,7 @@ def test_an_inline_program_s_dynamic_resources_live_and_die(service: Path) -> No
     assert (service / "deleted").read_text() == "id-one!"
 
 
+@pytest.mark.nightly
 def test_a_resource_that_left_an_inline_program_is_deleted(service: Path) -> None:
     done = serve(service, "one", "none")
     assert done.returncode == 0, done.stdout + done.stderr

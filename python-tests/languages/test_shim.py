@@ -95,6 +95,7 @@ def test_errors_of_stacks_have_the_official_classes(shim: Path) -> None:
         official.select_stack(stack_name="prod", project_name="shop", program=nothing)
 
 
+@pytest.mark.nightly
 def test_two_inline_programs_of_one_process_keep_apart(shim: Path) -> None:
     def of(name: str) -> official.Stack:
         def program() -> None:
