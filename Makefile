@@ -228,12 +228,12 @@ try-sources:
 # The first make what the others need; then the languages run beside each other. When one of them has ended, what waits much begins: the
 # tests in Rust, the page, the examples. What each stage cost is told at the end (.ci/stages.py).
 LANE_RUST := model-sample test-rust
-LANE_USE := test-page test-examples
 LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
-STAGES := test-build test-rust-build $(LANE_NODE) $(LANE_PYTHON) $(LANE_USE) $(LANE_RUST)
+STAGES := test-build test-rust-build $(LANE_NODE) $(LANE_PYTHON) $(LANE_RUST) test-page test-examples
 test: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 --lane $(LANE_NODE) --lane $(LANE_PYTHON) --then $(LANE_RUST) --then $(LANE_USE)
+	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 --lane $(LANE_NODE) --lane $(LANE_PYTHON) \
+		--then $(LANE_RUST) --then test-page --then test-examples
 	@echo "make test: every suite passed; it leaves out hosts of real languages, such as YAML (make try-languages)"
 
 # What a commit would change, against BASE.
