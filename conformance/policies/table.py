@@ -1,4 +1,4 @@
-"""Writes the table of what policy packs can do: what came of each row, for packs and programs in Python and in Node.
+"""Writes the table of what policy packs can do, after it has tried each row with packs and programs of both languages.
 
 `table.py FILE` writes it; `table.py FILE --check` fails where it says something else than the file. Both packages are
 taken from this tree, as `make .build/python .build/node` installs them. The packs are made with the official packages.
@@ -100,7 +100,7 @@ class Trial:
 
 
 class Run:
-    """What came of an operation."""
+    """An operation that has ended."""
 
     def __init__(self, text: str, events: list[tuple[str, Any]]) -> None:
         self.text = text
@@ -111,7 +111,7 @@ class Run:
         return [body for found, body in self.events if found == kind]
 
     def violations(self, policy: str) -> list[Any]:
-        """What was told of a policy."""
+        """The violations of a policy."""
         return [body for body in self.of("policyEvent") if body["policyName"] == policy]
 
     def message(self, policy: str) -> str:
@@ -241,7 +241,7 @@ ROWS: dict[str, Callable[[Trial], None]] = {
 
 
 def column(pack: str, program: str) -> tuple[dict[str, str], list[str]]:
-    """What came of each row, and what failed."""
+    """The result of each row, and the failures."""
     results, failures = {}, []
     with tempfile.TemporaryDirectory() as folder:
         trial = Trial(Path(folder), pack, program)
@@ -271,7 +271,7 @@ def main() -> None:
     if not arguments.check:
         arguments.file.write_text(text)
     elif arguments.file.read_text() != text:
-        sys.exit(f"{arguments.file} says something else than what came of the packs; run `make policy-table`")
+        sys.exit(f"{arguments.file} does not say what the packs do; run `make policy-table`")
 
 
 if __name__ == "__main__":

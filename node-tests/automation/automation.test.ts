@@ -11,14 +11,9 @@ import {
     type UpResult,
 } from "maloko/automation";
 import { expect, test } from "vitest";
-import { directory, newStack, placed } from "../support/automation-kit";
+import { directory, echo, newStack, placed } from "../support/automation-kit";
 import { collector } from "../support/collector";
 import { Echo, failureOf, type Props, Recording, Thing } from "../support/kit";
-
-const echo = async () => {
-    const thing = new Thing(new Echo(), "a", { text: new pulumi.Config().get("text") ?? "none" });
-    return { text: thing.text, hidden: pulumi.secret("hush"), list: [1, "two"] };
-};
 
 test("a stack is made and its outputs are read", async () => {
     const stack = await newStack(echo);

@@ -1,5 +1,4 @@
 // What fails an operation of the automation API, and what ends it.
-import * as pulumi from "@pulumi/pulumi";
 import * as officialErrors from "@pulumi/pulumi/automation/errors";
 import {
     CommandError,
@@ -11,14 +10,9 @@ import {
     UnsupportedError,
 } from "maloko/automation";
 import { expect, test } from "vitest";
-import { newStack, placed, runScript as run } from "../support/automation-kit";
+import { echo, newStack, placed, runScript as run } from "../support/automation-kit";
 import { Echo, failureOf, type Props, Thing } from "../support/kit";
 import { byDay } from "../support/night";
-
-const echo = async () => {
-    const thing = new Thing(new Echo(), "a", { text: new pulumi.Config().get("text") ?? "none" });
-    return { text: thing.text, hidden: pulumi.secret("hush"), list: [1, "two"] };
-};
 
 test("what a listener throws comes after the end", async () => {
     const boom = new Error("boom");

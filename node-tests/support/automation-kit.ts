@@ -4,8 +4,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import * as pulumi from "@pulumi/pulumi";
 import { type InlineProgramArgs, LocalWorkspace, type LocalWorkspaceOptions, type Stack } from "maloko/automation";
 import { onTestFinished } from "vitest";
+import { Echo, Thing } from "./kit";
 
 const PASSPHRASE = "secret";
 
@@ -24,6 +26,12 @@ export function placed(options: LocalWorkspaceOptions = {}): LocalWorkspaceOptio
         ...options,
         envVars: { PULUMI_BACKEND_URL: `file://${state}`, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE, ...options.envVars },
     };
+}
+
+/** A program with one resource, whose text the configuration says, and outputs of several kinds. */
+export async function echo() {
+    const thing = new Thing(new Echo(), "a", { text: new pulumi.Config().get("text") ?? "none" });
+    return { text: thing.text, hidden: pulumi.secret("hush"), list: [1, "two"] };
 }
 
 let settings: Promise<string> | undefined;
