@@ -159,7 +159,7 @@ fn next<M: DeserializeOwned>(reader: &mut impl Read, body: &mut Vec<u8>) -> Resu
             Ok(count) => read += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             // Whoever dies with messages unread resets the connection.
-            Err(_) if read == 0 => return Ok(None),
+            Err(error) if read == 0 && error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
             Err(error) => return Err(format!("its connection broke: {error}")),
         }
     }

@@ -1,11 +1,11 @@
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, channel};
 
 use maloko_core::value::{Asset, PropertyMap, Value};
 use maloko_core::value::{AssetSource, UNKNOWN_TEXT};
 
-use super::{Sender, begin};
+use super::{Sender, begin, next};
 use crate::transport::End;
 
 type Taken = (Sender, Receiver<PropertyMap>, Receiver<Option<String>>);
@@ -70,4 +70,20 @@ fn what_is_no_message_and_what_breaks_off_are_told_apart_from_an_end() {
     assert!(told(b"\x00mK\xfe\x09\x00\x00\x00half").unwrap().contains("broke off"));
     assert!(told(b"\x00mK").unwrap().contains("broke off"));
     assert!(told(b"\x00mK\xfe\x02\x00\x00\x00\xff\xff").unwrap().contains("cannot be read"));
+}
+
+/// A connection that cannot be read.
+struct Unreadable(io::ErrorKind);
+
+impl Read for Unreadable {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+}
+
+#[test]
+fn an_end_that_was_reset_is_an_end_and_one_that_cannot_be_read_is_broken() {
+    let read = |kind| next::<PropertyMap>(&mut Unreadable(kind), &mut Vec::new());
+    assert_eq!(read(io::ErrorKind::ConnectionReset), Ok(None));
+    assert!(read(io::ErrorKind::InvalidInput).unwrap_err().contains("broke"));
 }

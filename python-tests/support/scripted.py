@@ -48,12 +48,12 @@ class Scripted:
         resources: list[dict[str, Any]] = state["checkpoint"]["latest"].get("resources", [])
         return resources
 
-    def run(self, *arguments: str, code: int = 0, **environment: str) -> str:
+    def run(self, *arguments: str, code: int | None = 0, **environment: str) -> str:
         self.seen_file.unlink(missing_ok=True)
         done = self.project.run(*arguments, code=code, **{**self.environment, **environment})
         return done.stdout + done.stderr
 
-    def up(self, *steps: list[Any], code: int = 0, **environment: str) -> str:
+    def up(self, *steps: list[Any], code: int | None = 0, **environment: str) -> str:
         self.steps(*steps)
         return self.run("up", "--yes", "--skip-preview", code=code, **environment)
 
