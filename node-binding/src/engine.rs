@@ -18,7 +18,7 @@ use crate::callback::{Crossing, Message, Reply};
 use crate::ending::Ending;
 use crate::language_host::NodeLanguageHost;
 use crate::provider::Limits;
-use crate::runtime::{runtime, spawn};
+use crate::runtime::{runtime, spawn, spawn_apart};
 use crate::thread::{Invocations, Thread};
 
 /// Status of a request to an engine that is gone: the SDK takes it as "the engine is shutting down".
@@ -271,7 +271,7 @@ impl Bridge {
     pub fn invoke(&self, number: u32, request: String) {
         let thread = Arc::clone(&self.thread);
         let cancellation = thread.invocations.begin(number);
-        spawn(async move {
+        spawn_apart(async move {
             let report = automation::run(&thread, number, &request, cancellation).await;
             thread.finished(number, report);
         });

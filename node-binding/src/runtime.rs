@@ -4,10 +4,15 @@ use std::sync::LazyLock;
 
 use tokio::runtime::{Builder, Runtime};
 
+/// So many operations have a thread of their own at a time; more wait. One that an operation's own program begins must not.
+const OPERATIONS: usize = 10_000;
+
 // One worker: the engine needs a fraction of what the program's thread does, and a second one that looks for work made runs up to 6 % dearer.
 // Stores, the journal and the live page have threads of their own.
-static RUNTIME: LazyLock<std::io::Result<Runtime>> =
-    LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).thread_name("maloko").enable_time().build());
+static RUNTIME: LazyLock<std::io::Result<Runtime>> = LazyLock::new(|| {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(1).max_blocking_threads(OPERATIONS).thread_name("maloko").enable_time().build()
+});
 
 /// The runtime of this process. It is made at its first use and lives as long as the process: JavaScript threads
 /// (workers) come and go beside it.
@@ -21,5 +26,13 @@ pub(crate) fn runtime() -> napi::Result<&'static Runtime> {
 pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
     if let Ok(runtime) = runtime() {
         runtime.spawn(task);
+    }
+}
+
+/// Runs a task on a thread of its own, if the runtime could be started: one that derives keys and reads states, which must not hold up
+/// what runs beside it.
+pub(crate) fn spawn_apart(task: impl Future<Output = ()> + Send + 'static) {
+    if let Ok(runtime) = runtime() {
+        drop(runtime.spawn_blocking(move || runtime.block_on(task)));
     }
 }

@@ -8,13 +8,13 @@ pub mod passphrase;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use ring::{hmac, pbkdf2};
+use ring::hmac;
+use sha2::Sha256;
 
 use crate::error::{Error, Result};
 use crate::provider::ProviderReference;
@@ -31,10 +31,7 @@ const SALT_LEN: usize = 8;
 /// Passphrases from this length on (bytes) are looked for in messages.
 const HIDDEN_PASSPHRASE: usize = 12;
 const KEY_LEN: usize = 32;
-const ITERATIONS: NonZeroU32 = match NonZeroU32::new(1_000_000) {
-    Some(count) => count,
-    None => NonZeroU32::MIN,
-};
+const ITERATIONS: u32 = 1_000_000;
 
 /// How the salts of new stacks begin in builds for tests: a key with such a salt is derived in one step. Salts of others, such
 /// as those that Pulumi made, take as many as ever.
@@ -348,8 +345,8 @@ impl Inner {
         let passphrase = self.passphrase.text().as_bytes();
         let iterations = ITERATIONS;
         #[cfg(feature = "cheap-keys")]
-        let iterations = if self.salt_bytes.starts_with(CHEAP) { NonZeroU32::MIN } else { iterations };
-        pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, &self.salt_bytes, passphrase, &mut bytes);
+        let iterations = if self.salt_bytes.starts_with(CHEAP) { 1 } else { iterations };
+        pbkdf2::pbkdf2_hmac::<Sha256>(passphrase, &self.salt_bytes, iterations, &mut bytes);
         bytes
     }
 
