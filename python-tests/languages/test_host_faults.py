@@ -71,7 +71,9 @@ def test_hooks_are_waited_for_when_a_run_is_stopped(scripted: Scripted) -> None:
 
 
 def test_a_program_may_connect_twice_and_end_before_its_answers(scripted: Scripted) -> None:
-    told = scripted.up(STACK, ["resource", "a"], ["connect_twice"], ["resource", "b"], ["hurry", "c"], SIGNAL, code=None)
+    told = scripted.up(
+        STACK, ["resource", "a"], ["connect_twice"], ["resource", "b"], ["hurry", "c"], SIGNAL, code=None
+    )
     assert scripted.names()[:3] == ["trial-dev", "a", "b"]
     # What it did not wait for is registered all the same, was never asked for, or came too late: then the run says so.
     too_late = "Group c: it was registered after the program had ended" in told
