@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use crate::message::Code;
 use crate::provider::{
     Answer, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderHost, ProviderReference,
-    SerializedProvider,
+    SerializedProvider, Spawner,
 };
 
 /// Something around a provider host. What a layer does not say otherwise goes to the host inside, so layers can be put
@@ -56,6 +56,11 @@ pub trait HostLayer: Send + Sync {
     /// See [`ProviderHost::code`].
     fn code(&self, code: Code) -> String {
         self.inner().code(code)
+    }
+
+    /// See [`ProviderHost::spawner_here`].
+    fn spawner_here(&self) -> Option<Spawner> {
+        self.inner().spawner_here()
     }
 
     /// See [`ProviderHost::spawn`].
@@ -116,6 +121,10 @@ impl<L: HostLayer> ProviderHost for L {
 
     fn code(&self, code: Code) -> String {
         HostLayer::code(self, code)
+    }
+
+    fn spawner_here(&self) -> Option<Spawner> {
+        HostLayer::spawner_here(self)
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

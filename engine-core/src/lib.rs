@@ -65,9 +65,9 @@ pub mod run {
     //! Where a plugin may call back, the loop also binds a [`PluginClient`](crate::plugin::PluginClient) to the operation's plugins.
 
     pub use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Wait, WaitId};
-    pub use crate::driver::host_calls::*;
+    pub use crate::driver::flow_states::{FlowState, RegistrationState, StepState};
     pub use crate::driver::outside::around::Outside;
     pub use crate::driver::outside::layers::time_limits::TakeLate;
+    pub use crate::driver::outside_calls::*;
     pub use crate::driver::run::Run;
-    pub use crate::driver::standing::{RegistrationState, Standing, StepState};
 }

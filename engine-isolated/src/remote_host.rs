@@ -31,6 +31,8 @@ pub(crate) struct RemoteHost {
     last_question: AtomicU64,
     questions: Mutex<HashMap<u64, oneshot::Sender<Replied>>>,
     described: Mutex<HashMap<ObjectId, Result<ProviderDescription, ProviderError>>>,
+    /// What the first error after the end of the process says of that.
+    last_words: Mutex<String>,
     /// Where the tasks of the run are done.
     tasks: Handle,
     code: fn(Code) -> &'static str,
@@ -52,6 +54,7 @@ impl RemoteHost {
             last_question: AtomicU64::new(0),
             questions: Mutex::default(),
             described: Mutex::default(),
+            last_words: Mutex::default(),
             tasks,
             code,
         }
@@ -65,11 +68,12 @@ impl RemoteHost {
     /// The process is gone: what was asked gets no answer, and what is asked from now on is not even heard. `last_words` goes with
     /// the first of the errors.
     pub(crate) fn lose(&self, why: &str, last_words: &str) {
+        last_words.clone_into(&mut lock(&self.last_words));
         *lock(&self.line) = Line::Gone(why.to_owned());
         let mut unanswered: Vec<_> = lock(&self.questions).drain().collect();
         unanswered.sort_unstable_by_key(|(number, _)| *number);
-        for (at, (_, waiting)) in unanswered.into_iter().enumerate() {
-            let words = if at == 0 { last_words } else { "" };
+        for (_, waiting) in unanswered {
+            let words = std::mem::take(&mut *lock(&self.last_words));
             let message = format!("{why} in the middle of the call; what that has done is not known{words}");
             // Who gave up waiting knows it already.
             drop(waiting.send(Err(ProviderError::new(ProviderErrorKind::Died, message))));
@@ -104,8 +108,9 @@ impl RemoteHost {
         let (sender, receiver) = oneshot::channel();
         lock(&self.questions).insert(number, sender);
         let part_of = PART_OF.try_with(|part_of| *part_of).ok();
-        if let Err(error) = self.send(&ToChild::Ask { number, part_of, question }) {
+        if let Err(mut error) = self.send(&ToChild::Ask { number, part_of, question }) {
             lock(&self.questions).remove(&number);
+            error.message.push(std::mem::take(&mut *lock(&self.last_words)));
             return Err(error);
         }
         receiver.await.unwrap_or_else(|_| {

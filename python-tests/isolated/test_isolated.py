@@ -31,7 +31,7 @@ class Thing(ResourceProvider):
             raise LookupError("no such thing")
         if WISH == "die":
             os.write(2, b"the last words\\n")
-            os.kill(os.getpid(), signal.SIGSEGV)
+            signal.raise_signal(signal.SIGSEGV)  # Of this thread, at once.
         if WISH == "wait":
             print("waiting in", os.getpid(), flush=True)
             threading.Event().wait()

@@ -12,8 +12,8 @@ use crate::state::{Change, Snapshot};
 use crate::urn::Urn;
 
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
-use crate::driver::host_calls::{Reply, Work};
 use crate::driver::notice::Notice;
+use crate::driver::outside_calls::{Reply, Work};
 
 /// Something that the run does from its beginning to its end, such as a registration.
 pub type FlowId = u64;

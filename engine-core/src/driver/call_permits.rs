@@ -13,12 +13,12 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::class_permits::ClassPermits;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::exchange::Exchange;
-use crate::driver::host_calls::Sleep;
+use crate::driver::flow_states::{FlowStates, StepState};
+use crate::driver::outside_calls::Sleep;
 use crate::driver::permits::{Permit, Permits};
 use crate::driver::reports::Reports;
-use crate::driver::standing::{Standings, StepState};
 use crate::driver::stop::Stop;
-use crate::driver::waits::Waits;
+use crate::driver::watched_waits::WatchedWaits;
 
 /// Held while a call goes on.
 pub(crate) struct CallPermit {
@@ -33,8 +33,8 @@ pub(crate) struct CallPermits {
     exchange: Arc<Exchange>,
     stop: Arc<Stop>,
     reports: Arc<Reports>,
-    waits: Arc<Waits>,
-    standings: Arc<Standings>,
+    waits: Arc<WatchedWaits>,
+    flow_states: Arc<FlowStates>,
 }
 
 impl CallPermits {
@@ -44,8 +44,8 @@ impl CallPermits {
         exchange: &Arc<Exchange>,
         stop: &Arc<Stop>,
         reports: &Arc<Reports>,
-        waits: &Arc<Waits>,
-        standings: &Arc<Standings>,
+        waits: &Arc<WatchedWaits>,
+        flow_states: &Arc<FlowStates>,
     ) -> Self {
         Self {
             permits: Permits::new(parallel),
@@ -53,14 +53,14 @@ impl CallPermits {
             stop: Arc::clone(stop),
             reports: Arc::clone(reports),
             waits: Arc::clone(waits),
-            standings: Arc::clone(standings),
+            flow_states: Arc::clone(flow_states),
         }
     }
 
     /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
     /// and `diff`) is asked of every resource in every run, whether it changes or not.
     pub(crate) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
-        self.standings.step_at(urn, StepState::AwaitingPermit);
+        self.flow_states.step_at(urn, StepState::AwaitingPermit);
         let name = StepState::AwaitingPermit.waits_for();
         let permit = self.waits.wait_watched(ActivityKind::Permit, urn, name, self.permits.acquire(1)).await;
         self.reports.go_on()?;
@@ -82,7 +82,7 @@ impl CallPermits {
         let Some(class) = resolved.class_permits.as_deref() else {
             return Ok(CallPermit { _class: None, _run: self.permit(urn).await? });
         };
-        self.standings.step_at(urn, StepState::AwaitingClass);
+        self.flow_states.step_at(urn, StepState::AwaitingClass);
         let (slot, next) = self
             .waits
             .wait_watched(ActivityKind::Permit, urn, StepState::AwaitingClass.waits_for(), self.turn_of_class(class))

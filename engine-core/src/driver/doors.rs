@@ -11,6 +11,7 @@ use crate::driver::call_permits::CallPermits;
 use crate::driver::calls::providers::Providers;
 use crate::driver::components::Components;
 use crate::driver::exchange::Exchange;
+use crate::driver::flow_states::FlowStates;
 use crate::driver::journal::Journal;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::planning::Planning;
@@ -20,10 +21,9 @@ use crate::driver::program::callbacks::Callbacks;
 use crate::driver::reports::Reports;
 use crate::driver::reports::notices::Notices;
 use crate::driver::selection::Selection;
-use crate::driver::standing::Standings;
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
-use crate::driver::waits::Waits;
+use crate::driver::watched_waits::WatchedWaits;
 
 /// What is handed to a run when it begins.
 pub(crate) struct RunStart {
@@ -50,8 +50,8 @@ pub(crate) struct Doors {
     pub(crate) providers: Arc<Providers>,
     pub(crate) reports: Arc<Reports>,
     pub(crate) notices: Arc<Notices>,
-    pub(crate) waits: Arc<Waits>,
-    pub(crate) standings: Arc<Standings>,
+    pub(crate) waits: Arc<WatchedWaits>,
+    pub(crate) flow_states: Arc<FlowStates>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) planning: Arc<Planning>,
     pub(crate) plan: Arc<PlanKeeping>,
@@ -70,15 +70,15 @@ impl Doors {
         let providers = Arc::new(Providers::new(Arc::clone(&exchange), &operation, crypter.clone(), &base));
         let reports = Arc::new(Reports::new(&operation, &exchange, &stop, &providers, &selection));
         let notices = Arc::new(Notices::new(&operation, &base, &reports));
-        let waits = Arc::new(Waits::new(&operation, &exchange));
-        let standings = Arc::new(Standings::new(&exchange));
+        let waits = Arc::new(WatchedWaits::new(&operation, &exchange));
+        let flow_states = Arc::new(FlowStates::new(&exchange));
         let journal = Arc::new(Journal::new(&base, Arc::clone(&new_id), &exchange, &reports));
         let planner = Planner::new(Arc::clone(&operation), base.resources.clone(), Box::new(move || new_id()));
         let planning = Arc::new(Planning::new(planner, &journal, &reports));
         let plan = Arc::new(PlanKeeping::new(&operation, &stop, &reports, &planning));
         let parallel = operation.parallel.max(1);
-        let call_permits = Arc::new(CallPermits::new(parallel, &exchange, &stop, &reports, &waits, &standings));
-        let functions = Arc::new(Functions::new(&operation, &exchange, &callbacks, &reports, &planning, &standings));
+        let call_permits = Arc::new(CallPermits::new(parallel, &exchange, &stop, &reports, &waits, &flow_states));
+        let functions = Arc::new(Functions::new(&operation, &exchange, &callbacks, &reports, &planning, &flow_states));
         let unresolved = Arc::new(UnresolvedCreates::new(&operation, &base, &exchange, &notices, &reports, &journal));
         let components = Arc::<Components>::default();
         let policies = Policies::new(&operation, &exchange, &stop, &reports, &journal, &planning, &components);
@@ -95,7 +95,7 @@ impl Doors {
             reports,
             notices,
             waits,
-            standings,
+            flow_states,
             journal,
             planning,
             plan,

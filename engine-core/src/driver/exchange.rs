@@ -14,7 +14,7 @@ use crate::state::Change;
 use crate::urn::Urn;
 
 use crate::driver::actions::{Action, FlowId, Moment, Wait, WaitId};
-use crate::driver::host_calls::{Durable, Lost, Reply, RunCall, Work};
+use crate::driver::outside_calls::{Durable, Lost, Reply, RunCall, Work};
 
 /// What flows leave, and what they wait for.
 pub(crate) struct Exchange(AtomicRefCell<Books>);

@@ -13,11 +13,12 @@ mod deletion;
 mod doors;
 mod ending;
 mod exchange;
+pub(crate) mod flow_states;
 mod flows;
-pub(crate) mod host_calls;
 mod journal;
 mod notice;
 pub(crate) mod outside;
+pub(crate) mod outside_calls;
 mod permits;
 mod plan_keeping;
 mod planning;
@@ -32,11 +33,10 @@ mod reports;
 mod requests;
 pub(crate) mod run;
 mod selection;
-pub(crate) mod standing;
 mod steps;
 mod stop;
 mod unresolved;
-mod waits;
+mod watched_waits;
 
 #[cfg(test)]
 mod call_permits_tests;

@@ -15,8 +15,8 @@ use atomic_refcell::AtomicRefCell;
 use futures::future::BoxFuture;
 
 use crate::driver::actions::{Action, FlowId, Input, Moment, Response};
+use crate::driver::flow_states::FlowState;
 use crate::driver::flows::Flows;
-use crate::driver::standing::Standing;
 use crate::driver::stop::{Failure, panicked};
 
 /// See the module's text.
@@ -64,7 +64,7 @@ impl fmt::Debug for Run {
         formatter
             .debug_struct("Run")
             .field("flows", &flows)
-            .field("standing", &self.all.doors.standings)
+            .field("flows", &self.all.doors.flow_states)
             .finish_non_exhaustive()
     }
 }
@@ -81,8 +81,8 @@ impl Run {
 
     /// What is under way: each registration and each step, and what it waits for.
     #[must_use]
-    pub fn standing(&self) -> Vec<Standing> {
-        self.all.doors.standings.all()
+    pub fn flow_states(&self) -> Vec<FlowState> {
+        self.all.doors.flow_states.all()
     }
 
     /// A number for a flow that is about to be asked for.

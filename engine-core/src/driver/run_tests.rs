@@ -20,7 +20,7 @@ use super::*;
 use crate::driver::ProgramEnd;
 use crate::driver::actions::{Request, WaitId};
 use crate::driver::doors::{Doors, RunStart};
-use crate::driver::host_calls::{Call, Describe, Reply, Work};
+use crate::driver::outside_calls::{Call, Describe, Reply, Work};
 use crate::driver::tests::outside_world::moment;
 
 struct Alone(Run);

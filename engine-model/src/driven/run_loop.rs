@@ -28,7 +28,7 @@ pub struct RunLoop {
     run: Mutex<Run>,
     flows: Mutex<BTreeMap<FlowId, Flow>>,
     /// What was under way when that was last written down, and what it waited for.
-    standing: Mutex<BTreeMap<String, &'static str>>,
+    flow_states: Mutex<BTreeMap<String, &'static str>>,
     machine: Machine,
 }
 
@@ -74,7 +74,14 @@ impl RunLoop {
             };
             let (outside, run) = Outside::new(operation, session, host, events, late);
             let this = Weak::clone(this);
-            Self { this, outside, run: Mutex::new(run), flows: Mutex::default(), standing: Mutex::default(), machine }
+            Self {
+                this,
+                outside,
+                run: Mutex::new(run),
+                flows: Mutex::default(),
+                flow_states: Mutex::default(),
+                machine,
+            }
         });
         begun.take(Input::Begin);
         begun
@@ -92,7 +99,7 @@ impl RunLoop {
     fn take(&self, input: Input) {
         let actions = locked(&self.run).take(self.outside.moment(), input);
         if self.machine.world.follows_flows() {
-            self.note_standing();
+            self.note_flow_states();
         }
         for action in actions {
             match self.outside.act(action) {
@@ -113,11 +120,11 @@ impl RunLoop {
     }
 
     /// Writes down what stands elsewhere than when this was last asked.
-    fn note_standing(&self) {
+    fn note_flow_states(&self) {
         let Machine { world, process } = &self.machine;
-        let mut known = locked(&self.standing);
+        let mut known = locked(&self.flow_states);
         let now: BTreeMap<String, &'static str> = locked(&self.run)
-            .standing()
+            .flow_states()
             .into_iter()
             .map(|it| {
                 let what = it.op.map_or_else(|| "registration".to_owned(), |op| op.to_string());

@@ -21,7 +21,7 @@ use crate::value::{PropertyMap, UNKNOWN_TEXTS, Value};
 
 use crate::driver::answers::RpcError;
 use crate::driver::exchange::Exchange;
-use crate::driver::host_calls::{AskPlugin, StartPlugin};
+use crate::driver::outside_calls::{AskPlugin, StartPlugin};
 use crate::driver::permits::Once;
 
 /// A provider resource's plugin, once it is needed.

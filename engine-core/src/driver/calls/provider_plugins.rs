@@ -17,7 +17,7 @@ use crate::driver::calls::provider_resources::{ProviderResource, diff_of};
 use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
 use crate::driver::exchange::Exchange;
-use crate::driver::host_calls::AskPlugin;
+use crate::driver::outside_calls::AskPlugin;
 
 /// See the module's text.
 pub(crate) struct ProviderPlugins {

@@ -10,7 +10,7 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::driver::calls::plugins::{INTERNAL, PluginProviders, without_internal};
-use crate::driver::host_calls::{AskPlugin, StopPlugin};
+use crate::driver::outside_calls::{AskPlugin, StopPlugin};
 
 /// A provider resource that is registered, with the plugin that was started for it.
 pub(crate) struct ProviderResource {

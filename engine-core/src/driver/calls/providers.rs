@@ -30,7 +30,7 @@ use crate::driver::calls::plugins::{PluginProviders, unconfigured_answer};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::exchange::Exchange;
-use crate::driver::host_calls::{AskPlugin, BuiltIn, Call, Closable, Describe, Find, IsByHand, ReadAssets, Rebuild};
+use crate::driver::outside_calls::{AskPlugin, BuiltIn, Call, Closable, Describe, Find, IsByHand, ReadAssets, Rebuild};
 
 mod for_imports;
 

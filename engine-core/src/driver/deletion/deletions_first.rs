@@ -14,7 +14,7 @@ use crate::urn::Urn;
 
 use crate::driver::doors::Doors;
 use crate::driver::planning::Planning;
-use crate::driver::waits::{EARLIER_DELETIONS, Waits};
+use crate::driver::watched_waits::{EARLIER_DELETIONS, WatchedWaits};
 
 /// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
 pub(crate) struct DeletionsFirst<'a> {
@@ -42,7 +42,7 @@ struct DeletionUnderWay {
 /// The deletions that replacements make before themselves.
 pub(crate) struct EarlierDeletions {
     planning: Arc<Planning>,
-    waits: Arc<Waits>,
+    waits: Arc<WatchedWaits>,
     /// The resources whose objects a replacement of another resource is deleting.
     deleting: AtomicRefCell<FixedMap<ResourceNumber, DeletionUnderWay>>,
 }

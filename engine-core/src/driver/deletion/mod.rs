@@ -20,14 +20,14 @@ use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
 use crate::driver::steps::Steps;
 use crate::driver::stop::Stop;
-use crate::driver::waits::Waits;
+use crate::driver::watched_waits::WatchedWaits;
 
 /// Deletes what is no longer wanted.
 pub(crate) struct Deletion {
     operation: Arc<Operation>,
     stop: Arc<Stop>,
     reports: Arc<Reports>,
-    waits: Arc<Waits>,
+    waits: Arc<WatchedWaits>,
     steps: Arc<Steps>,
     provider_plugins: Arc<ProviderPlugins>,
     planning: Arc<Planning>,

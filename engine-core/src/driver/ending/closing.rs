@@ -12,7 +12,7 @@ use crate::operation::Operation;
 use crate::driver::calls::providers::Providers;
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
-use crate::driver::host_calls::{Close, Sleep, StopPlugins};
+use crate::driver::outside_calls::{Close, Sleep, StopPlugins};
 use crate::driver::reports::Reports;
 
 /// So long a `close` may take; less where the configuration's `maloko:callLimit` is shorter.

@@ -14,12 +14,12 @@ use crate::urn::Urn;
 use crate::driver::actions::{Action, Moment, Wait};
 use crate::driver::doors::{Doors, RunStart};
 use crate::driver::flows::Flows;
-use crate::driver::host_calls::Durable;
 use crate::driver::outside::functions_in_flight::FunctionsInFlight;
 use crate::driver::outside::layers::bounded::BoundedErrors;
 use crate::driver::outside::layers::in_flight::InFlight;
 use crate::driver::outside::layers::plugins::WithPlugins;
 use crate::driver::outside::layers::time_limits::{Limit, TakeLate, TimeLimits};
+use crate::driver::outside_calls::Durable;
 use crate::driver::run::Run;
 
 /// See the module's text.

@@ -10,8 +10,8 @@ use futures::future::{Either, join_all, select};
 use crate::environment::timer;
 use crate::provider::{Answer, Method, ProviderCall, ProviderError, ProviderHost};
 
-use crate::driver::host_calls::Closable;
 use crate::driver::outside::layers::time_limits::LAST_WORD;
+use crate::driver::outside_calls::Closable;
 
 /// Closes the providers, all at once. Gives what went wrong.
 pub(in crate::driver) async fn close_all(

@@ -11,8 +11,8 @@ use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::driver::Engine;
 use crate::driver::actions::{FlowId, Input, Response, WaitId};
-use crate::driver::host_calls::{Reply, Work};
 use crate::driver::outside::post::{Letter, Post};
+use crate::driver::outside_calls::{Reply, Work};
 
 /// Resolves with the flow's answer; `None` when the run is gone. When it is dropped, the flow is given up.
 pub(in crate::driver) struct Driver {

@@ -31,8 +31,8 @@ use crate::urn::Urn;
 
 use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
-use crate::driver::host_calls::Work;
 use crate::driver::notice::Notice;
+use crate::driver::outside_calls::Work;
 use crate::driver::reports::logged;
 use crate::driver::run::Run;
 use crate::driver::stop::panicked;

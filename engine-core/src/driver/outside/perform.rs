@@ -19,13 +19,13 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 use crate::wire::Callback;
 
-use crate::driver::host_calls::{
-    Analyze, AnalyzeStack, AskPlugin, BuiltIn, Call, CallBack, Close, Describe, Durable, Find, Fold, Function,
-    HostCall, IsByHand, Named, ReadAssets, Rebuild, Remediate, Reply, Serialize, Sleep, StartPlugin, StopPlugin,
-    StopPlugins, Work, host_calls,
-};
 use crate::driver::outside::around::Outside;
 use crate::driver::outside::closing::close_all;
+use crate::driver::outside_calls::{
+    Analyze, AnalyzeStack, AskPlugin, BuiltIn, Call, CallBack, Close, Describe, Durable, Find, Fold, Function,
+    IsByHand, Named, OutsideCall, ReadAssets, Rebuild, Remediate, Reply, Serialize, Sleep, StartPlugin, StopPlugin,
+    StopPlugins, Work, outside_calls,
+};
 
 /// What host calls are made with. It keeps no [`Outside`] alive.
 struct Means {
@@ -35,7 +35,7 @@ struct Means {
 }
 
 /// How a host call is made.
-trait Perform: HostCall {
+trait Perform: OutsideCall {
     /// Can it hold the thread that polls it, because it calls code of the user?
     const RUNS_USER_CODE: bool = false;
 
@@ -66,7 +66,7 @@ macro_rules! performed {
         }
     };
 }
-host_calls!(performed);
+outside_calls!(performed);
 
 impl Perform for Describe {
     const RUNS_USER_CODE: bool = true;

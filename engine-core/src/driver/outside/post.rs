@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use crate::driver::actions::{FlowId, Response, WaitId};
-use crate::driver::host_calls::Work;
+use crate::driver::outside_calls::Work;
 
 /// See the module's text.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 
-use crate::driver::host_calls::{Durable, Sleep, Work};
+use crate::driver::outside_calls::{Durable, Sleep, Work};
 use crate::state::{Session, Snapshot};
 
 use super::*;

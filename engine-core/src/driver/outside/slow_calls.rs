@@ -57,9 +57,9 @@ impl Engine {
         if !self.outside.in_flight.list().is_empty() {
             return;
         }
-        let standing = self.run().standing();
-        let Some(last) = standing.iter().map(|it| it.since).max() else { return };
-        let Some(first) = standing.iter().min_by_key(|it| it.since) else { return };
+        let flow_states = self.run().flow_states();
+        let Some(last) = flow_states.iter().map(|it| it.since).max() else { return };
+        let Some(first) = flow_states.iter().min_by_key(|it| it.since) else { return };
         if still.since != Some(last) {
             *still = Stall { since: Some(last), told: Duration::ZERO };
         }
@@ -67,7 +67,7 @@ impl Engine {
         let unchanged = now.saturating_duration_since(last);
         if unchanged >= FIRST.max(still.told.saturating_mul(2)) {
             still.told = unchanged;
-            let more = match standing.len() - 1 {
+            let more = match flow_states.len() - 1 {
                 0 => String::new(),
                 1 => "; 1 more waits".to_owned(),
                 more => format!("; {more} more wait"),

@@ -10,7 +10,7 @@ use crate::provider::{ProviderErrorKind, ProviderHost};
 use crate::state::{PendingKind, Session, Snapshot};
 use crate::urn::Urn;
 
-use crate::driver::standing::RegistrationState;
+use crate::driver::flow_states::RegistrationState;
 use crate::driver::tests::testing::{Hanging, Recorder, ScriptedHost, run, run_program, wanted};
 use crate::driver::{Engine, ProgramEnd};
 
@@ -38,8 +38,8 @@ fn what_stands_still_without_a_call_is_told_with_what_it_waits_for() {
         Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::clone(&events) as _);
     let flows = Arc::clone(engine.run().all());
     let urn = |name: &str| Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::{name}"));
-    let standings = &flows.doors.standings;
-    let (first, second) = (standings.register(&urn("a")), standings.register(&urn("b")));
+    let flow_states = &flows.doors.flow_states;
+    let (first, second) = (flow_states.register(&urn("a")), flow_states.register(&urn("b")));
     first.at(RegistrationState::AwaitingTurn);
     let mut still = Stall::default();
     for _ in 0..9 {

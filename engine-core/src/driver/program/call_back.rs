@@ -5,7 +5,7 @@ use prost::Message;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::wire::{Callback, why_unreadable};
 
-use crate::driver::host_calls::CallBack;
+use crate::driver::outside_calls::CallBack;
 use crate::driver::program::Functions;
 
 impl Functions {

@@ -13,8 +13,8 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
+use crate::driver::flow_states::StepState;
 use crate::driver::program::Functions;
-use crate::driver::standing::StepState;
 
 /// How often an operation may fail before its error stands, whatever the error hooks say.
 const MAX_FAILURES: usize = 100;
@@ -96,7 +96,7 @@ impl Functions {
         occasion: Occasion<'_>,
     ) -> Result<(), ProviderError> {
         for name in hooks.get(&moment).into_iter().flatten() {
-            self.standings.step_at(urn, StepState::CallingHooks);
+            self.flow_states.step_at(urn, StepState::CallingHooks);
             let Some(hook) = self.callbacks.hook(name) else { return Err(missing(name, moment)) };
             if self.operation.dry_run && !hook.on_dry_run {
                 continue;
@@ -146,7 +146,7 @@ impl Functions {
         operation: &str,
         errors: &[String],
     ) -> Result<bool, ProviderError> {
-        self.standings.step_at(urn, StepState::CallingHooks);
+        self.flow_states.step_at(urn, StepState::CallingHooks);
         let names = hooks.get(&HookMoment::OnError).map(Vec::as_slice).unwrap_or_default();
         let known = occasion.request(urn, HookMoment::OnError);
         let mut retry = false;

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use crate::operation::Operation;
 
 use crate::driver::exchange::Exchange;
+use crate::driver::flow_states::FlowStates;
 use crate::driver::planning::Planning;
 use crate::driver::reports::Reports;
-use crate::driver::standing::Standings;
 use callbacks::Callbacks;
 
 /// Calls the functions of the program.
@@ -22,7 +22,7 @@ pub(crate) struct Functions {
     callbacks: Arc<Callbacks>,
     reports: Arc<Reports>,
     planning: Arc<Planning>,
-    standings: Arc<Standings>,
+    flow_states: Arc<FlowStates>,
 }
 
 impl Functions {
@@ -32,7 +32,7 @@ impl Functions {
         callbacks: &Arc<Callbacks>,
         reports: &Arc<Reports>,
         planning: &Arc<Planning>,
-        standings: &Arc<Standings>,
+        flow_states: &Arc<FlowStates>,
     ) -> Self {
         Self {
             operation: Arc::clone(operation),
@@ -40,7 +40,7 @@ impl Functions {
             callbacks: Arc::clone(callbacks),
             reports: Arc::clone(reports),
             planning: Arc::clone(planning),
-            standings: Arc::clone(standings),
+            flow_states: Arc::clone(flow_states),
         }
     }
 }

@@ -15,13 +15,13 @@ use crate::urn::Urn;
 use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
+use crate::driver::flow_states::{RegistrationGuard, RegistrationState};
 use crate::driver::permits::Permit;
 use crate::driver::recovery::find_existing::EarlierCreate;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::import::ImportFailure;
 use crate::driver::registration::numbers::tell_of_inexact_numbers;
 use crate::driver::registration::outcome::RegistrationOutcome;
-use crate::driver::standing::{RegistrationGuard, RegistrationState};
 
 /// What is to be done for a registration.
 enum PlanOutcome {
@@ -34,7 +34,7 @@ enum PlanOutcome {
 struct Guard<'a> {
     shared: Option<Permit>,
     alone: Option<Permit>,
-    standing: &'a RegistrationGuard<'a>,
+    flow_state: &'a RegistrationGuard<'a>,
 }
 
 impl RegistrationFlow {
@@ -42,10 +42,10 @@ impl RegistrationFlow {
     pub(super) async fn plan_settled(
         &self,
         goal: Box<Goal>,
-        standing: &RegistrationGuard<'_>,
+        flow_state: &RegistrationGuard<'_>,
     ) -> Result<(Urn, RegistrationOutcome), RpcError> {
         let object = goal.object.filter(|_| goal.custom);
-        let (mut registration, shared) = self.begin(goal, standing).await?;
+        let (mut registration, shared) = self.begin(goal, flow_state).await?;
         let urn = registration.urn.clone();
         if self.selection.is_served_by_failure(&registration.provider) {
             // There is nobody who could be asked what the resource would take.
@@ -60,9 +60,9 @@ impl RegistrationFlow {
             }
             self.steps.act(step, None).await?;
         }
-        standing.at(RegistrationState::FindingProvider);
+        flow_state.at(RegistrationState::FindingProvider);
         let resolved = self.find_server(&mut registration, object).await?;
-        let mut guard = Guard { shared: Some(shared), alone: None, standing };
+        let mut guard = Guard { shared: Some(shared), alone: None, flow_state };
         let steps = match self.plan_with_earlier_create(&mut registration, resolved.as_ref(), &mut guard).await? {
             PlanOutcome::Steps(steps) => steps,
             PlanOutcome::Ended(ended) => return ended,
@@ -74,7 +74,7 @@ impl RegistrationFlow {
             PlanOutcome::Steps(steps) => steps,
             PlanOutcome::Ended(ended) => return ended,
         };
-        standing.at(RegistrationState::TakingSteps);
+        flow_state.at(RegistrationState::TakingSteps);
         let is_kept = steps.iter().all(|step| step.op == Op::Same);
         let done = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
         if let Some(refusal) = &registration.refused_after {
@@ -90,9 +90,9 @@ impl RegistrationFlow {
     async fn begin(
         &self,
         goal: Box<Goal>,
-        standing: &RegistrationGuard<'_>,
+        flow_state: &RegistrationGuard<'_>,
     ) -> Result<(Box<Registration>, Permit), RpcError> {
-        standing.at(RegistrationState::AwaitingTurn);
+        flow_state.at(RegistrationState::AwaitingTurn);
         let mut shared = self.planning.shared().await;
         self.reports.go_on()?;
         self.planning.refuse_late(&goal)?;
@@ -101,11 +101,11 @@ impl RegistrationFlow {
         let registration = begun.map_err(|refusal| self.reports.refuse(&refusal))?;
         while let Some(over) = self.earlier_deletions.deletion_of(&registration) {
             drop(shared);
-            standing.at(RegistrationState::AwaitingDeletion);
+            flow_state.at(RegistrationState::AwaitingDeletion);
             let name = RegistrationState::AwaitingDeletion.waits_for();
             // Ends with an error always: nothing is sent.
             let _ = self.waits.wait_watched(ActivityKind::Dependency, &registration.urn, name, over).await;
-            standing.at(RegistrationState::AwaitingTurn);
+            flow_state.at(RegistrationState::AwaitingTurn);
             shared = self.planning.shared().await;
             self.reports.go_on()?;
         }
@@ -123,7 +123,7 @@ impl RegistrationFlow {
         let planned = self.plan_steps(registration, resolved, guard).await?;
         let (PlanOutcome::Steps(steps), Some(resolved)) = (&planned, resolved) else { return Ok(planned) };
         let Some(create) = self.unresolved_create(registration, steps) else { return Ok(planned) };
-        guard.standing.at(RegistrationState::LookingForObject);
+        guard.flow_state.at(RegistrationState::LookingForObject);
         // In a box of its own: few creates are unresolved, and requests are many.
         match Box::pin(self.recovery.look_before_create(create, resolved)).await? {
             EarlierCreate::NotFound => Ok(planned),
@@ -304,7 +304,7 @@ impl RegistrationFlow {
         resolved: Option<&ResolvedProvider>,
         guard: &mut Guard<'_>,
     ) -> Result<PlanOutcome, RpcError> {
-        guard.standing.at(RegistrationState::Planning);
+        guard.flow_state.at(RegistrationState::Planning);
         let mut answer = None;
         loop {
             let importing = registration.is_importing();
@@ -329,10 +329,10 @@ impl RegistrationFlow {
                         guard.shared = None;
                         let alone = self.planning.alone();
                         let urn = &registration.urn;
-                        guard.standing.at(RegistrationState::AwaitingOtherPlans);
+                        guard.flow_state.at(RegistrationState::AwaitingOtherPlans);
                         let name = RegistrationState::AwaitingOtherPlans.waits_for();
                         guard.alone = Some(self.waits.wait_watched(ActivityKind::Dependency, urn, name, alone).await);
-                        guard.standing.at(RegistrationState::Planning);
+                        guard.flow_state.at(RegistrationState::Planning);
                         self.reports.go_on()?;
                     }
                     answer = Some(match self.imports.ask_for_import(registration, &question, resolved).await {

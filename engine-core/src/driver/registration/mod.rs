@@ -27,6 +27,7 @@ use crate::driver::calls::provider_plugins::ProviderPlugins;
 use crate::driver::calls::providers::Providers;
 use crate::driver::deletion::deletions_first::EarlierDeletions;
 use crate::driver::doors::Doors;
+use crate::driver::flow_states::FlowStates;
 use crate::driver::journal::Journal;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::planning::Planning;
@@ -40,11 +41,10 @@ use crate::driver::registration::outcome::RegistrationOutcome;
 use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
-use crate::driver::standing::Standings;
 use crate::driver::steps::{Outcomes, Steps};
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
-use crate::driver::waits::Waits;
+use crate::driver::watched_waits::WatchedWaits;
 
 /// Takes over the objects that an import names.
 pub(crate) struct Adoptions {
@@ -94,7 +94,7 @@ pub(crate) struct RegistrationFlow {
     operation: Arc<Operation>,
     providers: Arc<Providers>,
     reports: Arc<Reports>,
-    waits: Arc<Waits>,
+    waits: Arc<WatchedWaits>,
     call_permits: Arc<CallPermits>,
     unresolved: Arc<UnresolvedCreates>,
     steps: Arc<Steps>,
@@ -109,7 +109,7 @@ pub(crate) struct RegistrationFlow {
     selection: Arc<Selection>,
     journal: Arc<Journal>,
     plan: Arc<PlanKeeping>,
-    standings: Arc<Standings>,
+    flow_states: Arc<FlowStates>,
     policies: Arc<Policies>,
 }
 
@@ -142,7 +142,7 @@ impl RegistrationFlow {
             selection: Arc::clone(&doors.selection),
             journal: Arc::clone(&doors.journal),
             plan: Arc::clone(&doors.plan),
-            standings: Arc::clone(&doors.standings),
+            flow_states: Arc::clone(&doors.flow_states),
             policies: Arc::clone(&doors.policies),
         }
     }
@@ -173,7 +173,7 @@ impl RegistrationFlow {
 
     /// Plans a registration, and does what is planned.
     pub(crate) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, RegistrationOutcome), RpcError> {
-        let standing = self.standings.register(&self.planning.planner().urn_of(&goal));
+        let flow_state = self.flow_states.register(&self.planning.planner().urn_of(&goal));
         if goal.served_by().is_some_and(ServedBy::is_plugin) {
             // In a box of its own, which programs of live objects alone need not pay for.
             Box::pin(self.settle_package(&mut goal)).await?;
@@ -181,7 +181,7 @@ impl RegistrationFlow {
         if !goal.state_migrations.is_empty() {
             Box::pin(self.migrations.migrate_state(&goal)).await?;
         }
-        self.plan_settled(goal, &standing).await
+        self.plan_settled(goal, &flow_state).await
     }
 }
 

@@ -17,7 +17,7 @@ use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
-use crate::driver::host_calls::IsByHand;
+use crate::driver::outside_calls::IsByHand;
 use crate::driver::registration::noticed_classes::{ClassNotices, Classes, Unfindable, class_name};
 use crate::driver::reports::Reports;
 

@@ -14,8 +14,8 @@ use crate::wire::{
 };
 
 use crate::driver::answers::RpcError;
-use crate::driver::host_calls::Function;
 use crate::driver::journal::Journal;
+use crate::driver::outside_calls::Function;
 use crate::driver::requests::FunctionCalls;
 
 impl FunctionCalls {

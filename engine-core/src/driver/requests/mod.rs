@@ -7,7 +7,7 @@ pub(super) mod exists;
 pub(super) mod invoke;
 pub(super) mod methods;
 pub(super) mod outputs;
-pub(super) mod resources;
+pub(super) mod register;
 pub(super) mod serialize;
 
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ProviderKind;
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
-use crate::driver::host_calls::Serialize;
+use crate::driver::outside_calls::Serialize;
 use crate::driver::stop::Stop;
 
 /// Puts the SDK's own form in the place of references to provider objects.

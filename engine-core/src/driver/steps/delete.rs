@@ -9,8 +9,8 @@ use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, ResourceNumber};
 
 use crate::driver::answers::RpcError;
+use crate::driver::flow_states::StepState;
 use crate::driver::program::hooks::{Occasion, moments};
-use crate::driver::standing::StepState;
 use crate::driver::steps::Steps;
 use crate::driver::steps::late_calls::LateOutcome;
 use crate::driver::steps::resource_states::plugin_arguments;
@@ -23,7 +23,7 @@ impl Steps {
         self.plan.keep_to_plan(&step)?;
         let Some((number, resource)) = step.old.clone() else { return Ok(true) };
         let step = Step { note: self.deletion_note(&step, number, &resource), ..step };
-        let _standing = self.standings.step(&step.urn, step.op);
+        let _flow_state = self.flow_states.step(&step.urn, step.op);
         self.reports.tell(Event::StepStarted(step.metadata(None)));
         let hooks = moments(step.op).filter(|_| !resource.hooks.is_empty());
         let occasion = Occasion { old: Some(&resource), new: None };
@@ -47,7 +47,7 @@ impl Steps {
         match outcome {
             Ok(mut changes) => {
                 changes.extend(self.outcomes.book_deletion(&step, number, &resource));
-                self.standings.step_at(&step.urn, StepState::Recording);
+                self.flow_states.step_at(&step.urn, StepState::Recording);
                 if !self.operation.dry_run
                     && let Err(error) = self.journal.record(changes).await
                 {

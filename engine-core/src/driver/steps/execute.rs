@@ -14,9 +14,9 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::plugins::without_internal;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::exchange::Written;
+use crate::driver::flow_states::StepState;
 use crate::driver::journal::{Journal, old_object};
 use crate::driver::program::hooks::{Occasion, moments};
-use crate::driver::standing::StepState;
 use crate::driver::steps::Steps;
 use crate::driver::steps::late_calls::LateOutcome;
 use crate::driver::steps::outcomes::CallOutcome;
@@ -48,7 +48,7 @@ impl Steps {
             };
         }
         self.plan.keep_to_plan(&step)?;
-        let _standing = self.standings.step(&step.urn, step.op);
+        let _flow_state = self.flow_states.step(&step.urn, step.op);
         self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = match self.before(&step).await {
             Err(error) => Err(error),
@@ -60,7 +60,7 @@ impl Steps {
                 return Ok(Some(resource));
             }
             Ok(StepOutcome { resource, written: Some(written) }) => {
-                self.standings.step_at(&step.urn, StepState::Recording);
+                self.flow_states.step_at(&step.urn, StepState::Recording);
                 self.journal.durable(written, resource.as_deref()).await.map(|()| resource)
             }
             Ok(StepOutcome { resource, written: None }) => Ok(resource),
@@ -212,7 +212,7 @@ impl Steps {
         };
         let for_plugin = plugin_arguments(resolved, old.unwrap_or(resource), resource, true).map(Box::new);
         let _permit = self.call_permits.call_permit(&resource.urn, resolved).await?;
-        self.standings.step_at(&resource.urn, StepState::Calling);
+        self.flow_states.step_at(&resource.urn, StepState::Calling);
         match self.providers.call_with(resolved, &resource.urn, method, for_plugin).await? {
             Answer::Created { outputs, .. } | Answer::Updated { outputs, .. } => {
                 self.reports.learn_secrets_of(&outputs);

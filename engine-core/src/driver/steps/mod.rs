@@ -23,12 +23,12 @@ use crate::driver::calls::providers::Providers;
 use crate::driver::components::Components;
 use crate::driver::doors::Doors;
 use crate::driver::exchange::Exchange;
+use crate::driver::flow_states::FlowStates;
 use crate::driver::journal::Journal;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::program::Functions;
 use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
-use crate::driver::standing::Standings;
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
 use call_pace::WriteAheadPace;
@@ -68,7 +68,7 @@ pub(crate) struct JournalledCalls {
     journal: Arc<Journal>,
     pace: WriteAheadPace,
     late: AtomicRefCell<LateCalls>,
-    standings: Arc<Standings>,
+    flow_states: Arc<FlowStates>,
 }
 
 impl JournalledCalls {
@@ -85,7 +85,7 @@ impl JournalledCalls {
             journal: Arc::clone(&doors.journal),
             pace: WriteAheadPace::new(doors.operation.parallel),
             late: AtomicRefCell::default(),
-            standings: Arc::clone(&doors.standings),
+            flow_states: Arc::clone(&doors.flow_states),
         }
     }
 }
@@ -106,7 +106,7 @@ pub(crate) struct Steps {
     selection: Arc<Selection>,
     journal: Arc<Journal>,
     components: Arc<Components>,
-    standings: Arc<Standings>,
+    flow_states: Arc<FlowStates>,
 }
 
 impl Steps {
@@ -126,7 +126,7 @@ impl Steps {
             selection: Arc::clone(&doors.selection),
             journal: Arc::clone(&doors.journal),
             components: Arc::clone(&doors.components),
-            standings: Arc::clone(&doors.standings),
+            flow_states: Arc::clone(&doors.flow_states),
         }
     }
 }

@@ -15,9 +15,9 @@ use crate::state::{Change, PendingKind, UnresolvedCreate};
 
 use crate::driver::call_permits::stopped_before_call;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::flow_states::StepState;
 use crate::driver::permits::Permit;
 use crate::driver::program::hooks::Occasion;
-use crate::driver::standing::StepState;
 use crate::driver::steps::JournalledCalls;
 use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
 
@@ -66,7 +66,7 @@ impl JournalledCalls {
             }
         }
         drop(next);
-        self.standings.step_at(&resource.urn, StepState::Calling);
+        self.flow_states.step_at(&resource.urn, StepState::Calling);
         let begun = self.exchange.moment().instant;
         let (number, late) = (self.providers.next_number(), LateAnswer::of(&method, late(operation)));
         let answer = self
@@ -101,7 +101,7 @@ impl JournalledCalls {
         };
         let earlier = self.journal.ledger().unresolved(&call.resource.urn).cloned();
         let (operation, change) = self.journal.begin(call.kind, Arc::clone(call.resource), attempt);
-        self.standings.step_at(&call.resource.urn, StepState::Journalling);
+        self.flow_states.step_at(&call.resource.urn, StepState::Journalling);
         match self.journal.record(vec![change]).await {
             Ok(()) => Ok((operation, earlier)),
             Err(error) => {

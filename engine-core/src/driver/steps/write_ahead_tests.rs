@@ -22,7 +22,7 @@ use crate::driver::call_permits::CallPermit;
 use crate::driver::calls::configurations::ObjectConfiguration;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::flows::Flows;
-use crate::driver::host_calls::Reply;
+use crate::driver::outside_calls::Reply;
 use crate::driver::steps::call_pace::AHEAD;
 use crate::driver::tests::outside_world::OutsideWorld;
 

@@ -16,7 +16,7 @@ use crate::value::PropertyMap;
 use crate::driver::actions::{Action, Moment, WaitId};
 use crate::driver::doors::{Doors, RunStart};
 use crate::driver::flows::Flows;
-use crate::driver::host_calls::{Call, Reply, Work};
+use crate::driver::outside_calls::{Call, Reply, Work};
 
 /// See the module's text.
 pub(crate) struct OutsideWorld {

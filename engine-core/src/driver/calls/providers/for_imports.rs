@@ -9,7 +9,7 @@ use crate::urn::Urn;
 
 use super::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
-use crate::driver::host_calls::Named;
+use crate::driver::outside_calls::Named;
 
 impl Providers {
     /// The objects that the program registered for resources of a type, each with one of those resources.

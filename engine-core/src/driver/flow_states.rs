@@ -1,6 +1,7 @@
 //! Where the flows of a run stand, as data: each registration and each step under way, what it waits for, and since when.
 //!
-//! A flow says so where it may wait. Debug output, the notices of what takes long, pages and the simulation's trace show it.
+//! A flow says so where it may wait. Debug output, the notices of what takes long and the simulation's trace show it. Pages and traces of
+//! OpenTelemetry show those waits that a flow tells `watched_waits.rs`, too.
 //!
 //! | registration | waits for | then |
 //! | --- | --- | --- |
@@ -78,7 +79,7 @@ impl RegistrationState {
         then.contains(&next)
     }
 
-    /// What it waits for, as messages and pages say it.
+    /// What it waits for, as messages say it.
     #[must_use]
     pub fn waits_for(self) -> &'static str {
         match self {
@@ -109,7 +110,7 @@ impl StepState {
         then.contains(&next)
     }
 
-    /// What it waits for, as messages and pages say it.
+    /// What it waits for, as messages say it.
     #[must_use]
     pub fn waits_for(self) -> &'static str {
         match self {
@@ -129,7 +130,7 @@ impl StepState {
 struct Since<S>(S, Instant);
 
 /// See the module's text.
-pub(in crate::driver) struct Standings {
+pub(in crate::driver) struct FlowStates {
     exchange: Arc<Exchange>,
     registrations: AtomicRefCell<UrnMap<Entry<RegistrationState>>>,
     steps: AtomicRefCell<UrnMap<(Op, Entry<StepState>)>>,
@@ -170,7 +171,7 @@ impl<S: Copy + PartialEq + Debug> Entry<S> {
 
 /// Something that is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct FlowState {
     /// The resource.
     pub urn: Urn,
     /// Its step, if one is under way; else it is registered.
@@ -181,7 +182,7 @@ pub struct Standing {
     pub since: Instant,
 }
 
-impl Standings {
+impl FlowStates {
     pub(in crate::driver) fn new(exchange: &Arc<Exchange>) -> Self {
         Self {
             exchange: Arc::clone(exchange),
@@ -199,7 +200,7 @@ impl Standings {
         let now = self.now();
         let mut registrations = self.registrations.borrow_mut();
         registrations.entry(urn.clone()).or_insert_with(|| Entry::new(RegistrationState::Settling, now)).begin();
-        RegistrationGuard { standings: self, urn: urn.clone() }
+        RegistrationGuard { flow_states: self, urn: urn.clone() }
     }
 
     /// Notes that a step is under way, until what this gives is dropped.
@@ -207,7 +208,7 @@ impl Standings {
         let now = self.now();
         let mut steps = self.steps.borrow_mut();
         steps.entry(urn.clone()).or_insert_with(|| (op, Entry::new(StepState::Begun, now))).1.begin();
-        StepGuard { standings: self, urn: urn.clone() }
+        StepGuard { flow_states: self, urn: urn.clone() }
     }
 
     /// Notes where the step of a resource stands, if one is under way.
@@ -218,9 +219,9 @@ impl Standings {
     }
 
     /// Everything that is under way, by resource. Of one that takes a step, that.
-    pub(in crate::driver) fn all(&self) -> Vec<Standing> {
+    pub(in crate::driver) fn all(&self) -> Vec<FlowState> {
         let steps = self.steps.borrow();
-        let taken = steps.iter().map(|(urn, (op, entry))| Standing {
+        let taken = steps.iter().map(|(urn, (op, entry))| FlowState {
             urn: urn.clone(),
             op: Some(*op),
             waits_for: entry.state.0.waits_for(),
@@ -228,19 +229,19 @@ impl Standings {
         });
         let registrations = self.registrations.borrow();
         let registered = registrations.iter().filter(|(urn, _)| !steps.contains_key(urn));
-        let registered = registered.map(|(urn, entry)| Standing {
+        let registered = registered.map(|(urn, entry)| FlowState {
             urn: urn.clone(),
             op: None,
             waits_for: entry.state.0.waits_for(),
             since: entry.state.1,
         });
-        let mut all: Vec<Standing> = taken.chain(registered).collect();
+        let mut all: Vec<FlowState> = taken.chain(registered).collect();
         all.sort_by(|a, b| a.urn.cmp(&b.urn));
         all
     }
 }
 
-impl Debug for Standings {
+impl Debug for FlowStates {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(self.all()).finish()
     }
@@ -248,22 +249,22 @@ impl Debug for Standings {
 
 /// Held while a resource is registered.
 pub(in crate::driver) struct RegistrationGuard<'a> {
-    standings: &'a Standings,
+    flow_states: &'a FlowStates,
     urn: Urn,
 }
 
 impl RegistrationGuard<'_> {
     /// Notes where the registration stands.
     pub(in crate::driver) fn at(&self, state: RegistrationState) {
-        if let Some(entry) = self.standings.registrations.borrow_mut().get_mut(&self.urn) {
-            entry.go_to(state, self.standings.now(), RegistrationState::leads_to, &self.urn);
+        if let Some(entry) = self.flow_states.registrations.borrow_mut().get_mut(&self.urn) {
+            entry.go_to(state, self.flow_states.now(), RegistrationState::leads_to, &self.urn);
         }
     }
 }
 
 impl Drop for RegistrationGuard<'_> {
     fn drop(&mut self) {
-        let mut registrations = self.standings.registrations.borrow_mut();
+        let mut registrations = self.flow_states.registrations.borrow_mut();
         if registrations.get_mut(&self.urn).is_some_and(Entry::end) {
             registrations.remove(&self.urn);
         }
@@ -272,13 +273,13 @@ impl Drop for RegistrationGuard<'_> {
 
 /// Held while a step is under way.
 pub(in crate::driver) struct StepGuard<'a> {
-    standings: &'a Standings,
+    flow_states: &'a FlowStates,
     urn: Urn,
 }
 
 impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
-        let mut steps = self.standings.steps.borrow_mut();
+        let mut steps = self.flow_states.steps.borrow_mut();
         if steps.get_mut(&self.urn).is_some_and(|(_, entry)| entry.end()) {
             steps.remove(&self.urn);
         }
@@ -286,5 +287,5 @@ impl Drop for StepGuard<'_> {
 }
 
 #[cfg(test)]
-#[path = "standing_tests.rs"]
+#[path = "flow_states_tests.rs"]
 mod tests;

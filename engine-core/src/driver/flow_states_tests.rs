@@ -27,8 +27,8 @@ fn world() -> OutsideWorld {
     OutsideWorld::new(Operation::new(OperationKind::Update, "proj", "dev"))
 }
 
-fn told(standings: &Standings) -> Vec<(String, Option<Op>, &'static str)> {
-    standings.all().into_iter().map(|it| (it.urn.name().to_owned(), it.op, it.waits_for)).collect()
+fn told(flow_states: &FlowStates) -> Vec<(String, Option<Op>, &'static str)> {
+    flow_states.all().into_iter().map(|it| (it.urn.name().to_owned(), it.op, it.waits_for)).collect()
 }
 
 #[test]
@@ -43,53 +43,53 @@ fn every_state_is_reached_and_what_takes_steps_is_the_last() {
 #[test]
 fn a_registration_is_told_of_until_it_is_over_and_its_step_in_its_place() {
     let world = world();
-    let standings = &world.flows.doors.standings;
-    let first = standings.register(&urn("a"));
-    let second = standings.register(&urn("b"));
+    let flow_states = &world.flows.doors.flow_states;
+    let first = flow_states.register(&urn("a"));
+    let second = flow_states.register(&urn("b"));
     first.at(RegistrationState::AwaitingTurn);
     assert_eq!(
-        told(standings),
+        told(flow_states),
         [
             ("a".to_owned(), None, "its turn to be planned"),
             ("b".to_owned(), None, "the provider resource of its package")
         ]
     );
     drop(second);
-    let step = standings.step(&urn("a"), Op::Create);
-    standings.step_at(&urn("a"), StepState::Journalling);
-    standings.step_at(&urn("b"), StepState::Calling);
-    assert_eq!(told(standings), [("a".to_owned(), Some(Op::Create), "the record of its call")]);
+    let step = flow_states.step(&urn("a"), Op::Create);
+    flow_states.step_at(&urn("a"), StepState::Journalling);
+    flow_states.step_at(&urn("b"), StepState::Calling);
+    assert_eq!(told(flow_states), [("a".to_owned(), Some(Op::Create), "the record of its call")]);
     drop(step);
-    assert_eq!(told(standings), [("a".to_owned(), None, "its turn to be planned")]);
+    assert_eq!(told(flow_states), [("a".to_owned(), None, "its turn to be planned")]);
     drop(first);
-    assert_eq!(told(standings), []);
+    assert_eq!(told(flow_states), []);
 }
 
 #[test]
 fn two_old_objects_of_one_resource_may_go_at_the_same_time() {
     let world = world();
-    let standings = &world.flows.doors.standings;
-    let steps = [standings.step(&urn("a"), Op::DeleteReplaced), standings.step(&urn("a"), Op::DeleteReplaced)];
+    let flow_states = &world.flows.doors.flow_states;
+    let steps = [flow_states.step(&urn("a"), Op::DeleteReplaced), flow_states.step(&urn("a"), Op::DeleteReplaced)];
     for state in [StepState::Calling, StepState::Recording, StepState::Calling] {
-        standings.step_at(&urn("a"), state);
+        flow_states.step_at(&urn("a"), state);
     }
     let [first, second] = steps;
     drop(first);
-    standings.step_at(&urn("a"), StepState::Journalling);
-    assert_eq!(told(standings), [("a".to_owned(), Some(Op::DeleteReplaced), "the record of its call")]);
+    flow_states.step_at(&urn("a"), StepState::Journalling);
+    assert_eq!(told(flow_states), [("a".to_owned(), Some(Op::DeleteReplaced), "the record of its call")]);
     drop(second);
-    assert_eq!(told(standings), []);
+    assert_eq!(told(flow_states), []);
 }
 
 #[test]
 fn a_state_has_the_time_at_which_it_began() {
     let world = world();
-    let standings = &world.flows.doors.standings;
-    let registering = standings.register(&urn("a"));
-    let begun = standings.all().first().unwrap().since;
+    let flow_states = &world.flows.doors.flow_states;
+    let registering = flow_states.register(&urn("a"));
+    let begun = flow_states.all().first().unwrap().since;
     world.pass(Duration::from_secs(3));
     registering.at(RegistrationState::Settling);
-    assert_eq!(standings.all().first().unwrap().since, begun);
+    assert_eq!(flow_states.all().first().unwrap().since, begun);
     registering.at(RegistrationState::AwaitingTurn);
-    assert_eq!(standings.all().first().unwrap().since, begun + Duration::from_secs(3));
+    assert_eq!(flow_states.all().first().unwrap().since, begun + Duration::from_secs(3));
 }

@@ -16,12 +16,12 @@ use crate::driver::exchange::{Exchange, WatchedWait};
 pub(crate) const EARLIER_DELETIONS: &str = "what is deleted before it";
 
 /// Reports waits to those who watch activities.
-pub(crate) struct Waits {
+pub(crate) struct WatchedWaits {
     operation: Arc<Operation>,
     exchange: Arc<Exchange>,
 }
 
-impl Waits {
+impl WatchedWaits {
     pub(crate) fn new(operation: &Arc<Operation>, exchange: &Arc<Exchange>) -> Self {
         Self { operation: Arc::clone(operation), exchange: Arc::clone(exchange) }
     }

@@ -1,4 +1,4 @@
-//! Host calls: work outside of the run that takes time. Each is described here with its outcome. `outside/perform.rs` says
+//! Outside calls: work outside of the run that takes time, by hosts, plugins and the machine. Each is described here with its outcome. `outside/perform.rs` says
 //! how it is made; nothing else has to know of it.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::value::PropertyMap;
 use crate::wire::Callback;
 
 /// Something outside of the run that takes time.
-pub trait HostCall {
+pub trait OutsideCall {
     /// Its outcome.
     type Outcome: Lost;
 }
@@ -35,13 +35,13 @@ type Called<T> = std::result::Result<T, ProviderError>;
 
 /// What a live provider says of itself.
 pub struct Describe(pub ObjectId);
-impl HostCall for Describe {
+impl OutsideCall for Describe {
     type Outcome = Called<ProviderDescription>;
 }
 
 /// A provider's method.
 pub struct Call(pub ObjectId, pub ProviderCall);
-impl HostCall for Call {
+impl OutsideCall for Call {
     type Outcome = Called<Answer>;
 }
 
@@ -54,43 +54,43 @@ pub struct CallBack {
     /// Its request, as protobuf bytes.
     pub request: Vec<u8>,
 }
-impl HostCall for CallBack {
+impl OutsideCall for CallBack {
     type Outcome = Called<Vec<u8>>;
 }
 
 /// Looks among the program's live providers for the one that a resource names; `None`: there is none.
 pub struct Find(pub Arc<ProviderReference>);
-impl HostCall for Find {
+impl OutsideCall for Find {
     type Outcome = Called<Option<ObjectId>>;
 }
 
 /// Has the provider that a resource names found or made again; `None`: it cannot be.
 pub struct Rebuild(pub Arc<ProviderReference>);
-impl HostCall for Rebuild {
+impl OutsideCall for Rebuild {
     type Outcome = Called<Option<ObjectId>>;
 }
 
 /// Finds what a user named as a provider; `None`: there is none.
 pub struct Named(pub Arc<ProviderReference>);
-impl HostCall for Named {
+impl OutsideCall for Named {
     type Outcome = Called<Option<ObjectId>>;
 }
 
 /// Was a provider of this class registered by hand? What cannot be asked was not.
 pub struct IsByHand(pub Arc<ProviderReference>);
-impl HostCall for IsByHand {
+impl OutsideCall for IsByHand {
     type Outcome = bool;
 }
 
 /// The SDK's own form of a provider.
 pub struct Serialize(pub ObjectId);
-impl HostCall for Serialize {
+impl OutsideCall for Serialize {
     type Outcome = Called<SerializedProvider>;
 }
 
 /// What a resource of the built-in package is asked.
 pub struct BuiltIn(pub Arc<str>, pub Method);
-impl HostCall for BuiltIn {
+impl OutsideCall for BuiltIn {
     type Outcome = Called<Answer>;
 }
 
@@ -103,31 +103,31 @@ pub struct Function {
     /// The resource of this run that its arguments name.
     pub found: Option<Arc<ResourceState>>,
 }
-impl HostCall for Function {
+impl OutsideCall for Function {
     type Outcome = Option<std::result::Result<PropertyMap, String>>;
 }
 
 /// Starts the plugin of a package for a provider resource.
 pub struct StartPlugin(pub Box<PackageRequest>, pub Urn);
-impl HostCall for StartPlugin {
+impl OutsideCall for StartPlugin {
     type Outcome = Called<ObjectId>;
 }
 
 /// Asks a plugin something that is no method of a resource.
 pub struct AskPlugin(pub ObjectId, pub Box<PluginQuestion>);
-impl HostCall for AskPlugin {
+impl OutsideCall for AskPlugin {
     type Outcome = Called<PluginAnswer>;
 }
 
 /// Ends a plugin.
 pub struct StopPlugin(pub ObjectId);
-impl HostCall for StopPlugin {
+impl OutsideCall for StopPlugin {
     type Outcome = ();
 }
 
 /// Ends all plugins.
 pub struct StopPlugins;
-impl HostCall for StopPlugins {
+impl OutsideCall for StopPlugins {
     type Outcome = ();
 }
 
@@ -136,31 +136,31 @@ type OfPack<T> = std::result::Result<T, String>;
 
 /// Has a policy pack, by its place, rewrite the inputs of a resource.
 pub struct Remediate(pub usize, pub Arc<PolicyResource>);
-impl HostCall for Remediate {
+impl OutsideCall for Remediate {
     type Outcome = OfPack<Remediations>;
 }
 
 /// Has these policy packs look at a resource, all at once.
 pub struct Analyze(pub Vec<usize>, pub Arc<PolicyResource>);
-impl HostCall for Analyze {
+impl OutsideCall for Analyze {
     type Outcome = Vec<(usize, OfPack<Analysis>)>;
 }
 
 /// Has these policy packs look at the stack, all at once.
 pub struct AnalyzeStack(pub Vec<usize>, pub Arc<[PolicyResource]>);
-impl HostCall for AnalyzeStack {
+impl OutsideCall for AnalyzeStack {
     type Outcome = Vec<(usize, OfPack<Analysis>)>;
 }
 
 /// Reads files and addresses, for their hashes.
 pub struct ReadAssets(pub PropertyMap);
-impl HostCall for ReadAssets {
+impl OutsideCall for ReadAssets {
     type Outcome = std::result::Result<PropertyMap, String>;
 }
 
 /// Lets time pass.
 pub struct Sleep(pub Duration);
-impl HostCall for Sleep {
+impl OutsideCall for Sleep {
     type Outcome = ();
 }
 
@@ -171,13 +171,13 @@ pub struct Durable {
     /// For those who watch activities.
     pub ongoing: Option<Ongoing>,
 }
-impl HostCall for Durable {
+impl OutsideCall for Durable {
     type Outcome = Result<()>;
 }
 
 /// Makes this the state, and does away with the journal. Was anything written?
 pub struct Fold(pub Snapshot);
-impl HostCall for Fold {
+impl OutsideCall for Fold {
     type Outcome = Result<bool>;
 }
 
@@ -197,12 +197,12 @@ pub struct Closable {
 
 /// Closes providers, each for no longer than this. Gives what went wrong.
 pub struct Close(pub Vec<Closable>, pub Duration);
-impl HostCall for Close {
+impl OutsideCall for Close {
     type Outcome = Vec<String>;
 }
 
 /// Hands the names of all host calls to a macro.
-macro_rules! host_calls {
+macro_rules! outside_calls {
     ($with:ident) => {
         $with! {
             Describe, Call, CallBack, Find, Rebuild, Named, IsByHand, Serialize, BuiltIn, Function, StartPlugin, AskPlugin,
@@ -210,18 +210,18 @@ macro_rules! host_calls {
         }
     };
 }
-pub(in crate::driver) use host_calls;
+pub(in crate::driver) use outside_calls;
 
 macro_rules! listed {
     ($($name:ident),*) => {
-        /// Any [`HostCall`].
+        /// Any [`OutsideCall`].
         pub enum Work {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name)),*
         }
 
-        /// The outcome of a [`HostCall`], by its name.
+        /// The outcome of a [`OutsideCall`], by its name.
         pub enum Reply {
-            $(#[doc = concat!("Of [`", stringify!($name), "`].")] $name(<$name as HostCall>::Outcome)),*
+            $(#[doc = concat!("Of [`", stringify!($name), "`].")] $name(<$name as OutsideCall>::Outcome)),*
         }
 
         $(impl From<$name> for Work {
@@ -242,12 +242,12 @@ macro_rules! listed {
 }
 
 /// A host call that the run can ask for.
-pub(in crate::driver) trait RunCall: HostCall + Into<Work> {
+pub(in crate::driver) trait RunCall: OutsideCall + Into<Work> {
     /// This call's outcome; `None`: the reply is another call's.
     fn outcome_of(reply: Reply) -> Option<Self::Outcome>;
 }
 
-host_calls!(listed);
+outside_calls!(listed);
 
 const FAULT: &str = "its outcome is unknown; this is a bug in maloko";
 
