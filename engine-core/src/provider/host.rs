@@ -20,14 +20,14 @@ pub trait ProviderHost: Send + Sync {
     /// Describes a live object; called once per object and run.
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError>;
 
-    /// Finds an object that the program has handed over so far, by a complete reference that equals its own (rung 2),
+    /// Finds an object that the program has handed over so far, by a complete reference that equals its own (step 2),
     /// also when no resource was registered with it yet.
     async fn find(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
         Ok(None)
     }
 
-    /// Finds or rebuilds the object of a stored reference: one registered by hand (rung 3 of the ladder), else a
-    /// complete reference found again (rung 4). `None` when there is no way; an error of the kind `NoProvider` when the
+    /// Finds or rebuilds the object of a stored reference: one registered by hand (step 3 of the lookup), else a
+    /// complete reference found again (step 4). `None` when there is no way; an error of the kind `NoProvider` when the
     /// place where it should be could not be loaded.
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError>;
 

@@ -1,4 +1,4 @@
-// What a program says about providers that cannot be found again by what the state says alone (rung 3 of the ladder).
+// What a program says about providers that cannot be found again by what the state says alone (step 3 of the lookup).
 import { AsyncLocalStorage } from "node:async_hooks";
 import { nameOf } from "./conversion";
 

@@ -307,7 +307,7 @@ export class ProviderRegistry {
         return classes.size === 1 ? same[0]?.[1] : undefined;
     }
 
-    /** By the factory that is registered for the class (rung 3). */
+    /** By the factory that is registered for the class (step 3). */
     async #make(reference: ProviderReference): Promise<number | undefined> {
         const factory = factoryOf(reference, this.#locate);
         if (factory === undefined) {
@@ -316,7 +316,7 @@ export class ProviderRegistry {
         return this.numberOf(await made(factory, reference, attributesIn(reference)));
     }
 
-    /** By file and name, without the constructor unless that makes its methods (rung 4). */
+    /** By file and name, without the constructor unless that makes its methods (step 4). */
     async #findAgain(reference: ProviderReference): Promise<number | undefined> {
         if (reference.incomplete !== undefined || reference.language !== "nodejs") {
             return undefined;

@@ -149,7 +149,7 @@ impl Providers {
         Ok((object, description))
     }
 
-    /// The object that serves a resource, by the ladder: registered for the resource in this run; of equal reference in
+    /// The object that serves a resource, step by step: registered for the resource in this run; of equal reference in
     /// this run; registered by hand or found again by the host; else an error that names the ways out.
     pub(crate) async fn resolve(&self, resource: &ResourceState) -> Result<ResolvedProvider, ProviderError> {
         if let Some(resolved) = ResolvedProvider::built_in(&resource.kind) {

@@ -1,4 +1,4 @@
-"""What a program says about providers that cannot be found again by the state alone (rung 3 of the ladder)."""
+"""What a program says about providers that cannot be found again by the state alone (step 3 of the lookup)."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def _is_loaded(module: str) -> bool:
             # Also when it is loaded: another thread may be in the middle of that, and this waits for it.
             importlib.import_module(module)
         except ModuleNotFoundError as error:
-            # The module itself (or a package above it) is gone: that is rung 5. Another one is the user's error.
+            # The module itself (or a package above it) is gone: that is step 5. Another one is the user's error.
             if error.name is not None and f"{module}.".startswith(f"{error.name}."):
                 return False
             raise
