@@ -202,3 +202,7 @@ impl ProviderHost for RemoteHost {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "remote_host_tests.rs"]
+mod tests;
