@@ -1,14 +1,15 @@
 //! Keys that were derived from passphrases, for a process that opens the same stacks again and again: deriving one takes a
-//! fifth of a second. They are in memory only, as the passphrases are.
+//! seventh of a second. They are in memory only, as the passphrases are.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use indexmap::IndexMap;
+
 use super::derived_keys::label;
 
-/// So many are kept; those that were not used for the longest time fall out.
-const MAX_KEYS: usize = 64;
+/// So many are kept, each in some 200 bytes: a service goes round thousands of stacks. Those that were not used for the longest time fall out.
+const MAX_KEYS: usize = 4096;
 
 /// Length of a key in bytes.
 const LEN: usize = ring::digest::SHA256_OUTPUT_LEN;
@@ -16,8 +17,8 @@ const LEN: usize = ring::digest::SHA256_OUTPUT_LEN;
 /// Nobody waits longer for the end of somebody else's derivation.
 const LONGEST_TURN: Duration = Duration::from_secs(10);
 
-/// What a key was derived from (a hash of it), and the key; those used last come first.
-type Keys = VecDeque<(String, [u8; LEN])>;
+/// The keys, by a hash of what each was derived from; those used last come last.
+type Keys = IndexMap<String, [u8; LEN]>;
 
 /// Keys by passphrase and salt. Clones share them.
 #[derive(Clone, Default)]
@@ -51,18 +52,20 @@ impl KnownKeys {
     pub(crate) fn find(&self, passphrase: &str, salt: &[u8]) -> Option<[u8; LEN]> {
         let label = label(passphrase, salt);
         let mut known = self.lock();
-        let at = known.iter().position(|(of, _)| *of == label)?;
-        let found = known.remove(at)?;
-        let key = found.1;
-        known.push_front(found);
+        let key = known.shift_remove(&label)?;
+        known.insert(label, key);
         Some(key)
     }
 
     /// Remembers a key.
     pub(crate) fn remember(&self, passphrase: &str, salt: &[u8], key: [u8; LEN]) {
+        let label = label(passphrase, salt);
         let mut known = self.lock();
-        known.push_front((label(passphrase, salt), key));
-        known.truncate(MAX_KEYS);
+        known.shift_remove(&label);
+        known.insert(label, key);
+        if known.len() > MAX_KEYS {
+            known.shift_remove_index(0);
+        }
     }
 
     /// Waits for the right to derive a key. No more are derived at a time than there are processors: of many that begin at
