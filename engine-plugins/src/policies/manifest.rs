@@ -11,6 +11,8 @@ use crate::programs::runtime_command::{Runtime, in_node_modules};
 
 /// The name of the file.
 const MANIFEST: &str = "PulumiPolicy.yaml";
+/// Runs a pack that needs no TypeScript; see the file.
+const RUN_JAVASCRIPT: &str = include_str!("run_javascript_pack.cjs");
 
 /// What PulumiPolicy.yaml says.
 #[derive(Debug, Deserialize)]
@@ -82,10 +84,12 @@ impl Manifest {
                 let run_pack = run_pack.map_err(|_| dependencies_hint(PackLanguage::Node, folder))?;
                 let given = self.text_option("nodeargs").unwrap_or_default();
                 let mut arguments: Vec<_> = given.split_whitespace().map(Into::into).collect();
+                let typescript = self.needs_typescript(folder, &program);
+                if !typescript {
+                    arguments.extend(["--enable-source-maps", "-e", RUN_JAVASCRIPT].map(Into::into));
+                }
                 arguments.push(run_pack.into());
                 let mut variables = facts(run, PackLanguage::Node);
-                let typescript =
-                    self.runtime.option("typescript").and_then(serde_norway::Value::as_bool).unwrap_or(true);
                 variables.push(("PULUMI_NODEJS_TYPESCRIPT", typescript.to_string()));
                 (PathBuf::from("node"), arguments, variables)
             }
@@ -94,6 +98,12 @@ impl Manifest {
         variables.push(("PULUMI_CONFIG", serde_json::json!(run.config).to_string()));
         let variables = variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(ChildCommand { program: executable, arguments, directory: folder.to_path_buf(), variables })
+    }
+
+    /// What the manifest says of that goes before what the folder looks like.
+    fn needs_typescript(&self, folder: &Path, program: &Path) -> bool {
+        let said = self.runtime.option("typescript").and_then(serde_norway::Value::as_bool);
+        said.unwrap_or_else(|| folder.join("tsconfig.json").exists() || !is_javascript(program))
     }
 
     fn python(&self, folder: &Path, run: &RunFacts) -> Result<PathBuf, String> {
@@ -110,6 +120,20 @@ impl Manifest {
             dependencies_hint(PackLanguage::Python, folder)
         ))
     }
+}
+
+/// Is that a file of JavaScript, or a folder whose package.json names one?
+fn is_javascript(program: &Path) -> bool {
+    let package = || -> Option<serde_json::Value> {
+        serde_json::from_slice(&std::fs::read(program.join("package.json")).ok()?).ok()
+    };
+    let main = if program.is_dir() {
+        let main = package().and_then(|it| it.get("main")?.as_str().map(str::to_owned));
+        program.join(main.as_deref().unwrap_or("index.js"))
+    } else {
+        program.to_path_buf()
+    };
+    main.is_file() && main.extension().is_some_and(|it| it == "js" || it == "cjs")
 }
 
 /// What the pack's SDK reads of the run.
@@ -165,3 +189,7 @@ pub fn install_commands(folder: &Path, python: &Path) -> Result<Vec<(PathBuf, Ve
     }
     Ok(commands)
 }
+
+#[cfg(test)]
+#[path = "manifest_tests.rs"]
+mod tests;
