@@ -2,7 +2,10 @@
 //!
 //! [`Plugins`] is the [`maloko_core::plugin::PluginHost`] of one run. It starts nothing, not even a thread, before a run
 //! needs its first plugin.
-#![cfg_attr(test, allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed"))]
+#![cfg_attr(
+    test,
+    allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")
+)]
 
 mod acquire;
 mod answers;
