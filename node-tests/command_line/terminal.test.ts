@@ -70,6 +70,8 @@ class Thing extends pulumi.dynamic.Resource { constructor(name: string) { super(
 new Thing("thing");`,
     });
     const terminal = it.watchedOnTerminal(UP, ["inspect", "--port=0"]);
+    // The debugger may prompt before the process stands.
+    await terminal.says("Break on start in ");
     await terminal.says("debug> ");
     terminal.types("cont\n");
     await terminal.says("break in ");
