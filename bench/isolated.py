@@ -72,13 +72,19 @@ def project(folder: Path, language: str, kind: str, shared: bool, count: int) ->
         (folder / "node_modules").symlink_to(MODULES)
 
 
+def add_stack(maloko: str, folder: Path) -> dict[str, str]:
+    """Makes the project's stack, and gives the variables with which its commands run."""
+    variables = {**os.environ, "HOME": str(folder), "NO_COLOR": "1"}
+    subprocess.run([maloko, "stack", "init", "dev"], cwd=folder, env=variables, check=True, capture_output=True)
+    return variables
+
+
 def seconds(maloko: str, language: str, kind: str, shared: bool, count: int, flags: list[str]) -> tuple[float, float]:
     """Wall seconds of a first `up`, and of one that changes nothing."""
     with tempfile.TemporaryDirectory(prefix="bench-isolated-") as name:
         folder = Path(name)
         project(folder, language, kind, shared, count)
-        variables = {**os.environ, "HOME": name, "NO_COLOR": "1"}
-        subprocess.run([maloko, "stack", "init", "dev"], cwd=folder, env=variables, check=True, capture_output=True)
+        variables = add_stack(maloko, folder)
         taken = []
         for _ in range(2):
             begun = time.monotonic()

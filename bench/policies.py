@@ -8,14 +8,13 @@ looks at the stack. Both ways take turns, and the median counts; the rows are Ma
 """
 
 import argparse
-import os
 import statistics
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from isolated import MODULES, project
+from isolated import MODULES, add_stack, project
 
 PYTHON_PACK = """from pulumi_policy import EnforcementLevel, PolicyPack, ResourceValidationPolicy, StackValidationPolicy
 
@@ -65,8 +64,7 @@ def seconds(maloko: str, language: str, count: int, packs: list[str]) -> float:
         folder = Path(name)
         project(folder, language, "Plain", True, count)
         flags = add_packs(folder, packs)
-        variables = {**os.environ, "HOME": name, "NO_COLOR": "1"}
-        subprocess.run([maloko, "stack", "init", "dev"], cwd=folder, env=variables, check=True, capture_output=True)
+        variables = add_stack(maloko, folder)
         begun = time.monotonic()
         command = [maloko, "up", "--yes", "--skip-preview", *flags]
         done = subprocess.run(command, cwd=folder, env=variables, check=False, capture_output=True, text=True)
