@@ -17,8 +17,9 @@ use signal_hook::iterator::{Handle, Signals};
 /// The signals that end a command, with the exit codes by which a shell counts a process that died of them.
 const ENDING: [(i32, i32); 3] = [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)];
 
-/// How long the last words of a process that leaves at once may take: what hangs, the leaving does not wait for.
-const LAST_WORDS: Duration = Duration::from_millis(700);
+/// How long the last words of a process that leaves at once may take: what hangs, the leaving does not wait for. They take milliseconds, on a
+/// machine that is busy a second.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// Those of them that are dealt with.
 fn ending() -> impl Iterator<Item = (i32, i32)> {
