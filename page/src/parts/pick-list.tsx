@@ -1,7 +1,7 @@
 // A list or tree of which one row is chosen: by mouse, by arrow keys, by its first letters. Only what is on the screen is drawn.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { printing } from "../app.ts";
 import { MOST_PRINTED, useWindow } from "./virtual.ts";
 
@@ -28,15 +28,16 @@ export function PickList(props: Props): JSX.Element {
     const { scroller, rows, height, scrollTo } = useWindow(count, size);
     const [active, setActive] = useState(selected ?? 0);
     const asked = useRef(selected);
+    const seen = useRef(selected);
     const at = Math.min(active, Math.max(count - 1, 0));
 
-    // What was chosen elsewhere is brought onto the screen.
-    useEffect(() => {
-        if (selected === undefined || selected === asked.current) {
-            asked.current = selected;
-            return;
-        }
+    // What was chosen elsewhere is brought onto the screen, before the next key: what a key chose comes back later than its row is drawn.
+    useLayoutEffect(() => {
+        if (selected === seen.current) return;
+        seen.current = selected;
+        const isOwn = selected === asked.current;
         asked.current = selected;
+        if (isOwn || selected === undefined) return;
         setActive(selected);
         scrollTo(selected);
     });
