@@ -1,5 +1,5 @@
-//! Outside calls: work outside of the run that takes time, by hosts, plugins and the machine. Each is described here with its outcome. `outside/perform.rs` says
-//! how it is made; nothing else has to know of it.
+//! Outside calls: work outside of the run that takes time, by hosts, plugins and the machine. Each is described here with its
+//! outcome. `outside/perform.rs` says how it is made; nothing else has to know of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -201,7 +201,7 @@ impl OutsideCall for Close {
     type Outcome = Vec<String>;
 }
 
-/// Hands the names of all host calls to a macro.
+/// Hands the names of all outside calls to a macro.
 macro_rules! outside_calls {
     ($with:ident) => {
         $with! {
@@ -241,7 +241,7 @@ macro_rules! listed {
     };
 }
 
-/// A host call that the run can ask for.
+/// An outside call that the run can ask for.
 pub(in crate::driver) trait RunCall: OutsideCall + Into<Work> {
     /// This call's outcome; `None`: the reply is another call's.
     fn outcome_of(reply: Reply) -> Option<Self::Outcome>;

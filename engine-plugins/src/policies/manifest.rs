@@ -102,8 +102,7 @@ impl Manifest {
 
     /// What the manifest says of that goes before what the folder looks like.
     fn needs_typescript(&self, folder: &Path, program: &Path) -> bool {
-        let said = self.runtime.option("typescript").and_then(serde_norway::Value::as_bool);
-        said.unwrap_or_else(|| folder.join("tsconfig.json").exists() || !is_javascript(program))
+        self.runtime.typescript().unwrap_or_else(|| folder.join("tsconfig.json").exists() || !is_javascript(program))
     }
 
     fn python(&self, folder: &Path, run: &RunFacts) -> Result<PathBuf, String> {
@@ -124,15 +123,12 @@ impl Manifest {
 
 /// Is that a file of JavaScript, or a folder whose package.json names one?
 fn is_javascript(program: &Path) -> bool {
-    let package = || -> Option<serde_json::Value> {
-        serde_json::from_slice(&std::fs::read(program.join("package.json")).ok()?).ok()
-    };
-    let main = if program.is_dir() {
-        let main = package().and_then(|it| it.get("main")?.as_str().map(str::to_owned));
-        program.join(main.as_deref().unwrap_or("index.js"))
-    } else {
-        program.to_path_buf()
-    };
+    let mut main = program.to_path_buf();
+    if program.is_dir() {
+        let package = std::fs::read(program.join("package.json")).unwrap_or_default();
+        let package: serde_json::Value = serde_json::from_slice(&package).unwrap_or_default();
+        main.push(package["main"].as_str().unwrap_or("index.js"));
+    }
     main.is_file() && main.extension().is_some_and(|it| it == "js" || it == "cjs")
 }
 

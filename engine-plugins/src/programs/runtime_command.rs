@@ -102,6 +102,11 @@ impl Runtime {
             Self::Options { options, .. } => options.get(key),
         }
     }
+
+    /// What its option says of TypeScript, if anything.
+    pub(crate) fn typescript(&self) -> Option<bool> {
+        self.option("typescript")?.as_bool()
+    }
 }
 
 /// How the plugin in a folder is run: its executable, or by its runtime.
@@ -184,7 +189,7 @@ fn python(folder: &Path, manifest: &Manifest) -> Result<PluginCommand, String> {
 
 fn nodejs(folder: &Path, manifest: &Manifest) -> Result<PluginCommand, String> {
     let run = in_node_modules(folder, Path::new("@pulumi/pulumi/cmd/run-plugin"))?;
-    let typescript = manifest.runtime.option("typescript").and_then(serde_norway::Value::as_bool).unwrap_or(true);
+    let typescript = manifest.runtime.typescript().unwrap_or(true);
     let variables = if typescript { vec![("PULUMI_NODEJS_TYPESCRIPT", "true".to_owned())] } else { Vec::new() };
     let runtime = Some((PluginRuntime::Node, folder.to_path_buf()));
     Ok(PluginCommand { program: "node".into(), arguments: vec![run.into(), folder.into()], variables, runtime })

@@ -1,4 +1,4 @@
-//! How each host call is made.
+//! How each outside call is made.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -27,14 +27,14 @@ use crate::driver::outside_calls::{
     StopPlugins, Work, outside_calls,
 };
 
-/// What host calls are made with. It keeps no [`Outside`] alive.
+/// What outside calls are made with. It keeps no [`Outside`] alive.
 struct Means {
     host: Arc<dyn ProviderHost>,
     operation: Arc<Operation>,
     outside: Weak<Outside>,
 }
 
-/// How a host call is made.
+/// How an outside call is made.
 trait Perform: OutsideCall {
     /// Can it hold the thread that polls it, because it calls code of the user?
     const RUNS_USER_CODE: bool = false;
