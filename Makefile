@@ -51,6 +51,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # cargo runs beside other things (make -j) and not under make's count of jobs.
 export CARGO_MAKEFLAGS :=
 
+# A build for tests derives the keys of new stacks in one step; what another tool is to open has keys as any other.
+export MALOKO_CHEAP_KEYS := 1
+try-languages try-real-plugins-python try-real-plugins-node: MALOKO_CHEAP_KEYS :=
+
 STAMPS := .build
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -119,12 +123,16 @@ $(STAMPS)/profile-$(PROFILE): | $(STAMPS)
 	@rm -f $(STAMPS)/profile-*
 	@touch $@
 
+# The build that tests run is made of what cargo made for the tests in Rust: with the same features, nothing is compiled twice. It therefore
+# knows the points at which tests kill it, and keys that take no time for tests; a release has neither, whatever its features are.
+FOR_TESTS := $(if $(filter dev,$(PROFILE)),--features for-tests)
+
 build-python: $(STAMPS)/python
 build-node: $(STAMPS)/node
 
 $(STAMPS)/wheel: $(RUST_SOURCES) $(PY_SOURCES) $(STAMPS)/venv $(STAMPS)/profile-$(PROFILE)
 	rm -rf $(STAMPS)/wheels
-	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile $(PROFILE) --quiet --manifest-path py-binding/Cargo.toml --out $(STAMPS)/wheels
+	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile $(PROFILE) $(FOR_TESTS) --quiet --manifest-path py-binding/Cargo.toml --out $(STAMPS)/wheels
 	@touch $@
 
 $(STAMPS)/python: $(STAMPS)/wheel
@@ -133,7 +141,7 @@ $(STAMPS)/python: $(STAMPS)/wheel
 
 $(STAMPS)/npm-package: $(RUST_SOURCES) $(NODE_SOURCES) $(STAMPS)/node-binding-modules $(STAMPS)/profile-$(PROFILE)
 	rm -rf $(STAMPS)/npm && mkdir -p $(STAMPS)/npm
-	MALOKO_PROFILE=$(PROFILE) $(NPM) --prefix node-binding run --silent build
+	MALOKO_PROFILE=$(PROFILE) MALOKO_CARGO_OPTIONS="$(FOR_TESTS)" $(NPM) --prefix node-binding run --silent build
 	cd node-binding && $(NPM) pack --silent --pack-destination ../$(STAMPS)/npm
 	@touch $@
 
@@ -210,7 +218,7 @@ sources: $(PACKAGES)/tools/made $(STAMPS)/node-binding-modules
 	$(NPM) --prefix node-binding run --silent build:ts
 	$(NODE) node-binding/scripts/pack.mjs $(PACKAGES)/sources --source
 
-# Reads the symbol versions.
+# Reads the symbol versions, and sees that nothing that is for tests alone is inside.
 check-packages:
 	$(if $(GLIBC),.ci/glibc $(GLIBC) $(PACKAGES)/wheels/*.whl $(PACKAGES)/npm/*.tgz)
 
@@ -257,13 +265,11 @@ $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/t
 	$(MODULES) engine-stores/tests/servers $(NPM) --prefix engine-stores/tests/servers ci $(NPM_QUIET)
 	@touch $@
 
-# One set of features for all that is tested in Rust, so that everything is compiled once. What is shipped does not know the points at
-# which it kills itself, and is what the tests of both languages run.
-TESTED = $(foreach crate,core stores cli model test-support,--features maloko-$(crate)/fail-points) --features maloko-core/backend-conformance \
-	--features maloko-core/cheap-keys
+# All crates at once, so that everything is compiled once: another selection would have other features.
+TESTED_CRATES := core isolated stores cli kit model node plugins rpc telemetry test-support
 # The soaks give these.
 CARGO_OPTIONS =
-CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core isolated stores cli kit model node plugins rpc telemetry test-support,-p maloko-$(crate)) $(TESTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(TESTED_CRATES:%=-p maloko-%) --features maloko-node/for-tests
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # More tests at a time than there are cores: many wait for servers, locks and processes.
@@ -489,23 +495,12 @@ PLUGIN_KILLS = $(KILLS)
 kill-plugins-python kill-plugins-node: kill-plugins-%: $(STAMPS)/examples-python $(STAMPS)/examples-%
 	$(PY) -m examples.kill.plugins --lang $(LANGUAGE_$*) --kills $(PLUGIN_KILLS) --seed $(SEED)
 
-# Real SIGKILLs at each named point of the journal's life, with a build of its own that knows the points.
+# Real SIGKILLs at each named point of the journal's life.
 POINT_STORES ?= directory s3 postgres
-kill-points: $(STAMPS)/kill-points
-	@# What is shipped does not know the points.
-	! grep -qE "FAILPOINTS|kill::after-intent" node-tests/node_modules/maloko/*.node $(VENV)/lib/python3*/site-packages/maloko/*.so
+kill-points: build
 	for store in $(POINT_STORES); do for language in python nodejs; do \
-		$(PY) -m examples.kill.points --lang $$language --build $(STAMPS)/kill --store $$store --jobs 4; \
+		$(PY) -m examples.kill.points --lang $$language --store $$store --jobs 4; \
 	done; done
-$(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
-	rm -rf $(STAMPS)/kill && mkdir -p $(STAMPS)/kill/node/node_modules
-	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile dev --quiet --features fail-points --manifest-path py-binding/Cargo.toml --out $(STAMPS)/kill/wheels
-	$(PIP) --no-deps --target $(STAMPS)/kill/python $(STAMPS)/kill/wheels/maloko-*.whl
-	$(CARGO) build --quiet -p maloko-node --features fail-points
-	cd $(STAMPS)/kill/node/node_modules && ln -s $(CURDIR)/node-tests/node_modules/* . && rm maloko && cp -r $(CURDIR)/node-tests/node_modules/maloko .
-	cp $(BUILT)/libmaloko_node.* $(STAMPS)/kill/ && rm -f $(STAMPS)/kill/*.d
-	for addon in $(STAMPS)/kill/node/node_modules/maloko/*.node; do cp $(STAMPS)/kill/libmaloko_node.* $$addon; done
-	@touch $@
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Documents, demo and bench

@@ -1,12 +1,12 @@
 //! Named points at which the process kills itself, for tests that need a real SIGKILL and not the simulation's, by the crate `fail`.
 //! `FAILPOINTS` turns them on (its grammar is that crate's: `FAILPOINTS='kill::after-intent=2*off->1*return'`), and nothing of this is left
-//! in a build without the feature `fail-points`: neither the names, nor the variable, nor the crate. `examples/kill/points.py` goes through
+//! in a build without the feature `for-tests`: neither the names, nor the variable, nor the crate. `examples/kill/points.py` goes through
 //! them.
 //!
 //! The bugs of `engine-model/bugs` are turned on in the same way, as `planted::NAME`, in a tree that has them (`make model-bugs`). A point
 //! belongs to the whole process, so a test that turns one on has a process of its own: `planted::is_noticed` starts it.
 
-#[cfg(feature = "fail-points")]
+#[cfg(all(feature = "for-tests", debug_assertions))]
 mod active {
     use std::sync::LazyLock;
 
@@ -106,15 +106,15 @@ mod planted {
     }
 }
 
-#[cfg(feature = "fail-points")]
+#[cfg(all(feature = "for-tests", debug_assertions))]
 pub use active::is_on;
-#[cfg(feature = "fail-points")]
+#[cfg(all(feature = "for-tests", debug_assertions))]
 pub(crate) use active::{kill, kill_now};
 #[cfg(feature = "planted-bugs")]
 pub use planted::{TurnedOn, is_noticed, is_noticed_with, turn_on};
 
 /// Nothing, without the feature.
-#[cfg(not(feature = "fail-points"))]
+#[cfg(not(all(feature = "for-tests", debug_assertions)))]
 pub(crate) const fn kill(_point: &'static str) {}
 
 #[cfg(all(test, feature = "planted-bugs"))]

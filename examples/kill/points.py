@@ -2,10 +2,10 @@
 none is there twice without having been named.
 
     make kill-points
-    python -m examples.kill.points --lang python --build .build/kill [--store s3] [--point after-intent:3]
+    python -m examples.kill.points --lang python [--store s3] [--point after-intent:3]
 
-It takes a build with the feature `fail-points` (`engine-core/src/fail_points.rs`), which `make kill-points` makes in a
-folder of its own: no other build knows the variable. The objects are files of a directory. The killed run creates,
+It takes the build that tests run, which knows the points (`engine-core/src/fail_points.rs`); a release does not, and then
+no run comes to one. The objects are files of a directory. The killed run creates,
 updates, replaces and deletes, and is killed when it comes to a point for the first time, the second time, and so on
 until it ends by itself. Then:
 
@@ -32,7 +32,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from examples.harness import LANGUAGES, changes_of
+from examples.harness import LANGUAGES, ROOT, changes_of
 from examples.kill.stores import STORES, Environment, store
 
 POINTS = (
@@ -52,6 +52,7 @@ POINTS = (
 )
 # Only files are written in parts: the others take a batch of records in one request.
 IN_FILES_ONLY = {"within-record"}
+NODE_MODULES = ROOT / "node-tests" / "node_modules"
 VARIABLE = "FAILPOINTS"
 ONCE = ("--yes", "--skip-preview", "--stack", "dev")
 # Those whose provider can look for what an earlier create made.
@@ -177,16 +178,15 @@ if (existsSync(join(__dirname, "second"))) {
 
 @dataclass
 class Build:
-    """A build that knows the points, and the store that it works with."""
+    """maloko in one language, and the store that it works with."""
 
     language: str
-    folder: Path
     store: Environment
 
     def command(self) -> list[str]:
         if self.language == "python":
             return [sys.executable, "-m", "maloko"]
-        return ["node", str(self.folder / "node" / "node_modules" / "maloko" / "bin" / "maloko.js")]
+        return ["node", str(NODE_MODULES / "maloko" / "bin" / "maloko.js")]
 
     def environment(self, place: Path) -> dict[str, str]:
         without = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI", "MALOKO"))}
@@ -194,7 +194,6 @@ class Build:
             **without,
             **self.store(place),
             "PULUMI_CONFIG_PASSPHRASE": "points",
-            "PYTHONPATH": str(self.folder / "python"),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
@@ -206,7 +205,7 @@ class Build:
             return
         (place / "index.ts").write_text(TYPESCRIPT)
         (place / "package.json").write_text("{}")
-        (place / "node_modules").symlink_to(self.folder / "node" / "node_modules")
+        (place / "node_modules").symlink_to(NODE_MODULES)
 
     def run(self, place: Path, *arguments: str, point: str | None = None) -> subprocess.CompletedProcess[str]:
         kill = {} if point is None else {VARIABLE: killed_at(point)}
@@ -312,7 +311,7 @@ def rounds(build: Build, folder: Path, point: str) -> Iterator[Round]:
             build.must(place, "up", *ONCE)
             line = kill_at(build, place, at)
             # A point that was never come to is no point.
-            expect(line is not None or times > 1, f"no run comes to {at}")
+            expect(line is not None or times > 1, f"no run comes to {at}: is this a build for tests (make build PROFILE=dev)?")
         except AssertionError as error:
             line = f"FAILED: {error}"
         shutil.rmtree(place)
@@ -328,7 +327,6 @@ def rounds(build: Build, folder: Path, point: str) -> Iterator[Round]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lang", required=True, choices=LANGUAGES)
-    parser.add_argument("--build", required=True, type=Path, help="the folder of the build that knows the points")
     parser.add_argument("--store", choices=STORES, default="directory")
     parser.add_argument("--jobs", type=int, default=1, help="how many points are tried at a time")
     parser.add_argument("--point", help="this one only, such as after-intent:3")
@@ -339,7 +337,7 @@ def main() -> None:
         store(options.store) as environment,
         ThreadPoolExecutor(options.jobs) as pool,
     ):
-        build = Build(options.lang, options.build.resolve(), environment)
+        build = Build(options.lang, environment)
         tried = pool.map(
             lambda point: list(rounds(build, Path(name), point)), [options.point] if options.point else points
         )

@@ -1,5 +1,6 @@
 // Builds the package for this platform: the addon with cargo, the TypeScript part with tsc.
 //   MALOKO_PROFILE=dev   a quick build of the addon, for work on it (default: release)
+//   MALOKO_CARGO_OPTIONS="--features for-tests"   more options for cargo
 import { execFileSync } from "node:child_process";
 import {
     copyFileSync,
@@ -18,6 +19,7 @@ import platform from "../bin/platform.js";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const profile = process.env.MALOKO_PROFILE ?? "release";
+const options = (process.env.MALOKO_CARGO_OPTIONS ?? "").split(" ").filter((it) => it !== "");
 
 /** Writes native.d.ts from napi-derive's records, one JSON object a line. */
 function writeTypes(records) {
@@ -73,7 +75,7 @@ const written = statSync(join(types, "maloko-node"), { throwIfNoEntry: false });
 if (written === undefined || written.mtimeMs < newest) {
     utimesSync(join(here, "src", "lib.rs"), new Date(), new Date());
 }
-run(cargo, ["build", "--quiet", "-p", "maloko-node", "--profile", profile], {
+run(cargo, ["build", "--quiet", "-p", "maloko-node", "--profile", profile, ...options], {
     env: { ...process.env, NAPI_TYPE_DEF_TMP_FOLDER: types },
 });
 writeTypes(readFileSync(join(types, "maloko-node"), "utf8"));

@@ -3,7 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod hangup;
-#[cfg(feature = "fail-points")]
+#[cfg(debug_assertions)]
 mod killed;
 mod language_host;
 mod output;

@@ -3,7 +3,7 @@
 pub mod backend;
 pub mod checkpoint;
 mod component_code;
-#[cfg(any(test, feature = "backend-conformance"))]
+#[cfg(any(test, feature = "for-tests"))]
 pub mod conformance;
 #[cfg(test)]
 mod fixtures;

@@ -230,7 +230,7 @@ impl OpenJournal {
     }
 
     fn append(&mut self, bytes: &[u8], path: &Path) -> Result<()> {
-        #[cfg(feature = "fail-points")]
+        #[cfg(all(feature = "for-tests", debug_assertions))]
         if crate::fail_points::is_on("kill::within-record") {
             // The rest of it is lost with the process.
             let _ = self.file.write_all(&bytes[..bytes.len() / 2]);

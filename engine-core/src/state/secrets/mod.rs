@@ -4,6 +4,8 @@
 //! ciphertext that it had. Unchanged secrets therefore leave the state unchanged; the price is that equal secrets of a
 //! stack can be seen to be equal.
 
+#[cfg(all(feature = "for-tests", debug_assertions))]
+mod cheap_keys;
 pub mod passphrase;
 
 use std::collections::HashMap;
@@ -12,9 +14,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use maloko_passphrase_key::KEY_LEN;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
-use sha2::Sha256;
 
 use crate::error::{Error, Result};
 use crate::provider::ProviderReference;
@@ -30,15 +32,7 @@ const CHECK_TEXT: &str = "pulumi";
 const SALT_LEN: usize = 8;
 /// Passphrases from this length on (bytes) are looked for in messages.
 const HIDDEN_PASSPHRASE: usize = 12;
-const KEY_LEN: usize = 32;
 const ITERATIONS: u32 = 1_000_000;
-
-/// How the salts of new stacks begin in builds for tests: a key with such a salt is derived in one step. Salts of others, such
-/// as those that Pulumi made, take as many as ever.
-#[cfg(feature = "cheap-keys")]
-const CHEAP: &[u8; 4] = b"soft";
-#[cfg(all(feature = "cheap-keys", not(debug_assertions)))]
-compile_error!("the feature cheap-keys makes passphrases easy to guess: it is for tests, and no part of a release");
 
 /// Encrypts and decrypts with a key that is derived from a passphrase: when it is first needed, or early with
 /// [`Crypter::warm_up`]. Cheap to clone; clones share the key and the caches.
@@ -118,8 +112,8 @@ impl Crypter {
     pub fn with_new_salt(passphrase: Passphrase, environment: Environment) -> Result<Self> {
         let mut salt_bytes = vec![0; SALT_LEN];
         environment.entropy.fill(&mut salt_bytes)?;
-        #[cfg(feature = "cheap-keys")]
-        salt_bytes[..CHEAP.len()].copy_from_slice(CHEAP);
+        #[cfg(all(feature = "for-tests", debug_assertions))]
+        cheap_keys::mark(&mut salt_bytes);
         let unchecked = Self::build(passphrase, String::new(), salt_bytes, None, environment);
         let check = unchecked.seal(CHECK_TEXT)?;
         let inner = &unchecked.0;
@@ -341,13 +335,11 @@ impl Inner {
     fn derived_bytes(&self) -> [u8; KEY_LEN] {
         #[cfg(test)]
         self.derivations.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let mut bytes = [0; KEY_LEN];
         let passphrase = self.passphrase.text().as_bytes();
         let iterations = ITERATIONS;
-        #[cfg(feature = "cheap-keys")]
-        let iterations = if self.salt_bytes.starts_with(CHEAP) { 1 } else { iterations };
-        pbkdf2::pbkdf2_hmac::<Sha256>(passphrase, &self.salt_bytes, iterations, &mut bytes);
-        bytes
+        #[cfg(all(feature = "for-tests", debug_assertions))]
+        let iterations = if cheap_keys::is_marked(&self.salt_bytes) { 1 } else { iterations };
+        maloko_passphrase_key::derive(passphrase, &self.salt_bytes, iterations)
     }
 
     /// The keys of these bytes, if they open what the salt string holds.
