@@ -311,7 +311,10 @@ def rounds(build: Build, folder: Path, point: str) -> Iterator[Round]:
             build.must(place, "up", *ONCE)
             line = kill_at(build, place, at)
             # A point that was never come to is no point.
-            expect(line is not None or times > 1, f"no run comes to {at}: is this a build for tests (make build PROFILE=dev)?")
+            expect(
+                line is not None or times > 1,
+                f"no run comes to {at}: is this a build for tests (make build PROFILE=dev)?",
+            )
         except AssertionError as error:
             line = f"FAILED: {error}"
         shutil.rmtree(place)
