@@ -4,8 +4,8 @@ none is there twice without having been named.
     make kill-points
     python -m examples.kill.points --lang python [--store s3] [--point after-intent:3]
 
-It takes the build that tests run, which knows the points (`engine-core/src/fail_points.rs`); a release does not, and then
-no run comes to one. The objects are files of a directory. The killed run creates,
+It takes the build that tests run, which knows the points (`engine-core/src/fail_points.rs`); with a release no run
+comes to one. The objects are files of a directory. The killed run creates,
 updates, replaces and deletes, and is killed when it comes to a point for the first time, the second time, and so on
 until it ends by itself. Then:
 
