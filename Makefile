@@ -51,10 +51,6 @@ unexport PYTHONDONTWRITEBYTECODE
 # cargo runs beside other things (make -j) and not under make's count of jobs.
 export CARGO_MAKEFLAGS :=
 
-# A build for tests derives the keys of new stacks in one step; what another tool is to open has keys as any other.
-export MALOKO_CHEAP_KEYS := 1
-try-languages try-real-plugins-python try-real-plugins-node: MALOKO_CHEAP_KEYS :=
-
 STAMPS := .build
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -566,9 +562,10 @@ audit-npm:
 sanitize:
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --quiet -p maloko-core --lib --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize -- state:: scrub::
 
+# Where clippy compiles our crates for the tests (.ci/run), it has looked at them, and the rest is compiled here.
 verify-rust:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	$(if $(RUSTC_WORKSPACE_WRAPPER),$(CARGO_TEST) --no-run --benches --examples,$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings)
 
 MYPY_EXAMPLE = $(CURDIR)/$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 --cache-dir $(CURDIR)/.mypy_cache/examples
 verify-python: $(STAMPS)/examples-python
