@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::environment::Environment;
+use maloko_stores::World;
+use maloko_stores::keys::Services;
 
 use crate::arguments::GlobalArguments;
 use crate::embedding::Library;
@@ -59,7 +61,7 @@ impl Context {
             Some(other) => current.join(other),
             None => current,
         };
-        Ok(Self {
+        let context = Self {
             console: Console::system(&global, &*variables),
             arguments,
             global,
@@ -70,7 +72,27 @@ impl Context {
             variables,
             environment: Environment::system(),
             library: None,
-        })
+        };
+        Ok(context.with_key_services())
+    }
+
+    /// With the key services that this world reaches.
+    pub(crate) fn with_key_services(mut self) -> Self {
+        self.environment.key_services = Some(Arc::new(Services::new(self.world())));
+        self
+    }
+
+    /// What stores and key services need to know of this world.
+    pub(crate) fn world(&self) -> World {
+        let variables = Arc::clone(&self.variables);
+        let console = self.console.clone();
+        World {
+            variables: Arc::new(move |name| variables(name).and_then(|value| value.into_string().ok())),
+            home: self.home.clone(),
+            environment: self.environment.clone(),
+            // Waiting is told at once, on the side of the messages: `--json` has its standard output for itself.
+            notify: Arc::new(move |text| console.tell(text)),
+        }
     }
 
     /// The world that a library gives to a command.
@@ -88,7 +110,7 @@ impl Context {
             Some(other) => directory.join(other),
             None => directory,
         };
-        Ok(Self {
+        let context = Self {
             console: Console::to(out, err).with_color(&global),
             arguments,
             global,
@@ -99,7 +121,8 @@ impl Context {
             variables,
             environment: Environment::system(),
             library: Some(library),
-        })
+        };
+        Ok(context.with_key_services())
     }
 
     /// Refuses what needs a process or a terminal of the command's own.

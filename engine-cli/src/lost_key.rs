@@ -1,11 +1,13 @@
 //! A key file that is lost: no new one takes its place while stacks need the old one.
 
 use maloko_core::message;
+use maloko_core::state::key_record::{KeyRecord, NamedKey};
 use maloko_core::state::{Crypter, Passphrase, StackName};
 
 use crate::backend::PROJECT_DIRECTORY;
 use crate::failure::{Failure, Result};
-use crate::workplace::{KEY_FILE, PASSPHRASE_PROVIDER, SECRETS_PROVIDER, Workplace, no_passphrase};
+use crate::workplace::keys::no_passphrase;
+use crate::workplace::{KEY_FILE, Workplace};
 
 impl Workplace<'_> {
     /// Refuses to go on where a new key file would be made although the secrets of a stack here are encrypted, with what
@@ -16,8 +18,8 @@ impl Workplace<'_> {
             return Ok(());
         }
         for stack in self.backend.list().await? {
-            let Some(salt) = self.salt_by_key_file(&stack).await else { continue };
-            if known.is_some_and(|known| known.with_salt(&salt).is_ok_and(|crypter| crypter.verify().is_ok())) {
+            let Some(record) = self.record_by_key_file(&stack).await else { continue };
+            if known.is_some_and(|known| known.with_record(&record).is_ok_and(|crypter| crypter.verify().is_ok())) {
                 continue;
             }
             let Failure { code, message } = no_passphrase(Some(&file));
@@ -48,19 +50,19 @@ impl Workplace<'_> {
         self.key_file().is_some_and(|file| !file.exists() && file.with_extension("derived").exists())
     }
 
-    /// The salt of a stack whose passphrase may be that of the key file, where it can be read.
-    async fn salt_by_key_file(&self, stack: &StackName) -> Option<String> {
+    /// The key of a stack whose passphrase may be that of the key file, where it can be read.
+    async fn record_by_key_file(&self, stack: &StackName) -> Option<KeyRecord> {
         if stack.project() == self.project.name
             && let Ok(settings) = self.settings(stack)
         {
-            if settings.member(SECRETS_PROVIDER) == Some(PASSPHRASE_PROVIDER) {
+            if settings.is_by_passphrase() {
                 return None;
             }
-            if let Some(salt) = settings.member("encryptionsalt") {
-                return Some(salt.to_owned());
+            if let NamedKey::Record(record) = settings.key().ok()? {
+                return Some(record).filter(|record| record.salt().is_some());
             }
         }
         let snapshot = self.unchecked_read(stack).await.ok()?;
-        snapshot.salt().ok()?.map(str::to_owned)
+        snapshot.key_record().ok()?.filter(|record| record.salt().is_some())
     }
 }

@@ -179,6 +179,7 @@ impl World {
             environment: Environment::system(),
             library: None,
         }
+        .with_key_services()
     }
 
     /// The world as a command finds it.

@@ -77,7 +77,7 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
 }
 
 fn kill_after(lines: usize, crypter: &Crypter) {
-    let salt = crypter.salt();
+    let salt = crypter.record().salt().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let backend = LocalBackend::open(directory.path(), Environment::system()).unwrap();
     block_on(create_stack(&backend, &stack(), crypter, &Environment::system())).unwrap();

@@ -20,6 +20,7 @@ use maloko_core::plugin::{PluginHost, PluginsOfRun};
 use maloko_core::policy::PoliciesOfRun;
 use maloko_core::provider::ProviderHost;
 use maloko_core::resource_state::ResourceState;
+use maloko_core::state::key_record::KeyRecord;
 use maloko_core::state::{
     Backend, Crypter, LocalBackend, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot,
     StackName, create_stack, export_deployment, import_deployment, overwrite_stack, read_stack_with,
@@ -92,8 +93,9 @@ impl TestStack {
         let backend = Arc::new(LocalBackend::open(directory, environment.clone())?);
         let crypter = if backend.list().await?.contains(&name) {
             let snapshot = read_stack_with(&*backend, &name, true, None).await?.snapshot;
-            match snapshot.salt()? {
-                Some(salt) => keys::known(passphrase, salt, environment)?,
+            match snapshot.key_record()? {
+                Some(KeyRecord::Passphrase { salt }) => keys::known(passphrase, &salt, environment)?,
+                Some(KeyRecord::Wrapped(wrapped)) => Crypter::of_service(wrapped, Some(passphrase), environment),
                 None => Crypter::with_new_salt(passphrase, environment)?,
             }
         } else {

@@ -359,6 +359,7 @@ impl Machine {
             identity: Arc::new(Identity { pid, user: "ann".to_owned(), host: "model".to_owned() }),
             linger: Duration::from_millis(3),
             known_keys: None,
+            key_services: None,
             abandonment: None,
         }
     }

@@ -71,7 +71,7 @@ fn targets(directory: &Path) -> Vec<Target> {
         target("history", vec![br#"{"kind":"update","startTime":1,"message":"","environment":{"a":"b"},"config":{"k":{"secure":"v1:a"}},"result":"succeeded","endTime":2,"resourceChanges":{"create":3}}"#.to_vec()], Box::new(history)),
         target("layout version", vec![b"version: 1\n".to_vec(), b"# made by\nversion:   1 # not 2\n".to_vec()], Box::new({ let directory = directory.join("version"); move |bytes| layout(&directory, bytes) })),
         target("lock", vec![br#"{"pid":7,"username":"ann","hostname":"box","timestamp":"2026-01-02T03:04:05Z","maloko":"0.1.0"}"#.to_vec()], Box::new({ let directory = directory.join("lock"); move |bytes| lock(&directory, bytes) })),
-        target("salt", vec![crypter.salt().as_bytes().to_vec()], Box::new(salt)),
+        target("salt", vec![crypter.record().salt().unwrap().as_bytes().to_vec()], Box::new(salt)),
         target("ciphertext", vec![crypter.encrypt("\"text\"").unwrap().as_bytes().to_vec()], Box::new(move |bytes| drop(crypter.decrypt(&String::from_utf8_lossy(bytes))))),
     ]
 }
@@ -108,7 +108,7 @@ fn journal(bytes: &[u8], stored: &StoredStack) {
 fn deployment(bytes: &[u8]) {
     if let Ok(snapshot) = import_deployment(bytes, "deployment") {
         drop(integrity::check(&snapshot));
-        drop(snapshot.salt());
+        drop(snapshot.key_record());
     }
 }
 

@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 
 use super::elsewhere::{StackElsewhere, StateElsewhere};
 use super::format::FormatArguments;
-use super::pulumi_flags::secrets_provider;
 use super::tags::StackTagCommand;
 
 /// `stack`; without a verb it shows the stack.
@@ -94,7 +93,7 @@ pub(crate) enum StackCommand {
 pub(crate) struct StackInit {
     /// The new stack's name
     pub(crate) stack_name: Option<String>,
-    /// Which secrets provider: passphrase
+    /// Which secrets provider: passphrase, or the URL of a key (awskms://, azurekeyvault://, gcpkms://, hashivault://)
     #[arg(long, value_name = "NAME")]
     pub(crate) secrets_provider: Option<String>,
     /// Do not select the new stack
@@ -136,9 +135,9 @@ pub(crate) struct StackSelect {
     /// Make the stack if there is none of that name
     #[arg(short, long)]
     pub(crate) create: bool,
-    /// Which secrets provider a new one gets; there is one.
-    #[arg(long, hide = true, value_name = "NAME", value_parser = secrets_provider)]
-    secrets_provider: Option<String>,
+    /// Which secrets provider a new one gets: passphrase, or the URL of a key
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secrets_provider: Option<String>,
 }
 
 /// `stack rm`.

@@ -36,9 +36,9 @@ pub(crate) struct NewArguments {
     /// Accepted for Pulumi's sake: templates are never downloaded
     #[arg(short, long, hide = true)]
     offline: bool,
-    /// Which secrets provider; there is one
-    #[arg(long, hide = true, value_name = "NAME", value_parser = super::pulumi_flags::secrets_provider)]
-    secrets_provider: Option<String>,
+    /// Which secrets provider the first stack gets: passphrase, or the URL of a key
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secrets_provider: Option<String>,
 }
 
 /// `install`.

@@ -48,9 +48,9 @@ pub(crate) struct UpCompatibility {
     /// They always run the program.
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = runs_program)]
     run_program: Option<bool>,
-    /// There is one.
-    #[arg(long, hide = true, value_name = "NAME", value_parser = secrets_provider)]
-    secrets_provider: Option<String>,
+    /// Which secrets provider the stack gets, if this makes it: passphrase, or the URL of a key
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secrets_provider: Option<String>,
 }
 
 fn no_debugger(_: &str) -> Result<String, String> {
@@ -69,13 +69,5 @@ fn runs_program(text: &str) -> Result<bool, String> {
     match text {
         "true" => Ok(true),
         _ => Err("what to do is what the program says; `refresh` and `destroy` work without it".to_owned()),
-    }
-}
-
-/// The name of a secrets provider, as Pulumi calls what maloko has.
-pub(super) fn secrets_provider(text: &str) -> Result<String, String> {
-    match text {
-        "passphrase" | "default" => Ok(text.to_owned()),
-        _ => Err("the only secrets provider is `passphrase`".to_owned()),
     }
 }

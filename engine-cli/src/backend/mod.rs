@@ -11,7 +11,6 @@ use std::sync::Arc;
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
 use maloko_core::state::{Backend, LocalBackend, PatientBackend};
-use maloko_stores::World;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -111,16 +110,7 @@ pub(crate) fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>>
     if place.url.starts_with("file://") {
         return Ok(Arc::new(open_directory(context, place)?));
     }
-    let variables = Arc::clone(&context.variables);
-    let console = context.console.clone();
-    let world = World {
-        variables: Arc::new(move |name| variables(name).and_then(|value| value.into_string().ok())),
-        home: context.home.clone(),
-        environment: context.environment.clone(),
-        // Waiting is told at once, on the side of the messages: `--json` has its standard output for itself.
-        notify: Arc::new(move |text| console.tell(text)),
-    };
-    Ok(maloko_stores::open(&place.url, &world)?)
+    Ok(maloko_stores::open(&place.url, &context.world())?)
 }
 
 /// Opens the store at a place, to wait there for locks as long as `--lock-timeout` says.

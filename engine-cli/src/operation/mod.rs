@@ -45,6 +45,7 @@ use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
 pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> {
     check_confirmation(context, &request)?;
     let mut workplace = Workplace::open(context)?;
+    workplace.secrets_provider.clone_from(&request.secrets_provider);
     if let Some(address) = &request.operate.run.client {
         workplace.project.run_by_client(address);
     }

@@ -28,6 +28,8 @@ pub(crate) struct Request {
     pub(crate) operate: OperateArguments,
     /// How it is confirmed; empty for `preview`.
     pub(crate) confirm: ConfirmArguments,
+    /// Which secrets provider the stack gets, if this makes it.
+    pub(crate) secrets_provider: Option<String>,
     /// `--refresh`, if it was given.
     pub(crate) refresh: Option<bool>,
     /// Resources to replace.
@@ -81,6 +83,7 @@ impl Request {
             targets: operate.target.clone(),
             operate,
             confirm,
+            secrets_provider: None,
             refresh: None,
             replace: Vec::new(),
             update_changed_providers: false,
@@ -193,7 +196,7 @@ impl From<UpArguments> for Request {
             policies,
             show_policies,
             plan,
-            compatibility: _,
+            compatibility,
         } = arguments;
         let mut request = Self::new(OperationKind::Update, "up", operate, confirm);
         request.targets.extend(replace.target_replace.iter().cloned());
@@ -208,6 +211,7 @@ impl From<UpArguments> for Request {
             policies,
             show_policies,
             plan,
+            secrets_provider: compatibility.secrets_provider,
             ..request
         }
     }
@@ -226,7 +230,7 @@ impl From<PreviewArguments> for Request {
             show_policies,
             import_file,
             save_plan,
-            compatibility: _,
+            compatibility,
         } = arguments;
         let up = UpArguments {
             operate,
@@ -237,6 +241,7 @@ impl From<PreviewArguments> for Request {
             expect,
             policies,
             show_policies,
+            compatibility,
             ..UpArguments::default()
         };
         Self { verb: "preview", is_preview_command: true, import_file, save_plan, ..Self::from(up) }

@@ -9,6 +9,7 @@ use maloko_core::event::{Outcome, Severity};
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::state::key_record::NamedKey;
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
@@ -135,12 +136,15 @@ pub(crate) async fn prepare(
     let mut settings = workplace.settings(stack)?;
     let project = &workplace.project;
     let writes_nothing = request.is_dry() && request.save_plan.is_none();
-    let crypter = if writes_nothing && settings.member("encryptionsalt").is_none() {
+    let names_key = matches!(settings.key()?, NamedKey::Record(_));
+    let crypter = if writes_nothing && !names_key {
         // A preview writes nothing, not even a salt.
         let snapshot = workplace.read(stack).await?;
-        match workplace.crypter_of_state(stack, &snapshot)? {
-            Some(crypter) => crypter,
-            None => workplace.new_crypter().await?,
+        match (workplace.crypter_of_state(stack, &snapshot)?, settings.key_service()) {
+            (Some(crypter), _) => crypter,
+            (None, Some(_)) if settings.has_secrets() => return Err(settings.without_its_key()),
+            (None, Some(_)) => Crypter::throwaway(workplace.context.environment.clone())?,
+            (None, None) => workplace.new_crypter().await?,
         }
     } else {
         match workplace.crypter(stack, &mut settings).await {
@@ -152,6 +156,9 @@ pub(crate) async fn prepare(
             }
         }
     };
+    if !writes_nothing && !names_key && settings.key_service().is_some() && settings.complete_key(crypter.record())? {
+        workplace.save_settings(&settings)?;
+    }
     crypter.warm_up();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut operation = request.operation(stack.project(), stack.stack(), project.refresh_always, processors);
@@ -229,7 +236,7 @@ async fn open_session(
         if request.confirm.preview_pass.is_none() {
             workplace.tell_who_is_at_work(stack, &holders);
         }
-        unseal(&mut snapshot, &crypter)?;
+        snapshot.unseal(&crypter)?;
         return Ok(Session::preview(snapshot, crypter));
     }
     let command = format!("maloko {}", request.verb);
@@ -246,15 +253,6 @@ async fn open_session(
         });
     }
     workplace.session(stack, crypter, &command).await
-}
-
-/// Decrypts a state, which may have been written with another salt than that of the settings file.
-fn unseal(snapshot: &mut maloko_core::state::Snapshot, crypter: &Crypter) -> Result<()> {
-    let theirs = match snapshot.salt()? {
-        Some(salt) if salt != crypter.salt() => crypter.with_salt(salt)?,
-        _ => crypter.clone(),
-    };
-    Ok(snapshot.unseal(&theirs)?)
 }
 
 /// What an engine runs among: what runs the program, what shows the run, what judges its resources.

@@ -1,4 +1,4 @@
-//! Pulumi.<stack>.yaml: the configuration of a stack and the salt of its secrets.
+//! Pulumi.<stack>.yaml: the configuration of a stack, and which key its secrets have.
 
 pub(crate) mod path;
 pub(crate) mod resolve;
@@ -11,6 +11,7 @@ pub(crate) mod value;
 use std::path::{Path, PathBuf};
 
 use maloko_core::property_path::Segment;
+use maloko_core::state::key_record::{KeyRecord, NamedKey, shown_url};
 use serde_norway::Value;
 
 use crate::config_key;
@@ -18,6 +19,13 @@ use crate::failure::{Failure, Result};
 use crate::yaml;
 use crate::yaml::describe;
 pub(crate) use staged::Staged;
+
+/// The members that say which key the secrets have: the provider, the key that a service wrapped, the salt of a passphrase.
+const SECRETS_PROVIDER: &str = "secretsprovider";
+const ENCRYPTED_KEY: &str = "encryptedkey";
+const SALT: &str = "encryptionsalt";
+/// The provider of a passphrase that is not the key file's.
+const PASSPHRASE_PROVIDER: &str = "passphrase";
 
 /// The settings file of a stack; one that does not exist is empty.
 #[derive(Clone, Debug)]
@@ -51,7 +59,7 @@ impl Settings {
                 &format!("a settings file is a mapping with `config`; this is {}", describe(&self.root)),
             ));
         }
-        for key in ["encryptionsalt", "secretsprovider", "encryptedkey"] {
+        for key in [SALT, SECRETS_PROVIDER, ENCRYPTED_KEY] {
             if let Some(value) = self.root.get(key)
                 && !matches!(value, Value::String(_) | Value::Null)
             {
@@ -110,6 +118,91 @@ impl Settings {
     /// Takes a member beside `config` away.
     pub(crate) fn remove_member(&mut self, key: &str) -> Result<()> {
         if self.root.get(key).is_some() { self.edit(&[key], None) } else { Ok(()) }
+    }
+
+    /// Which key encrypts the secrets, as far as this file says it.
+    pub(crate) fn key(&self) -> Result<NamedKey> {
+        let [provider, key, salt] = [SECRETS_PROVIDER, ENCRYPTED_KEY, SALT].map(|name| self.member(name));
+        KeyRecord::of_settings(provider, key, salt).map_err(|error| self.failure(&[ENCRYPTED_KEY], &error.to_string()))
+    }
+
+    /// The URL of the key service that the file names.
+    #[must_use]
+    pub(crate) fn key_service(&self) -> Option<&str> {
+        self.member(SECRETS_PROVIDER).filter(|provider| !matches!(*provider, PASSPHRASE_PROVIDER | "default"))
+    }
+
+    /// Says that the key which the service wrapped is missing.
+    pub(crate) fn without_its_key(&self) -> Failure {
+        let key = shown_url(self.key_service().unwrap_or_default());
+        self.failure(
+            &[SECRETS_PROVIDER],
+            &format!(
+                "the secrets are encrypted with a key that {key} wrapped, and `{ENCRYPTED_KEY}` is missing, here and in the \
+                 state: put it back from a copy of this file, or set the secrets anew without their old values. Nothing was \
+                 changed"
+            ),
+        )
+    }
+
+    /// Says that the secrets which are there need the key that the file names.
+    pub(crate) fn under_another_key(&self) -> Failure {
+        let key = self.key_service().map_or(PASSPHRASE_PROVIDER, shown_url);
+        self.failure(
+            &["config"],
+            &format!(
+                "the secrets of this file are encrypted under another secrets provider ({key}): make the stack without \
+                 --secrets-provider, and change it with `maloko stack change-secrets-provider`. Nothing was changed"
+            ),
+        )
+    }
+
+    /// Says that the salt cannot be used.
+    pub(crate) fn unusable_salt(&self, error: &maloko_core::Error) -> Failure {
+        self.failure(&[SALT], &error.to_string())
+    }
+
+    /// Does the file say that the secrets have a passphrase, and not the key file's?
+    #[must_use]
+    pub(crate) fn is_by_passphrase(&self) -> bool {
+        self.member(SECRETS_PROVIDER) == Some(PASSPHRASE_PROVIDER)
+    }
+
+    /// Names the key with which secrets are encrypted from now on. A passphrase's may be that of the key file: `secretsprovider` is left as
+    /// it is then, unless it named a service.
+    pub(crate) fn set_key(&mut self, record: &KeyRecord) -> Result<()> {
+        match record {
+            KeyRecord::Passphrase { salt } => {
+                if matches!(self.key()?, NamedKey::Url(_) | NamedKey::Record(KeyRecord::Wrapped(_))) {
+                    self.set_member(SECRETS_PROVIDER, PASSPHRASE_PROVIDER)?;
+                    self.remove_member(ENCRYPTED_KEY)?;
+                }
+                self.set_member(SALT, salt)
+            }
+            KeyRecord::Wrapped(wrapped) => {
+                self.set_member(SECRETS_PROVIDER, wrapped.url())?;
+                self.set_member(ENCRYPTED_KEY, &wrapped.text())?;
+                self.remove_member(SALT)
+            }
+        }
+    }
+
+    /// Says whether the key is that of the project's key file, or a passphrase of its own.
+    pub(crate) fn set_by_passphrase(&mut self, by_passphrase: bool) -> Result<()> {
+        // Named, so that the key file beside the state is not taken for the passphrase any more.
+        if by_passphrase {
+            return self.set_member(SECRETS_PROVIDER, PASSPHRASE_PROVIDER);
+        }
+        self.remove_member(SECRETS_PROVIDER)
+    }
+
+    /// Names the key if the file names none; says whether it did not.
+    pub(crate) fn complete_key(&mut self, record: &KeyRecord) -> Result<bool> {
+        if matches!(self.key()?, NamedKey::Record(_)) {
+            return Ok(false);
+        }
+        self.set_key(record)?;
+        Ok(true)
     }
 
     /// The entries of `config`: the key as written, the full key, and the value, in the order of the file.

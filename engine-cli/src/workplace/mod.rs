@@ -1,31 +1,26 @@
 //! A project together with its state: what nearly every command begins with.
 
+pub(crate) mod keys;
 pub(crate) mod tags;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
 use maloko_core::state::lock_file::by_whom;
 use maloko_core::state::{
-    Backend, Crypter, Holder, MIN_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
-    SessionOptions, Snapshot, StackName, StackReading, StoredStack, Unfinished, overwrite_stack, read_stack,
-    read_stack_beside, reseal_stack,
+    Backend, Crypter, Holder, MIN_GENERATIONS, Passphrase, Session, SessionOptions, Snapshot, StackName, StackReading,
+    StoredStack, Unfinished, overwrite_stack, read_stack, read_stack_beside, reseal_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::project::Project;
-use crate::settings::{Settings, Staged};
-use crate::terminal::prompt;
+use crate::settings::Settings;
 
 pub(crate) const KEY_FILE: &str = "passphrase";
-/// The member of a settings file that names the secrets provider.
-pub(crate) const SECRETS_PROVIDER: &str = "secretsprovider";
-/// The only one there is.
-pub(crate) const PASSPHRASE_PROVIDER: &str = "passphrase";
 /// How many former states of a stack, and entries of its history, are kept when nothing else is said.
 const KEPT_GENERATIONS: usize = 10;
 const KEPT_HISTORY: usize = 500;
@@ -47,6 +42,8 @@ pub(crate) struct Workplace<'c> {
     pub(crate) keep_generations: usize,
     /// How many entries of a stack's history are kept; 0: all.
     pub(crate) keep_history: usize,
+    /// Which secrets provider a new stack gets, where the user said so.
+    pub(crate) secrets_provider: Option<String>,
     typed_passphrase: Mutex<Option<Passphrase>>,
 }
 
@@ -64,6 +61,7 @@ impl<'c> Workplace<'c> {
             backend,
             keep_generations: number(context, GENERATIONS_VARIABLE, MIN_GENERATIONS, KEPT_GENERATIONS)?,
             keep_history: number(context, HISTORY_VARIABLE, 0, KEPT_HISTORY)?,
+            secrets_provider: None,
             typed_passphrase: Mutex::new(None),
         })
     }
@@ -264,149 +262,6 @@ impl<'c> Workplace<'c> {
     fn tell_of(&self, stack: &StackName, text: &Message) -> String {
         self.context.console.aim.tell_of(stack, &self.shown(stack), text)
     }
-
-    // --- Secrets
-
-    /// What encrypts and decrypts the stack's secrets. The salt is that of the settings file, else that of the state.
-    /// When neither has one, a new one is made and saved.
-    pub(crate) async fn crypter(&self, stack: &StackName, settings: &mut Settings) -> Result<Crypter> {
-        self.finish_change_of_secrets_provider(stack, settings).await?;
-        if let Some(crypter) = self.crypter_of_settings(settings)? {
-            return Ok(crypter);
-        }
-        let snapshot = self.read(stack).await?;
-        if let Some(salt) = snapshot.salt()? {
-            return Ok(Crypter::new(self.passphrase(true, true)?, salt, self.context.environment.clone())?);
-        }
-        let crypter = self.new_crypter().await?;
-        settings.set_member("encryptionsalt", crypter.salt())?;
-        self.save_settings(settings)?;
-        Ok(crypter)
-    }
-
-    /// As [`crypter`](Self::crypter), for a state that may not be sound: it is looked at only where the settings have no
-    /// salt.
-    pub(crate) async fn crypter_for_repair(&self, stack: &StackName) -> Result<Crypter> {
-        let mut settings = self.settings(stack)?;
-        match self.crypter_of_settings(&settings)? {
-            Some(crypter) => Ok(crypter),
-            None => self.crypter(stack, &mut settings).await,
-        }
-    }
-
-    /// Puts the settings file right that a killed `stack change-secrets-provider` left beside its place: it belongs there
-    /// if the state has its salt.
-    pub(crate) async fn finish_change_of_secrets_provider(
-        &self,
-        stack: &StackName,
-        settings: &mut Settings,
-    ) -> Result<()> {
-        let Some(staged) = Staged::left_behind(settings.file()) else { return Ok(()) };
-        let left = Settings::read(staged.path(), &self.project.name)?;
-        let snapshot = self.unchecked_read(stack).await?;
-        if snapshot.salt()?.is_some_and(|salt| left.member("encryptionsalt") == Some(salt)) {
-            staged.put_in_place()?;
-            *settings = self.settings(stack)?;
-        } else {
-            staged.discard();
-        }
-        Ok(())
-    }
-
-    /// The crypter of the salt in the settings file, if there is one.
-    pub(crate) fn crypter_of_settings(&self, settings: &Settings) -> Result<Option<Crypter>> {
-        let provider = settings.member(SECRETS_PROVIDER);
-        if let Some(provider) = provider.filter(|provider| *provider != PASSPHRASE_PROVIDER) {
-            return Err(Failure::configuration(format!(
-                "{}: secrets are encrypted with '{provider}'; maloko knows only `passphrase`: change it with `pulumi \
-                 stack change-secrets-provider passphrase`",
-                settings.place(&[SECRETS_PROVIDER])
-            )));
-        }
-        let Some(salt) = settings.member("encryptionsalt") else { return Ok(None) };
-        let passphrase = self.passphrase(true, provider.is_none())?;
-        let crypter = Crypter::new(passphrase, salt, self.context.environment.clone());
-        crypter
-            .map(Some)
-            .map_err(|error| Failure::configuration(format!("{}: {error}", settings.place(&["encryptionsalt"]))))
-    }
-
-    /// A crypter for a stack that has no salt yet.
-    pub(crate) async fn new_crypter(&self) -> Result<Crypter> {
-        if self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
-            self.refuse_second_key(None).await?;
-        }
-        Ok(Crypter::with_new_salt(self.passphrase(false, true)?, self.context.environment.clone())?)
-    }
-
-    /// The crypter of a state that was read.
-    pub(crate) fn crypter_of_state(&self, stack: &StackName, snapshot: &Snapshot) -> Result<Option<Crypter>> {
-        let Some(salt) = snapshot.salt()? else { return Ok(None) };
-        let is_own = stack.project() == self.project.name;
-        let by_passphrase = is_own && self.settings(stack)?.member(SECRETS_PROVIDER) == Some(PASSPHRASE_PROVIDER);
-        let passphrase = self.passphrase(true, !by_passphrase)?;
-        Ok(Some(Crypter::new(passphrase, salt, self.context.environment.clone())?))
-    }
-
-    /// Asks for the passphrase of the stack's secrets if the user has to type it in; gives what was typed.
-    pub(crate) fn ask_for_passphrase(&self, stack: &StackName) -> Result<Option<Passphrase>> {
-        if self.context.console.interactive {
-            self.crypter_of_settings(&self.settings(stack)?)?;
-        }
-        Ok(self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).clone())
-    }
-
-    /// Takes a passphrase that was typed in elsewhere.
-    pub(crate) fn take_passphrase(&self, passphrase: Passphrase) {
-        *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = Some(passphrase);
-    }
-
-    /// Forgets a passphrase that was typed in, where another stack may have another one.
-    pub(crate) fn forget_typed_passphrase(&self) {
-        *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// Where the key file of embedded state is, or would be.
-    pub(crate) fn key_file(&self) -> Option<PathBuf> {
-        self.is_embedded().then(|| self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE))
-    }
-
-    /// The key file of embedded state, if there is one.
-    pub(crate) fn existing_key_file(&self) -> Option<PathBuf> {
-        self.key_file().filter(|file| file.is_file())
-    }
-
-    /// The passphrase in the key file of embedded state; the file is made when there is none.
-    pub(crate) fn key_file_passphrase(&self) -> Result<Passphrase> {
-        backend::make_project_directory(&self.project)?;
-        let file = self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE);
-        Ok(Passphrase::read_or_create_key_file(&file, &*self.context.environment.entropy)?)
-    }
-
-    /// The passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were
-    /// encrypted with it before, so a new one is of no use. `by_key_file`: the key file may hold it.
-    fn passphrase(&self, exists: bool, by_key_file: bool) -> Result<Passphrase> {
-        let mut typed = self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(passphrase) = typed.as_ref() {
-            return Ok(passphrase.clone());
-        }
-        let key_file = self.key_file().filter(|_| by_key_file);
-        if let Some(passphrase) = Passphrase::find(&*self.context.variables, key_file.as_deref())? {
-            return Ok(passphrase);
-        }
-        match &key_file {
-            Some(_) if !exists => self.key_file_passphrase(),
-            _ if self.context.console.interactive => {
-                let passphrase = Passphrase::given(&prompt::passphrase(!exists)?);
-                Ok(typed.insert(passphrase).clone())
-            }
-            key_file if exists => Err(self.with_unused_key_file(no_passphrase(key_file.as_deref()))),
-            _ => Err(self.with_unused_key_file(Failure::configuration(format!(
-                "the secrets of a new stack need a passphrase; set {PASSPHRASE_VARIABLE} to one, or \
-                 {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
-            )))),
-        }
-    }
 }
 
 /// The number that a variable gives.
@@ -418,12 +273,4 @@ fn number(context: &Context, variable: &str, least: usize, otherwise: usize) -> 
             Err(Failure::configuration(format!("{variable} is '{text}'; it has to be a number, and at least {least}")))
         }
     }
-}
-
-pub(crate) fn no_passphrase(key_file: Option<&Path>) -> Failure {
-    let lost = key_file.map(|file| format!(" (and the key file {} is not there)", file.display())).unwrap_or_default();
-    Failure::configuration(format!(
-        "the passphrase of the stack's secrets is not known{lost}; set {PASSPHRASE_VARIABLE} to it, or \
-         {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
-    ))
 }

@@ -23,7 +23,7 @@ fn a_key_files_key_is_derived_once() {
     let ciphertext = first.encrypt("\"text\"").unwrap();
     let kept = fs::read_to_string(file_of(&key_file)).unwrap();
     assert_eq!(kept.lines().count(), 1);
-    let again = crypter(&key_file, Some(first.salt())).unwrap();
+    let again = crypter(&key_file, first.record().salt()).unwrap();
     assert_eq!(&*again.decrypt(&ciphertext).unwrap(), "\"text\"");
     assert_eq!(fs::read_to_string(file_of(&key_file)).unwrap(), kept);
     #[cfg(unix)]
@@ -39,7 +39,9 @@ fn another_passphrase_in_the_key_file_is_refused() {
     let key_file = directory.path().join("passphrase");
     let first = crypter(&key_file, None).unwrap();
     fs::write(&key_file, "another one\n").unwrap();
-    let Err(error) = crypter(&key_file, Some(first.salt())).unwrap().verify() else { panic!("an error was expected") };
+    let Err(error) = crypter(&key_file, first.record().salt()).unwrap().verify() else {
+        panic!("an error was expected")
+    };
     assert!(error.to_string().contains("incorrect passphrase"), "{error}");
 }
 
@@ -52,7 +54,7 @@ fn a_damaged_file_of_keys_is_written_anew() {
     let (label, _) = kept.split_once(' ').unwrap();
     for damaged in ["\u{0}\n".to_owned(), format!("{label} AAAA\n"), format!("{label} {}\n", BASE64.encode([7; 32]))] {
         fs::write(file_of(&key_file), damaged).unwrap();
-        crypter(&key_file, Some(first.salt())).unwrap().verify().unwrap();
+        crypter(&key_file, first.record().salt()).unwrap().verify().unwrap();
         assert!(fs::read_to_string(file_of(&key_file)).unwrap().contains(kept.trim_end()));
     }
 }

@@ -5,6 +5,7 @@
 pub(crate) mod derived_keys;
 pub(crate) mod disk;
 pub mod files;
+mod key_services;
 mod known_keys;
 pub(crate) mod platform;
 pub(crate) mod side_by_side;
@@ -24,6 +25,7 @@ use crate::error::{Error, Result};
 
 pub use self::disk::SystemFiles;
 pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+pub use self::key_services::{KeyServices, STACK_KEY_LEN};
 pub use self::known_keys::KnownKeys;
 pub use self::steady::SteadyReader;
 
@@ -90,6 +92,8 @@ pub struct Environment {
     pub linger: Duration,
     /// The keys that this process has derived before, where it opens the same stacks more than once.
     pub known_keys: Option<KnownKeys>,
+    /// Those that keep the keys of stacks, where they can be reached.
+    pub key_services: Option<Arc<dyn KeyServices>>,
     /// Says that nobody wants the outcome of the command any more: what has not begun does not begin.
     pub abandonment: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
@@ -107,6 +111,7 @@ impl Environment {
             identity: Arc::new(identity),
             linger: LINGER,
             known_keys: None,
+            key_services: None,
             abandonment: None,
         }
     }

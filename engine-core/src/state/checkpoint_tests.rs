@@ -23,7 +23,7 @@ fn reject(bytes: &[u8]) -> String {
 fn recorded_states_keep_their_meaning() {
     for (bytes, crypter) in [(PULUMI_PYTHON, python_crypter()), (PULUMI_NODEJS, nodejs_crypter())] {
         let sealed = Checkpoint::decode(bytes, "dev.json").unwrap();
-        assert_eq!(sealed.snapshot.salt().unwrap(), Some(crypter.salt()));
+        assert_eq!(sealed.snapshot.key_record().unwrap().as_ref(), Some(crypter.record()));
         assert_eq!(meaning(&sealed.encode(&crypter).unwrap(), &crypter), meaning(bytes, &crypter));
 
         let mut open = sealed.clone();

@@ -43,6 +43,7 @@ pub use migrated::{resources_from_json, resources_to_json};
 pub use name::{ORGANIZATION, StackName};
 pub use pending_operation::{PendingKind, PendingOperation};
 pub use secrets::Crypter;
+pub use secrets::key_record;
 pub use secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
 pub(crate) use session::unseal;
 pub use session::{Durability, LockWait, Session};

@@ -15,6 +15,7 @@ use crate::value::{PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 use super::format::secret_from_json;
 use super::pending_operation::{PendingKind, PendingOperation};
 use super::secrets::Crypter;
+use super::secrets::key_record::KeyRecord;
 use super::unresolved_create::UnresolvedCreate;
 
 /// What versions of states that maloko writes end with.
@@ -37,8 +38,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Decrypts every sealed value, each distinct ciphertext once, with the crypter's passphrase and the snapshot's own
-    /// salt. `__provider` stays sealed, unless it is the code of a dynamic resource that a component's plugin made. Without
+    /// Decrypts every sealed value, each distinct ciphertext once, with the snapshot's own
+    /// key. `__provider` stays sealed, unless it is the code of a dynamic resource that a component's plugin made. Without
     /// sealed values the key is not needed.
     pub fn unseal(&mut self, crypter: &Crypter) -> Result<()> {
         self.recognise_code(crypter)?;
@@ -65,26 +66,10 @@ impl Snapshot {
         })
     }
 
-    /// The salt string of the passphrase with which the secrets were encrypted; `None` when there is no secrets
-    /// provider. Another kind of provider is an error that names it.
-    pub fn salt(&self) -> Result<Option<&str>> {
-        let Some(record) = self.secrets_provider.as_ref().filter(|record| !record.is_null()) else { return Ok(None) };
-        match record.get("type").and_then(Json::as_str) {
-            Some("passphrase") => {}
-            None | Some("") => return Ok(None),
-            Some(kind) => {
-                return Err(Error::Secrets(format!(
-                    "the state's secrets are kept with the provider '{kind}', which maloko does not support; change it \
-                     with `pulumi stack change-secrets-provider passphrase` first"
-                ).into()));
-            }
-        }
-        match record.pointer("/state/salt").and_then(Json::as_str) {
-            Some(salt) => Ok(Some(salt)),
-            None => Err(Error::Secrets(
-                "the state's 'secrets_providers' has no salt; restore the stack file from a copy".to_owned().into(),
-            )),
-        }
+    /// The key with which the secrets were encrypted; `None` when there is no secrets provider. Another kind of provider
+    /// is an error that names it.
+    pub fn key_record(&self) -> Result<Option<KeyRecord>> {
+        KeyRecord::of_state(self.secrets_provider.as_ref())
     }
 
     /// Is any value still sealed (`__provider` aside)?
@@ -130,21 +115,27 @@ impl Snapshot {
     }
 
     /// Is anything still encrypted, `__provider` included?
-    pub(super) fn has_ciphertexts(&self) -> bool {
+    #[must_use]
+    pub fn has_ciphertexts(&self) -> bool {
         let sealed = |resource: &ResourceState| matches!(resource.stored_provider, StoredProvider::Sealed(_));
         self.has_sealed_values() || self.all_resources().any(sealed)
     }
 
-    /// The crypter of the snapshot as it was read: the same passphrase, with its own salt.
+    /// The crypter of the snapshot as it was read: the same passphrase with its own salt, or its own wrapped key.
     pub(super) fn own_crypter(&self, crypter: &Crypter) -> Result<Crypter> {
-        self.salt()?.map_or_else(|| Ok(crypter.clone()), |salt| crypter.with_salt(salt))
+        self.key_record()?.map_or_else(|| Ok(crypter.clone()), |record| crypter.with_record(&record))
     }
 
     /// Sees to it that everything is encrypted under the crypter's key; says whether it was not.
     pub(super) fn bring_under(&mut self, crypter: &Crypter) -> Result<bool> {
-        match self.salt()? {
-            Some(salt) if salt != crypter.salt() => {
+        match self.key_record()? {
+            Some(record) if !record.is_same_key(crypter.record()) => {
                 self.unseal_all(crypter)?;
+                self.secrets_provider = Some(crypter.secrets_provider());
+                Ok(true)
+            }
+            // The same key by another URL: that of the settings counts.
+            Some(record) if record != *crypter.record() => {
                 self.secrets_provider = Some(crypter.secrets_provider());
                 Ok(true)
             }

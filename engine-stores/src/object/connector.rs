@@ -34,23 +34,25 @@ pub(crate) struct Connector;
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let fail =
-            |source: Box<dyn std::error::Error + Send + Sync>| object_store::Error::Generic { store: "HTTP", source };
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .and_then(BuilderVerifierExt::with_platform_verifier)
-            .map_err(|error| fail(error.into()))?
-            .with_no_client_auth();
         let allows_http = options.get_config_value(&ClientConfigKey::AllowHttp).as_deref() == Some("true");
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .https_only(!allows_http)
-            .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(REQUEST_TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|error| fail(error.into()))?;
+        let client = client(allows_http).map_err(|source| object_store::Error::Generic { store: "HTTP", source })?;
         Ok(HttpClient::new(RetryingClient::new(client)))
     }
+}
+
+/// A client for requests, of object stores and of key services.
+pub(crate) fn client(allows_http: bool) -> Result<reqwest::Client, Box<dyn std::error::Error + Send + Sync>> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(BuilderVerifierExt::with_platform_verifier)?
+        .with_no_client_auth();
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .https_only(!allows_http)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(REQUEST_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()?;
+    Ok(client)
 }

@@ -15,7 +15,7 @@ mod address;
 mod batch;
 mod bucket;
 mod checkpoint;
-mod connector;
+pub(crate) mod connector;
 mod fault;
 mod history;
 mod io;
@@ -28,7 +28,7 @@ mod prefix;
 mod record;
 mod retrying_client;
 mod seal;
-mod services;
+pub(crate) mod services;
 mod store;
 
 pub use opened::Timing;

@@ -39,7 +39,7 @@ pub(crate) fn stored(directory: &Path) -> StoredStack {
 
 fn crypter_of(stored: &StoredStack) -> Crypter {
     let checkpoint = Checkpoint::decode(&stored.checkpoint, "corpus").unwrap();
-    let salt = checkpoint.snapshot.salt().unwrap().unwrap().to_owned();
+    let salt = checkpoint.snapshot.key_record().unwrap().unwrap().salt().unwrap().to_owned();
     Crypter::new(Passphrase::given(PASSPHRASE), &salt, Environment::system()).unwrap()
 }
 

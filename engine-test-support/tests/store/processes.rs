@@ -39,7 +39,7 @@ impl Part {
             .args([test, "--exact", "--nocapture"])
             .env(PART, part)
             .env(DIRECTORY, directory)
-            .env(SALT, crypter.salt())
+            .env(SALT, crypter.record().salt().unwrap())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

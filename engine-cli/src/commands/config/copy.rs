@@ -59,9 +59,7 @@ pub(crate) async fn into(
     if values.iter().any(|(.., value)| value::has_secret(value)) {
         let opens = workplace.crypter(stack, &mut settings).await?;
         let closes = workplace.crypter(target, &mut there).await?;
-        if there.member("encryptionsalt").is_none() {
-            there.set_member("encryptionsalt", closes.salt())?;
-        }
+        there.complete_key(closes.record())?;
         let exchange = |ciphertext: &str| Ok(closes.encrypt(&decrypted(&opens, ciphertext)?)?.to_string());
         for (.., value) in &mut values {
             value::rewrite_secrets(value, &exchange)?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use maloko_core::message;
 use maloko_core::message::Command;
+use maloko_core::state::key_record::NamedKey;
 use maloko_core::state::{HistoryEntry, StackName};
 use serde_norway::Value;
 
@@ -30,11 +31,10 @@ pub(super) async fn run(context: &Context, force: bool) -> Result<()> {
             changes = true;
         }
     }
-    if settings.member("encryptionsalt").is_none()
-        && let Some(salt) = workplace.unchecked_read(&stack).await?.salt()?
+    if !matches!(settings.key()?, NamedKey::Record(_))
+        && let Some(record) = workplace.unchecked_read(&stack).await?.key_record()?
     {
-        settings.set_member("encryptionsalt", salt)?;
-        changes = true;
+        changes |= settings.complete_key(&record)?;
     }
     if changes {
         if !force && settings.file().exists() {

@@ -194,7 +194,7 @@ fn looks_like_secret(key: &str, text: &str) -> bool {
         && text.contains(|c: char| c.is_ascii_alphabetic())
 }
 
-/// A secret as it stands among the settings, which then name the salt that it takes to read it, also where the state alone
+/// A secret as it stands among the settings, which then name the key that it takes to read it, also where the state alone
 /// did.
 pub(crate) async fn secret(
     workplace: &Workplace<'_>,
@@ -203,9 +203,7 @@ pub(crate) async fn secret(
     text: &str,
 ) -> Result<serde_norway::Value> {
     let crypter = workplace.crypter(stack, settings).await?;
-    if settings.member("encryptionsalt").is_none() {
-        settings.set_member("encryptionsalt", crypter.salt())?;
-    }
+    settings.complete_key(crypter.record())?;
     Ok(value::secure(crypter.encrypt(text)?.to_string()))
 }
 

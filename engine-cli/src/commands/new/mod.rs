@@ -146,7 +146,7 @@ pub(crate) async fn run(mut context: Context, arguments: &NewArguments) -> Resul
 async fn first_stack(context: &Context, arguments: &NewArguments, asked: &[Asked]) -> Result<String> {
     let workplace = Workplace::open(context)?;
     let stack = workplace.parse_own_stack(context.global.stack.as_deref().unwrap_or(FIRST_STACK))?;
-    crate::commands::stack::create(&workplace, &stack, true).await?;
+    crate::commands::stack::create(&workplace, &stack, arguments.secrets_provider.as_deref(), true).await?;
     let mut values: Vec<(String, String, bool)> = Vec::new();
     for assignment in &arguments.config {
         let (key, text) = split_assignment(assignment)?;

@@ -1,5 +1,6 @@
 //! `stack migrate`: a stack goes to another backend.
 
+use maloko_core::state::key_record::{KeyRecord, NamedKey};
 use maloko_core::state::{StackName, migrate_stack};
 use maloko_stores::postgres::{has_password, without_password};
 
@@ -86,7 +87,7 @@ fn tell_how_to_go_on(workplace: &Workplace<'_>, stack: &StackName, to: &str) -> 
     console.line(&format!("To work on it there, {}", way(workplace.place.origin, to)));
     // Its key file belongs to state inside the project.
     if workplace.is_embedded()
-        && workplace.settings(stack)?.member("encryptionsalt").is_some()
+        && matches!(workplace.settings(stack)?.key()?, NamedKey::Record(KeyRecord::Passphrase { .. }))
         && let Some(file) = workplace.existing_key_file()
     {
         console.line(&format!(

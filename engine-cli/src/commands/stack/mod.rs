@@ -19,6 +19,7 @@ use std::time::Duration;
 use maloko_core::error::Error;
 use maloko_core::message;
 use maloko_core::message::Command;
+use maloko_core::state::key_record::NamedKey;
 use maloko_core::state::{Crypter, Holder, ORGANIZATION, Snapshot, StackName, create_stack};
 use serde_json::json;
 
@@ -67,11 +68,6 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
 }
 
 async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
-    if let Some(provider) = &arguments.secrets_provider
-        && !matches!(provider.as_str(), "passphrase" | "default")
-    {
-        return Err(Failure::configuration(format!("'{provider}': the only secrets provider is `passphrase`")));
-    }
     let workplace = Workplace::open(context)?;
     let name = match arguments.stack_name.as_ref().or(context.global.stack.as_ref()) {
         Some(name) => name.clone(),
@@ -93,7 +89,7 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
         }
         None => None,
     };
-    create(&workplace, &stack, !arguments.no_select).await?;
+    create(&workplace, &stack, arguments.secrets_provider.as_deref(), !arguments.no_select).await?;
     if let Some((from, settings)) = copied {
         let values = copy::all(&settings);
         copy::into(&workplace, (&from, settings), &stack, values).await?;
@@ -102,8 +98,14 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
     Ok(())
 }
 
-/// Makes an empty stack with a salt for its secrets, and selects it.
-pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
+/// Makes an empty stack with a key for its secrets, and selects it. `provider`: which secrets provider was asked for; otherwise that of
+/// its settings counts, and without one a passphrase.
+pub(crate) async fn create(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    provider: Option<&str>,
+    select: bool,
+) -> Result<()> {
     let existing = workplace.backend.list().await?;
     if existing.contains(stack) {
         return Err(exists(workplace, stack));
@@ -119,18 +121,10 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
         make_project_directory(&workplace.project)?;
     }
     let mut settings = workplace.settings(stack)?;
-    let crypter = match workplace.crypter_of_settings(&settings)? {
-        Some(crypter) => {
-            // The file was there first, such as in a fresh clone: a wrong passphrase shows here and not in the middle
-            // of a deployment.
-            crypter.verify()?;
-            crypter
-        }
-        None => workplace.new_crypter().await?,
-    };
+    let crypter = workplace.crypter_of_new_stack(&settings, provider).await?;
     make(workplace, stack, &crypter).await?;
-    if settings.member("encryptionsalt").is_none() {
-        settings.set_member("encryptionsalt", crypter.salt())?;
+    if settings.key()? != NamedKey::Record(crypter.record().clone()) {
+        settings.set_key(crypter.record())?;
         workplace.save_settings(&settings)?;
     }
     if select { workplace.select(Some(stack)) } else { Ok(()) }
@@ -262,7 +256,7 @@ async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     if workplace.backend.list().await?.contains(&stack) {
         workplace.select(Some(&stack))
     } else if arguments.create {
-        create(&workplace, &stack, true).await?;
+        create(&workplace, &stack, arguments.secrets_provider.as_deref(), true).await?;
         context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
         Ok(())
     } else {

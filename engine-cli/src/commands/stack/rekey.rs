@@ -1,5 +1,6 @@
-//! `stack change-secrets-provider`: state and configuration under another passphrase, or under the key file.
+//! `stack change-secrets-provider`: state and configuration under another passphrase, the key file, or a key that a service wraps.
 
+use maloko_core::state::key_record::shown_url;
 use maloko_core::state::{
     Checkpoint, Crypter, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource, StackName, replace_sealed,
 };
@@ -10,16 +11,17 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::settings::{Settings, value};
 use crate::terminal::prompt;
-use crate::workplace::{SECRETS_PROVIDER, Workplace};
+use crate::workplace::Workplace;
 
 const COMMAND: &str = "maloko stack change-secrets-provider";
-const SALT: &str = "encryptionsalt";
 
 /// Where the passphrase is kept from now on.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum Target {
     Passphrase,
     KeyFile,
+    /// By a key service, with this URL.
+    Service(String),
 }
 
 pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvider) -> Result<()> {
@@ -30,18 +32,19 @@ pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvide
     let mut settings = workplace.settings(&stack)?;
     let old = workplace.crypter(&stack, &mut settings).await?;
     old.verify()?;
-    let passphrase = match target {
-        Target::Passphrase => new_passphrase(context)?,
+    let environment = context.environment.clone();
+    let new = match &target {
+        Target::Passphrase => Crypter::with_new_salt(new_passphrase(context)?, environment)?,
         Target::KeyFile => {
             workplace.refuse_second_key(Some(&old)).await?;
-            workplace.key_file_passphrase()?
+            Crypter::with_new_salt(workplace.key_file_passphrase()?, environment)?
         }
+        Target::Service(url) => workplace.crypter_with_new_key(url)?,
     };
-    let new = Crypter::with_new_salt(passphrase, context.environment.clone())?;
     let before = settings.clone();
-    rewrite_settings(&mut settings, &old, &new, target)?;
+    rewrite_settings(&mut settings, &old, &new, &target)?;
     replace_both(&workplace, &stack, (&before, &settings), &old, &new).await?;
-    tell(&workplace, &stack, target, old.passphrase_source());
+    tell(&workplace, &stack, &target, old.passphrase_source());
     Ok(())
 }
 
@@ -54,10 +57,10 @@ fn target(workplace: &Workplace<'_>, name: &str) -> Result<Target> {
              need it: use `passphrase`",
             workplace.backend.url()
         ))),
-        other => Err(Failure::configuration(format!(
-            "'{other}' is no secrets provider of maloko: it knows `passphrase` and, for state inside the project, \
-             `key-file`. Keys of cloud services and of the Pulumi service are not supported"
-        ))),
+        url => match maloko_stores::keys::check(url) {
+            Ok(()) => Ok(Target::Service(url.to_owned())),
+            Err(why) => Err(Failure::configuration(why)),
+        },
     }
 }
 
@@ -75,7 +78,7 @@ fn new_passphrase(context: &Context) -> Result<Passphrase> {
     }
 }
 
-fn rewrite_settings(settings: &mut Settings, old: &Crypter, new: &Crypter, target: Target) -> Result<()> {
+fn rewrite_settings(settings: &mut Settings, old: &Crypter, new: &Crypter, target: &Target) -> Result<()> {
     let secrets: Vec<(String, Value)> = settings
         .entries()
         .filter(|(_, _, value)| value::has_secret(value))
@@ -88,11 +91,11 @@ fn rewrite_settings(settings: &mut Settings, old: &Crypter, new: &Crypter, targe
         })?;
         settings.set(&key, &[], value)?;
     }
-    settings.set_member(SALT, new.salt())?;
+    settings.set_key(new.record())?;
     match target {
-        // Named, so that the key file beside the state is not taken for the passphrase any more.
-        Target::Passphrase => settings.set_member(SECRETS_PROVIDER, "passphrase"),
-        Target::KeyFile => settings.remove_member(SECRETS_PROVIDER),
+        Target::Passphrase => settings.set_by_passphrase(true),
+        Target::KeyFile => settings.set_by_passphrase(false),
+        Target::Service(_) => Ok(()),
     }
 }
 
@@ -126,9 +129,9 @@ async fn replace_both(
     Ok(())
 }
 
-fn tell(workplace: &Workplace<'_>, stack: &StackName, target: Target, before: &PassphraseSource) {
+fn tell(workplace: &Workplace<'_>, stack: &StackName, target: &Target, before: Option<&PassphraseSource>) {
     let shown = workplace.shown(stack);
-    let from_environment = matches!(before, PassphraseSource::Variable | PassphraseSource::VariableFile(_));
+    let from_environment = matches!(before, Some(PassphraseSource::Variable | PassphraseSource::VariableFile(_)));
     let console = &workplace.context.console;
     match target {
         Target::Passphrase => {
@@ -139,6 +142,12 @@ fn tell(workplace: &Workplace<'_>, stack: &StackName, target: Target, before: &P
                      {PASSPHRASE_VARIABLE}_FILE names, to the new one"
                 ));
             }
+        }
+        Target::Service(url) => {
+            console.line(&format!(
+                "The secrets of stack '{shown}' are encrypted with a new key that {} wraps",
+                shown_url(url)
+            ));
         }
         Target::KeyFile => {
             console.line(&format!("The secrets of stack '{shown}' are encrypted with the key file of the project"));

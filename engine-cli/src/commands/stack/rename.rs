@@ -217,12 +217,7 @@ impl Renaming<'_> {
 /// A state with its secrets decrypted; `crypter` is the one of the stack's settings.
 fn readable(stored: &StoredStack, crypter: &Crypter) -> Result<Checkpoint> {
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
-    let salt = checkpoint.snapshot.salt()?.filter(|salt| *salt != crypter.salt()).map(str::to_owned);
-    let unsealing = match salt {
-        Some(salt) => crypter.with_salt(&salt)?,
-        None => crypter.clone(),
-    };
-    checkpoint.snapshot.unseal_all(&unsealing)?;
+    checkpoint.snapshot.unseal_all(crypter)?;
     Ok(checkpoint)
 }
 

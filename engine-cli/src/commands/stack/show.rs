@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use maloko_core::invisible::one_line;
+use maloko_core::state::key_record::KeyRecord;
 use maloko_core::state::{Snapshot, StackName};
 use maloko_core::{PropertyMap, ResourceState, Urn};
 use serde_json::json;
@@ -52,6 +53,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackShow) -> Result<()
             "backend": workplace.backend.url(),
             "lastUpdate": last_update(&snapshot).map(|time| in_json(&time)),
             "resourceCount": resource_count(&snapshot),
+            "secretsProvider": key_service(&snapshot).unwrap_or_else(|| "passphrase".to_owned()),
             "outputs": plain::object_to_json(&outputs(&snapshot), arguments.show_secrets),
             "suspects": unresolved_creates,
             "interrupted": interrupted,
@@ -62,6 +64,9 @@ pub(super) async fn stack(context: &Context, arguments: &StackShow) -> Result<()
     }
     let mut shown = vec![format!("Current stack is {}:", workplace.shown(&stack))];
     shown.push(format!("    State: {} ({})", workplace.backend.url(), workplace.place.origin.name()));
+    if let Some(key) = key_service(&snapshot) {
+        shown.push(format!("    Secrets provider: {key}"));
+    }
     let holders = workplace.backend.holders(&stack).await?;
     let is_in_use = holders.iter().any(|holder| !holder.is_gone());
     for holder in holders {
@@ -89,6 +94,14 @@ pub(super) async fn stack(context: &Context, arguments: &StackShow) -> Result<()
     shown.extend(unresolved_creates::lines(&snapshot, arguments.show_secrets, is_in_use));
     context.console.line(&shown.join("\n"));
     Ok(())
+}
+
+/// The service's key with which the secrets of a state are encrypted, without the query of its URL.
+fn key_service(snapshot: &Snapshot) -> Option<String> {
+    match snapshot.key_record() {
+        Ok(Some(KeyRecord::Wrapped(wrapped))) => Some(wrapped.shown().to_owned()),
+        _ => None,
+    }
 }
 
 /// What is special about a resource.

@@ -94,7 +94,7 @@ fn merged(mut snapshot: Snapshot, session: &Session) -> Snapshot {
 
 fn accept(text: &[u8], before: &Snapshot, stack: &maloko_core::state::StackName) -> Result<Snapshot> {
     let snapshot = import_deployment(text, "the edited text")?;
-    if snapshot.salt()? != before.salt()? {
+    if snapshot.key_record()? != before.key_record()? {
         return Err(Failure::new(message![
             "the edited text has other `secrets_providers`, with which its secrets cannot be read; leave that member \
              as it was, and use ",

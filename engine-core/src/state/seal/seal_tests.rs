@@ -295,7 +295,9 @@ fn an_edit_is_accepted_on_purpose_only() {
 #[test]
 fn a_wrong_key_writes_nothing() {
     let backend = sealed_stack();
-    let wrong = Crypter::new(Passphrase::given("wrong"), python_crypter().salt(), Environment::system()).unwrap();
+    let wrong =
+        Crypter::new(Passphrase::given("wrong"), python_crypter().record().salt().unwrap(), Environment::system())
+            .unwrap();
     let before = backend.stored(&name()).unwrap();
     let errors = [
         block_on(Session::open(&backend, &name(), options(wrong.clone()))).err(),

@@ -10,6 +10,12 @@ fn error_of<T>(result: Result<T>) -> String {
     }
 }
 
+/// How often the key of a passphrase was derived.
+fn derivations(crypter: &Crypter) -> usize {
+    let Origin::Derivation(derivation) = &crypter.0.origin else { return 0 };
+    derivation.count.load(std::sync::atomic::Ordering::Relaxed)
+}
+
 #[test]
 fn reads_what_pulumi_encrypted() {
     let crypter = python_crypter();
@@ -49,10 +55,10 @@ fn a_wrong_passphrase_is_said_clearly() {
 fn a_new_salt_checks_its_passphrase() {
     let made = Crypter::with_new_salt(Passphrase::given("pass"), Environment::system()).unwrap();
     let ciphertext = made.encrypt("text").unwrap();
-    let right = Crypter::new(Passphrase::given("pass"), made.salt(), Environment::system()).unwrap();
+    let right = Crypter::new(Passphrase::given("pass"), made.record().salt().unwrap(), Environment::system()).unwrap();
     right.warm_up();
     assert_eq!(&*right.decrypt(&ciphertext).unwrap(), "text");
-    let wrong = Crypter::new(Passphrase::given(""), made.salt(), Environment::system()).unwrap();
+    let wrong = Crypter::new(Passphrase::given(""), made.record().salt().unwrap(), Environment::system()).unwrap();
     assert!(error_of(wrong.verify()).contains("incorrect passphrase"));
 }
 
@@ -78,20 +84,26 @@ fn nothing_secret_is_shown_by_debug() {
 fn ten_thousand_secrets_cost_one_key_derivation() {
     let writing = Crypter::with_new_salt(Passphrase::given("one"), Environment::system()).unwrap();
     let secrets: Vec<_> = (0..10_000).map(|number| writing.encrypt(&format!("\"secret {number}\"")).unwrap()).collect();
-    let reading = Crypter::new(Passphrase::given("one"), writing.salt(), Environment::system()).unwrap();
+    let reading =
+        Crypter::new(Passphrase::given("one"), writing.record().salt().unwrap(), Environment::system()).unwrap();
     for (number, secret) in secrets.iter().enumerate() {
         assert_eq!(*reading.decrypt(secret).unwrap(), format!("\"secret {number}\""));
     }
     reading.verify().unwrap();
     reading.seal_key().unwrap();
-    assert_eq!(reading.0.derivations.load(std::sync::atomic::Ordering::Relaxed), 1);
+    assert_eq!(derivations(&reading), 1);
 }
 
 #[test]
 fn no_key_is_derived_for_a_command_that_nobody_wants_any_more() {
-    let salt = Crypter::with_new_salt(Passphrase::given("one"), Environment::system()).unwrap().salt().to_owned();
+    let salt = Crypter::with_new_salt(Passphrase::given("one"), Environment::system())
+        .unwrap()
+        .record()
+        .salt()
+        .unwrap()
+        .to_owned();
     let abandoned = Environment { abandonment: Some(Arc::new(|| true)), ..Environment::system() };
     let crypter = Crypter::new(Passphrase::given("one"), &salt, abandoned).unwrap();
     assert!(error_of(crypter.verify()).contains("cancelled"));
-    assert_eq!(crypter.0.derivations.load(std::sync::atomic::Ordering::Relaxed), 0);
+    assert_eq!(derivations(&crypter), 0);
 }

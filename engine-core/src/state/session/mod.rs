@@ -90,8 +90,8 @@ impl Session {
     /// A session that keeps nothing, for previews of a real stack: unseals with `crypter`.
     #[must_use]
     pub fn preview(snapshot: Snapshot, crypter: Crypter) -> Self {
-        // A salt that cannot be used has been reported when the snapshot was unsealed.
-        let own = snapshot.salt().ok().flatten().and_then(|salt| crypter.with_salt(salt).ok());
+        // A key that cannot be used has been reported when the snapshot was unsealed.
+        let own = snapshot.key_record().ok().flatten().and_then(|record| crypter.with_record(&record).ok());
         let environment = crypter.environment().clone();
         let crypter = Some(own.unwrap_or(crypter));
         Self { snapshot, notices: Vec::new(), crypter, store: None, environment, lock_wait: None }

@@ -368,7 +368,9 @@ fn a_wrong_passphrase_changes_nothing_and_gives_the_lease_back() {
     let backend = MemoryBackend::default();
     let pulumi = StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() };
     backend.restore(&pulumis(), pulumi.clone());
-    let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Environment::system()).unwrap();
+    let crypter =
+        Crypter::new(Passphrase::given("no"), python_crypter().record().salt().unwrap(), Environment::system())
+            .unwrap();
     let opened = block_on(Session::open(&backend, &pulumis(), SessionOptions { crypter, ..options() }));
     assert!(error_of(opened).contains("incorrect passphrase"));
     assert_eq!(backend.stored(&pulumis()).unwrap().checkpoint, pulumi.checkpoint);
@@ -380,7 +382,9 @@ fn a_wrong_passphrase_changes_nothing_and_gives_the_lease_back() {
 fn with_a_wrong_passphrase_nothing_is_begun_even_where_nothing_is_secret() {
     let (backend, _) = small_stack();
     let before = backend.stored(&name()).unwrap().checkpoint;
-    let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Environment::system()).unwrap();
+    let crypter =
+        Crypter::new(Passphrase::given("no"), python_crypter().record().salt().unwrap(), Environment::system())
+            .unwrap();
     let opened = block_on(Session::open(&backend, &name(), SessionOptions { crypter, ..options() }));
     assert!(error_of(opened).contains("incorrect passphrase"));
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
@@ -396,7 +400,7 @@ fn a_state_under_another_salt_is_brought_under_ours() {
         block_on(Session::open(&backend, &pulumis(), SessionOptions { crypter: crypter.clone(), ..options() }))
             .unwrap();
     let stored = Checkpoint::decode(&backend.stored(&pulumis()).unwrap().checkpoint, "x").unwrap();
-    assert_eq!(stored.snapshot.salt().unwrap(), Some(crypter.salt()));
+    assert_eq!(stored.snapshot.key_record().unwrap().as_ref(), Some(crypter.record()));
     let StoredProvider::Sealed(code) = &stored.snapshot.resources[3].stored_provider else {
         panic!("code is kept sealed")
     };

@@ -36,6 +36,21 @@ fn builder(address: &Address, world: &World) -> Result<GoogleCloudStorageBuilder
     if address.is_on("anonymous")? == Some(true) {
         return Ok(builder.with_skip_signature(true));
     }
+    with_credentials(builder, world)
+}
+
+/// A token with which a key service is asked.
+pub(crate) async fn token(world: &World) -> std::result::Result<String, Box<dyn std::error::Error + Send + Sync>> {
+    let builder = GoogleCloudStorageBuilder::new()
+        .with_bucket_name("unused")
+        .with_retry(retries())
+        .with_client_options(options(false))
+        .with_http_connector(Connector);
+    let store = with_credentials(builder, world)?.build()?;
+    Ok(store.credentials().get_credential().await?.bearer.clone())
+}
+
+fn with_credentials(builder: GoogleCloudStorageBuilder, world: &World) -> Result<GoogleCloudStorageBuilder> {
     if let Some(token) = world.variable("GOOGLE_OAUTH_ACCESS_TOKEN") {
         return Ok(builder.with_config(GoogleConfigKey::BearerToken, token));
     }

@@ -1,6 +1,9 @@
 //! The services: how each is reached, and what its errors mean.
 
+pub(crate) mod aws_credentials;
+mod aws_profile_credentials;
+pub(crate) mod aws_role;
 pub(in crate::object) mod azure;
-pub(in crate::object) mod gcs;
-pub(in crate::object) mod profile;
+pub(crate) mod gcs;
+pub(crate) mod profile;
 pub(in crate::object) mod s3;

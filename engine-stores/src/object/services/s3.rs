@@ -9,7 +9,7 @@ use crate::object::address::Address;
 use crate::object::connector::{Connector, options, retries};
 use crate::object::fault::unusable;
 use crate::object::opened::Connect;
-use crate::object::services::profile;
+use crate::object::services::{aws_credentials, profile};
 
 const SETTINGS: &[&str] = &[
     "region",
@@ -23,18 +23,6 @@ const SETTINGS: &[&str] = &[
     "anonymous",
     "ssetype",
     "kmskeyid",
-];
-
-/// Variables that `object_store` knows by the same names, for credentials that machines of a cloud have.
-const OTHER_CREDENTIALS: &[(&str, Key)] = &[
-    ("AWS_WEB_IDENTITY_TOKEN_FILE", Key::WebIdentityTokenFile),
-    ("AWS_ROLE_ARN", Key::RoleArn),
-    ("AWS_ROLE_SESSION_NAME", Key::RoleSessionName),
-    ("AWS_ENDPOINT_URL_STS", Key::StsEndpoint),
-    ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", Key::ContainerCredentialsRelativeUri),
-    ("AWS_CONTAINER_CREDENTIALS_FULL_URI", Key::ContainerCredentialsFullUri),
-    ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", Key::ContainerAuthorizationTokenFile),
-    ("AWS_EC2_METADATA_SERVICE_ENDPOINT", Key::MetadataEndpoint),
 ];
 
 /// Where requests go, and how the bucket is named in them.
@@ -55,7 +43,7 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
 }
 
 fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
-    let from_environment = world.variable("AWS_ACCESS_KEY_ID").is_some() && address.setting("profile").is_none();
+    let from_environment = aws_credentials::are_in_environment(world, address.setting("profile"));
     let profile = profile::read(world, address.setting("profile"));
     // Credentials in the environment do without a profile.
     let profile = if from_environment { profile.unwrap_or_default() } else { profile? };
@@ -64,10 +52,11 @@ fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
     let region = region
         .or_else(|| world.variable("AWS_REGION"))
         .or_else(|| world.variable("AWS_DEFAULT_REGION"))
-        .or(profile.region);
+        .or_else(|| profile.region.clone())
+        .unwrap_or_else(|| "us-east-1".into());
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(&address.bucket)
-        .with_region(region.unwrap_or_else(|| "us-east-1".into()))
+        .with_region(&region)
         .with_retry(retries())
         .with_client_options(options(endpoint.allow_http))
         .with_http_connector(Connector)
@@ -83,45 +72,7 @@ fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
     if address.is_on("anonymous")? == Some(true) {
         return Ok(builder.with_skip_signature(true));
     }
-    let own = |name: &str, known: Option<String>| if from_environment { world.variable(name) } else { known };
-    let key = own("AWS_ACCESS_KEY_ID", profile.key);
-    let secret = own("AWS_SECRET_ACCESS_KEY", profile.secret);
-    match (key, secret) {
-        (Some(key), Some(secret)) => {
-            builder = builder.with_access_key_id(key).with_secret_access_key(secret);
-            if let Some(token) = own("AWS_SESSION_TOKEN", profile.token) {
-                builder = builder.with_token(token);
-            }
-        }
-        (Some(_), None) => return Err(half("access key", "AWS_SECRET_ACCESS_KEY (aws_secret_access_key)")),
-        (None, Some(_)) => return Err(half("secret key", "AWS_ACCESS_KEY_ID (aws_access_key_id)")),
-        (None, None) => {
-            let mut found = false;
-            for (name, key) in OTHER_CREDENTIALS {
-                if let Some(value) = world.variable(name) {
-                    found = true;
-                    builder = builder.with_config(*key, value);
-                }
-            }
-            if let Some(way) = profile.unsupported.filter(|_| !found) {
-                return Err(profile::refusal(profile::DEFAULT, way));
-            }
-            // The machine's own credentials are asked for over the network; elsewhere that only takes long.
-            let no_machine =
-                world.variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
-            if !found && no_machine {
-                return Err(Error::Configuration(format!(
-                    "no credentials for {} were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
-                    address.place()
-                ).into()));
-            }
-        }
-    }
-    Ok(builder)
-}
-
-fn half(have: &str, lack: &str) -> Error {
-    Error::Configuration(format!("there is an AWS {have}, but the other half is missing: set {lack}").into())
+    aws_credentials::given_to(builder, world, profile, from_environment, &region, &address.place())
 }
 
 fn endpoint(address: &Address, world: &World, profile: Option<&str>) -> Result<Endpoint> {

@@ -48,7 +48,7 @@ fn credentials_come_from_the_environment_or_say_what_is_missing() {
     assert!(error.contains("no credentials for s3://b/"), "{error}");
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join(".aws")).unwrap();
-    std::fs::write(home.path().join(".aws/config"), "[default]\nsso_session = x\n").unwrap();
+    std::fs::write(home.path().join(".aws/config"), "[default]\nlogin_session = x\n").unwrap();
     let error = builder(&address, &world_at(home.path(), &[])).err().unwrap().to_string();
     assert!(error.contains("aws configure export-credentials --profile default"), "{error}");
     assert!(builder(&address, &world_at(home.path(), &[("AWS_ROLE_ARN", "r")])).is_ok());

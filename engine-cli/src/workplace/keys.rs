@@ -1,0 +1,221 @@
+//! The keys of stacks' secrets: which one a stack has, and where its passphrase comes from.
+
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use maloko_core::state::key_record::{KeyRecord, NamedKey, WrappedKey};
+use maloko_core::state::{Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Snapshot, StackName};
+
+use crate::backend::{self, PROJECT_DIRECTORY};
+use crate::failure::{Failure, Result};
+use crate::settings::{Settings, Staged};
+use crate::terminal::prompt;
+
+use super::{KEY_FILE, Workplace};
+
+impl Workplace<'_> {
+    /// What encrypts and decrypts the stack's secrets. The key is that of the settings file, else that of the state. When
+    /// neither has one, a new one is made and saved.
+    pub(crate) async fn crypter(&self, stack: &StackName, settings: &mut Settings) -> Result<Crypter> {
+        self.finish_change_of_secrets_provider(stack, settings).await?;
+        if let Some(crypter) = self.crypter_of_settings(settings)? {
+            return Ok(crypter);
+        }
+        let snapshot = self.read(stack).await?;
+        let of_state = self.crypter_of_state(stack, &snapshot)?;
+        let Some(url) = settings.key_service() else {
+            return match of_state {
+                Some(crypter) => Ok(crypter),
+                None => self.with_key_of_its_own(settings, self.new_crypter().await?),
+            };
+        };
+        // The key that the service wrapped is missing in the settings, and the state may have it.
+        if let Some(KeyRecord::Wrapped(wrapped)) = of_state.as_ref().map(Crypter::record) {
+            return Ok(self.crypter_of_service(WrappedKey::new(url, wrapped.bytes().to_vec())));
+        }
+        if settings.has_secrets() || snapshot.has_ciphertexts() {
+            return Err(settings.without_its_key());
+        }
+        let crypter = self.crypter_with_new_key(url)?;
+        self.with_key_of_its_own(settings, crypter)
+    }
+
+    /// Saves the settings with a new key.
+    fn with_key_of_its_own(&self, settings: &mut Settings, crypter: Crypter) -> Result<Crypter> {
+        settings.complete_key(crypter.record())?;
+        self.save_settings(settings)?;
+        Ok(crypter)
+    }
+
+    /// As [`crypter`](Self::crypter), for a state that may not be sound: it is looked at only where the settings name no
+    /// key.
+    pub(crate) async fn crypter_for_repair(&self, stack: &StackName) -> Result<Crypter> {
+        let mut settings = self.settings(stack)?;
+        match self.crypter_of_settings(&settings)? {
+            Some(crypter) => Ok(crypter),
+            None => self.crypter(stack, &mut settings).await,
+        }
+    }
+
+    /// Puts the settings file right that a killed `stack change-secrets-provider` left beside its place: it belongs there
+    /// if the state has its key.
+    pub(crate) async fn finish_change_of_secrets_provider(
+        &self,
+        stack: &StackName,
+        settings: &mut Settings,
+    ) -> Result<()> {
+        let Some(staged) = Staged::left_behind(settings.file()) else { return Ok(()) };
+        let left = Settings::read(staged.path(), &self.project.name)?;
+        let snapshot = self.unchecked_read(stack).await?;
+        if let (Some(there), NamedKey::Record(record)) = (snapshot.key_record()?, left.key()?)
+            && there.is_same_key(&record)
+        {
+            staged.put_in_place()?;
+            *settings = self.settings(stack)?;
+        } else {
+            staged.discard();
+        }
+        Ok(())
+    }
+
+    /// The crypter of the key that the settings file names, if it names one.
+    pub(crate) fn crypter_of_settings(&self, settings: &Settings) -> Result<Option<Crypter>> {
+        match settings.key()? {
+            NamedKey::Record(KeyRecord::Passphrase { salt }) => {
+                let passphrase = self.passphrase(true, !settings.is_by_passphrase())?;
+                let crypter = Crypter::new(passphrase, &salt, self.context.environment.clone());
+                crypter.map(Some).map_err(|error| settings.unusable_salt(&error))
+            }
+            NamedKey::Record(KeyRecord::Wrapped(wrapped)) => Ok(Some(self.crypter_of_service(wrapped))),
+            NamedKey::Nothing | NamedKey::Url(_) => Ok(None),
+        }
+    }
+
+    /// A crypter for a stack that has no key yet: the key of a passphrase.
+    pub(crate) async fn new_crypter(&self) -> Result<Crypter> {
+        if self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            self.refuse_second_key(None).await?;
+        }
+        Ok(Crypter::with_new_salt(self.passphrase(false, true)?, self.context.environment.clone())?)
+    }
+
+    /// The crypter of a stack that is about to be made. The settings file may have been there first, such as in a fresh clone: a key that
+    /// cannot be had shows here and not in the middle of a deployment.
+    pub(crate) async fn crypter_of_new_stack(&self, settings: &Settings, provider: Option<&str>) -> Result<Crypter> {
+        let wanted = provider.map(|name| Some(name).filter(|name| !matches!(*name, "passphrase" | "default")));
+        if let Some(Some(url)) = wanted {
+            maloko_stores::keys::check(url).map_err(Failure::configuration)?;
+        }
+        let is_wanted = match wanted {
+            None => true,
+            Some(url) => url == settings.key_service(),
+        };
+        if is_wanted && let Some(crypter) = self.crypter_of_settings(settings)? {
+            crypter.verify()?;
+            return Ok(crypter);
+        }
+        if settings.key()? != NamedKey::Nothing && settings.has_secrets() {
+            return Err(settings.under_another_key());
+        }
+        match wanted.unwrap_or_else(|| settings.key_service()) {
+            Some(url) => self.crypter_with_new_key(url),
+            None => self.new_crypter().await,
+        }
+    }
+
+    /// A crypter with a new key that a key service wraps.
+    pub(crate) fn crypter_with_new_key(&self, url: &str) -> Result<Crypter> {
+        Ok(Crypter::with_new_wrapped_key(url, self.passphrase_at_hand(), self.context.environment.clone())?)
+    }
+
+    fn crypter_of_service(&self, wrapped: WrappedKey) -> Crypter {
+        Crypter::of_service(wrapped, self.passphrase_at_hand(), self.context.environment.clone())
+    }
+
+    /// The crypter of a state that was read.
+    pub(crate) fn crypter_of_state(&self, stack: &StackName, snapshot: &Snapshot) -> Result<Option<Crypter>> {
+        let salt = match snapshot.key_record()? {
+            None => return Ok(None),
+            Some(KeyRecord::Wrapped(wrapped)) => return Ok(Some(self.crypter_of_service(wrapped))),
+            Some(KeyRecord::Passphrase { salt }) => salt,
+        };
+        let is_own = stack.project() == self.project.name;
+        let by_passphrase = is_own && self.settings(stack)?.is_by_passphrase();
+        let passphrase = self.passphrase(true, !by_passphrase)?;
+        Ok(Some(Crypter::new(passphrase, &salt, self.context.environment.clone())?))
+    }
+
+    /// A passphrase that is known without asking for it: for what is still encrypted with one, beside a key service.
+    fn passphrase_at_hand(&self) -> Option<Passphrase> {
+        let typed = self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        typed.or_else(|| Passphrase::find(&*self.context.variables, self.existing_key_file().as_deref()).ok().flatten())
+    }
+
+    /// Asks for the passphrase of the stack's secrets if the user has to type it in; gives what was typed.
+    pub(crate) fn ask_for_passphrase(&self, stack: &StackName) -> Result<Option<Passphrase>> {
+        if self.context.console.interactive {
+            self.crypter_of_settings(&self.settings(stack)?)?;
+        }
+        Ok(self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Takes a passphrase that was typed in elsewhere.
+    pub(crate) fn take_passphrase(&self, passphrase: Passphrase) {
+        *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = Some(passphrase);
+    }
+
+    /// Forgets a passphrase that was typed in, where another stack may have another one.
+    pub(crate) fn forget_typed_passphrase(&self) {
+        *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Where the key file of embedded state is, or would be.
+    pub(crate) fn key_file(&self) -> Option<PathBuf> {
+        self.is_embedded().then(|| self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE))
+    }
+
+    /// The key file of embedded state, if there is one.
+    pub(crate) fn existing_key_file(&self) -> Option<PathBuf> {
+        self.key_file().filter(|file| file.is_file())
+    }
+
+    /// The passphrase in the key file of embedded state; the file is made when there is none.
+    pub(crate) fn key_file_passphrase(&self) -> Result<Passphrase> {
+        backend::make_project_directory(&self.project)?;
+        let file = self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE);
+        Ok(Passphrase::read_or_create_key_file(&file, &*self.context.environment.entropy)?)
+    }
+
+    /// The passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were
+    /// encrypted with it before, so a new one is of no use. `by_key_file`: the key file may hold it.
+    fn passphrase(&self, exists: bool, by_key_file: bool) -> Result<Passphrase> {
+        let mut typed = self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(passphrase) = typed.as_ref() {
+            return Ok(passphrase.clone());
+        }
+        let key_file = self.key_file().filter(|_| by_key_file);
+        if let Some(passphrase) = Passphrase::find(&*self.context.variables, key_file.as_deref())? {
+            return Ok(passphrase);
+        }
+        match &key_file {
+            Some(_) if !exists => self.key_file_passphrase(),
+            _ if self.context.console.interactive => {
+                let passphrase = Passphrase::given(&prompt::passphrase(!exists)?);
+                Ok(typed.insert(passphrase).clone())
+            }
+            key_file if exists => Err(self.with_unused_key_file(no_passphrase(key_file.as_deref()))),
+            _ => Err(self.with_unused_key_file(Failure::configuration(format!(
+                "the secrets of a new stack need a passphrase; set {PASSPHRASE_VARIABLE} to one, or \
+                 {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
+            )))),
+        }
+    }
+}
+
+pub(crate) fn no_passphrase(key_file: Option<&Path>) -> Failure {
+    let lost = key_file.map(|file| format!(" (and the key file {} is not there)", file.display())).unwrap_or_default();
+    Failure::configuration(format!(
+        "the passphrase of the stack's secrets is not known{lost}; set {PASSPHRASE_VARIABLE} to it, or \
+         {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
+    ))
+}

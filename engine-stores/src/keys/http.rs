@@ -1,0 +1,90 @@
+//! Requests to key services: bounded in time, made again while a service is busy, and without anything of a request in an error.
+
+use std::time::{Duration, Instant};
+
+use reqwest::header::HeaderMap;
+use serde_json::Value as Json;
+
+use crate::backoff::doubling;
+use crate::object::connector::PATIENCE;
+
+/// What a service answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) text: String,
+}
+
+impl Answer {
+    /// Was it done?
+    pub(super) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The answer as JSON; `null` where it is none.
+    pub(super) fn json(&self) -> Json {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+
+    /// The text at a place of the JSON.
+    pub(super) fn text_at(&self, pointer: &str) -> Option<String> {
+        self.json().pointer(pointer)?.as_str().map(str::to_owned)
+    }
+
+    /// What an answer that is no JSON says, in a line.
+    pub(super) fn line(&self) -> String {
+        let line: String = self.text.lines().next().unwrap_or_default().trim().chars().take(200).collect();
+        if line.is_empty() { format!("HTTP {}", self.status) } else { format!("{line} (HTTP {})", self.status) }
+    }
+
+    /// How long the service asks to wait.
+    fn retry_after(&self) -> Option<Duration> {
+        let seconds = self.headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
+        Some(Duration::from_secs(seconds))
+    }
+}
+
+/// Sends a request, and again while the service cannot be reached or `is_busy` says that it may be asked again, as long as the stores'
+/// patience lasts. `Err`: it was not reached; why, without its address.
+pub(super) async fn ask<F>(request: impl Fn() -> F, is_busy: impl Fn(&Answer) -> bool) -> Result<Answer, String>
+where
+    F: Future<Output = Result<reqwest::RequestBuilder, String>>,
+{
+    let begun = Instant::now();
+    let mut pauses = doubling(Duration::from_millis(100), Duration::from_secs(2));
+    loop {
+        let pause = pauses.next().unwrap_or_default();
+        let answered = send(request().await?).await;
+        let pause = match &answered {
+            Ok(answer) if answer.is_success() || !is_busy(answer) => return answered,
+            Ok(answer) => answer.retry_after().unwrap_or(pause),
+            Err(_) => pause,
+        };
+        if begun.elapsed() + pause > PATIENCE {
+            return answered;
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// A request with a body of JSON.
+pub(super) fn with_json(request: reqwest::RequestBuilder, body: &Json) -> reqwest::RequestBuilder {
+    request.header("Content-Type", "application/json").body(body.to_string())
+}
+
+async fn send(request: reqwest::RequestBuilder) -> Result<Answer, String> {
+    let response = request.send().await.map_err(|error| cause(&error))?;
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let text = response.text().await.map_err(|error| cause(&error))?;
+    Ok(Answer { status, headers, text })
+}
+
+/// The innermost error: it says why, and knows nothing of addresses.
+fn cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    if error.is_timeout() { "it did not answer in time".to_owned() } else { cause.to_string() }
+}

@@ -1,0 +1,99 @@
+//! `hashivault://KEY[?engine=MOUNT]`: the transit engine of Vault, and of what speaks its protocol.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::json;
+
+use super::http::{Answer, ask, with_json};
+use super::url::Parts;
+use super::{Reach, Refusal};
+
+const ENGINE: &str = "engine";
+
+/// A key of a transit engine.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    name: String,
+    engine: String,
+}
+
+impl Key {
+    pub(super) fn of(parts: &Parts<'_>) -> Result<Self, String> {
+        parts.allow(&|name| name == ENGINE)?;
+        let engine = parts.parameter(ENGINE).filter(|engine| !engine.is_empty()).unwrap_or("transit");
+        let inside = |name: &str| !name.split('/').any(|segment| matches!(segment, "" | "." | ".."));
+        match parts.name().filter(|name| inside(name)) {
+            Some(name) if inside(engine.trim_matches('/')) => {
+                Ok(Self { name, engine: engine.trim_matches('/').to_owned() })
+            }
+            Some(_) => Err("its parameter 'engine' leads out of the mounts of secrets engines".to_owned()),
+            None => Err("its name leads out of the transit engine; write hashivault://KEY".to_owned()),
+        }
+    }
+
+    pub(super) async fn wrap(&self, reach: &Reach, key: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let answer = self.request(reach, "encrypt", json!({ "plaintext": BASE64.encode(key) })).await?;
+        answer.text_at("/data/ciphertext").map(String::into_bytes).ok_or_else(|| Refusal::of_no_answer(&answer))
+    }
+
+    pub(super) async fn unwrap(&self, reach: &Reach, wrapped: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let ciphertext = std::str::from_utf8(wrapped).map_err(|_| Refusal::of_foreign("Vault"))?;
+        let answer = self.request(reach, "decrypt", json!({ "ciphertext": ciphertext })).await?;
+        let text = answer.text_at("/data/plaintext").ok_or_else(|| Refusal::of_no_answer(&answer))?;
+        BASE64.decode(text).map_err(|_| Refusal::of_no_answer(&answer))
+    }
+
+    async fn request(&self, reach: &Reach, verb: &str, body: serde_json::Value) -> Result<Answer, Refusal> {
+        let world = reach.world();
+        let Some(address) = world.variable("VAULT_SERVER_URL").or_else(|| world.variable("VAULT_ADDR")) else {
+            return Err(Refusal::new(
+                "its address is not known",
+                "set VAULT_ADDR to it, such as https://vault.example:8200",
+            ));
+        };
+        let url = format!("{}/v1/{}/{verb}/{}", address.trim_end_matches('/'), self.engine, self.name);
+        let client = reach.client()?;
+        let token = Self::token(reach);
+        let request = || async {
+            let mut request = with_json(client.put(&url).header("X-Vault-Request", "true"), &body);
+            if let Some(token) = &token {
+                request = request.header("X-Vault-Token", token);
+            }
+            if let Some(namespace) = world.variable("VAULT_NAMESPACE") {
+                request = request.header("X-Vault-Namespace", namespace);
+            }
+            Ok(request)
+        };
+        let answer = ask(request, |answer| matches!(answer.status, 412 | 429 | 472 | 473 | 500..)).await;
+        let answer = answer.map_err(|why| Refusal::unreachable(&why, "VAULT_ADDR"))?;
+        if answer.is_success() { Ok(answer) } else { Err(self.refusal(verb, token.is_some(), &answer)) }
+    }
+
+    /// The token of the environment; that of Vault's own command line comes last.
+    fn token(reach: &Reach) -> Option<String> {
+        let world = reach.world();
+        let named = world.variable("VAULT_SERVER_TOKEN").or_else(|| world.variable("VAULT_TOKEN"));
+        named.or_else(|| {
+            let text = std::fs::read_to_string(world.home.as_ref()?.join(".vault-token")).ok()?;
+            Some(text.trim().to_owned()).filter(|token| !token.is_empty())
+        })
+    }
+
+    fn refusal(&self, verb: &str, has_token: bool, answer: &Answer) -> Refusal {
+        let said = answer.text_at("/errors/0").unwrap_or_else(|| answer.line());
+        let path = format!("{}/{verb}/{}", self.engine, self.name);
+        let advice = match answer.status {
+            _ if said.contains("too old") => {
+                "the version of the key that wrapped it is no longer allowed: lower its min_decryption_version, change the \
+                 provider of the stack to the same URL, and raise it again"
+                    .to_owned()
+            }
+            403 if !has_token => "set VAULT_TOKEN to a token, or log in with `vault login`".to_owned(),
+            403 => format!("the token has expired, or its policy does not give `update` on `{path}`"),
+            404 => format!("there is no transit engine at '{}', or no such key: correct the URL or VAULT_NAMESPACE", self.engine),
+            503 => "the server is sealed or in maintenance: unseal it, and run the command again".to_owned(),
+            _ => format!("look at the key with `vault read {}/keys/{}`", self.engine, self.name),
+        };
+        Refusal::new(&said, &advice)
+    }
+}

@@ -1,0 +1,78 @@
+//! Roles of AWS, which credentials assume by STS.
+
+use object_store::aws::{AwsAuthorizer, AwsCredential};
+use object_store::client::HttpRequest;
+use reqwest::header::{HeaderMap, HeaderValue};
+
+use crate::World;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A role, and how it is assumed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Role {
+    pub(crate) arn: String,
+    pub(crate) session: String,
+    pub(crate) external_id: Option<String>,
+}
+
+impl Role {
+    /// A role that a URL names.
+    pub(crate) fn named(arn: &str) -> Self {
+        Self { arn: arn.to_owned(), session: "maloko".to_owned(), external_id: None }
+    }
+
+    fn form(&self) -> String {
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        form.append_pair("Action", "AssumeRole").append_pair("Version", "2011-06-15");
+        form.append_pair("RoleArn", &self.arn).append_pair("RoleSessionName", &self.session);
+        if let Some(id) = &self.external_id {
+            form.append_pair("ExternalId", id);
+        }
+        form.finish()
+    }
+
+    /// The credentials of the role; an error says why there are none.
+    pub(crate) async fn assume(
+        &self,
+        world: &World,
+        client: &reqwest::Client,
+        region: &str,
+        own: &AwsCredential,
+    ) -> Result<AwsCredential, String> {
+        let endpoint = world.variable("AWS_ENDPOINT_URL_STS").or_else(|| world.variable("AWS_ENDPOINT_URL"));
+        let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+        let endpoint = endpoint.unwrap_or_else(|| format!("https://sts.{region}.amazonaws.com{suffix}/"));
+        let body = self.form();
+        let headers = headers(&endpoint, region, &body, own)?;
+        let unreachable = |error: reqwest::Error| format!("AWS STS cannot be reached ({})", error.without_url());
+        let response = client.post(&endpoint).headers(headers).body(body).send().await.map_err(unreachable)?;
+        let is_success = response.status().is_success();
+        let text = response.text().await.map_err(unreachable)?;
+        let part = |tag: &str| between(&text, tag);
+        match (part("<AccessKeyId>"), part("<SecretAccessKey>"), part("<SessionToken>")) {
+            (Some(key_id), Some(secret_key), token) if is_success => Ok(AwsCredential { key_id, secret_key, token }),
+            _ => {
+                let said = part("<Message>").unwrap_or_else(|| "AWS STS gave no credentials".to_owned());
+                Err(format!("the role {} cannot be assumed: {said}", self.arn))
+            }
+        }
+    }
+}
+
+/// What stands after a tag of XML, up to the next one.
+pub(crate) fn between(text: &str, tag: &str) -> Option<String> {
+    let rest = &text[text.find(tag)? + tag.len()..];
+    Some(rest[..rest.find('<')?].to_owned())
+}
+
+fn headers(endpoint: &str, region: &str, body: &str, credential: &AwsCredential) -> Result<HeaderMap, String> {
+    let mut request = HttpRequest::new(body.as_bytes().to_vec().into());
+    *request.method_mut() = reqwest::Method::POST;
+    *request.uri_mut() =
+        endpoint.parse().map_err(|_| "the endpoint of AWS STS is no address of a web service".to_owned())?;
+    request.headers_mut().insert("content-type", HeaderValue::from_static(FORM));
+    let signed = AwsAuthorizer::new(credential, "sts", region).try_authorize(&mut request, None);
+    signed.map_err(|error| error.to_string())?;
+    Ok(std::mem::take(request.headers_mut()))
+}

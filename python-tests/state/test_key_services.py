@@ -1,0 +1,265 @@
+"""Stacks whose key a key service wraps: AWS KMS, Google Cloud KMS, Azure Key Vault, Vault."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli import Project
+from key_servers import KeyManagementService, KeyServers, key_management_service, key_servers
+
+AZURE = "azurekeyvault://throwaway.vault.azure.net/keys/one"
+GOOGLE = "gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/one"
+VAULT = "hashivault://one"
+PROGRAM = """
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+class Maker(ResourceProvider):
+    def create(self, props):
+        return CreateResult("made", props)
+
+class Made(Resource):
+    secret: pulumi.Output[str]
+    def __init__(self, name, secret):
+        super().__init__(Maker(), name, {"secret": secret})
+
+pulumi.export("told", Made("made", pulumi.Config().require_secret("word")).secret)
+"""
+
+
+@pytest.fixture
+def servers() -> Iterator[KeyServers]:
+    with key_servers() as running:
+        yield running
+
+
+@pytest.fixture
+def project(tmp_path: Path, servers: KeyServers) -> Project:
+    made = Project(tmp_path)
+    made.environment.update(servers.environment)
+    made.write("__main__.py", PROGRAM)
+    return made
+
+
+def settings(project: Project) -> str:
+    return (project.directory / "Pulumi.dev.yaml").read_text()
+
+
+def files(project: Project) -> dict[str, bytes]:
+    """Everything that a command could have changed."""
+    kept = [project.directory / "Pulumi.dev.yaml", *sorted((project.directory / ".maloko").rglob("*"))]
+    return {str(file): file.read_bytes() for file in kept if file.is_file()}
+
+
+@pytest.mark.parametrize("url", [AZURE, GOOGLE, VAULT])
+def test_a_stack_lives_under_a_key_service(project: Project, servers: KeyServers, url: str) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", url)
+    assert settings(project).startswith(f"secretsprovider: {url}\nencryptedkey: ")
+    # Wrapped, and unwrapped at once, to see that the key may be used for both.
+    assert len(servers.requests) == 2
+    project.run("config", "set", "--secret", "word", "open sesame")
+    servers.requests.clear()
+    project.run("up", "--yes", "--skip-preview")
+    assert len(servers.requests) == 1, "one request unwraps the key for the whole run"
+    state = json.loads(project.state())
+    assert state["checkpoint"]["latest"]["secrets_providers"]["state"]["url"] == url
+    assert "open sesame" not in project.state()
+    assert project.run("stack", "output", "told", "--show-secrets").stdout.strip() == "open sesame"
+    assert "2 unchanged" in project.run("refresh", "--yes").stdout
+    project.run("destroy", "--yes")
+    project.run("stack", "rm", "--yes")
+
+
+def test_what_needs_no_secret_asks_no_service(project: Project, servers: KeyServers) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    project.run("up", "--yes", "--skip-preview")
+    servers.requests.clear()
+    # Nobody would answer.
+    gone = {"VAULT_ADDR": "http://127.0.0.1:1"}
+    assert "dev" in project.run("stack", "ls", **gone).stdout
+    project.run("stack", "export", **gone)
+    assert "[secret]" in project.run("config", **gone).stdout
+    project.run("config", "set", "plain", "value", **gone)
+    assert project.run("config", "get", "plain", **gone).stdout.strip() == "value"
+    assert "[secret]" in project.run("stack", "output", **gone).stdout
+    assert servers.requests == []
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        (AZURE.replace("one", "no"), "Microsoft.KeyVault/vaults/keys/encrypt/action"),
+        (AZURE.replace("one", "other"), "there is no such key"),
+        (GOOGLE.replace("one", "no"), "cloudkms.cryptoKeyVersions.useToEncrypt"),
+        (GOOGLE.replace("one", "other"), "there is no such key"),
+        ("hashivault://no", "`update` on `transit/encrypt/no`"),
+        ("hashivault://one?engine=other", "there is no transit engine at 'other'"),
+        ("hashivault://../../sys/health", "leads out of the transit engine"),
+        ("awskms://alias/x?nonsense=1", "'nonsense'"),
+    ],
+)
+def test_a_key_that_is_refused_makes_no_stack(project: Project, url: str, said: str) -> None:
+    error = project.failing("stack", "init", "dev", "--secrets-provider", url)
+    assert said in error
+    assert "?" not in error.replace("?engine", ""), "no query is shown"
+    assert not (project.directory / "Pulumi.dev.yaml").exists()
+    assert "dev" not in project.run("stack", "ls").stdout
+
+
+@pytest.mark.parametrize(
+    "command", [["up", "--yes"], ["config", "set", "--secret", "word", "x"], ["config", "get", "word"]]
+)
+@pytest.mark.parametrize("variable", [{"VAULT_TOKEN": "expired"}, {"VAULT_TOKEN": ""}])
+def test_a_service_that_refuses_leaves_everything_as_it_was(
+    project: Project, command: list[str], variable: dict[str, str]
+) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    before = files(project)
+    error = project.failing(*command, **variable)
+    assert "hashivault://one does not decrypt the stack's key: permission denied" in error
+    assert files(project) == before
+
+
+def test_every_way_of_a_change_keeps_the_values(project: Project, servers: KeyServers) -> None:
+    project.run("stack", "init", "dev")
+    project.run("config", "set", "--secret", "word", "open sesame")
+    project.run("up", "--yes", "--skip-preview")
+    key = ""
+    for url in [VAULT, VAULT, GOOGLE, AZURE, VAULT, AZURE, GOOGLE, VAULT, "key-file", AZURE, "key-file", GOOGLE]:
+        project.run("stack", "change-secrets-provider", url)
+        assert project.run("config", "get", "word").stdout.strip() == "open sesame"
+        assert project.run("stack", "output", "told", "--show-secrets").stdout.strip() == "open sesame"
+        record = json.loads(project.state())["checkpoint"]["latest"]["secrets_providers"]
+        if url == "key-file":
+            assert "encryptedkey" not in settings(project)
+            assert "secretsprovider" not in settings(project)
+            continue
+        assert record["state"]["url"] == url
+        assert f"encryptedkey: {record['state']['encryptedkey']}\n" in settings(project)
+        assert record["state"]["encryptedkey"] != key, "also under the same URL it is another key"
+        assert "encryptionsalt" not in settings(project)
+        key = record["state"]["encryptedkey"]
+    assert "2 unchanged" in project.run("up", "--yes", "--skip-preview").stdout
+
+
+def test_a_refused_change_changes_nothing(project: Project) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    before = files(project)
+    refused = GOOGLE.replace("one", "no")
+    assert "useToEncrypt" in project.failing("stack", "change-secrets-provider", refused)
+    assert "permission denied" in project.failing("stack", "change-secrets-provider", GOOGLE, VAULT_TOKEN="expired")
+    assert files(project) == before
+
+
+def test_a_lost_key_is_taken_from_the_state(project: Project) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    whole = settings(project)
+    kept = "".join(line for line in whole.splitlines(keepends=True) if not line.startswith("encryptedkey"))
+    project.write("Pulumi.dev.yaml", kept)
+    assert project.run("config", "get", "word").stdout.strip() == "open sesame"
+    assert settings(project) == kept, "a command that reads writes nothing"
+    project.run("config", "set", "--secret", "other", "x")
+    key = next(line for line in whole.splitlines() if line.startswith("encryptedkey"))
+    assert key in settings(project)
+    # Without any settings, the state's key counts, and the stack does not become one of a passphrase.
+    (project.directory / "Pulumi.dev.yaml").unlink()
+    project.run("config", "set", "--secret", "word", "again")
+    assert key in settings(project)
+    assert "encryptionsalt" not in settings(project)
+
+
+def test_the_override_reaches_the_same_key_and_is_never_saved(project: Project) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    before = files(project)
+    same = {"PULUMI_CLOUD_SECRET_OVERRIDE": "hashivault://one?engine=transit"}
+    assert project.run("config", "get", "word", **same).stdout.strip() == "open sesame"
+    error = project.failing("config", "get", "word", PULUMI_CLOUD_SECRET_OVERRIDE="hashivault://other")
+    assert "hashivault://one does not decrypt the stack's key" in error
+    assert "of another kind" in project.failing("config", "get", "word", PULUMI_CLOUD_SECRET_OVERRIDE=GOOGLE)
+    assert files(project) == before
+
+
+def test_settings_that_name_a_key_are_honoured(project: Project) -> None:
+    project.write("Pulumi.dev.yaml", f"secretsprovider: {VAULT}\n")
+    project.run("stack", "init", "dev")
+    assert settings(project).startswith(f"secretsprovider: {VAULT}\nencryptedkey: ")
+
+
+def test_a_busy_service_is_asked_again(project: Project, servers: KeyServers) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", GOOGLE)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    servers.requests.clear()
+    servers.busy = 2
+    assert project.run("config", "get", "word").stdout.strip() == "open sesame"
+    assert len(servers.requests) == 3
+
+
+def test_a_rotation_in_the_service_changes_nothing(project: Project, servers: KeyServers) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    servers.rotate_vault("one")
+    assert project.run("config", "get", "word").stdout.strip() == "open sesame"
+    servers.rotate_vault("one", least=2)
+    error = project.failing("config", "get", "word")
+    assert "too old" in error
+    assert "min_decryption_version" in error
+    project.run("stack", "change-secrets-provider", AZURE, code=1)
+    servers.vault_least = 1
+    project.run("stack", "change-secrets-provider", AZURE)
+    # Azure's wrapped keys name no version, and the newest one does not open what a former one wrapped.
+    servers.rotate_azure()
+    done = project.run("config", "get", "word")
+    assert done.stdout.strip() == "open sesame"
+    assert "is not the newest" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[KeyManagementService]:
+    with key_management_service() as running:
+        yield running
+
+
+def test_a_stack_lives_under_a_key_of_aws(tmp_path: Path, aws: KeyManagementService) -> None:
+    project = Project(tmp_path)
+    project.environment.update(aws.may_all)
+    project.write("__main__.py", PROGRAM)
+    project.run("stack", "init", "dev", "--secrets-provider", "awskms:///alias/one?context_team=a+b&awssdk=v2")
+    project.run("config", "set", "--secret", "word", "open sesame")
+    project.run("up", "--yes", "--skip-preview")
+    # What was wrapped names its key.
+    aws.move_alias()
+    assert project.run("stack", "output", "told", "--show-secrets").stdout.strip() == "open sesame"
+    kept = settings(project)
+    project.write("Pulumi.dev.yaml", kept.replace("context_team=a+b", "context_team=other"))
+    error = project.failing("config", "get", "word")
+    assert "encryption context" in error
+    assert "a+b" not in error
+    assert "other" not in error
+    project.write("Pulumi.dev.yaml", kept)
+    project.run("stack", "change-secrets-provider", f"awskms:///{aws.key}")
+    assert project.run("config", "get", "word").stdout.strip() == "open sesame"
+
+
+def test_aws_says_who_may_not_and_why(tmp_path: Path, aws: KeyManagementService) -> None:
+    project = Project(tmp_path)
+    project.environment.update(aws.may_all)
+    url = "awskms://alias/one"
+
+    def refused(**variables: str) -> str:
+        return project.failing("stack", "init", "dev", "--secrets-provider", url, **variables)
+
+    assert "kms:Decrypt" in refused(**aws.may_encrypt), "a key that may encrypt alone is refused before it is used"
+    assert "AWS_SECRET_ACCESS_KEY" in refused(AWS_SECRET_ACCESS_KEY="wrong")
+    assert "access key is not known" in refused(AWS_ACCESS_KEY_ID="AKIAUNKNOWN")
+    assert "set AWS_REGION" in refused(AWS_REGION="")
+    assert "cannot be reached" in refused(AWS_ENDPOINT_URL_KMS="http://127.0.0.1:1")
+    assert not (project.directory / "Pulumi.dev.yaml").exists()
+    project.run("stack", "init", "dev", "--secrets-provider", url)
