@@ -170,7 +170,6 @@ def test_flags_without_a_meaning_here_are_taken_and_others_are_refused_with_a_re
         "--run-program=false": "`refresh` and `destroy` work without it",
         "--override-env=prod": "belong to Pulumi ESC",
         "--neo": "an agent of Pulumi Cloud",
-        "--secrets-provider=awskms://key": "the only secrets provider is `passphrase`",
     }.items():
         assert reason in shop.run(*UP, flag, code=2).stderr
     assert "converters are plugins" in shop.run("import", "--from", "terraform", "--", "./state", code=2).stderr
