@@ -274,8 +274,12 @@ fn secrets_move_between_the_key_file_and_a_passphrase() {
     assert_eq!(ok(&shop, "config get token"), "hush\n");
     let up = shop.run("up --yes --skip-preview --expect-no-changes", &script(&["a", "b"]));
     assert_eq!(up.code, 0, "{}{}", up.out, up.err);
-    let foreign = shop.run("stack change-secrets-provider awskms://alias/key", &Script::default());
-    assert!(foreign.code == 2 && foreign.err.contains("no secrets provider of maloko"), "{}", foreign.err);
+    let foreign = shop.run("stack change-secrets-provider service://key", &Script::default());
+    assert!(foreign.code == 2 && foreign.err.contains("'service' is no secrets provider"), "{}", foreign.err);
+    let before = settings();
+    let refused = shop.run("stack change-secrets-provider awskms://alias/key", &Script::default());
+    assert!(refused.code != 0 && refused.err.contains("set AWS_REGION"), "{}", refused.err);
+    assert_eq!(settings(), before);
     let silent = shop.run("stack change-secrets-provider passphrase", &Script::default());
     assert!(silent.code == 2 && silent.err.contains("pipe it in"), "{}", silent.err);
 }
