@@ -122,7 +122,7 @@ impl Workplace<'_> {
     async fn make_stack(&self) -> Result<StackName> {
         let usual = self.selected_in_pulumi().map_or_else(|| "dev".to_owned(), |stack| stack.stack().to_owned());
         let stack = self.parse_own_stack(&prompt::text("Name of the new stack", Some(&usual))?)?;
-        create(self, &stack, self.secrets_provider.as_deref(), true).await?;
+        create(self, &stack, true).await?;
         self.context.console.note(format!("Created stack '{}'", self.shown(&stack)));
         Ok(stack)
     }

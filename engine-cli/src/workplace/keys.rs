@@ -101,7 +101,8 @@ impl Workplace<'_> {
 
     /// The crypter of a stack that is about to be made. The settings file may have been there first, such as in a fresh clone: a key that
     /// cannot be had shows here and not in the middle of a deployment.
-    pub(crate) async fn crypter_of_new_stack(&self, settings: &Settings, provider: Option<&str>) -> Result<Crypter> {
+    pub(crate) async fn crypter_of_new_stack(&self, settings: &Settings) -> Result<Crypter> {
+        let provider = self.secrets_provider.as_deref();
         let wanted = provider.map(|name| Some(name).filter(|name| !matches!(*name, "passphrase" | "default")));
         if let Some(Some(url)) = wanted {
             maloko_stores::keys::check(url).map_err(Failure::configuration)?;

@@ -42,7 +42,7 @@ pub(crate) struct Workplace<'c> {
     pub(crate) keep_generations: usize,
     /// How many entries of a stack's history are kept; 0: all.
     pub(crate) keep_history: usize,
-    /// Which secrets provider a new stack gets, where the user said so.
+    /// Which secrets provider a new stack gets, where the user said so; otherwise that of its settings counts, and without one a passphrase.
     pub(crate) secrets_provider: Option<String>,
     typed_passphrase: Mutex<Option<Passphrase>>,
 }

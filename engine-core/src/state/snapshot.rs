@@ -128,19 +128,13 @@ impl Snapshot {
 
     /// Sees to it that everything is encrypted under the crypter's key; says whether it was not.
     pub(super) fn bring_under(&mut self, crypter: &Crypter) -> Result<bool> {
-        match self.key_record()? {
-            Some(record) if !record.is_same_key(crypter.record()) => {
-                self.unseal_all(crypter)?;
-                self.secrets_provider = Some(crypter.secrets_provider());
-                Ok(true)
-            }
-            // The same key by another URL: that of the settings counts.
-            Some(record) if record != *crypter.record() => {
-                self.secrets_provider = Some(crypter.secrets_provider());
-                Ok(true)
-            }
-            _ => Ok(false),
+        let Some(record) = self.key_record()?.filter(|record| record != crypter.record()) else { return Ok(false) };
+        // The same key by another URL opens everything as it is, and the URL of the settings counts.
+        if !record.is_same_key(crypter.record()) {
+            self.unseal_all(crypter)?;
         }
+        self.secrets_provider = Some(crypter.secrets_provider());
+        Ok(true)
     }
 
     /// Notes who writes the state, and when.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use object_store::aws::{AwsAuthorizer, AwsCredential};
-use object_store::client::HttpRequest;
-use reqwest::header::HeaderMap;
+use object_store::aws::AwsCredential;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value as Json, json};
 
 use crate::object::services::aws_role::{Role, between};
+use crate::object::services::aws_signature::signed_headers;
 use crate::object::services::{aws_credentials, profile};
 
 use super::http::{Answer, ask};
@@ -165,7 +165,7 @@ impl Key {
     }
 }
 
-/// The headers of a request, signed by the credential.
+/// The headers of a request, signed where there is a credential.
 fn headers(
     endpoint: &str,
     region: &str,
@@ -173,20 +173,15 @@ fn headers(
     body: &str,
     credential: Option<&AwsCredential>,
 ) -> Result<HeaderMap, String> {
-    let unusable = |what: &str| format!("the endpoint of AWS KMS cannot be used: {what}");
-    let mut request = HttpRequest::new(body.as_bytes().to_vec().into());
-    *request.method_mut() = reqwest::Method::POST;
-    *request.uri_mut() = endpoint.parse().map_err(|_| unusable("it is no address of a web service"))?;
-    let target = format!("TrentService.{verb}").parse().map_err(|_| unusable("its verb is none"))?;
-    request
-        .headers_mut()
-        .insert("content-type", reqwest::header::HeaderValue::from_static("application/x-amz-json-1.1"));
-    request.headers_mut().insert("x-amz-target", target);
-    if let Some(credential) = credential {
-        let signed = AwsAuthorizer::new(credential, "kms", region).try_authorize(&mut request, None);
-        signed.map_err(|error| unusable(&error.to_string()))?;
+    let target = HeaderValue::try_from(format!("TrentService.{verb}")).map_err(|error| error.to_string())?;
+    let headers = HeaderMap::from_iter([
+        (CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.1")),
+        (HeaderName::from_static("x-amz-target"), target),
+    ]);
+    match credential {
+        Some(credential) => signed_headers(("kms", region), endpoint, headers, body, credential),
+        None => Ok(headers),
     }
-    Ok(std::mem::take(request.headers_mut()))
 }
 
 /// The code of an error: of JSON as KMS writes it, or of XML as what stands before it does.

@@ -44,20 +44,21 @@ impl Key {
     }
 
     pub(super) async fn wrap(&self, reach: &Reach, key: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let answer = self.request(reach, "encrypt", self.version.as_deref(), key).await?;
+        let answer = self.request(reach, &self.token(reach).await?, "encrypt", self.version.as_deref(), key).await?;
         self.value(&answer, "encrypt")
     }
 
     /// A wrapped key does not say by which version: without one in the URL, the service takes the newest, and if that is not the one, the
     /// former ones are tried.
     pub(super) async fn unwrap(&self, reach: &Reach, wrapped: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let answer = self.request(reach, "decrypt", self.version.as_deref(), wrapped).await?;
+        let token = self.token(reach).await?;
+        let answer = self.request(reach, &token, "decrypt", self.version.as_deref(), wrapped).await?;
         let newest = self.value(&answer, "decrypt");
         if newest.is_ok() || self.version.is_some() || answer.status != 400 {
             return newest;
         }
-        for version in self.versions(reach).await {
-            let answer = self.request(reach, "decrypt", Some(&version), wrapped).await?;
+        for version in self.versions(reach, &token).await {
+            let answer = self.request(reach, &token, "decrypt", Some(&version), wrapped).await?;
             if let Ok(found) = self.value(&answer, "decrypt") {
                 (reach.world().notify)(&format!(
                     "the stack's key was wrapped by version {version} of the key {}, which is not the newest: put /{version} at the \
@@ -70,21 +71,27 @@ impl Key {
         newest
     }
 
-    async fn request(&self, reach: &Reach, verb: &str, version: Option<&str>, bytes: &[u8]) -> Result<Answer, Refusal> {
+    async fn request(
+        &self,
+        reach: &Reach,
+        token: &str,
+        verb: &str,
+        version: Option<&str>,
+        bytes: &[u8],
+    ) -> Result<Answer, Refusal> {
         let version = version.map(|version| format!("/{version}")).unwrap_or_default();
         let url = format!("{}/keys/{}{version}/{verb}?api-version={API_VERSION}", self.address(reach), self.name);
-        let token = self.token(reach).await?;
         let body = json!({ "alg": self.algorithm, "value": URL_BASE64.encode(bytes) });
         let client = reach.client()?;
-        let request = || async { Ok(with_json(client.post(&url).bearer_auth(&token), &body)) };
+        let request = || async { Ok(with_json(client.post(&url).bearer_auth(token), &body)) };
         self.asked(ask(request, is_busy).await)
     }
 
     /// The versions of the key that are enabled, as far as the identity may list them.
-    async fn versions(&self, reach: &Reach) -> Vec<String> {
+    async fn versions(&self, reach: &Reach, token: &str) -> Vec<String> {
         let url = format!("{}/keys/{}/versions?api-version={API_VERSION}", self.address(reach), self.name);
-        let (Ok(token), Ok(client)) = (self.token(reach).await, reach.client()) else { return Vec::new() };
-        let request = || async { Ok(client.get(&url).bearer_auth(&token)) };
+        let Ok(client) = reach.client() else { return Vec::new() };
+        let request = || async { Ok(client.get(&url).bearer_auth(token)) };
         let Ok(answer) = ask(request, is_busy).await else { return Vec::new() };
         let listed = answer.json();
         let versions = listed["value"].as_array().map(Vec::as_slice).unwrap_or_default().iter();

@@ -24,7 +24,7 @@ use self::url::Parts;
 
 /// Reaches the key of a stack in another way than its URL says, such as by another role, without changing the URL.
 const OVERRIDE_VARIABLE: &str = "PULUMI_CLOUD_SECRET_OVERRIDE";
-/// So many keys are remembered, those used last: a service goes round thousands of stacks.
+/// So many keys are remembered, those unwrapped last: a service goes round thousands of stacks.
 const MAX_KNOWN: usize = 4096;
 
 type StackKey = [u8; STACK_KEY_LEN];

@@ -144,9 +144,10 @@ pub(crate) async fn run(mut context: Context, arguments: &NewArguments) -> Resul
 
 /// Makes the first stack, with the configuration that the template asks for.
 async fn first_stack(context: &Context, arguments: &NewArguments, asked: &[Asked]) -> Result<String> {
-    let workplace = Workplace::open(context)?;
+    let mut workplace = Workplace::open(context)?;
+    workplace.secrets_provider.clone_from(&arguments.secrets_provider);
     let stack = workplace.parse_own_stack(context.global.stack.as_deref().unwrap_or(FIRST_STACK))?;
-    crate::commands::stack::create(&workplace, &stack, arguments.secrets_provider.as_deref(), true).await?;
+    crate::commands::stack::create(&workplace, &stack, true).await?;
     let mut values: Vec<(String, String, bool)> = Vec::new();
     for assignment in &arguments.config {
         let (key, text) = split_assignment(assignment)?;

@@ -68,7 +68,8 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
 }
 
 async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
-    let workplace = Workplace::open(context)?;
+    let mut workplace = Workplace::open(context)?;
+    workplace.secrets_provider.clone_from(&arguments.secrets_provider);
     let name = match arguments.stack_name.as_ref().or(context.global.stack.as_ref()) {
         Some(name) => name.clone(),
         None if context.console.interactive => prompt::text("Name of the new stack", Some("dev"))?,
@@ -89,7 +90,7 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
         }
         None => None,
     };
-    create(&workplace, &stack, arguments.secrets_provider.as_deref(), !arguments.no_select).await?;
+    create(&workplace, &stack, !arguments.no_select).await?;
     if let Some((from, settings)) = copied {
         let values = copy::all(&settings);
         copy::into(&workplace, (&from, settings), &stack, values).await?;
@@ -98,14 +99,8 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
     Ok(())
 }
 
-/// Makes an empty stack with a key for its secrets, and selects it. `provider`: which secrets provider was asked for; otherwise that of
-/// its settings counts, and without one a passphrase.
-pub(crate) async fn create(
-    workplace: &Workplace<'_>,
-    stack: &StackName,
-    provider: Option<&str>,
-    select: bool,
-) -> Result<()> {
+/// Makes an empty stack with a key for its secrets, and selects it.
+pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
     let existing = workplace.backend.list().await?;
     if existing.contains(stack) {
         return Err(exists(workplace, stack));
@@ -121,7 +116,7 @@ pub(crate) async fn create(
         make_project_directory(&workplace.project)?;
     }
     let mut settings = workplace.settings(stack)?;
-    let crypter = workplace.crypter_of_new_stack(&settings, provider).await?;
+    let crypter = workplace.crypter_of_new_stack(&settings).await?;
     make(workplace, stack, &crypter).await?;
     if settings.key()? != NamedKey::Record(crypter.record().clone()) {
         settings.set_key(crypter.record())?;
@@ -248,7 +243,8 @@ fn resource_count(snapshot: &Snapshot) -> usize {
 }
 
 async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
-    let workplace = Workplace::open(context)?;
+    let mut workplace = Workplace::open(context)?;
+    workplace.secrets_provider.clone_from(&arguments.secrets_provider);
     let stack = match arguments.stack_name.as_ref().or(context.global.stack.as_ref()) {
         Some(name) => workplace.parse_own_stack(name)?,
         None => workplace.choose_for_good().await?,
@@ -256,7 +252,7 @@ async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     if workplace.backend.list().await?.contains(&stack) {
         workplace.select(Some(&stack))
     } else if arguments.create {
-        create(&workplace, &stack, arguments.secrets_provider.as_deref(), true).await?;
+        create(&workplace, &stack, true).await?;
         context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
         Ok(())
     } else {

@@ -1,9 +1,9 @@
 //! Roles of AWS, which credentials assume by STS.
 
-use object_store::aws::{AwsAuthorizer, AwsCredential};
-use object_store::client::HttpRequest;
-use reqwest::header::{HeaderMap, HeaderValue};
+use object_store::aws::AwsCredential;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
+use super::aws_signature::signed_headers;
 use crate::World;
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -44,7 +44,8 @@ impl Role {
         let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
         let endpoint = endpoint.unwrap_or_else(|| format!("https://sts.{region}.amazonaws.com{suffix}/"));
         let body = self.form();
-        let headers = headers(&endpoint, region, &body, own)?;
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(FORM))]);
+        let headers = signed_headers(("sts", region), &endpoint, headers, &body, own)?;
         let unreachable = |error: reqwest::Error| format!("AWS STS cannot be reached ({})", error.without_url());
         let response = client.post(&endpoint).headers(headers).body(body).send().await.map_err(unreachable)?;
         let is_success = response.status().is_success();
@@ -64,15 +65,4 @@ impl Role {
 pub(crate) fn between(text: &str, tag: &str) -> Option<String> {
     let rest = &text[text.find(tag)? + tag.len()..];
     Some(rest[..rest.find('<')?].to_owned())
-}
-
-fn headers(endpoint: &str, region: &str, body: &str, credential: &AwsCredential) -> Result<HeaderMap, String> {
-    let mut request = HttpRequest::new(body.as_bytes().to_vec().into());
-    *request.method_mut() = reqwest::Method::POST;
-    *request.uri_mut() =
-        endpoint.parse().map_err(|_| "the endpoint of AWS STS is no address of a web service".to_owned())?;
-    request.headers_mut().insert("content-type", HeaderValue::from_static(FORM));
-    let signed = AwsAuthorizer::new(credential, "sts", region).try_authorize(&mut request, None);
-    signed.map_err(|error| error.to_string())?;
-    Ok(std::mem::take(request.headers_mut()))
 }

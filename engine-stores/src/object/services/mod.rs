@@ -3,6 +3,7 @@
 pub(crate) mod aws_credentials;
 mod aws_profile_credentials;
 pub(crate) mod aws_role;
+pub(crate) mod aws_signature;
 pub(in crate::object) mod azure;
 pub(crate) mod gcs;
 pub(crate) mod profile;
