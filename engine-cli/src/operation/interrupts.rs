@@ -21,6 +21,8 @@ const GRACE: Duration = Duration::from_secs(5);
 const GRACE_STEP: Duration = Duration::from_millis(100);
 /// How long the calls in flight are waited for after the first signal, unless `MALOKO_CANCEL_SECONDS` says otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a cancelled run waits until its program has been told of the signal.
+const HEAD_START: Duration = Duration::from_millis(500);
 /// How often calls are polled, and how many sightings in a row make one overdue.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOKS: u32 = 5;
@@ -79,8 +81,8 @@ pub(super) fn watch(
             );
             cancelled.log("", Severity::Warning, &message, false);
             terminal::say_if_lent(&message);
+            tell_program(runner, signal);
             cancelled.cancel();
-            runner.interrupted(signal);
         },
         move |why| {
             let calls = abandoned.calls_in_flight();
@@ -104,6 +106,18 @@ pub(super) fn watch(
         },
     );
     begun.map_err(|error| Failure::io("signals cannot be watched", &error))
+}
+
+/// Tells the program of the signal before its calls hear that they are cancelled: its own handler is then called first, also
+/// where the program ends with these calls. A program that keeps the interpreter busy is not waited for longer than the head start.
+fn tell_program(runner: Runner, signal: i32) {
+    let (told, heard) = channel::<()>();
+    signals::beside("maloko-interrupted", move || {
+        runner.interrupted(signal);
+        drop(told);
+    });
+    // Ends when the program has been told, or when the time is over: both are fine.
+    let _ = heard.recv_timeout(HEAD_START);
 }
 
 /// Is a signal that of a debugger that has the terminal? Then the host is told, and the run goes on.
