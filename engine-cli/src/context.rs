@@ -1,12 +1,13 @@
 //! What a command knows about the world it was started in. Nothing below reads the environment by itself.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use maloko_core::environment::Environment;
+use maloko_core::environment::{Environment, KnownKeys};
 use maloko_stores::World;
 use maloko_stores::keys::Services;
 
@@ -79,6 +80,21 @@ impl Context {
     /// With the key services that this world reaches.
     pub(crate) fn with_key_services(mut self) -> Self {
         self.environment.key_services = Some(Arc::new(Services::new(self.world())));
+        self
+    }
+
+    /// With key services that know what earlier commands of this process had unwrapped, as long as the environment is the same.
+    pub(crate) fn with_known_keys(mut self, known_keys: KnownKeys, variables: &BTreeMap<String, OsString>) -> Self {
+        let mut environment = ring::digest::Context::new(&ring::digest::SHA256);
+        for (name, value) in variables {
+            for part in [name.as_bytes(), value.as_encoded_bytes()] {
+                environment.update(&part.len().to_le_bytes());
+                environment.update(part);
+            }
+        }
+        let services = Services::new(self.world()).remembering(known_keys.clone(), environment.finish().as_ref());
+        self.environment.key_services = Some(Arc::new(services));
+        self.environment.known_keys = Some(known_keys);
         self
     }
 

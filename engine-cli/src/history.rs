@@ -6,6 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use maloko_core::Result;
 use maloko_core::redaction::Redactor;
+use maloko_core::state::key_record::KeyRecord;
 use maloko_core::state::{Backend, HistoryEntry, StackName};
 
 use crate::arguments::RunArguments;
@@ -19,13 +20,22 @@ pub(crate) struct Beginning {
     message: String,
     exec_kind: String,
     exec_agent: String,
+    /// What may be shown of the key of the stack's secrets; empty where the operation has not opened it.
+    key: String,
 }
 
 impl Beginning {
     /// Notes that an operation begins now.
     pub(crate) fn now(workplace: &Workplace<'_>, kind: &'static str) -> Self {
         let at = workplace.context.environment.clock.now();
-        Self { kind, at, message: String::new(), exec_kind: "cli".to_owned(), exec_agent: String::new() }
+        Self {
+            kind,
+            at,
+            message: String::new(),
+            exec_kind: "cli".to_owned(),
+            exec_agent: String::new(),
+            key: String::new(),
+        }
     }
 
     /// Notes that an operation begins now that was asked for with these flags.
@@ -33,6 +43,11 @@ impl Beginning {
         let message = run.message.clone().unwrap_or_default();
         let exec_agent = run.exec_agent.clone().unwrap_or_default();
         Self { message, exec_kind: run.exec_kind.clone(), exec_agent, ..Self::now(workplace, kind) }
+    }
+
+    /// The same, of a stack whose secrets have this key.
+    pub(crate) fn with_key(self, record: &KeyRecord) -> Self {
+        Self { key: record.shown().to_owned(), ..self }
     }
 
     /// The same, without the secrets that the run has come to know: the history is kept as it is written.
@@ -70,7 +85,14 @@ impl Beginning {
             kind: self.kind.to_owned(),
             start_time: self.at.as_second(),
             message: self.message,
-            environment: environment(workplace, &self.exec_kind, &self.exec_agent),
+            environment: environment(
+                workplace,
+                &[
+                    ("exec.kind", &self.exec_kind),
+                    ("exec.agent", &self.exec_agent),
+                    ("maloko.secretsProvider", &self.key),
+                ],
+            ),
             config: configuration(&workplace.settings(stack)?),
             version,
             result: if succeeded { "succeeded" } else { "failed" }.to_owned(),
@@ -121,17 +143,16 @@ fn configuration(settings: &Settings) -> serde_json::Map<String, serde_json::Val
 }
 
 /// Where the operation is run from, and by whom.
-fn environment(workplace: &Workplace<'_>, exec_kind: &str, exec_agent: &str) -> BTreeMap<String, String> {
+fn environment(workplace: &Workplace<'_>, of_operation: &[(&str, &str)]) -> BTreeMap<String, String> {
     let identity = &workplace.context.environment.identity;
     let known = [
-        ("exec.kind", exec_kind),
-        ("exec.agent", exec_agent),
         ("maloko.version", env!("CARGO_PKG_VERSION")),
         ("maloko.user", &identity.user),
         ("maloko.host", &identity.host),
     ];
-    let known = known.into_iter().filter(|(_, text)| !text.is_empty());
-    let mut known: BTreeMap<String, String> = known.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+    let known = known.iter().chain(of_operation).filter(|(_, text)| !text.is_empty());
+    let mut known: BTreeMap<String, String> =
+        known.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     if let Some((name, commit)) = git_head(&workplace.project.root) {
         known.extend(name.map(|name| ("git.headName".to_owned(), name)));
         known.insert("git.head".to_owned(), commit);

@@ -44,7 +44,9 @@ pub struct Invocation {
 pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>) -> Finished {
     let Invocation { arguments, directory, variables, out, err, events, cancellation, known_keys } = invocation;
     let (mut out, mut err) = (out, err);
-    let variables: crate::context::Variables = Arc::new(move |name| variables.get(name).cloned());
+    let all_variables = Arc::new(variables);
+    let known = Arc::clone(&all_variables);
+    let variables: crate::context::Variables = Arc::new(move |name| known.get(name).cloned());
     let parsed = match arguments::parse_with(&arguments, &*variables) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -58,9 +60,9 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
     let own = Arc::clone(&library);
     let result = match Context::library(arguments, parsed.global, language_host, directory, variables, (out, err), own)
     {
-        Ok(mut context) => {
+        Ok(context) => {
+            let mut context = context.with_known_keys(known_keys, &all_variables);
             let cancellation = library.cancellation.clone();
-            context.environment.known_keys = Some(known_keys);
             context.environment.abandonment = Some(Arc::new(move || cancellation.calls_off()));
             match library.go_on() {
                 Ok(()) => crate::perform(context, parsed.command).await,

@@ -2,6 +2,7 @@
 //! `maloko-core`; all are behind its `Backend` trait.
 
 mod backoff;
+mod http;
 pub mod keys;
 pub mod object;
 pub mod postgres;

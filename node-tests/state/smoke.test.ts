@@ -1,8 +1,7 @@
 // What python-tests/state asks once for both languages (.ci/twins.py): here only whether it can be had from Node.
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { keyServers } from "../support/key_servers";
+import { describe, expect, test } from "vitest";
 import { atNight, byDay } from "../support/night";
 import { Project, project } from "../support/project";
 
@@ -235,31 +234,6 @@ describe("object_stores", () => {
 });
 
 const CANARY = `t0p-s3cret~/+?&<"'>`;
-
-describe("key_services", () => {
-    test("a stack goes to a key service and back, and runs under it", async () => {
-        const servers = await keyServers();
-        const program = `import * as pulumi from "@pulumi/pulumi";
-            export const told = new pulumi.Config().requireSecret("word");`;
-        const it = new Project({ "index.ts": program }, onTestFinished, servers);
-        it.ok("config", "set", "--secret", "word", "open sesame");
-        for (const key of [
-            "hashivault://one",
-            "gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/one",
-            "azurekeyvault://throwaway.vault.azure.net/keys/one",
-        ]) {
-            it.ok("stack", "change-secrets-provider", key);
-            expect(it.read("Pulumi.dev.yaml")).toContain(`secretsprovider: ${key}\n`);
-            it.up();
-            expect(it.ok("stack", "output", "told", "--show-secrets").trim()).toBe("open sesame");
-        }
-        expect(it.runWith({ AZURE_CLIENT_SECRET: "wrong" }, "config", "get", "word").output).toContain(
-            "Entra ID gives no token (AADSTS7000215: Invalid client secret provided.)",
-        );
-        it.ok("stack", "change-secrets-provider", "key-file");
-        expect(it.ok("config", "get", "word").trim()).toBe("open sesame");
-    });
-});
 
 describe("canaries", () => {
     test.each([

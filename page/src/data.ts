@@ -24,6 +24,8 @@ export interface PageData {
     written: string;
     project: string;
     stack: string;
+    /** What its secrets are encrypted with: `passphrase`, or scheme, host and path of a service's key. */
+    secretsProvider?: string;
     /** The resources of the stack after the run, in the state's order, then those that the run removed (`gone`). */
     resources: Resource[];
     /** The stack's outputs. */

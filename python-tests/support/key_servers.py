@@ -14,14 +14,18 @@ import base64
 import json
 import os
 import re
+import ssl
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -51,6 +55,12 @@ class KeyServers:
         """Method and path of each request for a key, in order."""
         self.busy = 0
         """So many requests are answered with 503 first."""
+        self.application: x509.Certificate | None = None
+        """The certificate of the application, where it may show one."""
+        self.keys: list[str] = []
+        """What was wrapped, in base64."""
+        self.away = 0.0
+        """So many seconds pass before an answer."""
         self.google = AESGCM(AESGCM.generate_key(256))
         self.azure = [self._azure_version()]
         self.vault: dict[str, list[AESGCM]] = {}
@@ -73,6 +83,14 @@ class KeyServers:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def demand_tls(self, certificate: Path, authority: Path) -> None:
+        """From now on connections are by TLS, with a certificate of their own that this authority has signed."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(authority))
+        context.load_cert_chain(certificate)
+        context.verify_mode = ssl.CERT_REQUIRED
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.address = f"https://127.0.0.1:{self._server.server_port}"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -104,6 +122,7 @@ class KeyServers:
 
     def _serve(self, handler: BaseHTTPRequestHandler) -> None:
         body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
+        time.sleep(self.away)
         status, answer = self._answer(handler, body)
         text = json.dumps(answer).encode()
         handler.send_response(status)
@@ -129,9 +148,27 @@ class KeyServers:
 
     def _token(self, path: str, form: dict[str, list[str]]) -> Answer:
         known = path.startswith("/tenant/") and form["client_id"] == ["application"]
-        if known and form.get("client_secret") == [SECRET] and form["scope"] == ["https://vault.azure.net/.default"]:
+        if "client_assertion" in form and not self._has_signed(form["client_assertion"][0], path):
+            return 401, {
+                "error": "invalid_client",
+                "error_description": "AADSTS700027: The assertion is not of the application.",
+            }
+        proved = form.get("client_secret") == [SECRET] or "client_assertion" in form
+        if known and proved and form["scope"] == ["https://vault.azure.net/.default"]:
             return 200, {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 3599}
         return 401, {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided."}
+
+    def _has_signed(self, assertion: str, path: str) -> bool:
+        """Did the application's certificate sign this, for this address?"""
+        if self.application is None:
+            return False
+        header, claims, signature = assertion.split(".")
+        assert json.loads(un_url64(header))["x5t"] == url64(self.application.fingerprint(hashes.SHA1()))
+        assert json.loads(un_url64(claims))["aud"] == f"{self.address}{path}"
+        key = self.application.public_key()
+        assert isinstance(key, rsa.RSAPublicKey)
+        key.verify(un_url64(signature), f"{header}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256())
+        return True
 
     def _google(self, path: str, authorization: str | None, asked: dict[str, str]) -> Answer:
         def refused(status: int, name: str, message: str) -> Answer:
@@ -146,6 +183,7 @@ class KeyServers:
             return refused(404, "NOT_FOUND", f"CryptoKey {key} not found.")
         aad = base64.b64decode(asked.get("additionalAuthenticatedData", "")) or None
         if verb == "encrypt":
+            self.keys.append(asked["plaintext"])
             nonce = os.urandom(12)
             sealed = nonce + self.google.encrypt(nonce, base64.b64decode(asked["plaintext"]), aad)
             return 200, {"name": f"{key}/cryptoKeyVersions/1", "ciphertext": b64(sealed)}
@@ -165,6 +203,7 @@ class KeyServers:
             return 404, {"errors": [f'no handler for route "{path[4:]}". route entry not found.']}
         verb, name = found.groups()
         if verb == "encrypt":
+            self.keys.append(asked["plaintext"])
             versions = self.vault.setdefault(name, [AESGCM(AESGCM.generate_key(256))])
             nonce = os.urandom(12)
             sealed = nonce + versions[-1].encrypt(nonce, base64.b64decode(asked["plaintext"]), None)

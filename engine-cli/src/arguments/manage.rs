@@ -93,7 +93,7 @@ pub(crate) enum StackCommand {
 pub(crate) struct StackInit {
     /// The new stack's name
     pub(crate) stack_name: Option<String>,
-    /// Which secrets provider: passphrase, or the URL of a key (awskms://, azurekeyvault://, gcpkms://, hashivault://)
+    /// Which secrets provider: passphrase, the URL of a key (awskms://, azurekeyvault://, gcpkms://, hashivault://), or fleet
     #[arg(long, value_name = "NAME")]
     pub(crate) secrets_provider: Option<String>,
     /// Do not select the new stack
@@ -135,7 +135,7 @@ pub(crate) struct StackSelect {
     /// Make the stack if there is none of that name
     #[arg(short, long)]
     pub(crate) create: bool,
-    /// Which secrets provider a new one gets: passphrase, or the URL of a key
+    /// Which secrets provider a new one gets: passphrase, the URL of a key, or fleet
     #[arg(long, value_name = "NAME")]
     pub(crate) secrets_provider: Option<String>,
 }
@@ -224,7 +224,7 @@ pub(crate) struct StackMigrate {
 /// `stack change-secrets-provider`.
 #[derive(Debug, Args)]
 pub(crate) struct StackChangeSecretsProvider {
-    /// passphrase (the new one is asked for, or read from stdin) or key-file
+    /// passphrase (the new one is asked for, or read from stdin), key-file, the URL of a key (awskms://...), or fleet
     pub(crate) new_secrets_provider: String,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct NewArguments {
     /// Accepted for Pulumi's sake: templates are never downloaded
     #[arg(short, long, hide = true)]
     offline: bool,
-    /// Which secrets provider the first stack gets: passphrase, or the URL of a key
+    /// Which secrets provider the first stack gets: passphrase, the URL of a key, or fleet
     #[arg(long, value_name = "NAME")]
     pub(crate) secrets_provider: Option<String>,
 }

@@ -48,7 +48,7 @@ pub(crate) struct UpCompatibility {
     /// They always run the program.
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = runs_program)]
     run_program: Option<bool>,
-    /// Which secrets provider the stack gets, if this makes it: passphrase, or the URL of a key
+    /// Which secrets provider the stack gets, if this makes it: passphrase, the URL of a key, or fleet
     #[arg(long, value_name = "NAME")]
     pub(crate) secrets_provider: Option<String>,
 }

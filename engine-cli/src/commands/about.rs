@@ -27,7 +27,7 @@ pub(crate) fn version(context: &Context) {
 }
 
 /// Variables of the environment that have an effect: name, meaning, and whether the value is a secret.
-const VARIABLES: [(&str, &str, bool); 22] = [
+const VARIABLES: [(&str, &str, bool); 23] = [
     ("GITHUB_TOKEN", "downloads plugins from private repositories", true),
     ("GITLAB_TOKEN", "downloads plugins from private repositories", true),
     ("MALOKO_BACKEND_URL", "where state is kept; comes before PULUMI_BACKEND_URL", false),
@@ -40,6 +40,7 @@ const VARIABLES: [(&str, &str, bool); 22] = [
     ("MALOKO_SHOW_TRACEBACKS", "as --show-tracebacks", false),
     ("NO_COLOR", "as --color never", false),
     ("PULUMI_BACKEND_URL", "where state is kept", false),
+    ("PULUMI_CLOUD_SECRET_OVERRIDE", "reaches the stack's key in another way", true),
     ("PULUMI_CONFIG_PASSPHRASE", "the passphrase of the stack's secrets", true),
     ("PULUMI_CONFIG_PASSPHRASE_FILE", "a file that holds it", false),
     ("PULUMI_CONTINUE_ON_ERROR", "as --continue-on-error", false),
@@ -121,11 +122,14 @@ pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
             }
             facts.push(("backend", format!("{} (from {})", workplace.backend.url(), workplace.place.origin.name())));
             if let Ok(Some(stack)) = workplace.named(None) {
-                let state = match workplace.read(&stack).await {
+                let read = workplace.read(&stack).await;
+                let state = match &read {
                     Ok(snapshot) => crate::plain::count(snapshot.resources.len(), "resource"),
-                    Err(failure) => failure.message.into(),
+                    Err(failure) => failure.message.to_string(),
                 };
                 facts.push(("stack", format!("{} ({state})", workplace.shown(&stack))));
+                let key = read.map(|snapshot| snapshot.shown_key()).unwrap_or_default();
+                facts.extend((!key.is_empty()).then_some(("secrets provider", key)));
             }
         }
         Err(failure) => facts.push(("project", failure.message.to_string())),

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
-use maloko_core::state::PendingKind;
+use maloko_core::state::key_record::NamedKey;
+use maloko_core::state::{PendingKind, Snapshot, StackName};
 use maloko_plugins::languages;
 use serde_json::json;
 
@@ -120,8 +121,11 @@ async fn check_state(findings: &mut Findings, context: &Context) -> Vec<Need> {
     let listed = workplace.backend.list().await.map_err(Failure::from);
     let stacks = findings.take(format!("the stacks in {}", workplace.backend.url()), listed).unwrap_or_default();
     // A stack that never had its key there is opened by what the environment has when it is needed.
-    if workplace.key_file_was_here() {
-        findings.problems.extend(workplace.refuse_second_key(None).await.err().map(|failure| failure.message));
+    if workplace.key_file_was_here()
+        && let Some(first) = stacks.first()
+    {
+        let refusal = workplace.refuse_second_key(first, None).await;
+        findings.problems.extend(refusal.err().map(|failure| failure.message));
     }
     for stack in stacks.iter().filter(|stack| stack.project() == workplace.project.name) {
         let read = workplace.read(stack).await;
@@ -133,9 +137,35 @@ async fn check_state(findings: &mut Findings, context: &Context) -> Vec<Need> {
             for pending in snapshot.pending.iter().filter(|pending| pending.kind != PendingKind::Creating) {
                 findings.notes.push(format!("{} was interrupted while {}", pending.resource.urn, pending.kind.name()));
             }
+            check_key(findings, &workplace, stack, &snapshot);
         }
     }
     needs
+}
+
+/// Can the key of the stack's secrets be had, and does it open what it should?
+fn check_key(findings: &mut Findings, workplace: &Workplace<'_>, stack: &StackName, snapshot: &Snapshot) {
+    let of_settings = workplace.settings(stack).and_then(|settings| settings.key());
+    let record = match of_settings {
+        Ok(NamedKey::Record(record)) => Some(record),
+        // What is wrong with the settings is told where they are looked at.
+        _ => snapshot.key_record().ok().flatten(),
+    };
+    let Some(record) = record else { return };
+    let shown = workplace.shown(stack);
+    if record.salt().is_some() && !workplace.knows_passphrase(stack) {
+        findings
+            .notes
+            .push(format!("the passphrase of stack '{shown}' is not known here, so its key was not looked at"));
+        return;
+    }
+    let what = format!("the key of stack '{shown}' ({})", record.shown());
+    let opened = workplace.crypter_of_record(stack, record).and_then(|crypter| Ok(crypter.verify()?));
+    let told = opened.map_err(|Failure { code, message }| Failure {
+        code,
+        message: message![format!("stack '{shown}': "), message],
+    });
+    findings.take(what, told);
 }
 
 fn report(context: &Context, arguments: &CheckArguments, findings: &Findings) {

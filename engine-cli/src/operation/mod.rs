@@ -126,7 +126,7 @@ fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Requ
     let mut settings = workplace.settings(stack)?;
     // Verify the key before anything is written.
     let needs_key = !request.is_dry() || settings.has_secrets();
-    let crypter = if needs_key { workplace.crypter_of_settings(&settings)? } else { None };
+    let crypter = if needs_key { workplace.crypter_of_settings(stack, &settings)? } else { None };
     if let Some(crypter) = &crypter {
         crypter.verify()?;
     }

@@ -10,7 +10,7 @@ use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::key_record::NamedKey;
-use maloko_core::state::{Crypter, Session, StackName};
+use maloko_core::state::{Crypter, Passphrase, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
 use maloko_plugins::policies::Packs;
@@ -92,6 +92,7 @@ pub(super) async fn run(
         crypter.verify()?;
     } else if is_noted {
         // A run that changed nothing writes nothing: neither state nor history.
+        let beginning = beginning.with_key(crypter.record());
         beginning.without_secrets(&redactor).ended(workplace, stack, succeeded, &report.summary.changes, record).await;
     }
     pages.end(workplace, request)?;
@@ -144,7 +145,7 @@ pub(crate) async fn prepare(
             (Some(crypter), _) => crypter,
             (None, Some(_)) if settings.has_secrets() => return Err(settings.without_its_key()),
             (None, Some(_)) => Crypter::throwaway(workplace.context.environment.clone())?,
-            (None, None) => workplace.new_crypter().await?,
+            (None, None) => workplace.new_crypter(stack).await?,
         }
     } else {
         match workplace.crypter(stack, &mut settings).await {
@@ -179,8 +180,11 @@ pub(crate) async fn prepare(
     }
     let redactor = Arc::clone(&operation.redactor);
     crypter.hide_passphrase(&redactor);
+    workplace.hide_credentials(crypter.record(), &redactor);
     let backend = Arc::clone(&workplace.backend);
-    let stacks = BackendStacks::new(backend, crypter.clone(), stack.project());
+    let variables = Arc::clone(&workplace.context.variables);
+    let own_passphrase = Box::new(move |stack: &StackName| Passphrase::find_own(&*variables, stack));
+    let stacks = BackendStacks::new(backend, crypter.clone(), stack.project(), own_passphrase);
     operation.stacks = OtherStacks::new(Arc::new(stacks));
     operation.plugins = plugins::host(workplace, &operation);
     if let Some(library) = &workplace.context.library {

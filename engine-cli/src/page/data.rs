@@ -17,6 +17,8 @@ pub(crate) struct PageData {
     pub(crate) written: String,
     pub(crate) project: String,
     pub(crate) stack: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) secrets_provider: String,
     pub(crate) resources: Vec<Resource>,
     pub(crate) outputs: Properties,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -59,6 +59,8 @@ pub(crate) struct Recorder {
     pub(super) beginning: Beginning,
     pub(super) shower: Shower,
     pub(super) started: Instant,
+    /// What may be shown of the key of the stack's secrets.
+    pub(super) secrets_provider: String,
     recording: Mutex<Recording>,
 }
 
@@ -180,7 +182,8 @@ impl Recorder {
             recording.know(resource);
         }
         recording.unresolved_creates = base.all_unresolved_creates();
-        Self { beginning, shower, started: Instant::now(), recording: Mutex::new(recording) }
+        let secrets_provider = base.shown_key();
+        Self { beginning, shower, started: Instant::now(), secrets_provider, recording: Mutex::new(recording) }
     }
 
     pub(super) fn recording(&self) -> MutexGuard<'_, Recording> {

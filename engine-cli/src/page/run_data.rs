@@ -71,6 +71,7 @@ impl Recorder {
             maloko: env!("CARGO_PKG_VERSION").to_owned(),
             project: self.beginning.project.clone(),
             stack: self.beginning.stack.clone(),
+            secrets_provider: self.secrets_provider.clone(),
             outputs: noted.outputs.as_deref().map(|outputs| shower.properties(outputs)).unwrap_or_default(),
             unresolved_creates: shower.unresolved_creates(&noted.unresolved_creates),
             resources,

@@ -49,6 +49,7 @@ pub(crate) fn of_stack(
         maloko: env!("CARGO_PKG_VERSION").to_owned(),
         project: stack.project().to_owned(),
         stack: stack.stack().to_owned(),
+        secrets_provider: snapshot.shown_key(),
         resources: snapshot.resources.iter().map(resource).collect(),
         outputs: outputs.map(|outputs| shower.properties(outputs)).unwrap_or_default(),
         unresolved_creates: shower.unresolved_creates(&snapshot.all_unresolved_creates()),

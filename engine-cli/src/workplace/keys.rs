@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
+use maloko_core::redaction::Redactor;
 use maloko_core::state::key_record::{KeyRecord, NamedKey, WrappedKey};
-use maloko_core::state::{Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Snapshot, StackName};
+use maloko_core::state::{
+    Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Snapshot, StackName, passphrase_variables,
+};
 
 use crate::backend::{self, PROJECT_DIRECTORY};
 use crate::failure::{Failure, Result};
@@ -18,7 +21,7 @@ impl Workplace<'_> {
     /// neither has one, a new one is made and saved.
     pub(crate) async fn crypter(&self, stack: &StackName, settings: &mut Settings) -> Result<Crypter> {
         self.finish_change_of_secrets_provider(stack, settings).await?;
-        if let Some(crypter) = self.crypter_of_settings(settings)? {
+        if let Some(crypter) = self.crypter_of_settings(stack, settings)? {
             return Ok(crypter);
         }
         let snapshot = self.read(stack).await?;
@@ -26,17 +29,17 @@ impl Workplace<'_> {
         let Some(url) = settings.key_service() else {
             return match of_state {
                 Some(crypter) => Ok(crypter),
-                None => self.with_key_of_its_own(settings, self.new_crypter().await?),
+                None => self.with_key_of_its_own(settings, self.new_crypter(stack).await?),
             };
         };
         // The key that the service wrapped is missing in the settings, and the state may have it.
         if let Some(KeyRecord::Wrapped(wrapped)) = of_state.as_ref().map(Crypter::record) {
-            return Ok(self.crypter_of_service(WrappedKey::new(url, wrapped.bytes().to_vec())));
+            return Ok(self.crypter_of_service(stack, WrappedKey::new(url, wrapped.bytes().to_vec())));
         }
         if settings.has_secrets() || snapshot.has_ciphertexts() {
             return Err(settings.without_its_key());
         }
-        let crypter = self.crypter_with_new_key(url)?;
+        let crypter = self.crypter_with_new_key(stack, url)?;
         self.with_key_of_its_own(settings, crypter)
     }
 
@@ -51,7 +54,7 @@ impl Workplace<'_> {
     /// key.
     pub(crate) async fn crypter_for_repair(&self, stack: &StackName) -> Result<Crypter> {
         let mut settings = self.settings(stack)?;
-        match self.crypter_of_settings(&settings)? {
+        match self.crypter_of_settings(stack, &settings)? {
             Some(crypter) => Ok(crypter),
             None => self.crypter(stack, &mut settings).await,
         }
@@ -79,83 +82,86 @@ impl Workplace<'_> {
     }
 
     /// The crypter of the key that the settings file names, if it names one.
-    pub(crate) fn crypter_of_settings(&self, settings: &Settings) -> Result<Option<Crypter>> {
+    pub(crate) fn crypter_of_settings(&self, stack: &StackName, settings: &Settings) -> Result<Option<Crypter>> {
         match settings.key()? {
             NamedKey::Record(KeyRecord::Passphrase { salt }) => {
-                let passphrase = self.passphrase(true, !settings.is_by_passphrase())?;
+                let passphrase = self.passphrase(stack, true, !settings.is_by_passphrase())?;
                 let crypter = Crypter::new(passphrase, &salt, self.context.environment.clone());
                 crypter.map(Some).map_err(|error| settings.unusable_salt(&error))
             }
-            NamedKey::Record(KeyRecord::Wrapped(wrapped)) => Ok(Some(self.crypter_of_service(wrapped))),
+            NamedKey::Record(KeyRecord::Wrapped(wrapped)) => Ok(Some(self.crypter_of_service(stack, wrapped))),
             NamedKey::Nothing | NamedKey::Url(_) => Ok(None),
         }
     }
 
     /// A crypter for a stack that has no key yet: the key of a passphrase.
-    pub(crate) async fn new_crypter(&self) -> Result<Crypter> {
+    pub(crate) async fn new_crypter(&self, stack: &StackName) -> Result<Crypter> {
         if self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
-            self.refuse_second_key(None).await?;
+            self.refuse_second_key(stack, None).await?;
         }
-        Ok(Crypter::with_new_salt(self.passphrase(false, true)?, self.context.environment.clone())?)
-    }
-
-    /// The crypter of a stack that is about to be made. The settings file may have been there first, such as in a fresh clone: a key that
-    /// cannot be had shows here and not in the middle of a deployment.
-    pub(crate) async fn crypter_of_new_stack(&self, settings: &Settings) -> Result<Crypter> {
-        let provider = self.secrets_provider.as_deref();
-        let wanted = provider.map(|name| Some(name).filter(|name| !matches!(*name, "passphrase" | "default")));
-        if let Some(Some(url)) = wanted {
-            maloko_stores::keys::check(url).map_err(Failure::configuration)?;
-        }
-        let is_wanted = match wanted {
-            None => true,
-            Some(url) => url == settings.key_service(),
-        };
-        if is_wanted && let Some(crypter) = self.crypter_of_settings(settings)? {
-            crypter.verify()?;
-            return Ok(crypter);
-        }
-        if settings.key()? != NamedKey::Nothing && settings.has_secrets() {
-            return Err(settings.under_another_key());
-        }
-        match wanted.unwrap_or_else(|| settings.key_service()) {
-            Some(url) => self.crypter_with_new_key(url),
-            None => self.new_crypter().await,
-        }
+        Ok(Crypter::with_new_salt(self.passphrase(stack, false, true)?, self.context.environment.clone())?)
     }
 
     /// A crypter with a new key that a key service wraps.
-    pub(crate) fn crypter_with_new_key(&self, url: &str) -> Result<Crypter> {
-        Ok(Crypter::with_new_wrapped_key(url, self.passphrase_at_hand(), self.context.environment.clone())?)
+    pub(crate) fn crypter_with_new_key(&self, stack: &StackName, url: &str) -> Result<Crypter> {
+        Ok(Crypter::with_new_wrapped_key(url, self.passphrase_at_hand(stack), self.context.environment.clone())?)
     }
 
-    fn crypter_of_service(&self, wrapped: WrappedKey) -> Crypter {
-        Crypter::of_service(wrapped, self.passphrase_at_hand(), self.context.environment.clone())
+    fn crypter_of_service(&self, stack: &StackName, wrapped: WrappedKey) -> Crypter {
+        Crypter::of_service(wrapped, self.passphrase_at_hand(stack), self.context.environment.clone())
     }
 
     /// The crypter of a state that was read.
     pub(crate) fn crypter_of_state(&self, stack: &StackName, snapshot: &Snapshot) -> Result<Option<Crypter>> {
-        let salt = match snapshot.key_record()? {
-            None => return Ok(None),
-            Some(KeyRecord::Wrapped(wrapped)) => return Ok(Some(self.crypter_of_service(wrapped))),
-            Some(KeyRecord::Passphrase { salt }) => salt,
+        snapshot.key_record()?.map(|record| self.crypter_of_record(stack, record)).transpose()
+    }
+
+    /// The crypter of a stack that has this key.
+    pub(crate) fn crypter_of_record(&self, stack: &StackName, record: KeyRecord) -> Result<Crypter> {
+        let salt = match record {
+            KeyRecord::Wrapped(wrapped) => return Ok(self.crypter_of_service(stack, wrapped)),
+            KeyRecord::Passphrase { salt } => salt,
         };
-        let is_own = stack.project() == self.project.name;
-        let by_passphrase = is_own && self.settings(stack)?.is_by_passphrase();
-        let passphrase = self.passphrase(true, !by_passphrase)?;
-        Ok(Some(Crypter::new(passphrase, &salt, self.context.environment.clone())?))
+        let passphrase = self.passphrase(stack, true, !self.is_by_passphrase(stack)?)?;
+        Ok(Crypter::new(passphrase, &salt, self.context.environment.clone())?)
+    }
+
+    /// Do the stack's settings say that it has a passphrase, and not the key file's?
+    fn is_by_passphrase(&self, stack: &StackName) -> Result<bool> {
+        // The settings file of another project is not at hand.
+        Ok(stack.project() == self.project.name && self.settings(stack)?.is_by_passphrase())
+    }
+
+    /// Is the stack's passphrase known without asking for it?
+    pub(crate) fn knows_passphrase(&self, stack: &StackName) -> bool {
+        let by_passphrase = self.is_by_passphrase(stack).unwrap_or_default();
+        let key_file = self.existing_key_file().filter(|_| !by_passphrase);
+        // One that cannot be read is told of by whoever takes it.
+        Passphrase::find(&*self.context.variables, stack, key_file.as_deref()).map_or(true, |found| found.is_some())
+    }
+
+    /// Has the credentials hidden with which the key's service is asked.
+    pub(crate) fn hide_credentials(&self, record: &KeyRecord, redactor: &Redactor) {
+        let KeyRecord::Wrapped(wrapped) = record else { return };
+        for variable in maloko_stores::keys::secret_variables(wrapped.url()) {
+            if let Some(value) = self.context.text_variable(variable).filter(|value| !value.is_empty()) {
+                redactor.learn(&value);
+            }
+        }
     }
 
     /// A passphrase that is known without asking for it: for what is still encrypted with one, beside a key service.
-    fn passphrase_at_hand(&self) -> Option<Passphrase> {
+    fn passphrase_at_hand(&self, stack: &StackName) -> Option<Passphrase> {
+        let (variables, key_file) = (&*self.context.variables, self.existing_key_file());
         let typed = self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        typed.or_else(|| Passphrase::find(&*self.context.variables, self.existing_key_file().as_deref()).ok().flatten())
+        let own = Passphrase::find_own(variables, stack).ok().flatten();
+        own.or(typed).or_else(|| Passphrase::find(variables, stack, key_file.as_deref()).ok().flatten())
     }
 
     /// Asks for the passphrase of the stack's secrets if the user has to type it in; gives what was typed.
     pub(crate) fn ask_for_passphrase(&self, stack: &StackName) -> Result<Option<Passphrase>> {
         if self.context.console.interactive {
-            self.crypter_of_settings(&self.settings(stack)?)?;
+            self.crypter_of_settings(stack, &self.settings(stack)?)?;
         }
         Ok(self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
@@ -187,15 +193,18 @@ impl Workplace<'_> {
         Ok(Passphrase::read_or_create_key_file(&file, &*self.context.environment.entropy)?)
     }
 
-    /// The passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were
+    /// The stack's passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were
     /// encrypted with it before, so a new one is of no use. `by_key_file`: the key file may hold it.
-    fn passphrase(&self, exists: bool, by_key_file: bool) -> Result<Passphrase> {
+    fn passphrase(&self, stack: &StackName, exists: bool, by_key_file: bool) -> Result<Passphrase> {
+        if let Some(own) = Passphrase::find_own(&*self.context.variables, stack)? {
+            return Ok(own);
+        }
         let mut typed = self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(passphrase) = typed.as_ref() {
             return Ok(passphrase.clone());
         }
         let key_file = self.key_file().filter(|_| by_key_file);
-        if let Some(passphrase) = Passphrase::find(&*self.context.variables, key_file.as_deref())? {
+        if let Some(passphrase) = Passphrase::find(&*self.context.variables, stack, key_file.as_deref())? {
             return Ok(passphrase);
         }
         match &key_file {
@@ -204,7 +213,7 @@ impl Workplace<'_> {
                 let passphrase = Passphrase::given(&prompt::passphrase(!exists)?);
                 Ok(typed.insert(passphrase).clone())
             }
-            key_file if exists => Err(self.with_unused_key_file(no_passphrase(key_file.as_deref()))),
+            key_file if exists => Err(self.with_unused_key_file(no_passphrase(stack, key_file.as_deref()))),
             _ => Err(self.with_unused_key_file(Failure::configuration(format!(
                 "the secrets of a new stack need a passphrase; set {PASSPHRASE_VARIABLE} to one, or \
                  {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
@@ -213,10 +222,11 @@ impl Workplace<'_> {
     }
 }
 
-pub(crate) fn no_passphrase(key_file: Option<&Path>) -> Failure {
+pub(crate) fn no_passphrase(stack: &StackName, key_file: Option<&Path>) -> Failure {
     let lost = key_file.map(|file| format!(" (and the key file {} is not there)", file.display())).unwrap_or_default();
+    let [_, own_file] = passphrase_variables(stack);
     Failure::configuration(format!(
         "the passphrase of the stack's secrets is not known{lost}; set {PASSPHRASE_VARIABLE} to it, or \
-         {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
+         {PASSPHRASE_FILE_VARIABLE} to a file that holds it ({own_file} for this stack alone)"
     ))
 }

@@ -1,6 +1,9 @@
 //! A project together with its state: what nearly every command begins with.
 
+pub(crate) mod fleet_key;
 pub(crate) mod keys;
+mod new_key;
+mod new_stack;
 pub(crate) mod tags;
 
 use std::path::PathBuf;

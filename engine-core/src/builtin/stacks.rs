@@ -1,7 +1,7 @@
 //! Other stacks, as a program reads them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::message;
 use crate::message::Command;
 use crate::resource_state::ResourceState;
-use crate::state::{Backend, Crypter, StackName, read_stack};
+use crate::state::key_record::KeyRecord;
+use crate::state::{Backend, Crypter, Passphrase, Snapshot, StackName, passphrase_variables, read_stack};
 use crate::value::PropertyMap;
 
 use super::unreadable::Unreadable;
@@ -17,8 +18,10 @@ use super::unreadable::Unreadable;
 /// Another stack as it was left by its last operation.
 #[derive(Clone, Debug, Default)]
 pub struct OtherStack {
-    /// Its resources; what is secret in them is decrypted, where the key of this run opens it.
+    /// Its resources; what is secret in them is decrypted, where its key is known.
     pub resources: Vec<Arc<ResourceState>>,
+    /// Why what is secret is not decrypted.
+    pub sealed_because: Option<String>,
 }
 
 impl OtherStack {
@@ -65,7 +68,7 @@ impl OtherStacks {
         };
         let read = reader.read(name).await;
         let mut stack = read.map_err(|error| format!("the stack '{name}' cannot be read: {error}"))?;
-        self.unreadable.stand_in(name, &mut stack.resources);
+        self.unreadable.stand_in(name, &mut stack.resources, stack.sealed_because.as_deref());
         Ok(stack)
     }
 
@@ -75,19 +78,30 @@ impl OtherStacks {
     }
 }
 
+/// Finds the passphrase of one stack alone, where one is known.
+pub type FindPassphrase = dyn Fn(&StackName) -> Result<Option<Passphrase>> + Send + Sync;
+
 /// The stacks of one backend.
 pub struct BackendStacks {
     backend: Arc<dyn Backend>,
     crypter: Crypter,
     project: String,
+    own_passphrase: Box<FindPassphrase>,
+    /// Which key opens which stack: those that share one derive it once.
+    crypters: Mutex<Vec<(StackName, KeyRecord, Crypter)>>,
 }
 
 impl BackendStacks {
-    /// The stacks of `backend`. A name without a project is one of `project`; secrets are decrypted with the
-    /// passphrase of `crypter`.
+    /// The stacks of `backend`. A name without a project is one of `project`; secrets are decrypted with the passphrase that
+    /// `own_passphrase` finds for the stack, else with the one of `crypter`.
     #[must_use]
-    pub fn new(backend: Arc<dyn Backend>, crypter: Crypter, project: &str) -> Self {
-        Self { backend, crypter, project: project.to_owned() }
+    pub fn new(
+        backend: Arc<dyn Backend>,
+        crypter: Crypter,
+        project: &str,
+        own_passphrase: Box<FindPassphrase>,
+    ) -> Self {
+        Self { backend, crypter, project: project.to_owned(), own_passphrase, crypters: Mutex::default() }
     }
 }
 
@@ -98,12 +112,43 @@ impl StackReader for BackendStacks {
         let read = read_stack(&*self.backend, &stack, false).await;
         let mut snapshot = read.map_err(|error| self.explain(error, &stack))?.snapshot;
         // What cannot be decrypted stays as it is. Most programs do not ask for it.
-        let _ = snapshot.unseal(&self.crypter);
-        Ok(OtherStack { resources: snapshot.resources })
+        let opened = self.crypter_of(&stack, &snapshot).and_then(|crypter| snapshot.unseal(&crypter));
+        let sealed_because = opened.err().map(|error| self.why_sealed(&stack, &snapshot, &error));
+        Ok(OtherStack { resources: snapshot.resources, sealed_because })
     }
 }
 
 impl BackendStacks {
+    /// What opens the secrets of this stack. Each key is derived or unwrapped once, however often its stacks are read.
+    fn crypter_of(&self, stack: &StackName, snapshot: &Snapshot) -> Result<Crypter> {
+        let Some(record) = snapshot.key_record()? else { return Ok(self.crypter.clone()) };
+        // Whole after every statement.
+        let mut crypters = self.crypters.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = crypters.iter().find(|(known, of, _)| known == stack && of.is_same_key(&record));
+        if let Some((.., crypter)) = known {
+            return Ok(crypter.clone());
+        }
+        let crypter = match (&record, (self.own_passphrase)(stack)?) {
+            (KeyRecord::Passphrase { salt }, Some(own)) => Crypter::new(own, salt, self.crypter.environment().clone())?,
+            _ => self.crypter.with_record(&record)?,
+        };
+        crypters.push((stack.clone(), record, crypter.clone()));
+        Ok(crypter)
+    }
+
+    /// Why the secrets of this stack were not opened, and what can be done.
+    fn why_sealed(&self, stack: &StackName, snapshot: &Snapshot, error: &Error) -> String {
+        let by_passphrase = matches!(snapshot.key_record(), Ok(Some(KeyRecord::Passphrase { .. })));
+        if !by_passphrase || !matches!((self.own_passphrase)(stack), Ok(None)) {
+            return error.to_string();
+        }
+        let [_, own_file] = passphrase_variables(stack);
+        format!(
+            "it was encrypted with another passphrase than that of this run.\nSet {own_file} to a file that holds that stack's \
+             passphrase, give both stacks the same one (`maloko stack change-secrets-provider`), or export the output without a secret"
+        )
+    }
+
     fn explain(&self, error: Error, stack: &StackName) -> Error {
         match error {
             Error::NoStack { .. } => Error::Configuration(message![

@@ -3,8 +3,8 @@
 //! What a stack gives out is read as a whole, and most programs ask for a part of it. So a text stands for each secret that cannot be
 //! opened. The run goes on without it, and fails where a request of the program brings such a text back.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::resource_state::ResourceState;
 use crate::value::{PropertyMap, Value};
@@ -13,19 +13,19 @@ const BEGINNING: &str = "[maloko cannot decrypt the output '";
 const MIDDLE: &str = "' of the stack '";
 const END: &str = "']";
 
-/// Did the run read such secrets?
+/// The stacks with such secrets that the run has read, and why they were not opened.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unreadable(Arc<AtomicBool>);
+pub(super) struct Unreadable(Arc<Mutex<HashMap<String, String>>>);
 
 impl Unreadable {
     /// Puts texts in the places of what is still encrypted in the outputs of a stack's resources.
-    pub(super) fn stand_in(&self, stack: &str, resources: &mut [Arc<ResourceState>]) {
+    pub(super) fn stand_in(&self, stack: &str, resources: &mut [Arc<ResourceState>], why: Option<&str>) {
         for resource in resources {
             let is_sealed = |value: &Value| value.any(&|inner| matches!(inner, Value::Sealed(_)));
             if !resource.outputs.iter().flat_map(|outputs| outputs.values()).any(is_sealed) {
                 continue;
             }
-            self.0.store(true, Ordering::Relaxed);
+            self.stacks().insert(stack.to_owned(), why.unwrap_or("its key is not known").to_owned());
             let root = resource.urn.is_root_stack();
             let name = resource.urn.name().to_owned();
             if let Some(outputs) = &mut Arc::make_mut(resource).outputs {
@@ -39,7 +39,8 @@ impl Unreadable {
 
     /// Why the run cannot go on with a request that carries such a text.
     pub(super) fn refusal(&self, request: &[u8]) -> Option<String> {
-        if !self.0.load(Ordering::Relaxed) {
+        let stacks = self.stacks();
+        if stacks.is_empty() {
             return None;
         }
         let begins = find(request, BEGINNING)? + BEGINNING.len();
@@ -47,11 +48,13 @@ impl Unreadable {
         let (middle, end) = (find(rest, MIDDLE)?, find(rest, END)?);
         let key = String::from_utf8_lossy(&rest[..middle]);
         let stack = String::from_utf8_lossy(rest.get(middle + MIDDLE.len()..end)?);
-        Some(format!(
-            "the output '{key}' of the stack '{stack}' is a secret that cannot be decrypted: it was encrypted with another passphrase or \
-             key than that of this run.\nGive both stacks the same one (`maloko stack change-secrets-provider`), or export the output without \
-             a secret"
-        ))
+        let why = stacks.get(&*stack)?;
+        Some(format!("the output '{key}' of the stack '{stack}' is a secret that cannot be decrypted: {why}"))
+    }
+
+    fn stacks(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        // Whole after every statement.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -19,16 +19,16 @@ fn file_of(key_file: &Path) -> PathBuf {
 }
 
 /// Names a key by what it was derived from, so that another passphrase in the key file finds nothing.
-pub(crate) fn label(passphrase: &str, salt: &[u8]) -> String {
+pub(crate) fn label(passphrase: &[u8], salt: &[u8]) -> String {
     let mut context = digest::Context::new(&digest::SHA256);
     context.update(salt);
-    context.update(passphrase.as_bytes());
+    context.update(passphrase);
     BASE64.encode(context.finish())
 }
 
 /// The key of a passphrase and a salt, if it was derived before.
 pub(crate) fn find<const N: usize>(key_file: &Path, passphrase: &str, salt: &[u8]) -> Option<[u8; N]> {
-    let label = label(passphrase, salt);
+    let label = label(passphrase.as_bytes(), salt);
     let text = String::from_utf8(files::read_if_exists(&SystemFiles, &file_of(key_file)).ok()??).ok()?;
     let (_, key) = text.lines().filter_map(|line| line.split_once(' ')).find(|(known, _)| *known == label)?;
     BASE64.decode(key).ok()?.try_into().ok()
@@ -37,7 +37,7 @@ pub(crate) fn find<const N: usize>(key_file: &Path, passphrase: &str, salt: &[u8
 /// Remembers a key. When that fails it is derived again the next time.
 pub(crate) fn remember(key_file: &Path, passphrase: &str, salt: &[u8], key: &[u8]) {
     let file = file_of(key_file);
-    let label = label(passphrase, salt);
+    let label = label(passphrase.as_bytes(), salt);
     let known =
         files::read_if_exists(&SystemFiles, &file).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
     let others = known.iter().flat_map(|text| text.lines()).filter(|line| line.split(' ').next() != Some(&*label));

@@ -1,8 +1,8 @@
-//! Keys that were derived from passphrases, for a process that opens the same stacks again and again: deriving one takes a
-//! seventh of a second. They are in memory only, as the passphrases are.
+//! Keys that were derived from passphrases, or unwrapped by key services, for a process that opens the same stacks again and again: deriving
+//! one takes a seventh of a second, and asking a service a request. They are in memory only, as the passphrases are.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 
@@ -17,8 +17,14 @@ const LEN: usize = ring::digest::SHA256_OUTPUT_LEN;
 /// Nobody waits longer for the end of somebody else's derivation.
 const LONGEST_TURN: Duration = Duration::from_secs(10);
 
-/// The keys, by a hash of what each was derived from; those used last come last.
-type Keys = IndexMap<String, [u8; LEN]>;
+/// So long a key counts that a service unwrapped: who may no longer use it finds out after this time at the latest.
+const UNWRAPPED_FOR: Duration = Duration::from_secs(5 * 60);
+
+/// A key, and until when it counts.
+type KnownKey = ([u8; LEN], Option<Instant>);
+
+/// The keys, by a hash of what each was derived from or of who unwrapped what; those used last come last.
+type Keys = IndexMap<String, KnownKey>;
 
 /// Keys by passphrase and salt. Clones share them.
 #[derive(Clone, Default)]
@@ -50,21 +56,41 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl KnownKeys {
     /// The key of a passphrase and a salt, if it was derived before.
     pub(crate) fn find(&self, passphrase: &str, salt: &[u8]) -> Option<[u8; LEN]> {
-        let label = label(passphrase, salt);
-        let mut known = self.lock();
-        let key = known.shift_remove(&label)?;
-        known.insert(label, key);
-        Some(key)
+        self.take(label(passphrase.as_bytes(), salt), Instant::now())
+    }
+
+    /// The key that `owner` had unwrapped within the last minutes. Whose it is counts: others may not be allowed to unwrap it.
+    #[must_use]
+    pub fn find_unwrapped(&self, owner: &[u8], wrapped: &[u8]) -> Option<[u8; LEN]> {
+        self.take(label(owner, wrapped), Instant::now())
+    }
+
+    /// Remembers a key that `owner` had unwrapped, for some minutes.
+    pub fn remember_unwrapped(&self, owner: &[u8], wrapped: &[u8], key: [u8; LEN]) {
+        self.keep(label(owner, wrapped), (key, Some(Instant::now() + UNWRAPPED_FOR)));
+    }
+
+    fn take(&self, label: String, now: Instant) -> Option<[u8; LEN]> {
+        let mut keys = self.lock();
+        let known = keys.shift_remove(&label)?;
+        if known.1.is_some_and(|end| end <= now) {
+            return None;
+        }
+        keys.insert(label, known);
+        Some(known.0)
     }
 
     /// Remembers a key.
     pub(crate) fn remember(&self, passphrase: &str, salt: &[u8], key: [u8; LEN]) {
-        let label = label(passphrase, salt);
-        let mut known = self.lock();
-        known.shift_remove(&label);
-        known.insert(label, key);
-        if known.len() > MAX_KEYS {
-            known.shift_remove_index(0);
+        self.keep(label(passphrase.as_bytes(), salt), (key, None));
+    }
+
+    fn keep(&self, label: String, known: KnownKey) {
+        let mut keys = self.lock();
+        keys.shift_remove(&label);
+        keys.insert(label, known);
+        if keys.len() > MAX_KEYS {
+            keys.shift_remove_index(0);
         }
     }
 

@@ -22,3 +22,14 @@ fn the_key_that_was_not_used_for_the_longest_time_falls_out() {
     assert_eq!(keys.find("first", b"salt"), Some([1; LEN]));
     assert_eq!(keys.find("second", b"salt"), None);
 }
+
+#[test]
+fn an_unwrapped_key_is_its_owners_and_counts_for_some_minutes() {
+    let keys = KnownKeys::default();
+    keys.remember_unwrapped(b"one", b"wrapped", [3; LEN]);
+    assert_eq!(keys.find_unwrapped(b"one", b"wrapped"), Some([3; LEN]));
+    assert_eq!(keys.find_unwrapped(b"other", b"wrapped"), None);
+    assert_eq!(keys.find_unwrapped(b"one", b"other"), None);
+    assert_eq!(keys.take(label(b"one", b"wrapped"), Instant::now() + UNWRAPPED_FOR), None);
+    assert_eq!(keys.find_unwrapped(b"one", b"wrapped"), None, "it was dropped");
+}

@@ -44,7 +44,9 @@ pub use name::{ORGANIZATION, StackName};
 pub use pending_operation::{PendingKind, PendingOperation};
 pub use secrets::Crypter;
 pub use secrets::key_record;
-pub use secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
+pub use secrets::passphrase::{
+    PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource, passphrase_variables,
+};
 pub(crate) use session::unseal;
 pub use session::{Durability, LockWait, Session};
 pub use session_options::SessionOptions;

@@ -72,6 +72,12 @@ impl Snapshot {
         KeyRecord::of_state(self.secrets_provider.as_ref())
     }
 
+    /// What may be shown of the key with which the secrets were encrypted; empty where the state names none that maloko knows.
+    #[must_use]
+    pub fn shown_key(&self) -> String {
+        self.key_record().ok().flatten().map(|record| record.shown().to_owned()).unwrap_or_default()
+    }
+
     /// Is any value still sealed (`__provider` aside)?
     #[must_use]
     pub fn has_sealed_values(&self) -> bool {

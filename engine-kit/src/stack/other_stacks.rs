@@ -47,6 +47,6 @@ impl StackReader for Others {
             outputs: Some(Arc::new(outputs.clone())),
             ..ResourceState::default()
         };
-        Ok(OtherStack { resources: vec![Arc::new(resource)] })
+        Ok(OtherStack { resources: vec![Arc::new(resource)], sealed_because: None })
     }
 }

@@ -12,9 +12,9 @@ use crate::object::services::aws_role::{Role, between};
 use crate::object::services::aws_signature::signed_headers;
 use crate::object::services::{aws_credentials, profile};
 
-use super::http::{Answer, ask};
 use super::url::Parts;
 use super::{Reach, Refusal};
+use crate::http::{Answer, ask};
 
 const CONTEXT: &str = "context_";
 /// What the URL may say beside the encryption context. Of some only other programs make use.

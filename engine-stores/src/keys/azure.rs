@@ -4,9 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as URL_BASE64;
 use serde_json::json;
 
-use super::http::{Answer, ask, with_json};
 use super::url::Parts;
 use super::{Reach, Refusal, azure_token};
+use crate::http::{Answer, ask, with_json};
 
 const ALGORITHM: &str = "algorithm";
 const API_VERSION: &str = "7.4";

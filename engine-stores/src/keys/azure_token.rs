@@ -1,11 +1,11 @@
-//! Tokens of Entra ID, by the ways of Azure's own libraries: an application's secret, a federated token, the identity of the machine, and the
+//! Tokens of Entra ID, by the ways of Azure's own libraries: an application's secret or certificate, a federated token, the identity of the machine, and the
 //! command line of Azure.
 
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::http::{Answer, ask};
-use super::{Reach, Refusal};
+use super::{Reach, Refusal, azure_assertion};
+use crate::http::{Answer, ask, is_busy, with_form};
 
 const AUTHORITY: &str = "https://login.microsoftonline.com";
 const MACHINE: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
@@ -23,6 +23,10 @@ pub(super) async fn get(reach: &Reach, resource: &str) -> Result<String, Refusal
         if let Some(secret) = world.variable("AZURE_CLIENT_SECRET") {
             return of_application(reach, &tenant, client_id, ("client_secret", &secret), resource).await;
         }
+        if let Some(file) = world.variable("AZURE_CLIENT_CERTIFICATE_PATH") {
+            let assertion = certified(reach, &file, &tenant, client_id)?;
+            return of_application(reach, &tenant, client_id, ("client_assertion", &assertion), resource).await;
+        }
         if let Some(file) = world.variable("AZURE_FEDERATED_TOKEN_FILE") {
             let assertion = std::fs::read_to_string(&file);
             let assertion =
@@ -36,7 +40,7 @@ pub(super) async fn get(reach: &Reach, resource: &str) -> Result<String, Refusal
         query.extend(client_id.as_deref().map(|id| ("client_id", id)));
         let url = with_query(&endpoint, &query);
         let request = || async { Ok(client.get(&url).header("X-IDENTITY-HEADER", &header)) };
-        return token(ask(request, |answer| answer.status >= 500).await);
+        return token(ask(request, is_busy).await);
     }
     match of_command_line(resource).await {
         Some(token) => Ok(token),
@@ -52,20 +56,30 @@ async fn of_application(
     proof: (&str, &str),
     resource: &str,
 ) -> Result<String, Refusal> {
-    let authority = reach.world().variable("AZURE_AUTHORITY_HOST").unwrap_or_else(|| AUTHORITY.to_owned());
-    let url = format!("{}/{tenant}/oauth2/v2.0/token", authority.trim_end_matches('/'));
+    let url = token_url(reach, tenant);
     let scope = format!("{resource}/.default");
     let mut form = vec![("grant_type", "client_credentials"), ("client_id", client_id), ("scope", &scope), proof];
     if proof.0 == "client_assertion" {
         form.push(("client_assertion_type", ASSERTION));
     }
-    let body = ::url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
     let client = reach.client()?;
-    let request = || async {
-        let request = client.post(&url).header("content-type", "application/x-www-form-urlencoded");
-        Ok(request.body(body.clone()))
-    };
-    token(ask(request, |answer| matches!(answer.status, 429 | 500..)).await)
+    token(ask(|| async { Ok(with_form(client.post(&url), &form)) }, is_busy).await)
+}
+
+fn token_url(reach: &Reach, tenant: &str) -> String {
+    let authority = reach.world().variable("AZURE_AUTHORITY_HOST").unwrap_or_else(|| AUTHORITY.to_owned());
+    format!("{}/{tenant}/oauth2/v2.0/token", authority.trim_end_matches('/'))
+}
+
+/// What an application says of itself, signed by the key in a file with its certificate.
+fn certified(reach: &Reach, file: &str, tenant: &str, client_id: &str) -> Result<String, Refusal> {
+    let wrong = |why: &str| Refusal::new(&format!("{file}, which AZURE_CLIENT_CERTIFICATE_PATH names: {why}"), ADVICE);
+    let pem = std::fs::read(file).map_err(|error| wrong(&format!("it cannot be read ({error})")))?;
+    let environment = &reach.world().environment;
+    let mut id = [0; 16];
+    environment.entropy.fill(&mut id).map_err(|error| wrong(&error.to_string()))?;
+    let (now, id) = (environment.clock.now().as_second(), uuid::Uuid::from_bytes(id).to_string());
+    azure_assertion::signed(&pem, client_id, &token_url(reach, tenant), now, &id).map_err(|why| wrong(&why))
 }
 
 /// The token of the account that is logged in with Azure's command line.

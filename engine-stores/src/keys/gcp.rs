@@ -6,9 +6,9 @@ use serde_json::{Value as Json, json};
 
 use crate::object::services::gcs;
 
-use super::http::{Answer, ask, with_json};
 use super::url::Parts;
 use super::{Reach, Refusal};
+use crate::http::{Answer, ask, is_busy, with_json};
 
 const AAD: &str = "additional_authenticated_data";
 /// As Terraform names it; Google's own libraries have no variable for it.
@@ -74,7 +74,7 @@ impl Key {
                 None => request,
             })
         };
-        let answer = ask(request, |answer| matches!(answer.status, 408 | 429 | 500..)).await;
+        let answer = ask(request, is_busy).await;
         let answer = answer.map_err(|why| Refusal::unreachable(&why, ENDPOINT_VARIABLE))?;
         if !answer.is_success() {
             return Err(refusal(verb, &answer));

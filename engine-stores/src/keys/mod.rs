@@ -3,23 +3,24 @@
 
 mod aws;
 mod azure;
+mod azure_assertion;
 mod azure_token;
 mod gcp;
-mod http;
 mod url;
 mod vault;
+mod vault_tls;
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
-use maloko_core::environment::{KeyServices, STACK_KEY_LEN};
+use maloko_core::environment::{KeyServices, KnownKeys, STACK_KEY_LEN};
 use maloko_core::state::key_record::shown_url;
 
 use crate::World;
+use crate::http::Answer;
 use crate::object::connector;
 
-use self::http::Answer;
 use self::url::Parts;
 
 /// Reaches the key of a stack in another way than its URL says, such as by another role, without changing the URL.
@@ -34,6 +35,8 @@ pub struct Services {
     reach: Reach,
     /// What was unwrapped, by URL and wrapped key. In memory only.
     known: Mutex<IndexMap<(String, Vec<u8>), StackKey>>,
+    /// What earlier commands of this process with the same variables had unwrapped, and who that is.
+    of_process: Option<(KnownKeys, Vec<u8>)>,
 }
 
 /// What it takes to ask a service.
@@ -60,12 +63,24 @@ pub fn check(url: &str) -> Result<(), String> {
     Key::of(url).map(drop)
 }
 
+/// The variables that hold credentials for the service of a key, so that their values can be hidden.
+#[must_use]
+pub fn secret_variables(url: &str) -> &'static [&'static str] {
+    match url.split(':').next() {
+        Some("awskms") => &["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"],
+        Some("azurekeyvault") => &["AZURE_CLIENT_SECRET"],
+        Some("gcpkms") => &["GOOGLE_OAUTH_ACCESS_TOKEN"],
+        Some("hashivault") => &["VAULT_SERVER_TOKEN", "VAULT_TOKEN"],
+        _ => &[],
+    }
+}
+
 impl Key {
     fn of(url: &str) -> Result<Self, String> {
         let scheme = url.split(':').next().unwrap_or_default();
         if !matches!(scheme, "awskms" | "azurekeyvault" | "gcpkms" | "hashivault") {
             return Err(format!(
-                "'{scheme}' is no secrets provider; these are: passphrase, awskms://, azurekeyvault://, gcpkms://, hashivault://"
+                "'{scheme}' is no secrets provider; these are: passphrase, fleet, awskms://, azurekeyvault://, gcpkms://, hashivault://"
             ));
         }
         let wrong = |why: String| format!("{} is no key: {why}", shown_url(url));
@@ -102,7 +117,14 @@ impl Services {
     /// Those that this world reaches. Nobody is asked yet.
     #[must_use]
     pub fn new(world: World) -> Self {
-        Self { reach: Reach { world, client: OnceLock::new() }, known: Mutex::default() }
+        Self { reach: Reach { world, client: OnceLock::new() }, known: Mutex::default(), of_process: None }
+    }
+
+    /// The same, which knows what earlier commands of this process had unwrapped. `owner` stands for all that says as whom the services are
+    /// asked: nobody else is given what they unwrapped.
+    #[must_use]
+    pub fn remembering(self, known_keys: KnownKeys, owner: &[u8]) -> Self {
+        Self { of_process: Some((known_keys, owner.to_owned())), ..self }
     }
 
     /// The URL by which a key is reached: its own, or that of the variable.
@@ -125,7 +147,15 @@ impl Services {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn known_of_process(&self, url: &str, wrapped: &[u8]) -> Option<StackKey> {
+        let (known, owner) = self.of_process.as_ref()?;
+        known.find_unwrapped(&[owner, url.as_bytes()].concat(), wrapped)
+    }
+
     fn remember(&self, url: &str, wrapped: &[u8], key: StackKey) {
+        if let Some((known, owner)) = &self.of_process {
+            known.remember_unwrapped(&[owner, url.as_bytes()].concat(), wrapped, key);
+        }
         let mut known = self.known();
         known.insert((url.to_owned(), wrapped.to_vec()), key);
         if known.len() > MAX_KNOWN {
@@ -143,7 +173,7 @@ impl KeyServices for Services {
 
     fn unwrap_key(&self, url: &str, wrapped: &[u8]) -> Result<StackKey, String> {
         let known = self.known().get(&(url.to_owned(), wrapped.to_vec())).copied();
-        if let Some(key) = known {
+        if let Some(key) = known.or_else(|| self.known_of_process(url, wrapped)) {
             return Ok(key);
         }
         let way = Key::of(&self.way_to(url)?)?;

@@ -4,9 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::json;
 
-use super::http::{Answer, ask, with_json};
 use super::url::Parts;
-use super::{Reach, Refusal};
+use super::{Reach, Refusal, vault_tls};
+use crate::http::{Answer, ask, with_json};
 
 const ENGINE: &str = "engine";
 
@@ -52,7 +52,8 @@ impl Key {
             ));
         };
         let url = format!("{}/v1/{}/{verb}/{}", address.trim_end_matches('/'), self.engine, self.name);
-        let client = reach.client()?;
+        let own = vault_tls::client(world)?;
+        let client = own.as_ref().map_or_else(|| reach.client(), Ok)?;
         let token = Self::token(reach);
         let request = || async {
             let mut request = with_json(client.put(&url).header("X-Vault-Request", "true"), &body);

@@ -16,9 +16,8 @@ use object_store::{
     UpdateVersion,
 };
 
-use crate::backoff::doubling;
+use crate::backoff::{PATIENCE, doubling};
 
-use super::connector::PATIENCE;
 use super::fault::{failed, is_ambiguous, is_out_of_reach};
 use super::io::Io;
 

@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, RetryConfig};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::retrying_client::RetryingClient;
+use crate::backoff::PATIENCE;
 
 /// How long a connection may take to come about, and a request to be answered.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How long a request is made again while the store is busy, or cannot be reached.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// How requests are made again: what counts is the time, not how often.
 pub(crate) fn retries() -> RetryConfig {
@@ -42,17 +41,36 @@ impl HttpConnector for Connector {
 
 /// A client for requests, of object stores and of key services.
 pub(crate) fn client(allows_http: bool) -> Result<reqwest::Client, Box<dyn std::error::Error + Send + Sync>> {
+    Ok(client_with(tls_with(None, None)?, allows_http)?)
+}
+
+/// A certificate by which this machine shows who it is, and its key.
+pub(crate) type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// TLS that trusts these authorities, or those that the system trusts.
+pub(crate) fn tls_with(
+    roots: Option<rustls::RootCertStore>,
+    identity: Option<Identity>,
+) -> Result<rustls::ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(BuilderVerifierExt::with_platform_verifier)?
-        .with_no_client_auth();
-    let client = reqwest::Client::builder()
+    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let builder = match roots {
+        Some(roots) => builder.with_root_certificates(roots),
+        None => builder.with_platform_verifier()?,
+    };
+    match identity {
+        Some((chain, key)) => builder.with_client_auth_cert(chain, key),
+        None => Ok(builder.with_no_client_auth()),
+    }
+}
+
+/// A client with this TLS.
+pub(crate) fn client_with(tls: rustls::ClientConfig, allows_http: bool) -> reqwest::Result<reqwest::Client> {
+    reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         .https_only(!allows_http)
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(REQUEST_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
-        .build()?;
-    Ok(client)
+        .build()
 }

@@ -51,6 +51,7 @@ function Facts({ data }: { data: PageData }): JSX.Element {
         ["Stack", data.stack],
         ["Resources", whole(alive)],
     ];
+    if (data.secretsProvider) rows.push(["Secrets provider", data.secretsProvider]);
     if (run) {
         rows.push(["Operation", runName(run.kind, run.dryRun)]);
         rows.push(["Began", moment(run.began)]);

@@ -14,13 +14,10 @@ mod transfer;
 mod unresolved_creates;
 mod versions;
 
-use std::time::Duration;
-
-use maloko_core::error::Error;
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::state::key_record::NamedKey;
-use maloko_core::state::{Crypter, Holder, ORGANIZATION, Snapshot, StackName, create_stack};
+use maloko_core::state::{Holder, ORGANIZATION, Snapshot, StackName};
 use serde_json::json;
 
 use super::config::copy;
@@ -34,10 +31,6 @@ use crate::failure::{Failure, Result};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
 use crate::workplace::tags as stack_tags;
-
-/// How often it is looked whether somebody else has made the stack who holds its lock, and how long after one another.
-const MOST_LOOKS: u32 = 100;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Runs `stack`.
 pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<()> {
@@ -116,8 +109,10 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
         make_project_directory(&workplace.project)?;
     }
     let mut settings = workplace.settings(stack)?;
-    let crypter = workplace.crypter_of_new_stack(&settings).await?;
-    make(workplace, stack, &crypter).await?;
+    let crypter = workplace.crypter_of_new_stack(stack, &settings).await?;
+    if !workplace.make_in_store(stack, &crypter).await? {
+        return Err(exists(workplace, stack));
+    }
     if settings.key()? != NamedKey::Record(crypter.record().clone()) {
         settings.set_key(crypter.record())?;
         workplace.save_settings(&settings)?;
@@ -130,27 +125,6 @@ fn exists(workplace: &Workplace<'_>, stack: &StackName) -> Failure {
         format!("stack '{}' already exists; choose it with ", workplace.shown(stack)),
         Command::new("stack select").value(workplace.shown(stack))
     ])
-}
-
-/// Makes the stack in the store. Somebody else may be making it at the same time: then it is theirs, and is there when this
-/// fails.
-async fn make(workplace: &Workplace<'_>, stack: &StackName, crypter: &Crypter) -> Result<()> {
-    let mut looks = 0;
-    loop {
-        let error = match create_stack(&*workplace.backend, stack, crypter, &workplace.context.environment).await {
-            Ok(()) => return Ok(()),
-            Err(error) => error,
-        };
-        let is_there = workplace.backend.list().await?.contains(stack);
-        match error {
-            Error::Configuration(_) | Error::InUse(_) | Error::Locked(_) if is_there => {
-                return Err(exists(workplace, stack));
-            }
-            Error::InUse(_) | Error::Locked(_) if looks < MOST_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,
-            error => return Err(error.into()),
-        }
-        looks += 1;
-    }
 }
 
 async fn list(context: &Context, arguments: &StackList) -> Result<()> {

@@ -1,9 +1,7 @@
 //! `stack change-secrets-provider`: state and configuration under another passphrase, the key file, or a key that a service wraps.
 
 use maloko_core::state::key_record::shown_url;
-use maloko_core::state::{
-    Checkpoint, Crypter, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource, StackName, replace_sealed,
-};
+use maloko_core::state::{Checkpoint, Crypter, Passphrase, PassphraseSource, StackName, replace_sealed};
 use serde_norway::Value;
 
 use crate::arguments::StackChangeSecretsProvider;
@@ -12,6 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::settings::{Settings, value};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
+use crate::workplace::fleet_key::FleetKey;
 
 const COMMAND: &str = "maloko stack change-secrets-provider";
 
@@ -22,6 +21,8 @@ enum Target {
     KeyFile,
     /// By a key service, with this URL.
     Service(String),
+    /// The key of another stack (`fleet`, `fleet:STACK`).
+    Fleet(FleetKey),
 }
 
 pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvider) -> Result<()> {
@@ -36,10 +37,11 @@ pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvide
     let new = match &target {
         Target::Passphrase => Crypter::with_new_salt(new_passphrase(context)?, environment)?,
         Target::KeyFile => {
-            workplace.refuse_second_key(Some(&old)).await?;
+            workplace.refuse_second_key(&stack, Some(&old)).await?;
             Crypter::with_new_salt(workplace.key_file_passphrase()?, environment)?
         }
-        Target::Service(url) => workplace.crypter_with_new_key(url)?,
+        Target::Service(url) => workplace.crypter_with_new_key(&stack, url)?,
+        Target::Fleet(fleet) => workplace.fleet_crypter(&stack, fleet).await?,
     };
     let before = settings.clone();
     rewrite_settings(&mut settings, &old, &new, &target)?;
@@ -57,9 +59,10 @@ fn target(workplace: &Workplace<'_>, name: &str) -> Result<Target> {
              need it: use `passphrase`",
             workplace.backend.url()
         ))),
-        url => match maloko_stores::keys::check(url) {
-            Ok(()) => Ok(Target::Service(url.to_owned())),
-            Err(why) => Err(Failure::configuration(why)),
+        name => match (FleetKey::of(name), maloko_stores::keys::check(name)) {
+            (Some(fleet), _) => Ok(Target::Fleet(fleet)),
+            (None, Ok(())) => Ok(Target::Service(name.to_owned())),
+            (None, Err(why)) => Err(Failure::configuration(why)),
         },
     }
 }
@@ -95,7 +98,10 @@ fn rewrite_settings(settings: &mut Settings, old: &Crypter, new: &Crypter, targe
     match target {
         Target::Passphrase => settings.set_by_passphrase(true),
         Target::KeyFile => settings.set_by_passphrase(false),
-        Target::Service(_) => Ok(()),
+        Target::Fleet(_) if new.record().salt().is_some() => {
+            settings.set_by_passphrase(!matches!(new.passphrase_source(), Some(PassphraseSource::KeyFile(_))))
+        }
+        Target::Fleet(_) | Target::Service(_) => Ok(()),
     }
 }
 
@@ -131,16 +137,17 @@ async fn replace_both(
 
 fn tell(workplace: &Workplace<'_>, stack: &StackName, target: &Target, before: Option<&PassphraseSource>) {
     let shown = workplace.shown(stack);
-    let from_environment = matches!(before, Some(PassphraseSource::Variable | PassphraseSource::VariableFile(_)));
+    let from_environment = match before {
+        Some(PassphraseSource::Variable(variable)) => Some(variable.clone()),
+        Some(PassphraseSource::VariableFile { variable, path }) => Some(format!("{variable} ({})", path.display())),
+        _ => None,
+    };
     let console = &workplace.context.console;
     match target {
         Target::Passphrase => {
             console.line(&format!("The secrets of stack '{shown}' are encrypted with the new passphrase"));
-            if from_environment {
-                console.note(format!(
-                    "the environment still holds the old one: set {PASSPHRASE_VARIABLE}, or the file that \
-                     {PASSPHRASE_VARIABLE}_FILE names, to the new one"
-                ));
+            if let Some(variable) = from_environment {
+                console.note(format!("the environment still holds the old one: set {variable} to the new one"));
             }
         }
         Target::Service(url) => {
@@ -149,12 +156,13 @@ fn tell(workplace: &Workplace<'_>, stack: &StackName, target: &Target, before: O
                 shown_url(url)
             ));
         }
+        Target::Fleet(_) => {
+            console.line(&format!("The secrets of stack '{shown}' are encrypted with the key of the fleet"));
+        }
         Target::KeyFile => {
             console.line(&format!("The secrets of stack '{shown}' are encrypted with the key file of the project"));
-            if from_environment {
-                console.note(format!(
-                    "unset {PASSPHRASE_VARIABLE} and {PASSPHRASE_VARIABLE}_FILE for this stack: they go before the key file"
-                ));
+            if let Some(variable) = from_environment {
+                console.note(format!("unset {variable} for this stack: it goes before the key file"));
             }
         }
     }

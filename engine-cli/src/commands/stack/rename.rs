@@ -80,7 +80,7 @@ impl Renaming<'_> {
     async fn crypter_to_finish(&self, stored: &StoredStack) -> Result<Crypter> {
         let workplace = self.workplace;
         let settings = workplace.settings(if self.settings_are_moved() { self.new } else { self.old })?;
-        if let Some(crypter) = workplace.crypter_of_settings(&settings)? {
+        if let Some(crypter) = workplace.crypter_of_settings(self.old, &settings)? {
             return Ok(crypter);
         }
         let state = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place).map(|state| state.snapshot);
@@ -88,7 +88,7 @@ impl Renaming<'_> {
         let crypter = workplace.crypter_of_state(self.old, &state.unwrap_or_default())?;
         match crypter {
             Some(crypter) => Ok(crypter),
-            None => workplace.new_crypter().await,
+            None => workplace.new_crypter(self.old).await,
         }
     }
 

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use maloko_core::invisible::one_line;
-use maloko_core::state::key_record::KeyRecord;
 use maloko_core::state::{Snapshot, StackName};
 use maloko_core::{PropertyMap, ResourceState, Urn};
 use serde_json::json;
@@ -53,7 +52,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackShow) -> Result<()
             "backend": workplace.backend.url(),
             "lastUpdate": last_update(&snapshot).map(|time| in_json(&time)),
             "resourceCount": resource_count(&snapshot),
-            "secretsProvider": key_service(&snapshot).unwrap_or_else(|| "passphrase".to_owned()),
+            "secretsProvider": shown_key(&snapshot),
             "outputs": plain::object_to_json(&outputs(&snapshot), arguments.show_secrets),
             "suspects": unresolved_creates,
             "interrupted": interrupted,
@@ -64,9 +63,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackShow) -> Result<()
     }
     let mut shown = vec![format!("Current stack is {}:", workplace.shown(&stack))];
     shown.push(format!("    State: {} ({})", workplace.backend.url(), workplace.place.origin.name()));
-    if let Some(key) = key_service(&snapshot) {
-        shown.push(format!("    Secrets provider: {key}"));
-    }
+    shown.push(format!("    Secrets provider: {}", shown_key(&snapshot)));
     let holders = workplace.backend.holders(&stack).await?;
     let is_in_use = holders.iter().any(|holder| !holder.is_gone());
     for holder in holders {
@@ -96,12 +93,10 @@ pub(super) async fn stack(context: &Context, arguments: &StackShow) -> Result<()
     Ok(())
 }
 
-/// The service's key with which the secrets of a state are encrypted, without the query of its URL.
-fn key_service(snapshot: &Snapshot) -> Option<String> {
-    match snapshot.key_record() {
-        Ok(Some(KeyRecord::Wrapped(wrapped))) => Some(wrapped.shown().to_owned()),
-        _ => None,
-    }
+/// What the secrets of a state are encrypted with. One that names nothing gets a passphrase with its first secret.
+fn shown_key(snapshot: &Snapshot) -> String {
+    let key = snapshot.shown_key();
+    if key.is_empty() { "passphrase".to_owned() } else { key }
 }
 
 /// What is special about a resource.

@@ -84,7 +84,7 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     }
     let mut settings = workplace.settings(&stack)?;
     // The present state may be what cannot be read, so it is asked last.
-    let crypter = match (workplace.crypter_of_settings(&settings)?, snapshot.key_record()) {
+    let crypter = match (workplace.crypter_of_settings(&stack, &settings)?, snapshot.key_record()) {
         (Some(crypter), _) => crypter,
         (None, Ok(Some(_))) => match workplace.crypter_of_state(&stack, &snapshot)? {
             Some(crypter) => crypter,

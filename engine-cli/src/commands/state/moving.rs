@@ -133,6 +133,10 @@ async fn open(
         workplace.forget_typed_passphrase();
         crypter = self::crypter(workplace, stack).await?;
     }
+    crypter.verify().map_err(|error| {
+        let Failure { code, message } = Failure::from(error);
+        Failure { code, message: message![format!("stack '{}': ", workplace.shown(stack)), message] }
+    })?;
     Ok((workplace.session_to_finish(stack, crypter.clone(), COMMAND, unfinished).await?, crypter))
 }
 
@@ -146,7 +150,7 @@ async fn crypter(workplace: &Workplace<'_>, stack: &StackName) -> Result<Crypter
         let snapshot = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?.snapshot;
         match workplace.crypter_of_state(stack, &snapshot)? {
             Some(crypter) => Ok(crypter),
-            None => workplace.new_crypter().await,
+            None => workplace.new_crypter(stack).await,
         }
     }
 }

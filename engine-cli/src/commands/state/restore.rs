@@ -130,7 +130,7 @@ async fn generation(
 /// The present state may be what cannot be read, so it is asked last.
 async fn crypter(workplace: &Workplace<'_>, stack: &StackName, snapshot: &Snapshot) -> Result<Crypter> {
     let mut settings = workplace.settings(stack)?;
-    if let Some(crypter) = workplace.crypter_of_settings(&settings)? {
+    if let Some(crypter) = workplace.crypter_of_settings(stack, &settings)? {
         return Ok(crypter);
     }
     match workplace.crypter_of_state(stack, snapshot)? {

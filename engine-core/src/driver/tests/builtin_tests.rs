@@ -52,7 +52,7 @@ impl StackReader for Network {
             outputs: Some(outputs.into()),
             ..ResourceState::default()
         };
-        Ok(OtherStack { resources: vec![Arc::new(resource)] })
+        Ok(OtherStack { resources: vec![Arc::new(resource)], sealed_because: None })
     }
 }
 

@@ -124,9 +124,9 @@ impl Derivation {
     fn two_keys(&self) -> Option<String> {
         let key_file = self.passphrase.passed_over()?.display();
         let (source, variable) = match self.passphrase.source() {
-            PassphraseSource::Variable => ("the one in".to_owned(), PASSPHRASE_VARIABLE),
-            PassphraseSource::VariableFile(path) => {
-                (format!("the one in {}, named by", path.display()), PASSPHRASE_FILE_VARIABLE)
+            PassphraseSource::Variable(name) => ("the one in".to_owned(), name),
+            PassphraseSource::VariableFile { variable, path } => {
+                (format!("the one in {}, named by", path.display()), variable)
             }
             PassphraseSource::KeyFile(_) | PassphraseSource::Given => return None,
         };
@@ -142,16 +142,26 @@ impl Derivation {
             return told;
         }
         let source = match self.passphrase.source() {
-            PassphraseSource::Variable => format!("the one in {PASSPHRASE_VARIABLE}"),
-            PassphraseSource::VariableFile(path) => {
-                format!("the one in {}, which {PASSPHRASE_FILE_VARIABLE} names,", path.display())
+            PassphraseSource::Variable(name) => format!("the one in {name}"),
+            PassphraseSource::VariableFile { variable, path } => {
+                format!("the one in {}, which {variable} names,", path.display())
             }
             PassphraseSource::KeyFile(path) => format!("the one in the key file {}", path.display()),
             PassphraseSource::Given => "the one that was given".to_owned(),
         };
+        let remedy = match self.passphrase.source() {
+            PassphraseSource::Variable(variable) if variable != PASSPHRASE_VARIABLE => {
+                format!("Set {variable} to the right one")
+            }
+            PassphraseSource::VariableFile { variable, .. } if variable != PASSPHRASE_FILE_VARIABLE => {
+                format!("Set {variable} to a file that holds the right one")
+            }
+            _ => format!(
+                "Set {PASSPHRASE_VARIABLE} to the right one, or {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
+            ),
+        };
         format!(
-            "incorrect passphrase: {source} is not the one that the stack's secrets were encrypted with. Set \
-             {PASSPHRASE_VARIABLE} to the right one, or {PASSPHRASE_FILE_VARIABLE} to a file that holds it. If `maloko stack \
+            "incorrect passphrase: {source} is not the one that the stack's secrets were encrypted with. {remedy}. If `maloko stack \
              change-secrets-provider` changed the key, the stack's settings file must be the one from after that. Nothing was \
              changed"
         )

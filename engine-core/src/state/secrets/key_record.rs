@@ -113,6 +113,15 @@ impl KeyRecord {
         }
     }
 
+    /// What may be shown of it: `passphrase`, or scheme, host and path of a service's key.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        match self {
+            Self::Passphrase { .. } => "passphrase",
+            Self::Wrapped(wrapped) => wrapped.shown(),
+        }
+    }
+
     /// The salt string of a passphrase's key.
     #[must_use]
     pub fn salt(&self) -> Option<&str> {

@@ -190,7 +190,7 @@ impl Crypter {
     }
 
     /// The machine that it takes its randomness from.
-    pub(super) fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.0.environment
     }
 

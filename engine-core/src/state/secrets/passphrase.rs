@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::environment::Entropy;
 use crate::environment::disk::{self, SystemFiles};
 use crate::environment::files;
+use crate::state::StackName;
 
 /// Bytes of randomness in a made-up passphrase.
 const RANDOM_LEN: usize = 32;
@@ -21,13 +22,30 @@ pub const PASSPHRASE_VARIABLE: &str = "PULUMI_CONFIG_PASSPHRASE";
 /// The variable that names a file with the passphrase.
 pub const PASSPHRASE_FILE_VARIABLE: &str = "PULUMI_CONFIG_PASSPHRASE_FILE";
 
+/// How the variables of the passphrase of one stack alone begin: the one with the passphrase, and the one that names a file with it.
+const OF_A_STACK: [&str; 2] = ["MALOKO_PASSPHRASE_", "MALOKO_PASSPHRASE_FILE_"];
+
+/// The variables for the passphrase of this stack alone: `MALOKO_PASSPHRASE_<PROJECT>_<STACK>`, and the one that names a file. What may not
+/// stand in the name of a variable is `_` there.
+#[must_use]
+pub fn passphrase_variables(stack: &StackName) -> [String; 2] {
+    let name = format!("{}_{}", stack.project(), stack.stack()).to_ascii_uppercase();
+    let name = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+    OF_A_STACK.map(|beginning| format!("{beginning}{name}"))
+}
+
 /// Where a passphrase came from; named in errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PassphraseSource {
-    /// `PULUMI_CONFIG_PASSPHRASE`.
-    Variable,
-    /// The file that `PULUMI_CONFIG_PASSPHRASE_FILE` names.
-    VariableFile(PathBuf),
+    /// The variable of this name: `PULUMI_CONFIG_PASSPHRASE`, or that of one stack.
+    Variable(String),
+    /// A file that a variable names.
+    VariableFile {
+        /// `PULUMI_CONFIG_PASSPHRASE_FILE`, or that of one stack.
+        variable: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// The key file beside the embedded state.
     KeyFile(PathBuf),
     /// Typed in, or passed by a program.
@@ -54,36 +72,55 @@ impl Passphrase {
         Self::new(text.to_owned(), PassphraseSource::Given)
     }
 
-    /// Looks where Pulumi looks: `PULUMI_CONFIG_PASSPHRASE` (also when it is set and empty), then the file that
-    /// `PULUMI_CONFIG_PASSPHRASE_FILE` names (without surrounding blanks); then `key_file`, if that file exists.
-    /// `variable` gives the environment's values.
+    /// Looks for what is set for this stack alone ([`passphrase_variables`]). Then where Pulumi looks: `PULUMI_CONFIG_PASSPHRASE` (also when
+    /// it is set and empty), then the file that `PULUMI_CONFIG_PASSPHRASE_FILE` names (without surrounding blanks); then `key_file`, if that
+    /// file exists. `variable` gives the environment's values.
     #[expect(clippy::disallowed_methods, reason = "the key file is the user's own, like the one that a variable names")]
-    pub fn find(variable: &dyn Fn(&str) -> Option<OsString>, key_file: Option<&Path>) -> Result<Option<Self>> {
+    pub fn find(
+        variable: &dyn Fn(&str) -> Option<OsString>,
+        stack: &StackName,
+        key_file: Option<&Path>,
+    ) -> Result<Option<Self>> {
         let passed_over = key_file.filter(|path| path.is_file()).map(Path::to_path_buf);
-        if let Some(text) = variable(PASSPHRASE_VARIABLE) {
-            let text = text.into_string().map_err(|_| {
-                Error::Secrets(
-                    format!("{PASSPHRASE_VARIABLE} is not valid UTF-8; set it to a passphrase that is").into(),
-                )
-            })?;
-            return Ok(Some(Self { passed_over, ..Self::new(text, PassphraseSource::Variable) }));
-        }
-        if let Some(path) = variable(PASSPHRASE_FILE_VARIABLE).filter(|path| !path.is_empty()) {
-            let path = PathBuf::from(path);
-            let bytes = files::read_if_exists(&SystemFiles, &path)?.ok_or_else(|| {
-                Error::Secrets(format!(
-                    "there is no file {}, which {PASSPHRASE_FILE_VARIABLE} names; write the passphrase into it, or set \
-                     {PASSPHRASE_VARIABLE}",
-                    path.display()
-                ).into())
-            })?;
-            let text = trimmed(bytes, &path)?;
-            return Ok(Some(Self { passed_over, ..Self::new(text, PassphraseSource::VariableFile(path)) }));
+        let of_all = || Self::by_variables(variable, [PASSPHRASE_VARIABLE, PASSPHRASE_FILE_VARIABLE]);
+        if let Some(found) = Self::find_own(variable, stack)?.map_or_else(of_all, |own| Ok(Some(own)))? {
+            return Ok(Some(Self { passed_over, ..found }));
         }
         match key_file {
             Some(path) => Self::read_key_file(path),
             None => Ok(None),
         }
+    }
+
+    /// Looks for what is set for this stack alone.
+    pub fn find_own(variable: &dyn Fn(&str) -> Option<OsString>, stack: &StackName) -> Result<Option<Self>> {
+        let [text, file] = passphrase_variables(stack);
+        Self::by_variables(variable, [&text, &file])
+    }
+
+    /// Of the variable that holds it, else of the one that names a file.
+    fn by_variables(
+        variable: &dyn Fn(&str) -> Option<OsString>,
+        [of_text, of_file]: [&str; 2],
+    ) -> Result<Option<Self>> {
+        if let Some(text) = variable(of_text) {
+            let text = text.into_string().map_err(|_| {
+                Error::Secrets(format!("{of_text} is not valid UTF-8; set it to a passphrase that is").into())
+            })?;
+            return Ok(Some(Self::new(text, PassphraseSource::Variable(of_text.to_owned()))));
+        }
+        let Some(path) = variable(of_file).filter(|path| !path.is_empty()).map(PathBuf::from) else { return Ok(None) };
+        let bytes = files::read_if_exists(&SystemFiles, &path)?.ok_or_else(|| {
+            Error::Secrets(
+                format!(
+                    "there is no file {}, which {of_file} names; write the passphrase into it, or set {of_text}",
+                    path.display()
+                )
+                .into(),
+            )
+        })?;
+        let text = trimmed(bytes, &path)?;
+        Ok(Some(Self::new(text, PassphraseSource::VariableFile { variable: of_file.to_owned(), path })))
     }
 
     /// The key file that was there and not read, because the environment goes before it.

@@ -7,7 +7,7 @@ use crate::environment::Environment;
 
 fn find(variables: &[(&str, &str)], key_file: Option<&Path>) -> Result<Option<Passphrase>> {
     let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
-    Passphrase::find(&lookup, key_file)
+    Passphrase::find(&lookup, &StackName::new("net-work", "prod.1").unwrap(), key_file)
 }
 
 fn error_of<T>(result: Result<T>) -> String {
@@ -15,6 +15,10 @@ fn error_of<T>(result: Result<T>) -> String {
         Ok(_) => panic!("an error was expected"),
         Err(error) => error.to_string(),
     }
+}
+
+fn of_file(variable: &str, path: &Path) -> PassphraseSource {
+    PassphraseSource::VariableFile { variable: variable.to_owned(), path: path.to_owned() }
 }
 
 #[test]
@@ -28,9 +32,13 @@ fn sources_are_tried_in_pulumis_order() {
 
     let both = [(PASSPHRASE_VARIABLE, ""), (PASSPHRASE_FILE_VARIABLE, path)];
     let found = find(&both, Some(&key_file)).unwrap().unwrap();
-    assert_eq!((found.text(), found.source()), ("", &PassphraseSource::Variable), "an empty passphrase is one");
+    assert_eq!(
+        (found.text(), found.source()),
+        ("", &PassphraseSource::Variable(PASSPHRASE_VARIABLE.to_owned())),
+        "an empty passphrase is one"
+    );
     let found = find(&both[1..], Some(&key_file)).unwrap().unwrap();
-    assert_eq!((found.text(), found.source()), ("from file", &PassphraseSource::VariableFile(file.clone())));
+    assert_eq!((found.text(), found.source()), ("from file", &of_file(PASSPHRASE_FILE_VARIABLE, &file)));
     let found = find(&[(PASSPHRASE_FILE_VARIABLE, "")], Some(&key_file)).unwrap().unwrap();
     assert_eq!((found.text(), found.source()), ("from key file", &PassphraseSource::KeyFile(key_file)));
     assert_eq!(find(&[], None).unwrap(), None);
@@ -71,4 +79,21 @@ fn an_empty_key_file_is_not_an_empty_passphrase() {
     let path = directory.path().join("key");
     fs::write(&path, "\n").unwrap();
     assert!(error_of(find(&[], Some(&path))).contains("is empty"));
+}
+
+#[test]
+fn a_stacks_own_variables_come_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("own");
+    fs::write(&file, "from own file\n").unwrap();
+    let path = file.to_str().unwrap();
+    let (text_variable, file_variable) =
+        ("MALOKO_PASSPHRASE_NET_WORK_PROD_1", "MALOKO_PASSPHRASE_FILE_NET_WORK_PROD_1");
+    let set = [(text_variable, "own"), (file_variable, path), (PASSPHRASE_VARIABLE, "of all")];
+    let found = find(&set, None).unwrap().unwrap();
+    assert_eq!((found.text(), found.source()), ("own", &PassphraseSource::Variable(text_variable.to_owned())));
+    let found = find(&set[1..], None).unwrap().unwrap();
+    assert_eq!((found.text(), found.source()), ("from own file", &of_file(file_variable, &file)));
+    assert_eq!(find(&set[2..], None).unwrap().unwrap().text(), "of all");
+    assert!(error_of(find(&[(file_variable, "/nowhere")], None)).contains(file_variable));
 }

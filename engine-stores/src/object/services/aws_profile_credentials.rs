@@ -13,18 +13,15 @@ use object_store::CredentialProvider;
 use object_store::aws::AwsCredential;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde_json::Value as Json;
-use tokio::sync::Mutex;
 
 use super::aws_role::Role;
+use super::kept_credential::KeptCredential;
 use crate::World;
+use crate::http::{ask, is_busy};
 use crate::object::connector;
 
 /// So long a program may take to give credentials.
 const PROCESS_TIMEOUT: Duration = Duration::from_secs(30);
-/// So long before their end credentials are got anew.
-const BEFORE_THE_END: Duration = Duration::from_secs(60);
-/// So long credentials count that do not say when they end.
-const WITHOUT_AN_END: Duration = Duration::from_secs(15 * 60);
 
 /// How a profile gets its credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,13 +55,13 @@ pub(crate) struct ProfileCredentials {
     profile: String,
     source: Source,
     region: String,
-    kept: Mutex<Option<(Arc<AwsCredential>, Timestamp)>>,
+    kept: KeptCredential<AwsCredential>,
 }
 
 impl ProfileCredentials {
     pub(crate) fn new(world: &World, profile: &str, source: Source, region: &str) -> Self {
         let (profile, region) = (profile.to_owned(), region.to_owned());
-        Self { world: world.clone(), profile, source, region, kept: Mutex::new(None) }
+        Self { world: world.clone(), profile, source, region, kept: KeptCredential::default() }
     }
 
     async fn get(&self, source: &Source) -> Result<(AwsCredential, Option<Timestamp>), String> {
@@ -138,10 +135,9 @@ impl ProfileCredentials {
             .finish();
         let url = format!("{}/federation/credentials?{query}", portal.trim_end_matches('/'));
         let client = connector::client(true).map_err(|error| error.to_string())?;
-        let unreachable = |error: reqwest::Error| format!("its portal cannot be reached ({})", error.without_url());
-        let response = client.get(url).header("x-amz-sso_bearer_token", access).send().await.map_err(unreachable)?;
-        let status = response.status();
-        let said: Json = serde_json::from_str(&response.text().await.map_err(unreachable)?).unwrap_or_default();
+        let request = || async { Ok(client.get(&url).header("x-amz-sso_bearer_token", access)) };
+        let answer = ask(request, is_busy).await.map_err(|why| format!("its portal cannot be reached ({why})"))?;
+        let said = answer.json();
         let given = &said["roleCredentials"];
         let member = |name: &str| given[name].as_str().map(str::to_owned);
         match (member("accessKeyId"), member("secretAccessKey")) {
@@ -149,12 +145,10 @@ impl ProfileCredentials {
                 let end = given["expiration"].as_i64().and_then(|end| Timestamp::from_millisecond(end).ok());
                 Ok((AwsCredential { key_id, secret_key, token: member("sessionToken") }, end))
             }
-            _ if status.as_u16() == 401 => Err(format!("its session has ended: {log_in}")),
+            _ if answer.status == 401 => Err(format!("its session has ended: {log_in}")),
             _ => Err(format!(
                 "the account {} gives no credentials of the role {} (HTTP {})",
-                sso.account,
-                sso.role,
-                status.as_u16()
+                sso.account, sso.role, answer.status
             )),
         }
     }
@@ -178,24 +172,11 @@ impl CredentialProvider for ProfileCredentials {
     type Credential = AwsCredential;
 
     async fn get_credential(&self) -> object_store::Result<Arc<AwsCredential>> {
-        let mut kept = self.kept.lock().await;
-        if let Some((credential, end)) = kept.as_ref()
-            && *end > self.now()
-        {
-            return Ok(Arc::clone(credential));
-        }
-        let got = self.get(&self.source).await;
-        let (credential, end) = got.map_err(|why| object_store::Error::Generic {
+        let kept = self.kept.or_get(|| self.now(), self.get(&self.source)).await;
+        kept.map_err(|why| object_store::Error::Generic {
             store: "AWS",
             source: format!("the AWS profile '{}' has no credentials: {why}", self.profile).into(),
-        })?;
-        let end =
-            end.map_or_else(|| self.now().saturating_add(WITHOUT_AN_END), |end| end.saturating_sub(BEFORE_THE_END));
-        let credential = Arc::new(credential);
-        if let Ok(end) = end {
-            *kept = Some((Arc::clone(&credential), end));
-        }
-        Ok(credential)
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use super::aws_signature::signed_headers;
 use crate::World;
+use crate::http::{ask, is_busy};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -46,13 +47,13 @@ impl Role {
         let body = self.form();
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(FORM))]);
         let headers = signed_headers(("sts", region), &endpoint, headers, &body, own)?;
-        let unreachable = |error: reqwest::Error| format!("AWS STS cannot be reached ({})", error.without_url());
-        let response = client.post(&endpoint).headers(headers).body(body).send().await.map_err(unreachable)?;
-        let is_success = response.status().is_success();
-        let text = response.text().await.map_err(unreachable)?;
-        let part = |tag: &str| between(&text, tag);
+        let request = || async { Ok(client.post(&endpoint).headers(headers.clone()).body(body.clone())) };
+        let answer = ask(request, is_busy).await.map_err(|why| format!("AWS STS cannot be reached ({why})"))?;
+        let part = |tag: &str| between(&answer.text, tag);
         match (part("<AccessKeyId>"), part("<SecretAccessKey>"), part("<SessionToken>")) {
-            (Some(key_id), Some(secret_key), token) if is_success => Ok(AwsCredential { key_id, secret_key, token }),
+            (Some(key_id), Some(secret_key), token) if answer.is_success() => {
+                Ok(AwsCredential { key_id, secret_key, token })
+            }
             _ => {
                 let said = part("<Message>").unwrap_or_else(|| "AWS STS gave no credentials".to_owned());
                 Err(format!("the role {} cannot be assumed: {said}", self.arn))

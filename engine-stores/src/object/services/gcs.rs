@@ -1,5 +1,8 @@
 //! `gs://`: Google Cloud Storage.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use maloko_core::error::{Error, Result};
 use object_store::gcp::{GoogleCloudStorage, GoogleCloudStorageBuilder, GoogleConfigKey};
 
@@ -9,6 +12,8 @@ use crate::object::address::Address;
 use crate::object::connector::{Connector, options, retries};
 use crate::object::fault::unusable;
 use crate::object::opened::Connect;
+
+use super::google_federation::{Federation, Source};
 
 pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(&["anonymous"])?;
@@ -56,24 +61,53 @@ fn with_credentials(builder: GoogleCloudStorageBuilder, world: &World) -> Result
     }
     match world.variable("GOOGLE_CREDENTIALS") {
         // As Pulumi takes it: the key itself, or the file that holds it.
-        Some(key) if key.trim_start().starts_with('{') => return Ok(builder.with_service_account_key(key)),
-        Some(file) => return Ok(builder.with_application_credentials(readable(&file, "GOOGLE_CREDENTIALS")?)),
+        Some(key) if key.trim_start().starts_with('{') => {
+            return Ok(match federation(world, "GOOGLE_CREDENTIALS", &key)? {
+                Some(federation) => builder.with_credentials(Arc::new(federation)),
+                None => builder.with_service_account_key(key),
+            });
+        }
+        Some(file) => return with_file(builder, world, file, "GOOGLE_CREDENTIALS"),
         None => {}
     }
     match world.variable("GOOGLE_APPLICATION_CREDENTIALS") {
-        Some(file) => {
-            let file = readable(&file, "GOOGLE_APPLICATION_CREDENTIALS")?;
-            Ok(builder.with_application_credentials(file))
-        }
-        None => Ok(builder),
+        Some(file) => with_file(builder, world, file, "GOOGLE_APPLICATION_CREDENTIALS"),
+        None => with_log_in(builder, world),
     }
 }
 
-fn readable(file: &str, variable: &str) -> Result<String> {
-    match std::fs::File::open(file) {
-        Ok(_) => Ok(file.to_owned()),
-        Err(error) => {
-            Err(Error::Configuration(format!("the file {file} (from {variable}) cannot be read: {error}").into()))
-        }
+fn with_file(
+    builder: GoogleCloudStorageBuilder,
+    world: &World,
+    file: String,
+    variable: &str,
+) -> Result<GoogleCloudStorageBuilder> {
+    let text = std::fs::read_to_string(&file).map_err(|error| {
+        Error::Configuration(format!("the file {file} (from {variable}) cannot be read: {error}").into())
+    })?;
+    Ok(match federation(world, &file, &text)? {
+        Some(federation) => builder.with_credentials(Arc::new(federation)),
+        None => builder.with_application_credentials(file),
+    })
+}
+
+/// With what `gcloud auth application-default login` has left, where it impersonates a service account; the rest is known to `object_store`.
+fn with_log_in(builder: GoogleCloudStorageBuilder, world: &World) -> Result<GoogleCloudStorageBuilder> {
+    let folder = world.variable("CLOUDSDK_CONFIG").map(PathBuf::from);
+    let folder = folder.or_else(|| world.home.as_ref().map(|home| home.join(".config/gcloud")));
+    let Some(file) = folder.map(|folder| folder.join("application_default_credentials.json")) else {
+        return Ok(builder);
+    };
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Ok(match federation(world, &file.display().to_string(), &text)? {
+            Some(federation) => builder.with_credentials(Arc::new(federation)),
+            None => builder.with_application_credentials(file.display().to_string()),
+        }),
+        Err(_) => Ok(builder),
     }
+}
+
+fn federation(world: &World, place: &str, text: &str) -> Result<Option<Federation>> {
+    let source = Source::of(text).map_err(|why| Error::Configuration(format!("{place}: {why}").into()))?;
+    Ok(source.map(|source| Federation::new(world, source)))
 }

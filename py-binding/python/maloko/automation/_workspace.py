@@ -297,6 +297,7 @@ class LocalWorkspace(official.LocalWorkspace):
         :param config: values of the configuration, each as `key=value`
         :param dir: where; the workspace's directory when not given
         :param generate_only: make the files only: no stack, no configuration
+        :param secrets_provider: of the first stack, such as `passphrase`, `awskms://...`, `fleet`
         :param stack: the first stack's name; `dev` when not given
         :raises UnsupportedError: for what only Pulumi's own command line has
         """
@@ -306,12 +307,12 @@ class LocalWorkspace(official.LocalWorkspace):
             "list_templates": list_templates,
             "remote_stack_config": remote_stack_config,
             "runtime_options": runtime_options,
-            "secrets_provider": None if secrets_provider in ("default", "passphrase") else secrets_provider,
         }
         given = [name for name, value in unknown.items() if value]
         if given:
             _refuse("new", f"{', '.join(given)}: name `python` or a template folder, and change its files")
         named = [("--name", name), ("--description", description), ("--dir", dir), ("--stack", stack)]
+        named.append(("--secrets-provider", secrets_provider))
         texts = [*named, *(("--config", value) for value in config or ())]
         flags = {"--config-path": config_path, "--force": force, "--generate-only": generate_only}
         arguments = [

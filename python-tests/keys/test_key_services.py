@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from certificates import Authority
 from cli import Project
-from key_servers import KeyManagementService, KeyServers, key_management_service, key_servers
+from cryptography import x509
+from key_servers import SECRET, TOKEN, KeyManagementService, KeyServers, key_servers
 
 AZURE = "azurekeyvault://throwaway.vault.azure.net/keys/one"
 GOOGLE = "gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/one"
@@ -221,10 +224,60 @@ def test_a_rotation_in_the_service_changes_nothing(project: Project, servers: Ke
     assert "is not the newest" in done.stderr
 
 
-@pytest.fixture(scope="module")
-def aws() -> Iterator[KeyManagementService]:
-    with key_management_service() as running:
-        yield running
+def test_vault_is_reached_by_tls_with_certificates_of_the_teams_own(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    server, client = authority.issue("server"), authority.issue("client")
+    with key_servers() as servers:
+        servers.demand_tls(server, authority.certificate)
+        project = Project(tmp_path / "project")
+        project.environment |= servers.environment
+        init = ("stack", "init", "dev", "--secrets-provider", VAULT)
+        trusted = {"VAULT_CACERT": str(authority.certificate)}
+        assert "set VAULT_CLIENT_KEY, too" in project.failing(*init, **trusted, VAULT_CLIENT_CERT=str(client))
+        assert "VAULT_CACERT: /nowhere cannot be read" in project.failing(*init, VAULT_CACERT="/nowhere")
+        assert "name the authority" in project.failing(*init, VAULT_SKIP_VERIFY="true")
+        shown = {"VAULT_CLIENT_CERT": str(client), "VAULT_CLIENT_KEY": str(client)}
+        project.run(*init, **trusted, **shown)
+        project.run("stack", "rm", "dev", "--yes", **trusted, **shown)
+        project.run(*init, **shown, VAULT_CACERT_BYTES=authority.certificate.read_text())
+
+
+def test_an_application_of_entra_shows_a_certificate(project: Project, servers: KeyServers, tmp_path: Path) -> None:
+    certificate = Authority(tmp_path).issue("application")
+    init = ("stack", "init", "dev", "--secrets-provider", AZURE)
+    by_certificate = {"AZURE_CLIENT_SECRET": "", "AZURE_CLIENT_CERTIFICATE_PATH": str(certificate)}
+    assert "AADSTS700027" in project.failing(*init, **by_certificate)
+    servers.application = x509.load_pem_x509_certificate(
+        certificate.read_bytes()[certificate.read_bytes().index(b"-----BEGIN CERT") :]
+    )
+    project.run(*init, **by_certificate)
+    init = ("stack", "init", "other", *init[3:])
+    nowhere = project.failing(*init, AZURE_CLIENT_SECRET="", AZURE_CLIENT_CERTIFICATE_PATH="/nowhere")
+    assert "/nowhere, which AZURE_CLIENT_CERTIFICATE_PATH names" in nowhere
+
+
+LEAKY = """
+import os
+print("the program knows", os.environ["VAULT_TOKEN"])
+raise RuntimeError("and fails with " + os.environ["VAULT_TOKEN"])
+"""
+
+
+def test_neither_the_key_nor_a_credential_is_shown(project: Project, servers: KeyServers) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    up = ("up", "--yes", "--skip-preview")
+    told = [project.run(*up, "--page", "run.html").stdout, project.run("stack", "export", "--show-secrets").stdout]
+    told += [project.run("stack", "history", "--json", "--show-secrets").stdout, project.run("about", "env").stdout]
+    project.write("__main__.py", LEAKY)
+    failed = [project.failing(*up), project.failing(*up, "--json"), project.failing(*up, "--show-tracebacks")]
+    assert all("[secret]" in text for text in failed)
+    [key] = servers.keys
+    raw = base64.b64decode(key)
+    hidden = [raw, key.encode(), base64.urlsafe_b64encode(raw), raw.hex().encode(), TOKEN.encode(), SECRET.encode()]
+    written = [file.read_bytes() for file in project.directory.rglob("*") if file.is_file()]
+    everything = [*(text.encode() for text in [*told, *failed]), *written]
+    assert not [text for text in everything if any(secret in text for secret in hidden)]
 
 
 def test_a_stack_lives_under_a_key_of_aws(tmp_path: Path, aws: KeyManagementService) -> None:

@@ -1,39 +1,38 @@
-//! Requests to key services: bounded in time, made again while a service is busy, and without anything of a request in an error.
+//! Requests for keys and credentials: bounded in time, made again while a service is busy, and without anything of a request in an error.
 
 use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderMap;
 use serde_json::Value as Json;
 
-use crate::backoff::doubling;
-use crate::object::connector::PATIENCE;
+use crate::backoff::{PATIENCE, doubling};
 
 /// What a service answered.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) headers: HeaderMap,
-    pub(super) text: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
 }
 
 impl Answer {
     /// Was it done?
-    pub(super) fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
     /// The answer as JSON; `null` where it is none.
-    pub(super) fn json(&self) -> Json {
+    pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.text).unwrap_or_default()
     }
 
     /// The text at a place of the JSON.
-    pub(super) fn text_at(&self, pointer: &str) -> Option<String> {
+    pub(crate) fn text_at(&self, pointer: &str) -> Option<String> {
         self.json().pointer(pointer)?.as_str().map(str::to_owned)
     }
 
     /// What an answer that is no JSON says, in a line.
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let line: String = self.text.lines().next().unwrap_or_default().trim().chars().take(200).collect();
         if line.is_empty() { format!("HTTP {}", self.status) } else { format!("{line} (HTTP {})", self.status) }
     }
@@ -47,7 +46,7 @@ impl Answer {
 
 /// Sends a request, and again while the service cannot be reached or `is_busy` says that it may be asked again, as long as the stores'
 /// patience lasts. `Err`: it was not reached; why, without its address.
-pub(super) async fn ask<F>(request: impl Fn() -> F, is_busy: impl Fn(&Answer) -> bool) -> Result<Answer, String>
+pub(crate) async fn ask<F>(request: impl Fn() -> F, is_busy: impl Fn(&Answer) -> bool) -> Result<Answer, String>
 where
     F: Future<Output = Result<reqwest::RequestBuilder, String>>,
 {
@@ -69,8 +68,19 @@ where
 }
 
 /// A request with a body of JSON.
-pub(super) fn with_json(request: reqwest::RequestBuilder, body: &Json) -> reqwest::RequestBuilder {
+pub(crate) fn with_json(request: reqwest::RequestBuilder, body: &Json) -> reqwest::RequestBuilder {
     request.header("Content-Type", "application/json").body(body.to_string())
+}
+
+/// A request with a form.
+pub(crate) fn with_form(request: reqwest::RequestBuilder, form: &[(&str, &str)]) -> reqwest::RequestBuilder {
+    let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+    request.header("Content-Type", "application/x-www-form-urlencoded").body(body)
+}
+
+/// Does the answer say no more than that the service is busy?
+pub(crate) fn is_busy(answer: &Answer) -> bool {
+    matches!(answer.status, 408 | 429 | 500..)
 }
 
 async fn send(request: reqwest::RequestBuilder) -> Result<Answer, String> {

@@ -1,0 +1,230 @@
+"""Which key a stack has: a passphrase of its own, the key of a fleet; and where it is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from automation_kit import echo, placed
+from cli import Project
+from key_servers import key_servers
+
+from maloko import automation as auto
+
+PROGRAM = """
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+class Maker(ResourceProvider):
+    def create(self, props):
+        return CreateResult("made", props)
+
+class Made(Resource):
+    secret: pulumi.Output[str]
+    def __init__(self, name, secret):
+        super().__init__(Maker(), name, {"secret": secret})
+
+config = pulumi.Config()
+if other := config.get("other"):
+    pulumi.export("told", pulumi.StackReference(other).require_output("told"))
+else:
+    pulumi.export("told", Made("made", config.require_secret("word")).secret)
+"""
+VAULT = "hashivault://one"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path)
+    made.write("__main__.py", PROGRAM)
+    return made
+
+
+def deploy(project: Project, stack: str, **variables: str) -> None:
+    """Makes and deploys a stack with a secret output."""
+    project.run("stack", "init", stack, **variables)
+    project.run("config", "set", "--secret", "word", f"open {stack}", "--stack", stack, **variables)
+    project.run("up", "--yes", "--skip-preview", "--stack", stack, **variables)
+
+
+def told(project: Project, stack: str, **variables: str) -> str:
+    shown = project.run("stack", "output", "told", "--show-secrets", "--stack", stack, **variables)
+    return shown.stdout.strip()
+
+
+def salt(project: Project, stack: str) -> str:
+    file = next((project.directory / ".maloko").rglob(f"stacks/*/{stack}.json"))
+    return json.loads(file.read_text())["checkpoint"]["latest"]["secrets_providers"]["state"]["salt"]
+
+
+# --- A passphrase of one stack alone
+
+
+def test_stacks_of_two_teams_have_two_passphrases_and_one_run_opens_both(project: Project) -> None:
+    network = {"MALOKO_PASSPHRASE_FILE_TRIAL_NET_WORK": str(project.write("network-passphrase", "of the network\n"))}
+    deploy(project, "net-work", **network)
+    refused = project.failing(
+        "stack", "output", "told", "--show-secrets", "--stack", "net-work", MALOKO_PASSPHRASE_TRIAL_NET_WORK="x"
+    )
+    assert "the one in MALOKO_PASSPHRASE_TRIAL_NET_WORK is not the one" in refused
+    assert "Set MALOKO_PASSPHRASE_TRIAL_NET_WORK to the right one" in refused
+    own = {"PULUMI_CONFIG_PASSPHRASE": "of dev"}
+    project.run("stack", "init", "dev", **own)
+    project.run("config", "set", "other", "net-work", "--stack", "dev", **own)
+    without = project.failing("up", "--yes", "--skip-preview", "--stack", "dev", **own)
+    assert "the output 'told' of the stack 'net-work' is a secret that cannot be decrypted" in without
+    assert "Set MALOKO_PASSPHRASE_FILE_TRIAL_NET_WORK to a file that holds that stack's passphrase" in without
+    wrong = project.failing(
+        "up", "--yes", "--skip-preview", "--stack", "dev", **own, MALOKO_PASSPHRASE_TRIAL_NET_WORK="x"
+    )
+    assert "Set MALOKO_PASSPHRASE_TRIAL_NET_WORK to the right one" in wrong
+    project.run("up", "--yes", "--skip-preview", "--stack", "dev", **own, **network)
+    assert told(project, "dev", **own) == "open net-work"
+
+
+def test_resources_move_between_stacks_of_two_passphrases(project: Project) -> None:
+    both = {"MALOKO_PASSPHRASE_TRIAL_DEV": "of dev", "MALOKO_PASSPHRASE_TRIAL_PROD": "of prod"}
+    deploy(project, "dev", **both)
+    project.run("stack", "init", "prod", **both)
+    move = ("state", "move", "--source", "dev", "--dest", "prod", "--yes", "made")
+    refused = project.failing(*move, MALOKO_PASSPHRASE_TRIAL_DEV="of dev", PULUMI_CONFIG_PASSPHRASE="another")
+    assert "stack 'prod': incorrect passphrase" in refused
+    project.run(*move, **both)
+    shown = project.run("stack", "export", "--show-secrets", "--stack", "prod", **both).stdout
+    assert "open dev" in shown
+    (project.directory / "elsewhere").mkdir()
+    project.run("stack", "migrate", "--stack", "prod", "--to", f"file://{project.directory}/elsewhere", **both)
+
+
+def test_a_file_that_is_not_there_is_named_with_its_variable(project: Project) -> None:
+    missing = str(project.directory / "missing")
+    refused = project.failing("stack", "init", "dev", MALOKO_PASSPHRASE_FILE_TRIAL_DEV=missing)
+    assert f"there is no file {missing}, which MALOKO_PASSPHRASE_FILE_TRIAL_DEV names" in refused
+
+
+def test_a_changed_passphrase_says_which_variable_holds_the_old_one(project: Project) -> None:
+    own = {"MALOKO_PASSPHRASE_TRIAL_DEV": "first"}
+    deploy(project, "dev", **own)
+    said = project.run_through('echo second | "$@"', "stack", "change-secrets-provider", "key-file", "--stack", "dev")
+    assert said.returncode != 0, "nobody knows the old passphrase"
+    project.environment |= own
+    said = project.run_through('echo second | "$@"', "stack", "change-secrets-provider", "passphrase", "--stack", "dev")
+    assert "set MALOKO_PASSPHRASE_TRIAL_DEV to the new one" in said.stderr
+    assert told(project, "dev", MALOKO_PASSPHRASE_TRIAL_DEV="second") == "open dev"
+
+
+# --- One key for a fleet
+
+
+def test_the_stacks_of_a_fleet_share_one_key(project: Project, tmp_path: Path) -> None:
+    for stack in ("one", "two"):
+        project.run("stack", "init", stack, "--secrets-provider", "fleet")
+        project.run("config", "set", "--secret", "word", f"open {stack}", "--stack", stack)
+        project.run("up", "--yes", "--skip-preview", "--stack", stack)
+        assert told(project, stack) == f"open {stack}"
+    assert salt(project, "one") == salt(project, "two") == salt(project, "fleet-key")
+    # A stack that has a key already goes over, and back.
+    deploy(project, "dev")
+    assert salt(project, "dev") != salt(project, "one")
+    project.run("stack", "change-secrets-provider", "fleet", "--stack", "dev")
+    assert salt(project, "dev") == salt(project, "one")
+    assert told(project, "dev") == "open dev"
+    assert project.run("config", "get", "word", "--stack", "dev").stdout.strip() == "open dev"
+    project.run("stack", "change-secrets-provider", "key-file", "--stack", "dev")
+    assert salt(project, "dev") != salt(project, "one")
+    assert told(project, "dev") == "open dev"
+
+
+def test_a_fleet_of_several_projects_names_the_stack_that_holds_the_key(tmp_path: Path) -> None:
+    shared = {"PULUMI_BACKEND_URL": f"file://{tmp_path}/state", "PULUMI_CONFIG_PASSPHRASE": "of the fleet"}
+    (tmp_path / "state").mkdir()
+    projects = [Project(tmp_path / name, name) for name in ("platform", "shop")]
+    platform, shop = projects
+    for it in projects:
+        it.environment |= shared
+        it.write("__main__.py", PROGRAM)
+    fleet = ("--secrets-provider", "fleet:organization/platform/key")
+    missing = shop.failing("stack", "init", "dev", *fleet)
+    assert "no stack named 'organization/platform/key' found" in missing
+    platform.run("stack", "init", "key")
+    refused = shop.failing("stack", "init", "dev", *fleet, PULUMI_CONFIG_PASSPHRASE="another")
+    assert "the key of stack 'organization/platform/key': incorrect passphrase" in refused
+    assert "dev" not in shop.run("stack", "ls").stdout
+    shop.run("stack", "init", "dev", *fleet)
+    state = {name: next((tmp_path / "state").rglob(f"{name}.json")).read_text() for name in ("key", "dev")}
+    salts = {json.loads(text)["checkpoint"]["latest"]["secrets_providers"]["state"]["salt"] for text in state.values()}
+    assert len(salts) == 1
+
+
+def test_the_holder_of_a_key_cannot_take_it_from_itself(project: Project) -> None:
+    assert "holds the key of the fleet itself" in project.failing(
+        "stack", "init", "fleet-key", "--secrets-provider", "fleet"
+    )
+    assert "fleet-key" not in project.run("stack", "ls").stdout
+
+
+def test_a_fleet_under_a_key_service_has_one_wrapped_key(project: Project) -> None:
+    with key_servers() as servers:
+        project.environment |= servers.environment
+        project.run("stack", "init", "fleet-key", "--secrets-provider", VAULT)
+        servers.requests.clear()
+        project.run("stack", "init", "dev", "--secrets-provider", "fleet")
+        assert servers.requests == ["PUT /v1/transit/decrypt/one"]
+        project.run("config", "set", "--secret", "word", "open dev", "--stack", "dev")
+        project.run("up", "--yes", "--skip-preview", "--stack", "dev")
+        assert told(project, "dev") == "open dev"
+        settings = (project.directory / "Pulumi.dev.yaml").read_text().splitlines()
+        assert settings[:2] == (project.directory / "Pulumi.fleet-key.yaml").read_text().splitlines()[:2]
+
+
+# --- Where the key is shown
+
+
+def test_stack_about_history_page_and_check_show_the_key(project: Project) -> None:
+    with key_servers() as servers:
+        project.environment |= servers.environment
+        project.run("stack", "init", "dev", "--secrets-provider", f"{VAULT}?engine=transit")
+        project.run("config", "set", "--secret", "word", "open dev")
+        project.run("up", "--yes", "--skip-preview", "--page", "run.html")
+        assert f"Secrets provider: {VAULT}\n" in project.run("stack").stdout
+        assert json.loads(project.run("about", "--json").stdout)["secrets provider"] == VAULT
+        assert f"maloko.secretsProvider: {VAULT}\n" in project.run("stack", "history").stdout
+        project.run("stack", "page", "--output", "stack.html")
+        for page in ("run.html", "stack.html"):
+            assert f'"secretsProvider":"{VAULT}"' in (project.directory / page).read_text()
+        assert f"checked the key of stack 'dev' ({VAULT})\n" in project.run("check").stdout
+        refused = project.failing("check", VAULT_TOKEN="expired")
+        assert f"problem: stack 'dev': {VAULT} does not decrypt the stack's key: permission denied" in refused
+
+
+def test_check_says_whether_a_passphrase_opens_the_stack(project: Project) -> None:
+    own = {"MALOKO_PASSPHRASE_TRIAL_DEV": "of dev"}
+    deploy(project, "dev", **own)
+    assert "checked the key of stack 'dev' (passphrase)\n" in project.run("check", **own).stdout
+    wrong = project.failing("check", MALOKO_PASSPHRASE_TRIAL_DEV="x")
+    assert "problem: stack 'dev': incorrect passphrase: the one in MALOKO_PASSPHRASE_TRIAL_DEV" in wrong
+    unknown = project.run("check").stdout
+    assert "note: the passphrase of stack 'dev' is not known here, so its key was not looked at" in unknown
+
+
+def test_a_process_that_goes_round_a_fleet_asks_its_service_once(tmp_path: Path) -> None:
+    with key_servers() as servers:
+
+        def stack(name: str, provider: str, **variables: str) -> auto.Stack:
+            options = placed(tmp_path, env_vars={**servers.environment, **variables}, secrets_provider=provider)
+            return auto.create_or_select_stack(name, "project", echo, opts=options)
+
+        stack("fleet-key", VAULT)
+        servers.requests.clear()
+        for number in range(5):
+            result = stack(f"tenant-{number}", "fleet").up()
+            assert result.outputs["hidden"].value == "hush"
+        assert len(servers.requests) <= 1, "an unwrapped key counts for some minutes"
+        servers.requests.clear()
+        # Whoever comes with other credentials is not given what these unwrapped.
+        with pytest.raises(auto.CommandError, match="permission denied"):
+            stack("tenant-0", "fleet", VAULT_TOKEN="expired").up()
+        assert servers.requests == ["PUT /v1/transit/decrypt/one"]
+        written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+        assert not [content for content in written for key in servers.keys if key.encode() in content]
