@@ -23,6 +23,7 @@
 #   make automation-table   docs/reference/automation-table.md, from what came of each method of the official Automation API
 #   make policy-table   docs/reference/policy-table.md, from what came of packs made with the official packages
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
+#   make try-keys        the real `pulumi` and ours in turns on stacks under AWS KMS and Vault
 #   make try-languages   programs in YAML and Go with their real host and SDK, built from Go modules
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
 #
@@ -436,6 +437,10 @@ real-plugins: $(STAMPS)/venv
 try-languages: $(STAMPS)/python
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) yaml go-program
 	$(IN_VENV) conformance/plugins/languages.py $(REAL_PLUGINS) --cli $(MALOKO_PY)
+# Both tools in turns on stacks under key services.
+try-keys: $(STAMPS)/python
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) hosts pulumi
+	$(IN_VENV) conformance/plugins/key_turns.py $(REAL_PLUGINS) --cli $(MALOKO_PY)
 try-real-plugins-python: real-plugins $(STAMPS)/python $(STAMPS)/node-tests-modules
 	$(VENV)/bin/uv pip install --quiet --target $(STAMPS)/real-python --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
 	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV) conformance/plugins/run.py check $(ON_python) --node-modules node-tests/node_modules 01-mixed

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { atNight, byDay } from "../support/night";
-import { Project, project } from "../support/project";
+import { type Project, project } from "../support/project";
 
 const nights = atNight(describe);
 

@@ -9,30 +9,12 @@ from pathlib import Path
 
 import pytest
 from cli import Project
+from key_programs import AWS, AZURE, GOOGLE, PROGRAM, VAULT, files
 from key_servers import KeyManagementService, KeyServers, key_servers
 from night import LONG, by_day
 
-AWS = "awskms://alias/one"
-AZURE = "azurekeyvault://throwaway.vault.azure.net/keys/one"
-GOOGLE = "gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/one"
-VAULT = "hashivault://one"
 PASSPHRASE = "passphrase"
 KILLED = -9
-PROGRAM = """
-import pulumi
-from pulumi.dynamic import CreateResult, Resource, ResourceProvider
-
-class Maker(ResourceProvider):
-    def create(self, props):
-        return CreateResult("made", props)
-
-class Made(Resource):
-    secret: pulumi.Output[str]
-    def __init__(self, name, secret):
-        super().__init__(Maker(), name, {"secret": secret})
-
-pulumi.export("told", Made("made", pulumi.Config().require_secret("word")).secret)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +107,6 @@ def test_a_change_that_is_killed_leaves_a_stack_that_opens(
         if code == 0:
             break
     assert kills > (8 if LONG else 2), f"{kills} changes of the disk"
-
-
-def files(project: Project) -> dict[str, bytes]:
-    """Everything that a command could have changed."""
-    kept = [*project.directory.glob("*.yaml"), *(project.directory / ".maloko").rglob("*")]
-    return {str(file): file.read_bytes() for file in sorted(kept) if file.is_file()}
 
 
 UNREACHABLE = {

@@ -11,26 +11,8 @@ import pytest
 from certificates import Authority
 from cli import Project
 from cryptography import x509
+from key_programs import AZURE, GOOGLE, PROGRAM, VAULT, files
 from key_servers import SECRET, TOKEN, KeyManagementService, KeyServers, key_servers
-
-AZURE = "azurekeyvault://throwaway.vault.azure.net/keys/one"
-GOOGLE = "gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/one"
-VAULT = "hashivault://one"
-PROGRAM = """
-import pulumi
-from pulumi.dynamic import CreateResult, Resource, ResourceProvider
-
-class Maker(ResourceProvider):
-    def create(self, props):
-        return CreateResult("made", props)
-
-class Made(Resource):
-    secret: pulumi.Output[str]
-    def __init__(self, name, secret):
-        super().__init__(Maker(), name, {"secret": secret})
-
-pulumi.export("told", Made("made", pulumi.Config().require_secret("word")).secret)
-"""
 
 
 @pytest.fixture
@@ -49,12 +31,6 @@ def project(tmp_path: Path, servers: KeyServers) -> Project:
 
 def settings(project: Project) -> str:
     return (project.directory / "Pulumi.dev.yaml").read_text()
-
-
-def files(project: Project) -> dict[str, bytes]:
-    """Everything that a command could have changed."""
-    kept = [project.directory / "Pulumi.dev.yaml", *sorted((project.directory / ".maloko").rglob("*"))]
-    return {str(file): file.read_bytes() for file in kept if file.is_file()}
 
 
 @pytest.mark.parametrize("url", [AZURE, GOOGLE, VAULT])

@@ -8,30 +8,10 @@ from pathlib import Path
 import pytest
 from automation_kit import echo, placed
 from cli import Project
+from key_programs import PROGRAM, VAULT
 from key_servers import key_servers
 
 from maloko import automation as auto
-
-PROGRAM = """
-import pulumi
-from pulumi.dynamic import CreateResult, Resource, ResourceProvider
-
-class Maker(ResourceProvider):
-    def create(self, props):
-        return CreateResult("made", props)
-
-class Made(Resource):
-    secret: pulumi.Output[str]
-    def __init__(self, name, secret):
-        super().__init__(Maker(), name, {"secret": secret})
-
-config = pulumi.Config()
-if other := config.get("other"):
-    pulumi.export("told", pulumi.StackReference(other).require_output("told"))
-else:
-    pulumi.export("told", Made("made", config.require_secret("word")).secret)
-"""
-VAULT = "hashivault://one"
 
 
 @pytest.fixture
