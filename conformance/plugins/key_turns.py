@@ -36,6 +36,7 @@ class Stack:
             **variables,
             "PULUMI_HOME": str(folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{folder}/state",
+            "PULUMI_STACK": "dev",
             "PULUMI_SKIP_UPDATE_CHECK": "1",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "NO_COLOR": "1",

@@ -104,6 +104,10 @@ def test_the_stacks_of_a_fleet_share_one_key(project: Project, tmp_path: Path) -
         project.run("up", "--yes", "--skip-preview", "--stack", stack)
         assert told(project, stack) == f"open {stack}"
     assert salt(project, "one") == salt(project, "two") == salt(project, "fleet-key")
+    # In a fresh clone the settings are there first.
+    project.run("stack", "rm", "two", "--yes", "--force", "--preserve-config")
+    project.run("stack", "init", "two", "--secrets-provider", "fleet")
+    assert project.run("config", "get", "word", "--stack", "two").stdout.strip() == "open two"
     # A stack that has a key already goes over, and back.
     deploy(project, "dev")
     assert salt(project, "dev") != salt(project, "one")

@@ -14,10 +14,9 @@ impl Workplace<'_> {
     pub(crate) async fn crypter_of_new_stack(&self, stack: &StackName, settings: &Settings) -> Result<Crypter> {
         let provider = self.secrets_provider.as_deref();
         if let Some(fleet) = provider.and_then(FleetKey::of) {
-            if settings.has_secrets() && settings.key()? != NamedKey::Nothing {
-                return Err(settings.under_another_key());
-            }
-            return self.fleet_crypter(stack, &fleet).await;
+            let crypter = self.fleet_crypter(stack, &fleet).await?;
+            let is_same = matches!(settings.key()?, NamedKey::Record(record) if record.is_same_key(crypter.record()));
+            return if is_same || !settings.has_secrets() { Ok(crypter) } else { Err(settings.under_another_key()) };
         }
         let wanted = provider.map(|name| Some(name).filter(|name| !matches!(*name, "passphrase" | "default")));
         if let Some(Some(url)) = wanted {

@@ -1,6 +1,6 @@
 //! Where a checkpoint differs from the one that was sealed, in words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::Deserialize;
@@ -15,6 +15,8 @@ pub(in crate::state) type Part = (String, String);
 
 /// So much of a part's hash is kept (bytes).
 const DIGEST_LEN: usize = 8;
+/// The part that says which key the secrets have.
+const SECRETS_PROVIDERS: &str = "checkpoint.latest.secrets_providers";
 /// So many parts of a kind are named.
 const NAMED: usize = 5;
 
@@ -191,6 +193,23 @@ pub(in crate::state) fn differ_in_time_alone(one: &[u8], other: &[u8]) -> bool {
     }
     // No two times differ more in length.
     one.len().abs_diff(other.len()) < 64 && timeless(one) == timeless(other)
+}
+
+/// Was the key of the secrets changed since these parts were sealed, and everything encrypted anew? Of a state without secrets that cannot be
+/// told.
+pub(in crate::state) fn has_another_key(resources: &[Part], parts: &[Part], checkpoint: &[u8]) -> bool {
+    let sealed: HashSet<&Part> = resources.iter().chain(parts).collect();
+    let is_as_sealed = |name: &str, text: &str| {
+        let known = |text: &str| sealed.contains(&(name.to_owned(), digest(text)));
+        known(text) || compact(text).is_some_and(|text| known(&text))
+    };
+    let texts = Texts::of(checkpoint);
+    let Some((name, provider)) = texts.parts.iter().find(|(name, _)| name == SECRETS_PROVIDERS) else { return false };
+    let mut encrypted = texts.resources.iter().filter(|(_, text)| text.contains("\"ciphertext\"")).peekable();
+    parts.iter().any(|(name, _)| name == SECRETS_PROVIDERS)
+        && !is_as_sealed(name, provider)
+        && encrypted.peek().is_some()
+        && encrypted.all(|(name, text)| !is_as_sealed(name, text))
 }
 
 /// What differs from these parts.

@@ -30,7 +30,7 @@ use super::name::StackName;
 use super::secrets::{Crypter, SealKey};
 use super::session_options::SessionOptions;
 use super::snapshot::OWN_MARK;
-use difference::{Part, difference, parts_of};
+use difference::{Part, difference, has_another_key, parts_of};
 use run_note::RunNote;
 
 /// The version of the format that is written, and the newest that is read.
@@ -215,6 +215,13 @@ fn compare(seal: &Seal, stored: &StoredStack, hash: &str, stack: &StackName) -> 
             "an older state stands in its place: that of {} (`{}`), which was written {times} since, last at {} (`{}`)",
             earlier.at, earlier.command, seal.state.at, seal.state.command
         ));
+    }
+    if has_another_key(&seal.resources, &seal.parts, &stored.checkpoint) {
+        return Standing::Accepted(
+            "the key of the state's secrets was changed since maloko sealed it, such as by `pulumi stack change-secrets-provider`, so \
+             an edit of it cannot be told; it is taken as it is, and sealed when it is written next"
+                .into(),
+        );
     }
     Standing::Broken(difference(&seal.resources, &seal.parts, &stored.checkpoint))
 }

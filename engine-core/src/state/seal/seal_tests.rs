@@ -11,9 +11,10 @@ use crate::state::backend::MIN_GENERATIONS;
 use crate::state::fixtures::faulty::failing_after;
 use crate::state::fixtures::{PULUMI_PYTHON, provider_resource, python_crypter, resource, urn};
 use crate::state::{
-    Backend, MemoryBackend, Passphrase, PendingKind, PendingOperation, Session, Snapshot, create_stack,
+    Backend, Checkpoint, MemoryBackend, Passphrase, PendingKind, PendingOperation, Session, Snapshot, create_stack,
     overwrite_stack, read_stack, read_stack_with, replace_sealed, reseal_stack,
 };
+use crate::value::Value;
 
 fn name() -> StackName {
     StackName::new("shop", "dev").unwrap()
@@ -270,6 +271,31 @@ fn what_pulumi_wrote_is_taken_with_a_notice_and_sealed_at_the_next_write() {
     // Without a seal, it is adopted: there is nothing to compare.
     backend.restore(&name(), StoredStack { checkpoint: pulumi.into_bytes(), seal: None, ..stored });
     assert_eq!(problem(&backend), None);
+}
+
+#[test]
+fn a_key_that_another_tool_changed_is_taken_with_a_notice_where_every_secret_is_encrypted_anew() {
+    let backend = sealed_stack();
+    let mut hidden = resource("hidden", 1.0);
+    hidden.inputs = Arc::new([("word".into(), Value::secret("open sesame".into()))].into_iter().collect());
+    fold(&backend, vec![hidden, resource("plain", 2.0)], vec![]).unwrap();
+    let stored = backend.stored(&name()).unwrap();
+    let new = Crypter::with_new_salt(Passphrase::given("new"), Environment::system()).unwrap();
+    let mut checkpoint = Checkpoint::decode(&stored.checkpoint, "the state").unwrap();
+    checkpoint.snapshot.unseal_all(&python_crypter()).unwrap();
+    checkpoint.snapshot.secrets_provider = Some(new.secrets_provider());
+    let changed = checkpoint.encode(&new).unwrap();
+    backend.restore(&name(), StoredStack { checkpoint: changed, ..stored.clone() });
+    let session = block_on(Session::open(&backend, &name(), options(new.clone()))).unwrap();
+    let [notice] = session.notices() else { panic!("one notice: {:?}", session.notices()) };
+    assert!(notice.contains("pulumi stack change-secrets-provider"), "{notice}");
+    drop(session);
+    // Another key alone, with secrets that are still as they were, is an edit.
+    let mut edited: serde_json::Value = serde_json::from_slice(&stored.checkpoint).unwrap();
+    edited["checkpoint"]["latest"]["secrets_providers"] = new.secrets_provider();
+    backend.restore(&name(), StoredStack { checkpoint: serde_json::to_vec(&edited).unwrap(), ..stored });
+    let refused = block_on(read_stack(&backend, &name(), true)).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("changed part: checkpoint.latest.secrets_providers"), "{refused}");
 }
 
 #[test]
