@@ -14,8 +14,12 @@ from pulumi.dynamic import CreateResult, Resource, ResourceProvider
 
 def broken(*_, **__): raise RuntimeError("broken by the test")
 
+made = threading.Event()
+
 class Provider(ResourceProvider):
     def create(self, props):
+        # What the program itself needs is not to be gone while it makes its resources.
+        made.wait()
         {in_create}
         return CreateResult("made", {{"name": props["name"]}})
 
@@ -26,6 +30,7 @@ first = Thing("first")
 # At the same time, so that one thread is not enough.
 second, third = [Thing(name, pulumi.ResourceOptions(depends_on=[first])) for name in ("second", "third")]
 pulumi.export("name", "second")
+made.set()
 """
 
 

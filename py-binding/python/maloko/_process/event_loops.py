@@ -7,6 +7,7 @@ import contextlib
 import contextvars
 import threading
 import weakref
+from asyncio import wait as wait_for_tasks  # kept: a program may take it away
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
@@ -89,7 +90,7 @@ def end_tasks(loop: asyncio.AbstractEventLoop, tasks: Collection[asyncio.Task[An
         for task in tasks:
             task.cancel()
         if tasks:
-            loop.run_until_complete(asyncio.wait(tasks, timeout=seconds))
+            loop.run_until_complete(wait_for_tasks(tasks, timeout=seconds))
 
 
 def is_unclaimed(task: asyncio.Task[Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+from asyncio import wait as wait_for_tasks  # kept: a program may take it away
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -66,5 +67,5 @@ class CallsOnLoop:
         for context, call in waiting:
             context.run(self._start, loop, call)
         if going_on := self.begun:
-            loop.run_until_complete(asyncio.wait(going_on, timeout=GRACE_SECONDS))
+            loop.run_until_complete(wait_for_tasks(going_on, timeout=GRACE_SECONDS))
         end_tasks(loop, self.begun, LAST_SECONDS)

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
+from asyncio import wait as wait_for_tasks  # kept: a program may take it away
 from collections.abc import Callable
 from typing import Any
 
@@ -68,7 +69,7 @@ async def settle_async() -> None:
 async def _settled(own: set[asyncio.Future[Any]], loop: asyncio.AbstractEventLoop) -> None:
     # What was made on another loop has to be there already.
     while waiting := [future for future in list(own) if future.get_loop() is loop and not future.done()]:
-        done, _ = await asyncio.wait(waiting, timeout=_PATIENCE_SECONDS)
+        done, _ = await wait_for_tasks(waiting, timeout=_PATIENCE_SECONDS)
         if not done:
             return
 

@@ -8,6 +8,7 @@ import gc
 import inspect
 import pathlib
 import sys
+from asyncio import wait as wait_for_tasks  # kept: a program may take it away
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -167,7 +168,7 @@ class _AsyncioOfTheStack:
         """As `asyncio.wait`, save that the first completed task is not enough."""
         if return_when == asyncio.FIRST_COMPLETED:
             return_when = asyncio.FIRST_EXCEPTION
-        return await asyncio.wait(tasks, return_when=return_when)
+        return await wait_for_tasks(tasks, return_when=return_when)
 
 
 _DEPENDENCIES = "_direct_computed_dependencies"
