@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use maloko_core::message;
 use maloko_core::message::Message;
 
 /// Exit codes with a meaning of their own.
@@ -51,6 +52,12 @@ impl Failure {
     #[must_use]
     pub(crate) fn silent(code: i32) -> Self {
         Self { code, message: Message::default() }
+    }
+
+    /// The same, about a stack that the command does not name by itself. `shown` is the stack's name.
+    #[must_use]
+    pub(crate) fn of_stack(self, shown: &str) -> Self {
+        Self { message: message![format!("stack '{shown}': "), self.message], ..self }
     }
 
     /// A file could not be used.

@@ -22,12 +22,8 @@ impl Workplace<'_> {
             if known.is_some_and(|known| known.with_record(&record).is_ok_and(|crypter| crypter.verify().is_ok())) {
                 continue;
             }
-            let Failure { code, message } = no_passphrase(&stack, Some(&file));
-            let shown = self.shown(&stack);
-            return Err(Failure {
-                code,
-                message: message![format!("stack '{shown}': "), message, ". A new key would not open them"],
-            });
+            let Failure { code, message } = no_passphrase(&stack, Some(&file)).of_stack(&self.shown(&stack));
+            return Err(Failure { code, message: message![message, ". A new key would not open them"] });
         }
         Ok(())
     }

@@ -161,11 +161,7 @@ fn check_key(findings: &mut Findings, workplace: &Workplace<'_>, stack: &StackNa
     }
     let what = format!("the key of stack '{shown}' ({})", record.shown());
     let opened = workplace.crypter_of_record(stack, record).and_then(|crypter| Ok(crypter.verify()?));
-    let told = opened.map_err(|Failure { code, message }| Failure {
-        code,
-        message: message![format!("stack '{shown}': "), message],
-    });
-    findings.take(what, told);
+    findings.take(what, opened.map_err(|failure| failure.of_stack(&shown)));
 }
 
 fn report(context: &Context, arguments: &CheckArguments, findings: &Findings) {

@@ -136,7 +136,7 @@ impl Workplace<'_> {
     pub(crate) fn knows_passphrase(&self, stack: &StackName) -> bool {
         let by_passphrase = self.is_by_passphrase(stack).unwrap_or_default();
         let key_file = self.existing_key_file().filter(|_| !by_passphrase);
-        // One that cannot be read is told of by whoever takes it.
+        // A file that cannot be read is an error of the command that takes it.
         Passphrase::find(&*self.context.variables, stack, key_file.as_deref()).map_or(true, |found| found.is_some())
     }
 

@@ -133,10 +133,7 @@ async fn open(
         workplace.forget_typed_passphrase();
         crypter = self::crypter(workplace, stack).await?;
     }
-    crypter.verify().map_err(|error| {
-        let Failure { code, message } = Failure::from(error);
-        Failure { code, message: message![format!("stack '{}': ", workplace.shown(stack)), message] }
-    })?;
+    crypter.verify().map_err(|error| Failure::from(error).of_stack(&workplace.shown(stack)))?;
     Ok((workplace.session_to_finish(stack, crypter.clone(), COMMAND, unfinished).await?, crypter))
 }
 
