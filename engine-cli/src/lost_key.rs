@@ -11,13 +11,17 @@ use crate::workplace::{KEY_FILE, Workplace};
 
 impl Workplace<'_> {
     /// Refuses to go on where a new key file would be made although the secrets of a stack here are encrypted, with what
-    /// may have been the key file's key. `known` opens other secrets than those: a stack that it opens does not count.
-    pub(crate) async fn refuse_second_key(&self, new: &StackName, known: Option<&Crypter>) -> Result<()> {
+    /// may have been the key file's key. `known` opens other secrets than those: a stack that it opens does not count, and neither does one
+    /// that has a passphrase of its own.
+    pub(crate) async fn refuse_second_key(&self, known: Option<&Crypter>) -> Result<()> {
         let Some(file) = self.key_file().filter(|file| !file.exists()) else { return Ok(()) };
-        if known.is_none() && Passphrase::find(&*self.context.variables, new, None)?.is_some() {
+        if known.is_none() && Passphrase::find_shared(&*self.context.variables, None)?.is_some() {
             return Ok(());
         }
         for stack in self.backend.list().await? {
+            if Passphrase::find_own(&*self.context.variables, &stack)?.is_some() {
+                continue;
+            }
             let Some(record) = self.record_by_key_file(&stack).await else { continue };
             if known.is_some_and(|known| known.with_record(&record).is_ok_and(|crypter| crypter.verify().is_ok())) {
                 continue;

@@ -1,9 +1,11 @@
 //! Requests for keys and credentials: bounded in time, made again while a service is busy, and without anything of a request in an error.
 
-use std::time::{Duration, Instant};
+use std::fmt;
+use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use serde_json::Value as Json;
+use tokio::time::Instant;
 
 use crate::backoff::{PATIENCE, doubling};
 
@@ -44,9 +46,29 @@ impl Answer {
     }
 }
 
+/// Why a service gave no answer, without its address.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unreached {
+    why: String,
+    /// Is it that nobody trusts its certificate here? That does not pass.
+    pub(crate) is_untrusted: bool,
+}
+
+impl fmt::Display for Unreached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl From<String> for Unreached {
+    fn from(why: String) -> Self {
+        Self { why, is_untrusted: false }
+    }
+}
+
 /// Sends a request, and again while the service cannot be reached or `is_busy` says that it may be asked again, as long as the stores'
-/// patience lasts. `Err`: it was not reached; why, without its address.
-pub(crate) async fn ask<F>(request: impl Fn() -> F, is_busy: impl Fn(&Answer) -> bool) -> Result<Answer, String>
+/// patience lasts. A service that does not answer is given up after that time, too. `Err`: it was not reached.
+pub(crate) async fn ask<F>(request: impl Fn() -> F, is_busy: impl Fn(&Answer) -> bool) -> Result<Answer, Unreached>
 where
     F: Future<Output = Result<reqwest::RequestBuilder, String>>,
 {
@@ -54,10 +76,11 @@ where
     let mut pauses = doubling(Duration::from_millis(100), Duration::from_secs(2));
     loop {
         let pause = pauses.next().unwrap_or_default();
-        let answered = send(request().await?).await;
+        let answered = send(request().await?.timeout(PATIENCE)).await;
         let pause = match &answered {
             Ok(answer) if answer.is_success() || !is_busy(answer) => return answered,
             Ok(answer) => answer.retry_after().unwrap_or(pause),
+            Err(unreached) if unreached.is_untrusted => return answered,
             Err(_) => pause,
         };
         if begun.elapsed() + pause > PATIENCE {
@@ -83,7 +106,7 @@ pub(crate) fn is_busy(answer: &Answer) -> bool {
     matches!(answer.status, 408 | 429 | 500..)
 }
 
-async fn send(request: reqwest::RequestBuilder) -> Result<Answer, String> {
+async fn send(request: reqwest::RequestBuilder) -> Result<Answer, Unreached> {
     let response = request.send().await.map_err(|error| cause(&error))?;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = response.text().await.map_err(|error| cause(&error))?;
@@ -91,10 +114,16 @@ async fn send(request: reqwest::RequestBuilder) -> Result<Answer, String> {
 }
 
 /// The innermost error: it says why, and knows nothing of addresses.
-fn cause(error: &reqwest::Error) -> String {
+fn cause(error: &reqwest::Error) -> Unreached {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    if error.is_timeout() { "it did not answer in time".to_owned() } else { cause.to_string() }
+    let is_untrusted = matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)));
+    let why = if error.is_timeout() { "it did not answer in time".to_owned() } else { cause.to_string() };
+    Unreached { why, is_untrusted }
 }
+
+#[cfg(test)]
+#[path = "http_tests.rs"]
+mod tests;

@@ -26,11 +26,18 @@ pub(crate) fn world_at(home: &Path, variables: &[(&str, &str)]) -> World {
 
 /// Answers every request with this body, until the process ends; gives its address. What was asked is sent on.
 pub(crate) fn answering(status: &'static str, body: String) -> (String, Receiver<String>) {
+    answering_in_turn(vec![(status, body)])
+}
+
+/// As [`answering`], one answer after the other; the last one is given again and again.
+pub(crate) fn answering_in_turn(answers: Vec<(&'static str, String)>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (asked, requests) = channel();
     std::thread::spawn(move || {
-        for stream in listener.incoming() {
+        let last = answers.len() - 1;
+        for (number, stream) in listener.incoming().enumerate() {
+            let (status, body) = &answers[number.min(last)];
             let mut stream = stream.unwrap();
             let mut request = Vec::new();
             let mut buffer = [0; 4096];

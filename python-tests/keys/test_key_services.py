@@ -218,6 +218,14 @@ def test_vault_is_reached_by_tls_with_certificates_of_the_teams_own(tmp_path: Pa
         project.run(*init, **shown, VAULT_CACERT_BYTES=authority.certificate.read_text())
 
 
+def test_a_machine_of_google_vouches_for_itself(project: Project, servers: KeyServers) -> None:
+    host = servers.address.removeprefix("http://")
+    machine = {"GOOGLE_OAUTH_ACCESS_TOKEN": "", "GCE_METADATA_HOST": host}
+    project.run("stack", "init", "dev", "--secrets-provider", GOOGLE, **machine)
+    project.run("config", "set", "--secret", "word", "open sesame", **machine)
+    assert project.run("config", "get", "word", **machine).stdout.strip() == "open sesame"
+
+
 def test_an_application_of_entra_shows_a_certificate(project: Project, servers: KeyServers, tmp_path: Path) -> None:
     certificate = Authority(tmp_path).issue("application")
     init = ("stack", "init", "dev", "--secrets-provider", AZURE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,20 @@ from key_programs import PROGRAM, VAULT
 from key_servers import key_servers
 
 from maloko import automation as auto
+
+
+TALKATIVE = """
+import os
+import pulumi
+
+def tell(of):
+    pulumi.info(f"told {os.environ[of]}")
+
+tell("PULUMI_CONFIG_PASSPHRASE")
+network = pulumi.StackReference("net-work")
+network.get_output("told").apply(lambda _: tell("MALOKO_PASSPHRASE_TRIAL_NET_WORK"))
+"""
+"""Says its passphrases."""
 
 
 @pytest.fixture
@@ -141,6 +156,71 @@ def test_a_fleet_of_several_projects_names_the_stack_that_holds_the_key(tmp_path
     assert len(salts) == 1
 
 
+def test_a_fleet_has_the_passphrase_of_its_holder_and_not_of_the_stack_that_joins(project: Project) -> None:
+    fleet = ("--secrets-provider", "fleet")
+    of_holder = {"MALOKO_PASSPHRASE_TRIAL_FLEET_KEY": "of the fleet"}
+    of_all = {"PULUMI_CONFIG_PASSPHRASE": "of the fleet"}
+    init = project.run("stack", "init", "one", *fleet, **of_holder)
+    assert "set MALOKO_PASSPHRASE_FILE_TRIAL_ONE to a file that holds the passphrase of the fleet" in init.stderr
+    project.run("config", "set", "--secret", "word", "open one", "--stack", "one", **of_all)
+    # A stack with a passphrase of its own goes over, and no one is left with a key that only its old passphrase opens.
+    own = {"MALOKO_PASSPHRASE_TRIAL_TWO": "of two"}
+    deploy(project, "two", **own)
+    change = ("stack", "change-secrets-provider", "fleet", "--stack", "two")
+    assert "the key of stack 'fleet-key': incorrect passphrase" in project.failing(
+        *change, **own, **{"MALOKO_PASSPHRASE_TRIAL_FLEET_KEY": "wrong"}
+    )
+    assert told(project, "two", **own) == "open two"
+    told_what_to_do = project.run(*change, **own, **of_all).stderr
+    assert "MALOKO_PASSPHRASE_TRIAL_TWO holds another passphrase than that of the fleet: unset it" in told_what_to_do
+    assert told(project, "two", **of_all) == "open two"
+    assert salt(project, "one") == salt(project, "two")
+
+
+def test_a_fleet_by_key_file_is_joined_under_a_passphrase_of_another_stack(project: Project) -> None:
+    project.run("stack", "init", "fleet-key")
+    own = {"PULUMI_CONFIG_PASSPHRASE": "of dev"}
+    deploy(project, "dev", **own)
+    joined = project.run("stack", "change-secrets-provider", "fleet", "--stack", "dev", **own)
+    assert "PULUMI_CONFIG_PASSPHRASE holds another passphrase than that of the fleet: unset it" in joined.stderr
+    assert told(project, "dev") == "open dev"
+    assert "secretsprovider" not in (project.directory / "Pulumi.dev.yaml").read_text()
+
+
+def test_a_fleet_under_a_passphrase_is_not_looked_for_in_the_key_file(project: Project) -> None:
+    of_all = {"PULUMI_CONFIG_PASSPHRASE": "of the fleet"}
+    project.run("stack", "init", "by-key-file")
+    project.run("stack", "init", "dev", "--secrets-provider", "fleet", **of_all)
+    assert (project.directory / "Pulumi.dev.yaml").read_text().endswith("secretsprovider: passphrase\n")
+    assert "the passphrase of the stack's secrets is not known" in project.failing(
+        "config", "set", "--secret", "word", "x", "--stack", "dev"
+    )
+
+
+def test_no_holder_is_made_by_a_command_that_refuses(project: Project) -> None:
+    deploy(project, "dev")
+    settings = project.directory / "Pulumi.dev.yaml"
+    kept = settings.read_text()
+    settings.write_text(re.sub(r"secure: .*", "secure: v1:AAAAAAAAAAAAAAAA:AAAA", kept))
+    project.failing("stack", "change-secrets-provider", "fleet", "--stack", "dev")
+    settings.write_text(kept)
+    (project.directory / "Pulumi.new.yaml").write_text(kept)
+    refused = project.failing("stack", "init", "new", "--secrets-provider", "fleet")
+    assert "the stack without --secrets-provider" in refused
+    assert "fleet-key" not in project.run("stack", "ls").stdout
+    assert told(project, "dev") == "open dev"
+
+
+def test_the_holder_has_the_key_that_its_settings_name(project: Project) -> None:
+    with key_servers() as servers:
+        project.environment |= servers.environment
+        (project.directory / "Pulumi.fleet-key.yaml").write_text(f"secretsprovider: {VAULT}\n")
+        project.run("stack", "init", "dev", "--secrets-provider", "fleet")
+        of_holder = (project.directory / "Pulumi.fleet-key.yaml").read_text()
+        assert of_holder == (project.directory / "Pulumi.dev.yaml").read_text()
+        assert f"secretsprovider: {VAULT}\nencryptedkey: " in of_holder
+
+
 def test_the_holder_of_a_key_cannot_take_it_from_itself(project: Project) -> None:
     assert "holds the key of the fleet itself" in project.failing(
         "stack", "init", "fleet-key", "--secrets-provider", "fleet"
@@ -190,6 +270,45 @@ def test_check_says_whether_a_passphrase_opens_the_stack(project: Project) -> No
     assert "problem: stack 'dev': incorrect passphrase: the one in MALOKO_PASSPHRASE_TRIAL_DEV" in wrong
     unknown = project.run("check").stdout
     assert "note: the passphrase of stack 'dev' is not known here, so its key was not looked at" in unknown
+
+
+def test_check_opens_the_key_of_the_settings_and_that_of_the_state(project: Project) -> None:
+    with key_servers() as servers:
+        project.environment |= servers.environment
+        project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+        deploy(project, "other")
+        settings = (project.directory / "Pulumi.other.yaml").read_text()
+        (project.directory / "Pulumi.dev.yaml").write_text(settings)
+        checked = project.run("check").stdout
+        assert f"checked the key of stack 'dev' ({VAULT})\n" in checked
+        assert "checked the key of stack 'dev' (passphrase)\n" in checked
+        refused = project.failing("check", VAULT_TOKEN="expired")
+        assert f"problem: stack 'dev': {VAULT} does not decrypt the stack's key: permission denied" in refused
+
+
+def test_a_lost_key_file_is_of_no_stack_with_a_passphrase_of_its_own(project: Project) -> None:
+    own = {"MALOKO_PASSPHRASE_TRIAL_DEV": "of dev"}
+    deploy(project, "dev", **own)
+    project.run("stack", "init", "next", **own)
+    project.run("stack", "rm", "next", "--yes", **own)
+    (project.directory / ".maloko" / "passphrase").unlink()
+    assert "0 problems found" in project.run("check", **own).stdout
+    project.run("stack", "init", "third", **own)
+    (project.directory / ".maloko" / "passphrase").unlink()
+    assert "A new key would not open them" in project.failing("stack", "init", "fourth", **own)
+
+
+def test_what_opens_another_stack_is_hidden(project: Project) -> None:
+    both = {
+        "MALOKO_PASSPHRASE_TRIAL_NET_WORK": "passphrase of the network",
+        "PULUMI_CONFIG_PASSPHRASE": "passphrase of all others",
+    }
+    deploy(project, "net-work", **both)
+    project.run("stack", "init", "dev", **both)
+    project.run("config", "set", "other", "net-work", "--stack", "dev", **both)
+    project.write("__main__.py", TALKATIVE)
+    shown = project.run("up", "--yes", "--skip-preview", "--stack", "dev", **both)
+    assert (shown.stdout + shown.stderr).count("told [secret]") == 2
 
 
 def test_a_process_that_goes_round_a_fleet_asks_its_service_once(tmp_path: Path) -> None:

@@ -135,6 +135,9 @@ class KeyServers:
         url = urlsplit(handler.path)
         if url.path.endswith("/oauth2/v2.0/token"):
             return self._token(url.path, parse_qs(body.decode()))
+        if url.path.startswith("/computeMetadata/v1/instance/service-accounts/default/"):
+            assert handler.headers["Metadata-Flavor"] == "Google"
+            return 200, {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 3599}
         self.requests.append(f"{handler.command} {url.path}")
         if self.busy:
             self.busy -= 1

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
-use maloko_core::state::key_record::NamedKey;
+use maloko_core::state::key_record::{KeyRecord, NamedKey};
 use maloko_core::state::{PendingKind, Snapshot, StackName};
 use maloko_plugins::languages;
 use serde_json::json;
@@ -121,10 +121,8 @@ async fn check_state(findings: &mut Findings, context: &Context) -> Vec<Need> {
     let listed = workplace.backend.list().await.map_err(Failure::from);
     let stacks = findings.take(format!("the stacks in {}", workplace.backend.url()), listed).unwrap_or_default();
     // A stack that never had its key there is opened by what the environment has when it is needed.
-    if workplace.key_file_was_here()
-        && let Some(first) = stacks.first()
-    {
-        let refusal = workplace.refuse_second_key(first, None).await;
+    if workplace.key_file_was_here() {
+        let refusal = workplace.refuse_second_key(None).await;
         findings.problems.extend(refusal.err().map(|failure| failure.message));
     }
     for stack in stacks.iter().filter(|stack| stack.project() == workplace.project.name) {
@@ -137,21 +135,28 @@ async fn check_state(findings: &mut Findings, context: &Context) -> Vec<Need> {
             for pending in snapshot.pending.iter().filter(|pending| pending.kind != PendingKind::Creating) {
                 findings.notes.push(format!("{} was interrupted while {}", pending.resource.urn, pending.kind.name()));
             }
-            check_key(findings, &workplace, stack, &snapshot);
+            check_keys(findings, &workplace, stack, &snapshot);
         }
     }
     needs
 }
 
-/// Can the key of the stack's secrets be had, and does it open what it should?
-fn check_key(findings: &mut Findings, workplace: &Workplace<'_>, stack: &StackName, snapshot: &Snapshot) {
-    let of_settings = workplace.settings(stack).and_then(|settings| settings.key());
-    let record = match of_settings {
+/// Can the keys of the stack's secrets be had, and do they open what they should? Settings and state have the same one, unless somebody has
+/// written another one into the settings.
+fn check_keys(findings: &mut Findings, workplace: &Workplace<'_>, stack: &StackName, snapshot: &Snapshot) {
+    let of_settings = match workplace.settings(stack).and_then(|settings| settings.key()) {
         Ok(NamedKey::Record(record)) => Some(record),
         // What is wrong with the settings is told where they are looked at.
-        _ => snapshot.key_record().ok().flatten(),
+        _ => None,
     };
-    let Some(record) = record else { return };
+    let of_state = snapshot.key_record().ok().flatten();
+    let other = of_state.filter(|record| !of_settings.as_ref().is_some_and(|known| known.is_same_key(record)));
+    for record in of_settings.into_iter().chain(other) {
+        check_key(findings, workplace, stack, record);
+    }
+}
+
+fn check_key(findings: &mut Findings, workplace: &Workplace<'_>, stack: &StackName, record: KeyRecord) {
     let shown = workplace.shown(stack);
     if record.salt().is_some() && !workplace.knows_passphrase(stack) {
         findings

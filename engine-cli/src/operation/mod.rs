@@ -7,6 +7,7 @@ mod import;
 mod interrupts;
 mod isolated;
 mod load;
+mod other_keys;
 mod outcome_file;
 mod own_process;
 pub(crate) mod plan;

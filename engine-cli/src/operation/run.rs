@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use maloko_core::activity::Activities;
 use maloko_core::autonaming::Seed;
-use maloko_core::builtin::{BackendStacks, OtherStacks};
+use maloko_core::builtin::{BackendStacks, OtherKeys as _, OtherStacks};
 use maloko_core::event::{Outcome, Severity};
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::key_record::NamedKey;
-use maloko_core::state::{Crypter, Passphrase, Session, StackName};
+use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
 use maloko_plugins::policies::Packs;
 
 use super::interrupts;
 use super::isolated::Runner;
+use super::other_keys::KeysByVariables;
 use super::outcome_file;
 use super::own_process;
 use super::plan::PreviewOutcome;
@@ -179,12 +180,9 @@ pub(crate) async fn prepare(
         operation.plan = Some(Arc::new(plan));
     }
     let redactor = Arc::clone(&operation.redactor);
-    crypter.hide_passphrase(&redactor);
-    workplace.hide_credentials(crypter.record(), &redactor);
-    let backend = Arc::clone(&workplace.backend);
-    let variables = Arc::clone(&workplace.context.variables);
-    let own_passphrase = Box::new(move |stack: &StackName| Passphrase::find_own(&*variables, stack));
-    let stacks = BackendStacks::new(backend, crypter.clone(), stack.project(), own_passphrase);
+    let keys = KeysByVariables { variables: Arc::clone(&workplace.context.variables), redactor: Arc::clone(&redactor) };
+    keys.hide(&crypter);
+    let stacks = BackendStacks::new(Arc::clone(&workplace.backend), crypter.clone(), stack.project(), Box::new(keys));
     operation.stacks = OtherStacks::new(Arc::new(stacks));
     operation.plugins = plugins::host(workplace, &operation);
     if let Some(library) = &workplace.context.library {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use maloko_core::redaction::Redactor;
 use maloko_core::state::key_record::{KeyRecord, NamedKey, WrappedKey};
 use maloko_core::state::{
     Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Snapshot, StackName, passphrase_variables,
@@ -96,8 +95,9 @@ impl Workplace<'_> {
 
     /// A crypter for a stack that has no key yet: the key of a passphrase.
     pub(crate) async fn new_crypter(&self, stack: &StackName) -> Result<Crypter> {
-        if self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
-            self.refuse_second_key(stack, None).await?;
+        let is_own = Passphrase::find_own(&*self.context.variables, stack)?.is_some();
+        if !is_own && self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            self.refuse_second_key(None).await?;
         }
         Ok(Crypter::with_new_salt(self.passphrase(stack, false, true)?, self.context.environment.clone())?)
     }
@@ -140,22 +140,12 @@ impl Workplace<'_> {
         Passphrase::find(&*self.context.variables, stack, key_file.as_deref()).map_or(true, |found| found.is_some())
     }
 
-    /// Has the credentials hidden with which the key's service is asked.
-    pub(crate) fn hide_credentials(&self, record: &KeyRecord, redactor: &Redactor) {
-        let KeyRecord::Wrapped(wrapped) = record else { return };
-        for variable in maloko_stores::keys::secret_variables(wrapped.url()) {
-            if let Some(value) = self.context.text_variable(variable).filter(|value| !value.is_empty()) {
-                redactor.learn(&value);
-            }
-        }
-    }
-
     /// A passphrase that is known without asking for it: for what is still encrypted with one, beside a key service.
     fn passphrase_at_hand(&self, stack: &StackName) -> Option<Passphrase> {
         let (variables, key_file) = (&*self.context.variables, self.existing_key_file());
         let typed = self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let own = Passphrase::find_own(variables, stack).ok().flatten();
-        own.or(typed).or_else(|| Passphrase::find(variables, stack, key_file.as_deref()).ok().flatten())
+        own.or(typed).or_else(|| Passphrase::find_shared(variables, key_file.as_deref()).ok().flatten())
     }
 
     /// Asks for the passphrase of the stack's secrets if the user has to type it in; gives what was typed.
@@ -195,7 +185,7 @@ impl Workplace<'_> {
 
     /// The stack's passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were
     /// encrypted with it before, so a new one is of no use. `by_key_file`: the key file may hold it.
-    fn passphrase(&self, stack: &StackName, exists: bool, by_key_file: bool) -> Result<Passphrase> {
+    pub(super) fn passphrase(&self, stack: &StackName, exists: bool, by_key_file: bool) -> Result<Passphrase> {
         if let Some(own) = Passphrase::find_own(&*self.context.variables, stack)? {
             return Ok(own);
         }
@@ -204,7 +194,7 @@ impl Workplace<'_> {
             return Ok(passphrase.clone());
         }
         let key_file = self.key_file().filter(|_| by_key_file);
-        if let Some(passphrase) = Passphrase::find(&*self.context.variables, stack, key_file.as_deref())? {
+        if let Some(passphrase) = Passphrase::find_shared(&*self.context.variables, key_file.as_deref())? {
             return Ok(passphrase);
         }
         match &key_file {
@@ -224,7 +214,7 @@ impl Workplace<'_> {
 
 pub(crate) fn no_passphrase(stack: &StackName, key_file: Option<&Path>) -> Failure {
     let lost = key_file.map(|file| format!(" (and the key file {} is not there)", file.display())).unwrap_or_default();
-    let [_, own_file] = passphrase_variables(stack);
+    let own_file = passphrase_variables(stack).file;
     Failure::configuration(format!(
         "the passphrase of the stack's secrets is not known{lost}; set {PASSPHRASE_VARIABLE} to it, or \
          {PASSPHRASE_FILE_VARIABLE} to a file that holds it ({own_file} for this stack alone)"

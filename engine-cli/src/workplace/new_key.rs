@@ -1,7 +1,7 @@
 //! Which key a new stack gets: the one that was asked for, else the one that its settings name, else that of a passphrase.
 
 use maloko_core::state::key_record::NamedKey;
-use maloko_core::state::{Crypter, StackName};
+use maloko_core::state::{Crypter, PassphraseSource, StackName};
 
 use super::Workplace;
 use super::fleet_key::FleetKey;
@@ -13,11 +13,37 @@ impl Workplace<'_> {
     /// cannot be had shows here and not in the middle of a deployment.
     pub(crate) async fn crypter_of_new_stack(&self, stack: &StackName, settings: &Settings) -> Result<Crypter> {
         let provider = self.secrets_provider.as_deref();
-        if let Some(fleet) = provider.and_then(FleetKey::of) {
-            let crypter = self.fleet_crypter(stack, &fleet).await?;
-            let is_same = matches!(settings.key()?, NamedKey::Record(record) if record.is_same_key(crypter.record()));
-            return if is_same || !settings.has_secrets() { Ok(crypter) } else { Err(settings.under_another_key()) };
+        match provider.and_then(FleetKey::of) {
+            Some(fleet) => self.crypter_by_fleet(stack, settings, &fleet).await,
+            None => self.crypter_by_settings(stack, settings, provider).await,
         }
+    }
+
+    async fn crypter_by_fleet(&self, stack: &StackName, settings: &Settings, fleet: &FleetKey) -> Result<Crypter> {
+        // Until it is there: others may make their stacks, and with them the holder, at the same time.
+        loop {
+            let key = self.key_of_fleet(stack, fleet).await?;
+            let is_same =
+                matches!(settings.key()?, NamedKey::Record(record) if record.is_same_key(key.crypter.record()));
+            if !is_same && settings.has_secrets() {
+                return Err(settings.under_another_key());
+            }
+            if self.make_holder(&key).await? {
+                if let Some(note) = self.note_of_passphrase(stack, &key.crypter) {
+                    self.context.console.note(note);
+                }
+                return Ok(key.crypter);
+            }
+        }
+    }
+
+    /// By the provider that was asked for, else by the settings.
+    pub(super) async fn crypter_by_settings(
+        &self,
+        stack: &StackName,
+        settings: &Settings,
+        provider: Option<&str>,
+    ) -> Result<Crypter> {
         let wanted = provider.map(|name| Some(name).filter(|name| !matches!(*name, "passphrase" | "default")));
         if let Some(Some(url)) = wanted {
             maloko_stores::keys::check(url).map_err(Failure::configuration)?;
@@ -36,6 +62,30 @@ impl Workplace<'_> {
         match wanted.unwrap_or_else(|| settings.key_service()) {
             Some(url) => self.crypter_with_new_key(stack, url),
             None => self.new_crypter(stack).await,
+        }
+    }
+
+    /// Names the key of a new stack in its settings, unless they do already.
+    pub(crate) fn name_key(&self, settings: &mut Settings, crypter: &Crypter) -> Result<()> {
+        if settings.key()? == NamedKey::Record(crypter.record().clone()) {
+            return Ok(());
+        }
+        settings.set_key(crypter.record())?;
+        if self.secrets_provider.as_deref().and_then(FleetKey::of).is_some() {
+            settings.name_passphrase_of(crypter)?;
+        }
+        self.save_settings(settings)
+    }
+}
+
+impl Settings {
+    /// Says of a key that was taken over whether it is that of the key file: a passphrase's is not looked for there.
+    pub(crate) fn name_passphrase_of(&mut self, crypter: &Crypter) -> Result<()> {
+        match crypter.passphrase_source() {
+            Some(source) if crypter.record().salt().is_some() => {
+                self.set_by_passphrase(!matches!(source, PassphraseSource::KeyFile(_)))
+            }
+            _ => Ok(()),
         }
     }
 }

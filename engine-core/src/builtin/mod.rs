@@ -14,7 +14,7 @@ use crate::value::{PropertyMap, Value};
 pub(crate) use functions::resource_wanted;
 pub use functions::{GET_RESOURCE, READ_STACK_OUTPUTS, READ_STACK_RESOURCE_OUTPUTS, call};
 pub use pulumi_version::{PULUMI_VERSION, check_pulumi_version};
-pub use stacks::{BackendStacks, FindPassphrase, OtherStack, OtherStacks, StackReader};
+pub use stacks::{BackendStacks, OtherKeys, OtherStack, OtherStacks, StackReader};
 
 /// The package's name.
 pub const PACKAGE: &str = "pulumi";

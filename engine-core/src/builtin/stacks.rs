@@ -78,30 +78,31 @@ impl OtherStacks {
     }
 }
 
-/// Finds the passphrase of one stack alone, where one is known.
-pub type FindPassphrase = dyn Fn(&StackName) -> Result<Option<Passphrase>> + Send + Sync;
+/// The keys of other stacks, as far as the run knows them.
+pub trait OtherKeys: Send + Sync {
+    /// The passphrase of this stack alone, where one is known.
+    fn own_passphrase(&self, stack: &StackName) -> Result<Option<Passphrase>>;
+
+    /// A stack is about to be opened with this: what it takes is hidden from now on.
+    fn hide(&self, crypter: &Crypter);
+}
 
 /// The stacks of one backend.
 pub struct BackendStacks {
     backend: Arc<dyn Backend>,
     crypter: Crypter,
     project: String,
-    own_passphrase: Box<FindPassphrase>,
+    keys: Box<dyn OtherKeys>,
     /// Which key opens which stack: those that share one derive it once.
     crypters: Mutex<Vec<(StackName, KeyRecord, Crypter)>>,
 }
 
 impl BackendStacks {
     /// The stacks of `backend`. A name without a project is one of `project`; secrets are decrypted with the passphrase that
-    /// `own_passphrase` finds for the stack, else with the one of `crypter`.
+    /// `keys` knows for the stack, else with the one of `crypter`.
     #[must_use]
-    pub fn new(
-        backend: Arc<dyn Backend>,
-        crypter: Crypter,
-        project: &str,
-        own_passphrase: Box<FindPassphrase>,
-    ) -> Self {
-        Self { backend, crypter, project: project.to_owned(), own_passphrase, crypters: Mutex::default() }
+    pub fn new(backend: Arc<dyn Backend>, crypter: Crypter, project: &str, keys: Box<dyn OtherKeys>) -> Self {
+        Self { backend, crypter, project: project.to_owned(), keys, crypters: Mutex::default() }
     }
 }
 
@@ -128,10 +129,11 @@ impl BackendStacks {
         if let Some((.., crypter)) = known {
             return Ok(crypter.clone());
         }
-        let crypter = match (&record, (self.own_passphrase)(stack)?) {
+        let crypter = match (&record, self.keys.own_passphrase(stack)?) {
             (KeyRecord::Passphrase { salt }, Some(own)) => Crypter::new(own, salt, self.crypter.environment().clone())?,
             _ => self.crypter.with_record(&record)?,
         };
+        self.keys.hide(&crypter);
         crypters.push((stack.clone(), record, crypter.clone()));
         Ok(crypter)
     }
@@ -139,10 +141,10 @@ impl BackendStacks {
     /// Why the secrets of this stack were not opened, and what can be done.
     fn why_sealed(&self, stack: &StackName, snapshot: &Snapshot, error: &Error) -> String {
         let by_passphrase = matches!(snapshot.key_record(), Ok(Some(KeyRecord::Passphrase { .. })));
-        if !by_passphrase || !matches!((self.own_passphrase)(stack), Ok(None)) {
+        if !by_passphrase || !matches!(self.keys.own_passphrase(stack), Ok(None)) {
             return error.to_string();
         }
-        let [_, own_file] = passphrase_variables(stack);
+        let own_file = passphrase_variables(stack).file;
         format!(
             "it was encrypted with another passphrase than that of this run.\nSet {own_file} to a file that holds that stack's \
              passphrase, give both stacks the same one (`maloko stack change-secrets-provider`), or export the output without a secret"

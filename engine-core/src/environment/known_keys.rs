@@ -71,11 +71,8 @@ impl KnownKeys {
     }
 
     fn take(&self, label: String, now: Instant) -> Option<[u8; LEN]> {
-        let mut keys = self.lock();
+        let mut keys = self.counting(now);
         let known = keys.shift_remove(&label)?;
-        if known.1.is_some_and(|end| end <= now) {
-            return None;
-        }
         keys.insert(label, known);
         Some(known.0)
     }
@@ -86,7 +83,7 @@ impl KnownKeys {
     }
 
     fn keep(&self, label: String, known: KnownKey) {
-        let mut keys = self.lock();
+        let mut keys = self.counting(Instant::now());
         keys.shift_remove(&label);
         keys.insert(label, known);
         if keys.len() > MAX_KEYS {
@@ -111,8 +108,11 @@ impl KnownKeys {
         Turn(&self.0)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Keys> {
-        lock(&self.0.keys)
+    /// Those that still count: what has run out is not kept in memory.
+    fn counting(&self, now: Instant) -> MutexGuard<'_, Keys> {
+        let mut keys = lock(&self.0.keys);
+        keys.retain(|_, (_, end)| end.is_none_or(|end| now < end));
+        keys
     }
 }
 

@@ -30,6 +30,8 @@ fn an_unwrapped_key_is_its_owners_and_counts_for_some_minutes() {
     assert_eq!(keys.find_unwrapped(b"one", b"wrapped"), Some([3; LEN]));
     assert_eq!(keys.find_unwrapped(b"other", b"wrapped"), None);
     assert_eq!(keys.find_unwrapped(b"one", b"other"), None);
+    keys.remember("passphrase", b"salt", [4; LEN]);
     assert_eq!(keys.take(label(b"one", b"wrapped"), Instant::now() + UNWRAPPED_FOR), None);
-    assert_eq!(keys.find_unwrapped(b"one", b"wrapped"), None, "it was dropped");
+    assert_eq!(lock(&keys.0.keys).len(), 1, "what has run out is dropped, also where something else is looked for");
+    assert_eq!(keys.find("passphrase", b"salt"), Some([4; LEN]));
 }

@@ -45,7 +45,8 @@ pub use pending_operation::{PendingKind, PendingOperation};
 pub use secrets::Crypter;
 pub use secrets::key_record;
 pub use secrets::passphrase::{
-    PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource, passphrase_variables,
+    PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource, PassphraseVariables,
+    passphrase_variables,
 };
 pub(crate) use session::unseal;
 pub use session::{Durability, LockWait, Session};

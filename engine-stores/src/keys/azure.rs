@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::url::Parts;
 use super::{Reach, Refusal, azure_token};
-use crate::http::{Answer, ask, with_json};
+use crate::http::{Answer, Unreached, ask, with_json};
 
 const ALGORITHM: &str = "algorithm";
 const API_VERSION: &str = "7.4";
@@ -101,7 +101,7 @@ impl Key {
             .collect()
     }
 
-    fn asked(&self, answer: Result<Answer, String>) -> Result<Answer, Refusal> {
+    fn asked(&self, answer: Result<Answer, Unreached>) -> Result<Answer, Refusal> {
         answer.map_err(|why| Refusal::unreachable(&why, &format!("the name of the vault ({})", self.host)))
     }
 
@@ -125,7 +125,12 @@ impl Key {
 
     fn refusal(&self, answer: &Answer, verb: &str) -> Refusal {
         let said = answer.text_at("/error/message").unwrap_or_else(|| answer.line());
+        let inner = answer.text_at("/error/innererror/code");
         let advice = match answer.status {
+            403 if matches!(inner.as_deref(), Some("KeyDisabled" | "KeyExpired" | "KeyNotYetValid")) => {
+                "the key, or its version, is disabled or out of its time: look at its attributes in the vault"
+                    .to_owned()
+            }
             401 => "the identity is not accepted by the vault: look at AZURE_TENANT_ID, or log in again".to_owned(),
             403 => format!(
                 "give the identity `Microsoft.KeyVault/vaults/keys/{verb}/action`, such as by the role Key Vault Crypto User"

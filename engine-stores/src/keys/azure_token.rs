@@ -5,7 +5,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::{Reach, Refusal, azure_assertion};
-use crate::http::{Answer, ask, is_busy, with_form};
+use crate::http::{Answer, Unreached, ask, is_busy, with_form};
+use crate::object::connector;
 
 const AUTHORITY: &str = "https://login.microsoftonline.com";
 const MACHINE: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
@@ -101,7 +102,7 @@ async fn of_machine(reach: &Reach, client_id: Option<&str>, resource: &str) -> R
     );
     let mut query = vec![("api-version", "2018-02-01"), ("resource", resource)];
     query.extend(client_id.map(|id| ("client_id", id)));
-    let client = reach.client()?;
+    let client = connector::client_of_machine().map_err(|error| Refusal::of_client(&error.to_string()))?;
     let request = client.get(with_query(&endpoint, &query)).header("Metadata", "true").timeout(MACHINE_TIMEOUT);
     let nobody = || Refusal::new("there are no credentials for it", ADVICE);
     let response = request.send().await.map_err(|_| nobody())?;
@@ -115,7 +116,7 @@ fn with_query(endpoint: &str, query: &[(&str, &str)]) -> String {
     format!("{endpoint}?{query}")
 }
 
-fn token(answer: Result<Answer, String>) -> Result<String, Refusal> {
+fn token(answer: Result<Answer, Unreached>) -> Result<String, Refusal> {
     let answer = answer.map_err(|why| Refusal::unreachable(&why, "AZURE_AUTHORITY_HOST"))?;
     if let Some(token) = answer.text_at("/access_token").filter(|_| answer.is_success()) {
         return Ok(token);
@@ -124,3 +125,7 @@ fn token(answer: Result<Answer, String>) -> Result<String, Refusal> {
     let line = said.lines().next().unwrap_or_default().to_owned();
     Err(Refusal::new(&format!("Entra ID gives no token ({line})"), ADVICE))
 }
+
+#[cfg(test)]
+#[path = "azure_token_tests.rs"]
+mod tests;

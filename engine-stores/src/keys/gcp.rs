@@ -109,3 +109,13 @@ fn refusal(verb: &str, answer: &Answer) -> Refusal {
     };
     Refusal::new(&said, &advice)
 }
+
+/// What is secret in a credential of Google, and in the one that it goes by.
+pub(super) fn secrets_of(credential: &Json) -> Vec<String> {
+    let own = ["private_key", "client_secret", "refresh_token"].into_iter();
+    let mut secrets: Vec<_> = own.filter_map(|name| credential[name].as_str()).map(str::to_owned).collect();
+    if let Some(source) = credential.get("source_credentials") {
+        secrets.extend(secrets_of(source));
+    }
+    secrets
+}

@@ -18,7 +18,7 @@ use maloko_core::environment::{KeyServices, KnownKeys, STACK_KEY_LEN};
 use maloko_core::state::key_record::shown_url;
 
 use crate::World;
-use crate::http::Answer;
+use crate::http::{Answer, Unreached};
 use crate::object::connector;
 
 use self::url::Parts;
@@ -63,16 +63,26 @@ pub fn check(url: &str) -> Result<(), String> {
     Key::of(url).map(drop)
 }
 
-/// The variables that hold credentials for the service of a key, so that their values can be hidden.
+/// What variables hold of credentials for the service of a key, so that it can be hidden.
 #[must_use]
-pub fn secret_variables(url: &str) -> &'static [&'static str] {
-    match url.split(':').next() {
-        Some("awskms") => &["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"],
-        Some("azurekeyvault") => &["AZURE_CLIENT_SECRET"],
+pub fn secrets(url: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let scheme = url.split(':').next();
+    let names: &[&str] = match scheme {
+        Some("awskms") => &["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"],
+        Some("azurekeyvault") => &["AZURE_CLIENT_SECRET", "IDENTITY_HEADER"],
         Some("gcpkms") => &["GOOGLE_OAUTH_ACCESS_TOKEN"],
         Some("hashivault") => &["VAULT_SERVER_TOKEN", "VAULT_TOKEN"],
         _ => &[],
+    };
+    let mut secrets: Vec<String> = names.iter().filter_map(|name| variable(name)).collect();
+    if scheme == Some("gcpkms")
+        && let Some(credentials) = variable("GOOGLE_CREDENTIALS")
+    {
+        // Not JSON where the variable names a file.
+        secrets.extend(gcp::secrets_of(&serde_json::from_str(&credentials).unwrap_or_default()));
     }
+    secrets.retain(|secret| !secret.is_empty());
+    secrets
 }
 
 impl Key {
@@ -223,11 +233,13 @@ impl Refusal {
         Self { cause: cause.trim_end_matches('.').to_owned(), advice: advice.to_owned() }
     }
 
-    fn unreachable(why: &str, variable: &str) -> Self {
-        Self::new(
-            &format!("it cannot be reached ({why})"),
-            &format!("look at the network, the proxy settings and {variable}"),
-        )
+    fn unreachable(why: &Unreached, variable: &str) -> Self {
+        let advice = if why.is_untrusted {
+            "let SSL_CERT_FILE name a file with the authority that signed its certificate".to_owned()
+        } else {
+            format!("look at the network, the proxy settings and {variable}")
+        };
+        Self::new(&format!("it cannot be reached ({why})"), &advice)
     }
 
     fn without_credentials(why: &str, variable: &str) -> Self {
@@ -258,3 +270,9 @@ impl fmt::Debug for Services {
         f.debug_struct("Services").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod refusal_tests;
+#[cfg(test)]
+#[path = "secrets_tests.rs"]
+mod secrets_tests;

@@ -8,6 +8,7 @@ use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, RetryConfig};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls_platform_verifier::BuilderVerifierExt;
 
+use super::machine_addresses::ProxiedClient;
 use super::retrying_client::RetryingClient;
 use crate::backoff::PATIENCE;
 
@@ -35,7 +36,7 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allows_http = options.get_config_value(&ClientConfigKey::AllowHttp).as_deref() == Some("true");
         let client = client(allows_http).map_err(|source| object_store::Error::Generic { store: "HTTP", source })?;
-        Ok(HttpClient::new(RetryingClient::new(client)))
+        Ok(HttpClient::new(RetryingClient::new(ProxiedClient::new(client))))
     }
 }
 
@@ -64,13 +65,21 @@ pub(crate) fn tls_with(
     }
 }
 
+/// A client for what a machine says of itself: a proxy would say who it is itself.
+pub(crate) fn client_of_machine() -> Result<reqwest::Client, Box<dyn std::error::Error + Send + Sync>> {
+    Ok(builder(tls_with(None, None)?, true).no_proxy().build()?)
+}
+
 /// A client with this TLS.
 pub(crate) fn client_with(tls: rustls::ClientConfig, allows_http: bool) -> reqwest::Result<reqwest::Client> {
+    builder(tls, allows_http).build()
+}
+
+fn builder(tls: rustls::ClientConfig, allows_http: bool) -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         .https_only(!allows_http)
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(REQUEST_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
-        .build()
 }

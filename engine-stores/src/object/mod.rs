@@ -22,6 +22,7 @@ mod io;
 mod keys;
 mod lease;
 mod locks;
+mod machine_addresses;
 mod mark;
 mod opened;
 mod prefix;

@@ -16,7 +16,6 @@ mod versions;
 
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::state::key_record::NamedKey;
 use maloko_core::state::{Holder, ORGANIZATION, Snapshot, StackName};
 use serde_json::json;
 
@@ -113,10 +112,7 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
     if !workplace.make_in_store(stack, &crypter).await? {
         return Err(exists(workplace, stack));
     }
-    if settings.key()? != NamedKey::Record(crypter.record().clone()) {
-        settings.set_key(crypter.record())?;
-        workplace.save_settings(&settings)?;
-    }
+    workplace.name_key(&mut settings, &crypter)?;
     if select { workplace.select(Some(stack)) } else { Ok(()) }
 }
 

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::settings::{Settings, value};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
-use crate::workplace::fleet_key::FleetKey;
+use crate::workplace::fleet_key::{FleetKey, SharedKey};
 
 const COMMAND: &str = "maloko stack change-secrets-provider";
 
@@ -34,20 +34,35 @@ pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvide
     let old = workplace.crypter(&stack, &mut settings).await?;
     old.verify()?;
     let environment = context.environment.clone();
+    let mut shared = None;
     let new = match &target {
         Target::Passphrase => Crypter::with_new_salt(new_passphrase(context)?, environment)?,
         Target::KeyFile => {
-            workplace.refuse_second_key(&stack, Some(&old)).await?;
+            workplace.refuse_second_key(Some(&old)).await?;
             Crypter::with_new_salt(workplace.key_file_passphrase()?, environment)?
         }
         Target::Service(url) => workplace.crypter_with_new_key(&stack, url)?,
-        Target::Fleet(fleet) => workplace.fleet_crypter(&stack, fleet).await?,
+        Target::Fleet(fleet) => {
+            let key = shared.insert(workplace.key_of_fleet(&stack, fleet).await?);
+            key.crypter.clone()
+        }
     };
     let before = settings.clone();
     rewrite_settings(&mut settings, &old, &new, &target)?;
-    replace_both(&workplace, &stack, (&before, &settings), &old, &new).await?;
-    tell(&workplace, &stack, &target, old.passphrase_source());
+    let change = Change { before, settings, old, new, shared };
+    replace_both(&workplace, &stack, &change).await?;
+    tell(&workplace, &stack, &target, &change);
     Ok(())
+}
+
+/// From which key to which, and what is written.
+struct Change {
+    before: Settings,
+    settings: Settings,
+    old: Crypter,
+    new: Crypter,
+    /// Where the new key is that of a fleet.
+    shared: Option<SharedKey>,
 }
 
 fn target(workplace: &Workplace<'_>, name: &str) -> Result<Target> {
@@ -98,22 +113,15 @@ fn rewrite_settings(settings: &mut Settings, old: &Crypter, new: &Crypter, targe
     match target {
         Target::Passphrase => settings.set_by_passphrase(true),
         Target::KeyFile => settings.set_by_passphrase(false),
-        Target::Fleet(_) if new.record().salt().is_some() => {
-            settings.set_by_passphrase(!matches!(new.passphrase_source(), Some(PassphraseSource::KeyFile(_))))
-        }
-        Target::Fleet(_) | Target::Service(_) => Ok(()),
+        Target::Fleet(_) => settings.name_passphrase_of(new),
+        Target::Service(_) => Ok(()),
     }
 }
 
 /// Replaces the state, then the settings file, which lies ready beside it: a process that is killed between the two
 /// is made up for by the next command.
-async fn replace_both(
-    workplace: &Workplace<'_>,
-    stack: &StackName,
-    (before, settings): (&Settings, &Settings),
-    old: &Crypter,
-    new: &Crypter,
-) -> Result<()> {
+async fn replace_both(workplace: &Workplace<'_>, stack: &StackName, change: &Change) -> Result<()> {
+    let Change { before, settings, old, new, shared } = change;
     // The old state has to be what was sealed; and what a killed run left behind is settled first, so that the journal
     // need not be encrypted anew.
     let session = workplace.session(stack, old.clone(), COMMAND).await?;
@@ -125,6 +133,15 @@ async fn replace_both(
     checkpoint.snapshot.secrets_provider = Some(new.secrets_provider());
     let bytes = checkpoint.encode(new)?;
     let staged = settings.stage(before)?;
+    if let Some(key) = shared
+        && !workplace.make_holder(key).await?
+    {
+        staged.discard();
+        return Err(Failure::new(format!(
+            "the stack that holds the key of the fleet has just been made by somebody else: run this again. Stack '{}' is as it was",
+            workplace.shown(stack)
+        )));
+    }
     let options = workplace.session_options(new.clone(), COMMAND, true);
     if let Err(error) = replace_sealed(&*lease, stack, &stored, &bytes, old, &options).await {
         staged.discard();
@@ -135,9 +152,9 @@ async fn replace_both(
     Ok(())
 }
 
-fn tell(workplace: &Workplace<'_>, stack: &StackName, target: &Target, before: Option<&PassphraseSource>) {
+fn tell(workplace: &Workplace<'_>, stack: &StackName, target: &Target, change: &Change) {
     let shown = workplace.shown(stack);
-    let from_environment = match before {
+    let from_environment = match change.old.passphrase_source() {
         Some(PassphraseSource::Variable(variable)) => Some(variable.clone()),
         Some(PassphraseSource::VariableFile { variable, path }) => Some(format!("{variable} ({})", path.display())),
         _ => None,
@@ -158,6 +175,9 @@ fn tell(workplace: &Workplace<'_>, stack: &StackName, target: &Target, before: O
         }
         Target::Fleet(_) => {
             console.line(&format!("The secrets of stack '{shown}' are encrypted with the key of the fleet"));
+            if let Some(note) = workplace.note_of_passphrase(stack, &change.new) {
+                console.note(note);
+            }
         }
         Target::KeyFile => {
             console.line(&format!("The secrets of stack '{shown}' are encrypted with the key file of the project"));

@@ -253,6 +253,12 @@ impl Crypter {
         }
     }
 
+    /// Is it the key of this passphrase?
+    #[must_use]
+    pub fn is_by(&self, passphrase: &Passphrase) -> bool {
+        self.passphrase().is_some_and(|own| own.text() == passphrase.text())
+    }
+
     /// Where the passphrase came from, if there is one.
     #[must_use]
     pub fn passphrase_source(&self) -> Option<&PassphraseSource> {

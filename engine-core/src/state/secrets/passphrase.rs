@@ -23,15 +23,26 @@ pub const PASSPHRASE_VARIABLE: &str = "PULUMI_CONFIG_PASSPHRASE";
 pub const PASSPHRASE_FILE_VARIABLE: &str = "PULUMI_CONFIG_PASSPHRASE_FILE";
 
 /// How the variables of the passphrase of one stack alone begin: the one with the passphrase, and the one that names a file with it.
-const OF_A_STACK: [&str; 2] = ["MALOKO_PASSPHRASE_", "MALOKO_PASSPHRASE_FILE_"];
+const OF_A_STACK: &str = "MALOKO_PASSPHRASE_";
+const FILE_OF_A_STACK: &str = "MALOKO_PASSPHRASE_FILE_";
 
-/// The variables for the passphrase of this stack alone: `MALOKO_PASSPHRASE_<PROJECT>_<STACK>`, and the one that names a file. What may not
-/// stand in the name of a variable is `_` there.
+/// The variables for the passphrase of one stack alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassphraseVariables {
+    /// `MALOKO_PASSPHRASE_<PROJECT>_<STACK>`, which holds it. A project whose name begins with `file-` has none: it would be the variable that
+    /// names the file of another one.
+    pub text: Option<String>,
+    /// `MALOKO_PASSPHRASE_FILE_<PROJECT>_<STACK>`, which names a file with it.
+    pub file: String,
+}
+
+/// The variables for the passphrase of this stack alone. What may not stand in the name of a variable is `_` there.
 #[must_use]
-pub fn passphrase_variables(stack: &StackName) -> [String; 2] {
+pub fn passphrase_variables(stack: &StackName) -> PassphraseVariables {
     let name = format!("{}_{}", stack.project(), stack.stack()).to_ascii_uppercase();
     let name = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
-    OF_A_STACK.map(|beginning| format!("{beginning}{name}"))
+    let text = Some(format!("{OF_A_STACK}{name}")).filter(|text| !text.starts_with(FILE_OF_A_STACK));
+    PassphraseVariables { text, file: format!("{FILE_OF_A_STACK}{name}") }
 }
 
 /// Where a passphrase came from; named in errors.
@@ -75,35 +86,45 @@ impl Passphrase {
     /// Looks for what is set for this stack alone ([`passphrase_variables`]). Then where Pulumi looks: `PULUMI_CONFIG_PASSPHRASE` (also when
     /// it is set and empty), then the file that `PULUMI_CONFIG_PASSPHRASE_FILE` names (without surrounding blanks); then `key_file`, if that
     /// file exists. `variable` gives the environment's values.
-    #[expect(clippy::disallowed_methods, reason = "the key file is the user's own, like the one that a variable names")]
     pub fn find(
         variable: &dyn Fn(&str) -> Option<OsString>,
         stack: &StackName,
         key_file: Option<&Path>,
     ) -> Result<Option<Self>> {
-        let passed_over = key_file.filter(|path| path.is_file()).map(Path::to_path_buf);
-        let of_all = || Self::by_variables(variable, [PASSPHRASE_VARIABLE, PASSPHRASE_FILE_VARIABLE]);
-        if let Some(found) = Self::find_own(variable, stack)?.map_or_else(of_all, |own| Ok(Some(own)))? {
-            return Ok(Some(Self { passed_over, ..found }));
-        }
-        match key_file {
-            Some(path) => Self::read_key_file(path),
-            None => Ok(None),
+        match Self::find_own(variable, stack)? {
+            Some(own) => Ok(Some(own.passing_over(key_file))),
+            None => Self::find_shared(variable, key_file),
         }
     }
 
     /// Looks for what is set for this stack alone.
     pub fn find_own(variable: &dyn Fn(&str) -> Option<OsString>, stack: &StackName) -> Result<Option<Self>> {
-        let [text, file] = passphrase_variables(stack);
-        Self::by_variables(variable, [&text, &file])
+        let PassphraseVariables { text, file } = passphrase_variables(stack);
+        Self::by_variables(variable, text.as_deref(), &file)
+    }
+
+    /// Looks for what counts for all stacks: Pulumi's variables, then the key file.
+    pub fn find_shared(variable: &dyn Fn(&str) -> Option<OsString>, key_file: Option<&Path>) -> Result<Option<Self>> {
+        match (Self::by_variables(variable, Some(PASSPHRASE_VARIABLE), PASSPHRASE_FILE_VARIABLE)?, key_file) {
+            (Some(found), _) => Ok(Some(found.passing_over(key_file))),
+            (None, Some(path)) => Self::read_key_file(path),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// With the key file that is there and is not read.
+    #[expect(clippy::disallowed_methods, reason = "the key file is the user's own, like the one that a variable names")]
+    fn passing_over(self, key_file: Option<&Path>) -> Self {
+        Self { passed_over: key_file.filter(|path| path.is_file()).map(Path::to_path_buf), ..self }
     }
 
     /// Of the variable that holds it, else of the one that names a file.
     fn by_variables(
         variable: &dyn Fn(&str) -> Option<OsString>,
-        [of_text, of_file]: [&str; 2],
+        of_text: Option<&str>,
+        of_file: &str,
     ) -> Result<Option<Self>> {
-        if let Some(text) = variable(of_text) {
+        if let Some((of_text, text)) = of_text.and_then(|of_text| Some((of_text, variable(of_text)?))) {
             let text = text.into_string().map_err(|_| {
                 Error::Secrets(format!("{of_text} is not valid UTF-8; set it to a passphrase that is").into())
             })?;
@@ -113,8 +134,9 @@ impl Passphrase {
         let bytes = files::read_if_exists(&SystemFiles, &path)?.ok_or_else(|| {
             Error::Secrets(
                 format!(
-                    "there is no file {}, which {of_file} names; write the passphrase into it, or set {of_text}",
-                    path.display()
+                    "there is no file {}, which {of_file} names; write the passphrase into it{}",
+                    path.display(),
+                    of_text.map(|of_text| format!(", or set {of_text}")).unwrap_or_default()
                 )
                 .into(),
             )

@@ -97,3 +97,15 @@ fn a_stacks_own_variables_come_first() {
     assert_eq!(find(&set[2..], None).unwrap().unwrap().text(), "of all");
     assert!(error_of(find(&[(file_variable, "/nowhere")], None)).contains(file_variable));
 }
+
+#[test]
+fn the_variable_that_names_a_file_is_no_passphrase_of_another_stack() {
+    let file = passphrase_variables(&StackName::new("shop", "dev").unwrap()).file;
+    let other = StackName::new("file-shop", "dev").unwrap();
+    assert_eq!(passphrase_variables(&other).text, None);
+    let of_other = Passphrase::find_own(&|name| (name == file).then(|| "/run/secrets/shop".into()), &other);
+    assert_eq!(of_other.unwrap(), None);
+    let variable = passphrase_variables(&other).file;
+    let missing = Passphrase::find_own(&|name| (name == variable).then(|| "/nowhere".into()), &other);
+    assert!(error_of(missing).ends_with("write the passphrase into it"));
+}

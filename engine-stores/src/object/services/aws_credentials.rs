@@ -8,14 +8,11 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key, AwsCredential
 use crate::World;
 use crate::object::connector::{Connector, options, retries};
 use crate::object::services::aws_profile_credentials::{ProfileCredentials, Source};
+use crate::object::services::aws_role::Role;
 use crate::object::services::profile::{self, Profile};
 
 /// Variables that `object_store` knows by the same names, for credentials that machines of a cloud have.
 const OTHER_CREDENTIALS: &[(&str, Key)] = &[
-    ("AWS_WEB_IDENTITY_TOKEN_FILE", Key::WebIdentityTokenFile),
-    ("AWS_ROLE_ARN", Key::RoleArn),
-    ("AWS_ROLE_SESSION_NAME", Key::RoleSessionName),
-    ("AWS_ENDPOINT_URL_STS", Key::StsEndpoint),
     ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", Key::ContainerCredentialsRelativeUri),
     ("AWS_CONTAINER_CREDENTIALS_FULL_URI", Key::ContainerCredentialsFullUri),
     ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", Key::ContainerAuthorizationTokenFile),
@@ -67,10 +64,20 @@ pub(crate) fn given_to(
     match profile.source {
         Some(Source::Static { key, secret, token }) => return Ok(with_keys(builder, key, secret, token)),
         Some(source) => {
-            let credentials = ProfileCredentials::new(world, &profile.name, source, region);
+            let credentials = ProfileCredentials::new(world, Some(&profile.name), source, region);
             return Ok(builder.with_credentials(Arc::new(credentials)));
         }
         None => {}
+    }
+    match (world.variable("AWS_WEB_IDENTITY_TOKEN_FILE"), world.variable("AWS_ROLE_ARN")) {
+        (Some(file), Some(arn)) => {
+            let mut role = Role::named(&arn);
+            role.session = world.variable("AWS_ROLE_SESSION_NAME").unwrap_or(role.session);
+            let source = Source::WebIdentity { role, token_file: file.into() };
+            return Ok(builder.with_credentials(Arc::new(ProfileCredentials::new(world, None, source, region))));
+        }
+        (Some(_), None) => return Err(half("token of a web identity", "AWS_ROLE_ARN")),
+        (None, _) => {}
     }
     let mut found = false;
     for (name, key) in OTHER_CREDENTIALS {
@@ -107,3 +114,7 @@ fn with_keys(builder: AmazonS3Builder, key: String, secret: String, token: Optio
 fn half(have: &str, lack: &str) -> Error {
     Error::Configuration(format!("there is an AWS {have}, but the other half is missing: set {lack}").into())
 }
+
+#[cfg(test)]
+#[path = "aws_credentials_tests.rs"]
+mod tests;

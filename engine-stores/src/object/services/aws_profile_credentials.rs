@@ -1,5 +1,5 @@
-//! Credentials that a profile of AWS has to get first: from a program, by a role that another profile assumes, or from a session of single
-//! sign-on. They are got when they are needed, and kept until shortly before they run out.
+//! Credentials that have to be got first, as a profile of AWS or the environment says: from a program, by a role that another profile or a
+//! token assumes, or from a session of single sign-on. They are got when they are needed, and kept until shortly before they run out.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -34,6 +34,8 @@ pub(crate) enum Source {
     Process(String),
     /// A role, which the credentials of another profile assume.
     Role { role: Role, of: Box<Source> },
+    /// A role, for which a token of another identity provider in a file speaks.
+    WebIdentity { role: Role, token_file: PathBuf },
     /// A session of single sign-on, to which somebody has logged in.
     Sso(Sso),
 }
@@ -52,15 +54,16 @@ pub(crate) struct Sso {
 #[derive(Debug)]
 pub(crate) struct ProfileCredentials {
     world: World,
-    profile: String,
+    /// Its name; `None` for a source that the environment names.
+    profile: Option<String>,
     source: Source,
     region: String,
     kept: KeptCredential<AwsCredential>,
 }
 
 impl ProfileCredentials {
-    pub(crate) fn new(world: &World, profile: &str, source: Source, region: &str) -> Self {
-        let (profile, region) = (profile.to_owned(), region.to_owned());
+    pub(crate) fn new(world: &World, profile: Option<&str>, source: Source, region: &str) -> Self {
+        let (profile, region) = (profile.map(str::to_owned), region.to_owned());
         Self { world: world.clone(), profile, source, region, kept: KeptCredential::default() }
     }
 
@@ -76,6 +79,12 @@ impl ProfileCredentials {
                 let (own, _) = Box::pin(self.get(of)).await?;
                 let client = connector::client(true).map_err(|error| error.to_string())?;
                 Ok((role.assume(&self.world, &client, &self.region, &own).await?, None))
+            }
+            Source::WebIdentity { role, token_file } => {
+                let token = std::fs::read_to_string(token_file)
+                    .map_err(|error| format!("the token in {} cannot be read ({error})", token_file.display()))?;
+                let client = connector::client(true).map_err(|error| error.to_string())?;
+                Ok((role.assume_by_token(&self.world, &client, &self.region, token.trim()).await?, None))
             }
             Source::Sso(sso) => self.of_sso(sso).await,
         }
@@ -118,7 +127,7 @@ impl ProfileCredentials {
     }
 
     async fn of_sso(&self, sso: &Sso) -> Result<(AwsCredential, Option<Timestamp>), String> {
-        let log_in = format!("log in with `aws sso login --profile {}`", self.profile);
+        let log_in = format!("log in with `aws sso login --profile {}`", self.profile.as_deref().unwrap_or_default());
         let file = self.token_file(&sso.session).ok_or("there is no home directory with its session")?;
         let text =
             std::fs::read_to_string(file).map_err(|_| format!("nobody is logged in to its session: {log_in}"))?;
@@ -175,7 +184,11 @@ impl CredentialProvider for ProfileCredentials {
         let kept = self.kept.or_get(|| self.now(), self.get(&self.source)).await;
         kept.map_err(|why| object_store::Error::Generic {
             store: "AWS",
-            source: format!("the AWS profile '{}' has no credentials: {why}", self.profile).into(),
+            source: match &self.profile {
+                Some(profile) => format!("the AWS profile '{profile}' has no credentials: {why}"),
+                None => why,
+            }
+            .into(),
         })
     }
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 use jiff::{Timestamp, ToSpan};
 use object_store::CredentialProvider;
 
-use crate::testing::{answering, world_at};
+use crate::testing::{answering, answering_in_turn, world_at};
 
 use super::super::aws_role::Role;
 use super::{ProfileCredentials, Source, Sso, words};
 
 /// The credentials of a source, as `key/secret/token`, or why there are none.
 fn got(home: &Path, variables: &[(&str, &str)], source: Source) -> Result<String, String> {
-    let credentials = ProfileCredentials::new(&world_at(home, variables), "p", source, "eu-north-1");
+    let credentials = ProfileCredentials::new(&world_at(home, variables), Some("p"), source, "eu-north-1");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let credential = runtime.block_on(credentials.get_credential()).map_err(|error| format!("{error:?}"))?;
     Ok(format!("{}/{}/{}", credential.key_id, credential.secret_key, credential.token.as_deref().unwrap_or_default()))
@@ -52,6 +52,18 @@ fn a_role_is_assumed_with_the_credentials_of_another_profile() {
     let (address, _requests) = answering("403 Forbidden", refused.to_owned());
     let error = got(home.path(), &[("AWS_ENDPOINT_URL_STS", &address)], source).unwrap_err();
     assert!(error.contains("the role arn:aws:iam::1:role/r cannot be assumed: not authorized"), "{error}");
+}
+
+#[test]
+fn a_role_is_asked_for_again_where_too_many_ask() {
+    let home = tempfile::tempdir().unwrap();
+    let busy = "<ErrorResponse><Error><Code>Throttling</Code><Message>Rate exceeded</Message></Error></ErrorResponse>";
+    let credentials = "<AccessKeyId>A2</AccessKeyId><SecretAccessKey>S2</SecretAccessKey>";
+    let (address, requests) =
+        answering_in_turn(vec![("400 Bad Request", busy.to_owned()), ("200 OK", credentials.to_owned())]);
+    let source = Source::Role { role: Role::named("arn:aws:iam::1:role/r"), of: Box::new(keys()) };
+    assert_eq!(got(home.path(), &[("AWS_ENDPOINT_URL_STS", &address)], source), Ok("A2/S2/".into()));
+    assert_eq!(requests.try_iter().count(), 2);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use super::aws_signature::signed_headers;
 use crate::World;
-use crate::http::{ask, is_busy};
+use crate::http::{Answer, ask, is_busy};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -23,12 +23,15 @@ impl Role {
         Self { arn: arn.to_owned(), session: "maloko".to_owned(), external_id: None }
     }
 
-    fn form(&self) -> String {
+    fn form(&self, action: &str, token: Option<&str>) -> String {
         let mut form = url::form_urlencoded::Serializer::new(String::new());
-        form.append_pair("Action", "AssumeRole").append_pair("Version", "2011-06-15");
+        form.append_pair("Action", action).append_pair("Version", "2011-06-15");
         form.append_pair("RoleArn", &self.arn).append_pair("RoleSessionName", &self.session);
         if let Some(id) = &self.external_id {
             form.append_pair("ExternalId", id);
+        }
+        if let Some(token) = token {
+            form.append_pair("WebIdentityToken", token);
         }
         form.finish()
     }
@@ -41,14 +44,32 @@ impl Role {
         region: &str,
         own: &AwsCredential,
     ) -> Result<AwsCredential, String> {
-        let endpoint = world.variable("AWS_ENDPOINT_URL_STS").or_else(|| world.variable("AWS_ENDPOINT_URL"));
-        let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
-        let endpoint = endpoint.unwrap_or_else(|| format!("https://sts.{region}.amazonaws.com{suffix}/"));
-        let body = self.form();
-        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(FORM))]);
-        let headers = signed_headers(("sts", region), &endpoint, headers, &body, own)?;
-        let request = || async { Ok(client.post(&endpoint).headers(headers.clone()).body(body.clone())) };
-        let answer = ask(request, is_busy).await.map_err(|why| format!("AWS STS cannot be reached ({why})"))?;
+        let (endpoint, body) = (endpoint(world, region), self.form("AssumeRole", None));
+        let headers = signed_headers(("sts", region), &endpoint, header_of_form(), &body, own)?;
+        self.ask(client, &endpoint, &headers, &body).await
+    }
+
+    /// The credentials of the role for whom a token of another identity provider speaks for.
+    pub(crate) async fn assume_by_token(
+        &self,
+        world: &World,
+        client: &reqwest::Client,
+        region: &str,
+        token: &str,
+    ) -> Result<AwsCredential, String> {
+        let body = self.form("AssumeRoleWithWebIdentity", Some(token));
+        self.ask(client, &endpoint(world, region), &header_of_form(), &body).await
+    }
+
+    async fn ask(
+        &self,
+        client: &reqwest::Client,
+        endpoint: &str,
+        headers: &HeaderMap,
+        body: &str,
+    ) -> Result<AwsCredential, String> {
+        let request = || async { Ok(client.post(endpoint).headers(headers.clone()).body(body.to_owned())) };
+        let answer = ask(request, is_throttled).await.map_err(|why| format!("AWS STS cannot be reached ({why})"))?;
         let part = |tag: &str| between(&answer.text, tag);
         match (part("<AccessKeyId>"), part("<SecretAccessKey>"), part("<SessionToken>")) {
             (Some(key_id), Some(secret_key), token) if answer.is_success() => {
@@ -60,6 +81,22 @@ impl Role {
             }
         }
     }
+}
+
+fn endpoint(world: &World, region: &str) -> String {
+    let named = world.variable("AWS_ENDPOINT_URL_STS").or_else(|| world.variable("AWS_ENDPOINT_URL"));
+    let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+    named.unwrap_or_else(|| format!("https://sts.{region}.amazonaws.com{suffix}/"))
+}
+
+fn header_of_form() -> HeaderMap {
+    HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(FORM))])
+}
+
+/// Is STS busy? It says so with a status that is a refusal otherwise.
+fn is_throttled(answer: &Answer) -> bool {
+    let code = between(&answer.text, "<Code>");
+    is_busy(answer) || matches!(code.as_deref(), Some("Throttling" | "ThrottlingException" | "RequestLimitExceeded"))
 }
 
 /// What stands after a tag of XML, up to the next one.

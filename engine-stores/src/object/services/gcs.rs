@@ -13,7 +13,7 @@ use crate::object::connector::{Connector, options, retries};
 use crate::object::fault::unusable;
 use crate::object::opened::Connect;
 
-use super::google_federation::{Federation, Source};
+use super::google_federation::{Federation, Source, token_builder};
 
 pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(&["anonymous"])?;
@@ -46,12 +46,7 @@ fn builder(address: &Address, world: &World) -> Result<GoogleCloudStorageBuilder
 
 /// A token with which a key service is asked.
 pub(crate) async fn token(world: &World) -> std::result::Result<String, Box<dyn std::error::Error + Send + Sync>> {
-    let builder = GoogleCloudStorageBuilder::new()
-        .with_bucket_name("unused")
-        .with_retry(retries())
-        .with_client_options(options(false))
-        .with_http_connector(Connector);
-    let store = with_credentials(builder, world)?.build()?;
+    let store = with_credentials(token_builder(), world)?.build()?;
     Ok(store.credentials().get_credential().await?.bearer.clone())
 }
 
@@ -62,7 +57,7 @@ fn with_credentials(builder: GoogleCloudStorageBuilder, world: &World) -> Result
     match world.variable("GOOGLE_CREDENTIALS") {
         // As Pulumi takes it: the key itself, or the file that holds it.
         Some(key) if key.trim_start().starts_with('{') => {
-            return Ok(match federation(world, "GOOGLE_CREDENTIALS", &key)? {
+            return Ok(match federation(world, "GOOGLE_CREDENTIALS", Source::of_text(&key))? {
                 Some(federation) => builder.with_credentials(Arc::new(federation)),
                 None => builder.with_service_account_key(key),
             });
@@ -85,7 +80,7 @@ fn with_file(
     let text = std::fs::read_to_string(&file).map_err(|error| {
         Error::Configuration(format!("the file {file} (from {variable}) cannot be read: {error}").into())
     })?;
-    Ok(match federation(world, &file, &text)? {
+    Ok(match federation(world, &file, Source::of(&text))? {
         Some(federation) => builder.with_credentials(Arc::new(federation)),
         None => builder.with_application_credentials(file),
     })
@@ -99,7 +94,7 @@ fn with_log_in(builder: GoogleCloudStorageBuilder, world: &World) -> Result<Goog
         return Ok(builder);
     };
     match std::fs::read_to_string(&file) {
-        Ok(text) => Ok(match federation(world, &file.display().to_string(), &text)? {
+        Ok(text) => Ok(match federation(world, &file.display().to_string(), Source::of(&text))? {
             Some(federation) => builder.with_credentials(Arc::new(federation)),
             None => builder.with_application_credentials(file.display().to_string()),
         }),
@@ -107,7 +102,11 @@ fn with_log_in(builder: GoogleCloudStorageBuilder, world: &World) -> Result<Goog
     }
 }
 
-fn federation(world: &World, place: &str, text: &str) -> Result<Option<Federation>> {
-    let source = Source::of(text).map_err(|why| Error::Configuration(format!("{place}: {why}").into()))?;
+fn federation(
+    world: &World,
+    place: &str,
+    source: std::result::Result<Option<Source>, String>,
+) -> Result<Option<Federation>> {
+    let source = source.map_err(|why| Error::Configuration(format!("{place}: {why}").into()))?;
     Ok(source.map(|source| Federation::new(world, source)))
 }

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::kept_credential::KeptCredential;
 use crate::World;
-use crate::http::{Answer, ask, is_busy, with_form, with_json};
+use crate::http::{Answer, Unreached, ask, is_busy, with_form, with_json};
 use crate::object::connector::{self, Connector, options, retries};
 
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
@@ -25,7 +25,7 @@ const LIFETIME: &str = "3600s";
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Source {
     /// Of another identity provider, by exchange.
-    ExternalAccount(ExternalAccount),
+    ExternalAccount(Box<ExternalAccount>),
     /// Of a service account that another identity may impersonate.
     ImpersonatedServiceAccount {
         service_account_impersonation_url: String,
@@ -49,9 +49,11 @@ pub(crate) struct ExternalAccount {
     service_account_impersonation_url: Option<String>,
 }
 
-/// Where the other provider's token is.
+/// Where the other provider's token is. A source of AWS has an address, too, which gives no token.
 #[derive(Clone, Debug, Deserialize)]
 struct CredentialSource {
+    environment_id: Option<String>,
+    executable: Option<Json>,
     file: Option<PathBuf>,
     url: Option<String>,
     #[serde(default)]
@@ -68,7 +70,18 @@ struct Format {
 }
 
 impl Source {
-    /// Of the JSON of a credential; `None` for those that `object_store` knows. An error says what is wrong with it.
+    /// Of the JSON of a credential that a variable holds: `object_store` knows the log-in of a user in a file alone.
+    pub(crate) fn of_text(text: &str) -> Result<Option<Self>, String> {
+        match Self::of(text)? {
+            None if text.contains("authorized_user") => {
+                let source: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+                Ok(Some(source).filter(|source| matches!(source, Self::AuthorizedUser { .. })))
+            }
+            source => Ok(source),
+        }
+    }
+
+    /// Of the JSON of a credential in a file; `None` for those that `object_store` knows. An error says what is wrong with it.
     pub(crate) fn of(text: &str) -> Result<Option<Self>, String> {
         let json: Json = serde_json::from_str(text).map_err(|error| format!("it is no JSON ({error})"))?;
         match json["type"].as_str() {
@@ -148,7 +161,7 @@ impl Federation {
         }
     }
 
-    fn token(&self, answer: Result<Answer, String>, what: &str) -> Result<Token, String> {
+    fn token(&self, answer: Result<Answer, Unreached>, what: &str) -> Result<Token, String> {
         let answer = answer.map_err(|why| format!("Google's tokens cannot be reached ({why})"))?;
         let Some(token) = answer.text_at("/access_token").filter(|_| answer.is_success()) else {
             let said = answer.text_at("/error_description").unwrap_or_else(|| answer.line());
@@ -177,10 +190,11 @@ impl CredentialProvider for Federation {
 
 /// The token of the other identity provider.
 async fn subject_token(client: &reqwest::Client, source: &CredentialSource) -> Result<String, String> {
+    let is_of_another_kind = source.environment_id.is_some() || source.executable.is_some();
     let text = match (&source.file, &source.url) {
-        (Some(file), _) => std::fs::read_to_string(file)
+        (Some(file), _) if !is_of_another_kind => std::fs::read_to_string(file)
             .map_err(|error| format!("the token in {} cannot be read ({error})", file.display()))?,
-        (None, Some(url)) => {
+        (None, Some(url)) if !is_of_another_kind => {
             let request = || async {
                 Ok(source.headers.iter().fold(client.get(url), |request, (name, value)| request.header(name, value)))
             };
@@ -191,7 +205,7 @@ async fn subject_token(client: &reqwest::Client, source: &CredentialSource) -> R
             }
             answer.text
         }
-        (None, None) => {
+        _ => {
             return Err("its credential_source is neither a file nor a URL: get a token with `gcloud auth print-access-token`, and put it \
                  into GOOGLE_OAUTH_ACCESS_TOKEN"
                 .to_owned());
@@ -217,13 +231,17 @@ async fn impersonated(client: &reqwest::Client, url: &str, own: &str, delegates:
     Ok((token, answer.text_at("/expireTime").and_then(|text| text.parse().ok())))
 }
 
-async fn of_key(key: &str) -> Result<Token, String> {
-    let builder = GoogleCloudStorageBuilder::new()
+/// What gets tokens by credentials that `object_store` knows: a store whose objects nobody asks for.
+pub(super) fn token_builder() -> GoogleCloudStorageBuilder {
+    GoogleCloudStorageBuilder::new()
         .with_bucket_name("unused")
         .with_retry(retries())
         .with_client_options(options(false))
         .with_http_connector(Connector)
-        .with_service_account_key(key);
+}
+
+async fn of_key(key: &str) -> Result<Token, String> {
+    let builder = token_builder().with_service_account_key(key);
     let store = builder.build().map_err(|error| error.to_string())?;
     let credential = store.credentials().get_credential().await.map_err(|error| error.to_string())?;
     Ok((credential.bearer.clone(), None))

@@ -76,12 +76,24 @@ fn a_user_impersonates_a_service_account() {
 }
 
 #[test]
+fn the_log_in_of_a_user_may_stand_in_a_variable() {
+    let user = r#"{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}"#;
+    assert!(matches!(Source::of_text(user), Ok(Some(Source::AuthorizedUser { .. }))));
+    assert!(Source::of(user).unwrap().is_none(), "a file with one is known to object_store");
+    assert!(Source::of_text(r#"{"type":"service_account","note":"no authorized_user"}"#).unwrap().is_none());
+}
+
+#[test]
 fn what_is_not_exchanged_here_says_what_to_do() {
     let user = Source::of(r#"{"type":"external_account_authorized_user"}"#).unwrap_err();
     assert!(user.contains("GOOGLE_OAUTH_ACCESS_TOKEN"), "{user}");
     let home = tempfile::tempdir().unwrap();
-    let aws = got(home.path(), &external("http://127.0.0.1:1", &json!({ "environment_id": "aws1" }))).unwrap_err();
-    assert!(aws.contains("neither a file nor a URL"), "{aws}");
+    // What AWS's machines say of themselves is at a URL, too, and it is no token.
+    let aws = json!({ "environment_id": "aws1", "region_url": "http://127.0.0.1:1", "url": "http://127.0.0.1:1" });
+    for source in [aws, json!({ "executable": { "command": "/bin/token" } })] {
+        let refused = got(home.path(), &external("http://127.0.0.1:1", &source)).unwrap_err();
+        assert!(refused.contains("neither a file nor a URL"), "{refused}");
+    }
     assert!(Source::of(r#"{"type":"service_account"}"#).unwrap().is_none());
     assert!(Source::of("{").unwrap_err().contains("no JSON"));
 }

@@ -23,7 +23,7 @@ pub(crate) struct Profile {
 /// The profile that counts when none is named.
 const DEFAULT: &str = "default";
 /// Ways of getting credentials that need a browser, or the machine where they are.
-const UNSUPPORTED: &[&str] = &["login_session", "web_identity_token_file", "credential_source"];
+const UNSUPPORTED: &[&str] = &["login_session", "credential_source"];
 /// A role may be assumed by a role, and so on; a circle ends here.
 const MOST_ROLES: usize = 8;
 
@@ -108,6 +108,11 @@ impl Files {
             (None, None) => None,
         };
         if let Some(arn) = get("role_arn") {
+            let session = get("role_session_name").unwrap_or_else(|| "maloko".to_owned());
+            let role = Role { arn, session, external_id: get("external_id") };
+            if let Some(file) = get("web_identity_token_file") {
+                return Ok(Some(Source::WebIdentity { role, token_file: file.into() }));
+            }
             let of = match (get("source_profile"), get("credential_source").as_deref()) {
                 (Some(other), _) if other == name => keys,
                 (Some(other), _) => match self.source(&other, depth + 1)? {
@@ -117,8 +122,6 @@ impl Files {
                 (None, Some("Environment")) => Some(Source::Environment),
                 (None, _) => None,
             };
-            let session = get("role_session_name").unwrap_or_else(|| "maloko".to_owned());
-            let role = Role { arn, session, external_id: get("external_id") };
             return Ok(of.map(|of| Source::Role { role, of: Box::new(of) }));
         }
         if keys.is_some() {

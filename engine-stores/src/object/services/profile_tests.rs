@@ -15,6 +15,7 @@ fn credentials_and_region_come_from_the_files_of_aws() {
                   [profile ring]\nrole_arn = arn:r\nsource_profile = ring2\n[profile ring2]\nrole_arn = arn:r\nsource_profile = ring\n\
                   [profile sso]\nsso_session = team\nsso_account_id = 1\nsso_role_name = dev\n\
                   [sso-session team]\nsso_region = eu-north-1\nsso_start_url = https://x\n\
+                  [profile cluster]\nrole_arn = arn:r\nweb_identity_token_file = /run/token\n\
                   [profile tool]\ncredential_process = /bin/tool --of me\n";
     std::fs::write(home.path().join(".aws/config"), config).unwrap();
 
@@ -38,6 +39,8 @@ fn credentials_and_region_come_from_the_files_of_aws() {
     let source = |name: &str| read(&world_at(home.path(), &[]), Some(name)).map(|profile| profile.source.unwrap());
     let role = Role { arn: "arn:r".into(), session: "maloko".into(), external_id: Some("e".into()) };
     assert_eq!(source("admin").unwrap(), Source::Role { role, of: Box::new(keys) });
+    let by_token = Source::WebIdentity { role: Role::named("arn:r"), token_file: "/run/token".into() };
+    assert_eq!(source("cluster").unwrap(), by_token);
     assert!(source("ring").unwrap_err().to_string().contains("from itself"));
     let sso = Sso { session: "team".into(), account: "1".into(), role: "dev".into(), region: "eu-north-1".into() };
     assert_eq!(source("sso").unwrap(), Source::Sso(sso));

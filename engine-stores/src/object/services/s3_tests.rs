@@ -51,6 +51,9 @@ fn credentials_come_from_the_environment_or_say_what_is_missing() {
     std::fs::write(home.path().join(".aws/config"), "[default]\nlogin_session = x\n").unwrap();
     let error = builder(&address, &world_at(home.path(), &[])).err().unwrap().to_string();
     assert!(error.contains("aws configure export-credentials --profile default"), "{error}");
-    assert!(builder(&address, &world_at(home.path(), &[("AWS_ROLE_ARN", "r")])).is_ok());
+    let token = [("AWS_WEB_IDENTITY_TOKEN_FILE", "/run/token"), ("AWS_ROLE_ARN", "r")];
+    assert!(builder(&address, &world_at(home.path(), &token)).is_ok());
+    let half = builder(&address, &world_at(home.path(), &token[..1])).unwrap_err().to_string();
+    assert!(half.contains("set AWS_ROLE_ARN"), "{half}");
     assert!(Address::parse("s3://b?colour=red").unwrap().allow(SETTINGS).is_err());
 }

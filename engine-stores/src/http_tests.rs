@@ -1,0 +1,41 @@
+#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
+
+use std::net::TcpListener;
+
+use tokio::time::Instant;
+
+use super::{ask, is_busy};
+use crate::backoff::PATIENCE;
+use crate::object::connector;
+use crate::testing::answering_in_turn;
+
+fn runtime(is_paused: bool) -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().start_paused(is_paused).build().unwrap()
+}
+
+#[test]
+fn a_service_that_takes_a_request_and_never_answers_is_given_up_in_time() {
+    // Nobody accepts: the machine itself takes connections and requests.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let client = connector::client(true).unwrap();
+    runtime(true).block_on(async {
+        let begun = Instant::now();
+        let answer = ask(|| async { Ok(client.get(&url)) }, is_busy).await;
+        assert_eq!(answer.unwrap_err().to_string(), "it did not answer in time");
+        assert!(begun.elapsed() <= 2 * PATIENCE, "{:?}", begun.elapsed());
+    });
+}
+
+#[test]
+fn a_busy_service_says_when_it_wants_to_be_asked_again() {
+    let (url, requests) = answering_in_turn(vec![
+        ("429 Too Many Requests\r\nRetry-After: 1", String::new()),
+        ("503 Service Unavailable", String::new()),
+        ("200 OK", "done".to_owned()),
+    ]);
+    let client = connector::client(true).unwrap();
+    let answer = runtime(false).block_on(ask(|| async { Ok(client.get(&url)) }, is_busy));
+    assert_eq!(answer.unwrap().text, "done");
+    assert_eq!(requests.try_iter().count(), 3);
+}
