@@ -23,7 +23,7 @@
 #   make automation-table   docs/reference/automation-table.md, from what came of each method of the official Automation API
 #   make policy-table   docs/reference/policy-table.md, from what came of packs made with the official packages
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
-#   make try-keys        the real `pulumi` and ours in turns on stacks under AWS KMS and Vault
+#   make try-keys        the real `pulumi` and ours in turns on stacks under each of the four key services
 #   make try-languages   programs in YAML and Go with their real host and SDK, built from Go modules
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
 #

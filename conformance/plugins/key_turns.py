@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The real `pulumi` and maloko in turns on stacks whose keys are kept by AWS KMS and by Vault's transit engine.
+"""The real `pulumi` and maloko in turns on stacks whose keys are kept by each of the four key services.
 
     key_turns.py FOLDER --cli maloko
 
 FOLDER is what real.py made. Each tool makes a stack, and the other one reads and writes its secrets, deploys it and
-changes its key. The services are those of the tests, on this machine. Azure Key Vault and Google Cloud KMS have fixed
-addresses in `pulumi`; what it writes for them is recorded in `engine-core/tests/keys`.
+changes its key. The services are those of the tests, on this machine. `pulumi` has fixed addresses for Azure Key Vault
+and Google Cloud KMS, so both tools reach these by a proxy.
 """
 
 import argparse
@@ -13,13 +13,21 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "python-tests" / "support"))
-from key_servers import key_management_service, key_servers  # noqa: E402 (the helpers of the tests)
+sys.path[:0] = [str(ROOT / "python-tests" / folder) for folder in ("keys", "support")]
+from intercepting_proxy import intercepting_proxy  # noqa: E402 (the helpers of the tests)
+from key_servers import key_management_service, key_servers  # noqa: E402
 
-AWS, VAULT = "awskms://alias/one?context_team=a b&region=us-east-1", "hashivault://one"
+# Each is the first key of a stack, and the key that the former one is changed to.
+RING = (
+    "awskms://alias/one?context_team=a b&region=us-east-1",
+    "azurekeyvault://throwaway.vault.azure.net/keys/one",
+    "gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/one?additional_authenticated_data=dGVhbT9-fg==",
+    "hashivault://one",
+)
 PROGRAM = """import pulumi
 
 pulumi.export("told", pulumi.Config().require_secret("word"))
@@ -85,10 +93,13 @@ def main() -> None:
     parser.add_argument("--cli", required=True)
     given = parser.parse_args()
     tools = {"pulumi": str(given.folder.resolve() / "pulumi"), "maloko": given.cli}
-    with key_management_service() as aws, key_servers() as others:
-        variables = others.environment | aws.may_all
+    with ExitStack() as running:
+        aws, others = running.enter_context(key_management_service()), running.enter_context(key_servers())
+        certificates = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="key-turns-")))
+        reached = running.enter_context(intercepting_proxy(others, certificates))
+        variables = others.credentials | aws.may_all | reached
         for first, second in (("pulumi", "maloko"), ("maloko", "pulumi")):
-            for urls in ((AWS, VAULT), (VAULT, AWS)):
+            for urls in zip(RING, RING[1:] + RING[:1], strict=True):
                 with tempfile.TemporaryDirectory(prefix="key-turns-") as name:
                     play(Stack(tools, variables, Path(name) / "project"), first, second, urls)
                 print(f"{first} first, {urls[0].split(':')[0]} to {urls[1].split(':')[0]}: both read it at every turn")

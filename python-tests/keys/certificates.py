@@ -31,21 +31,22 @@ class Authority:
         made = self._signed("authority", self._key, is_authority=True)
         self.certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str) -> Path:
-        """A file with the key and the certificate of `name`, for 127.0.0.1."""
+    def issue(self, name: str, *hosts: str) -> Path:
+        """A file with the key and the certificate of `name`, for 127.0.0.1 and these hosts."""
         key = rsa.generate_private_key(65537, 2048)
-        made = self._signed(name, key, is_authority=False)
+        made = self._signed(name, key, *hosts, is_authority=False)
         file = self._directory / f"{name}.pem"
         file.write_bytes(_pem(key) + made.public_bytes(serialization.Encoding.PEM))
         return file
 
-    def _signed(self, name: str, key: rsa.RSAPrivateKey, *, is_authority: bool) -> x509.Certificate:
+    def _signed(self, name: str, key: rsa.RSAPrivateKey, *hosts: str, is_authority: bool) -> x509.Certificate:
         now = datetime.datetime.now(datetime.timezone.utc)
         day = datetime.timedelta(days=1)
-        address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+        names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), *(x509.DNSName(host) for host in hosts)]
         builder = x509.CertificateBuilder(
             _name("authority"), _name(name), key.public_key(), x509.random_serial_number()
         )
         builder = builder.not_valid_before(now - day).not_valid_after(now + day)
         builder = builder.add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
-        return builder.add_extension(address, critical=False).sign(self._key, hashes.SHA256())
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+        return builder.sign(self._key, hashes.SHA256())

@@ -32,6 +32,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 TOKEN = "token-of-the-tests"
 SECRET = "secret-of-the-application"
+ENTRA = "https://login.microsoftonline.com/tenant"
+CHALLENGE = f'Bearer authorization="{ENTRA}", resource="https://vault.azure.net"'
+"""By this a vault says where its tokens come from. Azure's own libraries ask for a token after it alone."""
 Answer = tuple[int, dict[str, Any]]
 
 
@@ -77,7 +80,8 @@ class KeyServers:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        self.port = self._server.server_port
+        self.address = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:
@@ -90,18 +94,25 @@ class KeyServers:
         context.load_cert_chain(certificate)
         context.verify_mode = ssl.CERT_REQUIRED
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        self.address = f"https://127.0.0.1:{self._server.server_port}"
+        self.address = f"https://127.0.0.1:{self.port}"
 
     @property
     def environment(self) -> dict[str, str]:
         """What leads a command here, with credentials."""
         return {
-            "VAULT_ADDR": self.address,
-            "VAULT_TOKEN": TOKEN,
+            **self.credentials,
             "GOOGLE_KMS_CUSTOM_ENDPOINT": f"{self.address}/v1",
-            "GOOGLE_OAUTH_ACCESS_TOKEN": TOKEN,
             "MALOKO_AZURE_KEY_VAULT_ADDRESS": self.address,
             "AZURE_AUTHORITY_HOST": self.address,
+        }
+
+    @property
+    def credentials(self) -> dict[str, str]:
+        """Credentials alone, for a command that goes to the addresses of Azure and Google. Vault's is never fixed."""
+        return {
+            "VAULT_ADDR": self.address,
+            "VAULT_TOKEN": TOKEN,
+            "GOOGLE_OAUTH_ACCESS_TOKEN": TOKEN,
             "AZURE_TENANT_ID": "tenant",
             "AZURE_CLIENT_ID": "application",
             "AZURE_CLIENT_SECRET": SECRET,
@@ -128,6 +139,8 @@ class KeyServers:
         handler.send_response(status)
         handler.send_header("Content-Type", "application/json")
         handler.send_header("Content-Length", str(len(text)))
+        if status == 401:
+            handler.send_header("WWW-Authenticate", CHALLENGE)
         handler.end_headers()
         handler.wfile.write(text)
 
@@ -138,16 +151,29 @@ class KeyServers:
         if url.path.startswith("/computeMetadata/v1/instance/service-accounts/default/"):
             assert handler.headers["Metadata-Flavor"] == "Google"
             return 200, {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 3599}
+        if url.path.endswith(("/discovery/instance", "/openid-configuration")):
+            return self._entra()
         self.requests.append(f"{handler.command} {url.path}")
         if self.busy:
             self.busy -= 1
             return 503, {"error": {"message": "busy"}, "errors": ["busy"]}
         asked = json.loads(body or b"{}")
         if url.path.startswith("/v1/projects/"):
-            return self._google(url.path, handler.headers.get("Authorization"), asked)
+            return self.google_kms(url.path, handler.headers.get("Authorization"), asked)
         if url.path.startswith("/v1/"):
             return self._transit(url.path, handler.headers.get("X-Vault-Token"), asked)
         return self._key_vault(url.path, handler.headers.get("Authorization"), asked)
+
+    @staticmethod
+    def _entra() -> Answer:
+        """What Azure's own libraries read before they ask for a token: of an authority, and of its tenant."""
+        metadata = f"{ENTRA}/v2.0/.well-known/openid-configuration"
+        authority = {"tenant_discovery_endpoint": metadata, "metadata": []}
+        endpoints = {
+            "authorization_endpoint": f"{ENTRA}/oauth2/v2.0/authorize",
+            "token_endpoint": f"{ENTRA}/oauth2/v2.0/token",
+        }
+        return 200, authority | endpoints | {"issuer": f"{ENTRA}/v2.0"}
 
     def _token(self, path: str, form: dict[str, list[str]]) -> Answer:
         known = path.startswith("/tenant/") and form["client_id"] == ["application"]
@@ -157,7 +183,8 @@ class KeyServers:
                 "error_description": "AADSTS700027: The assertion is not of the application.",
             }
         proved = form.get("client_secret") == [SECRET] or "client_assertion" in form
-        if known and proved and form["scope"] == ["https://vault.azure.net/.default"]:
+        # Azure's own libraries ask for scopes of OpenID, too.
+        if known and proved and "https://vault.azure.net/.default" in form["scope"][0].split():
             return 200, {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 3599}
         return 401, {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided."}
 
@@ -173,7 +200,9 @@ class KeyServers:
         key.verify(un_url64(signature), f"{header}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256())
         return True
 
-    def _google(self, path: str, authorization: str | None, asked: dict[str, str]) -> Answer:
+    def google_kms(self, path: str, authorization: str | None, asked: dict[str, str]) -> Answer:
+        """What Cloud KMS answers by REST. Who serves it by gRPC asks here, too."""
+
         def refused(status: int, name: str, message: str) -> Answer:
             return status, {"error": {"code": status, "message": message, "status": name}}
 
