@@ -14,7 +14,6 @@ from key_servers import key_servers
 
 from maloko import automation as auto
 
-
 TALKATIVE = """
 import os
 import pulumi

@@ -102,6 +102,34 @@ impl Workplace<'_> {
         Ok(Crypter::with_new_salt(self.passphrase(stack, false, true)?, self.context.environment.clone())?)
     }
 
+    /// A crypter for a stack that is about to be made: by the secrets provider that was asked for, else by its settings.
+    pub(super) async fn crypter_by_settings(
+        &self,
+        stack: &StackName,
+        settings: &Settings,
+        provider: Option<&str>,
+    ) -> Result<Crypter> {
+        let wanted = provider.map(|name| Some(name).filter(|name| !matches!(*name, "passphrase" | "default")));
+        if let Some(Some(url)) = wanted {
+            maloko_stores::keys::check(url).map_err(Failure::configuration)?;
+        }
+        let is_wanted = match wanted {
+            None => true,
+            Some(url) => url == settings.key_service(),
+        };
+        if is_wanted && let Some(crypter) = self.crypter_of_settings(stack, settings)? {
+            crypter.verify()?;
+            return Ok(crypter);
+        }
+        if settings.key()? != NamedKey::Nothing && settings.has_secrets() {
+            return Err(settings.under_another_key());
+        }
+        match wanted.unwrap_or_else(|| settings.key_service()) {
+            Some(url) => self.crypter_with_new_key(stack, url),
+            None => self.new_crypter(stack).await,
+        }
+    }
+
     /// A crypter with a new key that a key service wraps.
     pub(crate) fn crypter_with_new_key(&self, stack: &StackName, url: &str) -> Result<Crypter> {
         Ok(Crypter::with_new_wrapped_key(url, self.passphrase_at_hand(stack), self.context.environment.clone())?)

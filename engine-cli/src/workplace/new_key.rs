@@ -5,7 +5,7 @@ use maloko_core::state::{Crypter, PassphraseSource, StackName};
 
 use super::Workplace;
 use super::fleet_key::FleetKey;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::settings::Settings;
 
 impl Workplace<'_> {
@@ -34,34 +34,6 @@ impl Workplace<'_> {
                 }
                 return Ok(key.crypter);
             }
-        }
-    }
-
-    /// By the provider that was asked for, else by the settings.
-    pub(super) async fn crypter_by_settings(
-        &self,
-        stack: &StackName,
-        settings: &Settings,
-        provider: Option<&str>,
-    ) -> Result<Crypter> {
-        let wanted = provider.map(|name| Some(name).filter(|name| !matches!(*name, "passphrase" | "default")));
-        if let Some(Some(url)) = wanted {
-            maloko_stores::keys::check(url).map_err(Failure::configuration)?;
-        }
-        let is_wanted = match wanted {
-            None => true,
-            Some(url) => url == settings.key_service(),
-        };
-        if is_wanted && let Some(crypter) = self.crypter_of_settings(stack, settings)? {
-            crypter.verify()?;
-            return Ok(crypter);
-        }
-        if settings.key()? != NamedKey::Nothing && settings.has_secrets() {
-            return Err(settings.under_another_key());
-        }
-        match wanted.unwrap_or_else(|| settings.key_service()) {
-            Some(url) => self.crypter_with_new_key(stack, url),
-            None => self.new_crypter(stack).await,
         }
     }
 

@@ -36,7 +36,7 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allows_http = options.get_config_value(&ClientConfigKey::AllowHttp).as_deref() == Some("true");
         let client = client(allows_http).map_err(|source| object_store::Error::Generic { store: "HTTP", source })?;
-        Ok(HttpClient::new(RetryingClient::new(ProxiedClient::new(client))))
+        Ok(HttpClient::new(RetryingClient::new(ProxiedClient::new(client, client_of_machine))))
     }
 }
 

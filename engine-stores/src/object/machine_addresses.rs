@@ -5,8 +5,6 @@ use std::sync::OnceLock;
 use async_trait::async_trait;
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService};
 
-use super::connector;
-
 /// Of virtual machines (AWS, Azure, Google), of AWS's containers, and of its Kubernetes clusters.
 const HOSTS: &[&str] = &[
     "169.254.169.254",
@@ -17,16 +15,20 @@ const HOSTS: &[&str] = &[
     "[fd00:ec2::23]",
 ];
 
+/// Makes a client that takes no proxy.
+type MakeDirect = fn() -> Result<reqwest::Client, Box<dyn std::error::Error + Send + Sync>>;
+
 /// A client that takes the proxies of the environment, except to these addresses.
 #[derive(Debug)]
 pub(super) struct ProxiedClient {
     client: reqwest::Client,
     direct: OnceLock<reqwest::Client>,
+    make_direct: MakeDirect,
 }
 
 impl ProxiedClient {
-    pub(super) fn new(client: reqwest::Client) -> Self {
-        Self { client, direct: OnceLock::new() }
+    pub(super) fn new(client: reqwest::Client, make_direct: MakeDirect) -> Self {
+        Self { client, direct: OnceLock::new(), make_direct }
     }
 
     fn for_host(&self, host: Option<&str>) -> Result<&reqwest::Client, HttpError> {
@@ -36,7 +38,7 @@ impl ProxiedClient {
         if let Some(direct) = self.direct.get() {
             return Ok(direct);
         }
-        let made = connector::client_of_machine();
+        let made = (self.make_direct)();
         let made = made.map_err(|error| HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(error)))?;
         Ok(self.direct.get_or_init(|| made))
     }

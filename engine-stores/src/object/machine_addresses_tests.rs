@@ -3,6 +3,7 @@
 use object_store::client::{HttpRequest, HttpRequestBody, HttpService as _};
 
 use super::ProxiedClient;
+use crate::object::connector;
 use crate::testing::answering;
 
 /// Whether a request for this address comes to the proxy. Nobody waits for an answer that does not.
@@ -10,8 +11,8 @@ fn goes_by_proxy(url: &str) -> bool {
     let (proxy, requests) = answering("200 OK", String::new());
     let client = reqwest::Client::builder().proxy(reqwest::Proxy::http(proxy).unwrap());
     // Only http is spoken here.
-    let client = client.tls_backend_preconfigured(super::connector::tls_with(None, None).unwrap()).build().unwrap();
-    let client = ProxiedClient::new(client);
+    let client = client.tls_backend_preconfigured(connector::tls_with(None, None).unwrap()).build().unwrap();
+    let client = ProxiedClient::new(client, connector::client_of_machine);
     let request = HttpRequest::new(HttpRequestBody::empty());
     let (mut parts, body) = request.into_parts();
     parts.uri = url.parse().unwrap();
