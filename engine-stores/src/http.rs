@@ -9,6 +9,11 @@ use tokio::time::Instant;
 
 use crate::backoff::{PATIENCE, doubling};
 
+/// A request has this time at least, also as the last one.
+const LEAST_TIME: Duration = Duration::from_secs(1);
+/// Keys and tokens are short. What is longer is no answer of such a service.
+const LONGEST_ANSWER: usize = 1 << 20;
+
 /// What a service answered.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -50,8 +55,18 @@ impl Answer {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unreached {
     why: String,
-    /// Is it that nobody trusts its certificate here? That does not pass.
-    pub(crate) is_untrusted: bool,
+    pub(crate) kind: Failing,
+}
+
+/// What will be when it is asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failing {
+    /// It may answer.
+    Passing,
+    /// Nobody trusts its certificate here.
+    Untrusted,
+    /// There is no such request: its address or a header is none.
+    Unsendable,
 }
 
 impl fmt::Display for Unreached {
@@ -62,7 +77,7 @@ impl fmt::Display for Unreached {
 
 impl From<String> for Unreached {
     fn from(why: String) -> Self {
-        Self { why, is_untrusted: false }
+        Self { why, kind: Failing::Passing }
     }
 }
 
@@ -76,11 +91,12 @@ where
     let mut pauses = doubling(Duration::from_millis(100), Duration::from_secs(2));
     loop {
         let pause = pauses.next().unwrap_or_default();
-        let answered = send(request().await?.timeout(PATIENCE)).await;
+        let left = PATIENCE.saturating_sub(begun.elapsed()).max(LEAST_TIME);
+        let answered = send(request().await?.timeout(left)).await;
         let pause = match &answered {
             Ok(answer) if answer.is_success() || !is_busy(answer) => return answered,
-            Ok(answer) => answer.retry_after().unwrap_or(pause),
-            Err(unreached) if unreached.is_untrusted => return answered,
+            Ok(answer) => answer.retry_after().unwrap_or_default().max(pause),
+            Err(unreached) if unreached.kind != Failing::Passing => return answered,
             Err(_) => pause,
         };
         if begun.elapsed() + pause > PATIENCE {
@@ -108,9 +124,16 @@ pub(crate) fn is_busy(answer: &Answer) -> bool {
 
 async fn send(request: reqwest::RequestBuilder) -> Result<Answer, Unreached> {
     let response = request.send().await.map_err(|error| cause(&error))?;
+    let mut response = response;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let text = response.text().await.map_err(|error| cause(&error))?;
-    Ok(Answer { status, headers, text })
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| cause(&error))? {
+        if bytes.len() + chunk.len() > LONGEST_ANSWER {
+            return Err(format!("its answer has more than {LONGEST_ANSWER} bytes").into());
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned() })
 }
 
 /// The innermost error: it says why, and knows nothing of addresses.
@@ -119,9 +142,13 @@ fn cause(error: &reqwest::Error) -> Unreached {
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    let is_untrusted = matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)));
+    let kind = match cause.downcast_ref() {
+        Some(rustls::Error::InvalidCertificate(_)) => Failing::Untrusted,
+        _ if error.is_builder() => Failing::Unsendable,
+        _ => Failing::Passing,
+    };
     let why = if error.is_timeout() { "it did not answer in time".to_owned() } else { cause.to_string() };
-    Unreached { why, is_untrusted }
+    Unreached { why, kind }
 }
 
 #[cfg(test)]

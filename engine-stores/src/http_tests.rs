@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use tokio::time::Instant;
 
-use super::{ask, is_busy};
+use super::{Failing, LONGEST_ANSWER, ask, is_busy, send};
 use crate::backoff::PATIENCE;
 use crate::object::connector;
 use crate::testing::answering_in_turn;
@@ -28,9 +28,29 @@ fn a_service_that_takes_a_request_and_never_answers_is_given_up_in_time() {
 }
 
 #[test]
-fn a_busy_service_says_when_it_wants_to_be_asked_again() {
+fn what_is_no_request_is_not_tried_again() {
+    let client = connector::client(true).unwrap();
+    let asked = std::cell::Cell::new(0);
+    let request = || async {
+        asked.set(asked.get() + 1);
+        Ok(client.get("vault.example:8200/v1"))
+    };
+    let answer = runtime(false).block_on(ask(request, is_busy));
+    assert_eq!((answer.unwrap_err().kind, asked.get()), (Failing::Unsendable, 1));
+}
+
+#[test]
+fn an_answer_without_an_end_is_none() {
+    let (url, _requests) = answering_in_turn(vec![("200 OK", "x".repeat(LONGEST_ANSWER + 1))]);
+    let client = connector::client(true).unwrap();
+    let answer = runtime(false).block_on(send(client.get(&url)));
+    assert!(answer.unwrap_err().to_string().contains("more than"));
+}
+
+#[test]
+fn a_busy_service_is_asked_again_and_not_at_once() {
     let (url, requests) = answering_in_turn(vec![
-        ("429 Too Many Requests\r\nRetry-After: 1", String::new()),
+        ("429 Too Many Requests\r\nRetry-After: 0", String::new()),
         ("503 Service Unavailable", String::new()),
         ("200 OK", "done".to_owned()),
     ]);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -107,6 +108,23 @@ def test_a_change_that_is_killed_leaves_a_stack_that_opens(
         if code == 0:
             break
     assert kills > (8 if LONG else 2), f"{kills} changes of the disk"
+
+
+def test_a_command_beside_a_change_leaves_it_alone(project: Project) -> None:
+    deploy(project, "--secrets-provider", VAULT)
+    staged = project.directory / ".Pulumi.dev.yaml.rekeyed"
+    # The change waits before one of its last writes, and there is what it will put in place.
+    changing = project.start("stack", "change-secrets-provider", GOOGLE, FAILPOINTS="kill::disk-change=12*off->1*sleep(2000)")
+    deadline = time.monotonic() + 30
+    while not staged.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    project.run("config", "get", "word", code=None)
+    project.run("config", "set", "plain", "value", code=None)
+    _, error = changing.communicate(timeout=60)
+    assert changing.returncode == 0, error
+    assert not staged.exists()
+    assert_opens(project)
+    assert "gcpkms://" in (project.directory / "Pulumi.dev.yaml").read_text()
 
 
 UNREACHABLE = {

@@ -181,6 +181,31 @@ def test_a_busy_service_is_asked_again(project: Project, servers: KeyServers) ->
     assert len(servers.requests) == 3
 
 
+def test_a_command_asks_once_also_where_it_previews(project: Project, servers: KeyServers) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    for verb in ("up", "refresh", "destroy"):
+        servers.requests.clear()
+        project.run(verb, "--yes")
+        assert servers.requests == ["PUT /v1/transit/decrypt/one"], verb
+
+
+def test_a_key_that_opens_nothing_of_the_settings_is_told(project: Project) -> None:
+    for stack in ("other", "dev"):
+        project.run("stack", "init", stack, "--secrets-provider", VAULT)
+        project.run("config", "set", "--secret", "word", "open sesame")
+    kept, other = settings(project), (project.directory / "Pulumi.other.yaml").read_text()
+    (_, line), (_, of_other) = (text.splitlines()[:2] for text in (kept, other))
+    project.write("Pulumi.dev.yaml", kept.replace(line, of_other))
+    mixed = settings(project)
+    for command in (["config", "set", "--secret", "new", "x"], ["check"]):
+        error = project.failing(*command)
+        assert "`trial:word` is not encrypted with the key of the stack (hashivault://one)" in error
+    assert settings(project) == mixed, "nothing is encrypted beside it"
+    project.write("Pulumi.dev.yaml", kept.replace(line, 'encryptedkey: "%%%"'))
+    assert "problem: " in project.failing("check")
+
+
 def test_a_rotation_in_the_service_changes_nothing(project: Project, servers: KeyServers) -> None:
     project.run("stack", "init", "dev", "--secrets-provider", VAULT)
     project.run("config", "set", "--secret", "word", "open sesame")

@@ -151,9 +151,9 @@ pub(crate) struct ConfirmArguments {
     /// This process is the preview of a command that will go on afterwards; what it plans is written to this file.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) preview_pass: Option<PathBuf>,
-    /// In the preview pass: opens the passphrase that the user typed in, which the file holds at first.
+    /// In the preview pass: opens what the file holds at first, a passphrase that was typed in and a key that a service unwrapped.
     #[arg(long, hide = true, value_name = "KEY", requires = "preview_pass")]
-    pub(crate) passphrase_key: Option<String>,
+    pub(crate) handover_key: Option<String>,
 }
 
 /// What the operations that act on objects have in common.

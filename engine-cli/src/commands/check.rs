@@ -144,19 +144,37 @@ async fn check_state(findings: &mut Findings, context: &Context) -> Vec<Need> {
 /// Can the keys of the stack's secrets be had, and do they open what they should? Settings and state have the same one, unless somebody has
 /// written another one into the settings.
 fn check_keys(findings: &mut Findings, workplace: &Workplace<'_>, stack: &StackName, snapshot: &Snapshot) {
-    let of_settings = match workplace.settings(stack).and_then(|settings| settings.key()) {
-        Ok(NamedKey::Record(record)) => Some(record),
-        // What is wrong with the settings is told where they are looked at.
-        _ => None,
-    };
+    // What is wrong with the file is told where it is looked at.
+    let Ok(settings) = workplace.settings(stack) else { return };
     let of_state = snapshot.key_record().ok().flatten();
+    let of_settings = match settings.key() {
+        Ok(NamedKey::Record(record)) => Some(record),
+        Ok(NamedKey::Url(_)) if settings.has_secrets() && of_state.as_ref().is_none_or(|key| key.salt().is_some()) => {
+            findings.problems.push(settings.without_its_key().message);
+            None
+        }
+        Ok(NamedKey::Url(_) | NamedKey::Nothing) => None,
+        Err(failure) => {
+            findings.problems.push(failure.message);
+            None
+        }
+    };
+    let named = of_settings.clone().or_else(|| of_state.clone());
     let other = of_state.filter(|record| !of_settings.as_ref().is_some_and(|known| known.is_same_key(record)));
     for record in of_settings.into_iter().chain(other) {
-        check_key(findings, workplace, stack, record);
+        let of_values = named.as_ref().filter(|named| named.is_same_key(&record)).map(|_| &settings);
+        check_key(findings, workplace, stack, record, of_values);
     }
 }
 
-fn check_key(findings: &mut Findings, workplace: &Workplace<'_>, stack: &StackName, record: KeyRecord) {
+/// `values`: the settings whose secrets it has to open.
+fn check_key(
+    findings: &mut Findings,
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    record: KeyRecord,
+    values: Option<&Settings>,
+) {
     let shown = workplace.shown(stack);
     if record.salt().is_some() && !workplace.knows_passphrase(stack) {
         findings
@@ -165,8 +183,14 @@ fn check_key(findings: &mut Findings, workplace: &Workplace<'_>, stack: &StackNa
         return;
     }
     let what = format!("the key of stack '{shown}' ({})", record.shown());
-    let opened = workplace.crypter_of_record(stack, record).and_then(|crypter| Ok(crypter.verify()?));
-    findings.take(what, opened.map_err(|failure| failure.of_stack(&shown)));
+    let opened = workplace.crypter_of_record(stack, record).and_then(|crypter| {
+        crypter.verify()?;
+        Ok(crypter)
+    });
+    let crypter = findings.take(what, opened.map_err(|failure| failure.of_stack(&shown)));
+    if let (Some(crypter), Some(settings)) = (crypter, values) {
+        findings.problems.extend(settings.check_opened_by(&crypter).err().map(|failure| failure.message));
+    }
 }
 
 fn report(context: &Context, arguments: &CheckArguments, findings: &Findings) {

@@ -25,6 +25,7 @@ mod tests;
 mod update_plan;
 mod watchers;
 
+use maloko_core::environment::UnwrappedKey;
 use maloko_core::operation::OperationKind;
 use maloko_core::state::{StackName, at_work};
 
@@ -40,6 +41,7 @@ pub(crate) use request::Request;
 pub(crate) use run::{Prepared, prepare};
 pub(crate) use serve_program::serve_program;
 
+use handover::Handover;
 use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
 
 /// Runs an operation and gives the exit code.
@@ -64,8 +66,14 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     }
     let stack = workplace.stack_to_begin_with().await?;
     let is_pass = request.confirm.preview_pass.is_some();
-    if let (Some(file), Some(key)) = (&request.confirm.preview_pass, &request.confirm.passphrase_key) {
-        workplace.take_passphrase(handover::take(file, key)?);
+    if let (Some(file), Some(key)) = (&request.confirm.preview_pass, &request.confirm.handover_key) {
+        let handed = handover::take(file, key)?;
+        if let Some(passphrase) = handed.passphrase() {
+            workplace.take_passphrase(passphrase);
+        }
+        if let Some(UnwrappedKey { url, wrapped, key }) = handed.unwrapped() {
+            context.environment.key_services.iter().for_each(|services| services.learn_key(&url, &wrapped, key));
+        }
     }
     if !is_pass {
         set_given_config(&workplace, &stack, &request)?;
@@ -76,8 +84,9 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     } else {
         // Asked for before the preview, and only here.
         let typed = workplace.ask_for_passphrase(&stack)?;
+        let unwrapped = workplace.unwrap_early(&stack)?;
         try_lock(&workplace, &stack, request.verb).await?;
-        match preview_and_ask(context, &request, typed.as_ref()).await? {
+        match preview_and_ask(context, &request, &Handover::new(typed.as_ref(), unwrapped.as_ref())).await? {
             AfterPreview::GoOn(plan) => Some(plan),
             AfterPreview::Over(code) => return Ok(code),
         }
@@ -130,6 +139,7 @@ fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Requ
     let crypter = if needs_key { workplace.crypter_of_settings(stack, &settings)? } else { None };
     if let Some(crypter) = &crypter {
         crypter.verify()?;
+        settings.check_opened_by(crypter)?;
     }
     for assignment in &request.operate.config {
         let (key, text) = split_assignment(assignment)?;

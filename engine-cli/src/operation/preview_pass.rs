@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use maloko_core::state::Passphrase;
-
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
 use crate::terminal::prompt;
 use crate::terminal::signals;
 
-use super::handover;
+use super::handover::{self, Handover};
 use super::plan::PreviewOutcome;
 use super::request::Request;
 
@@ -38,13 +36,8 @@ fn is_confirmed(context: &Context, request: &Request) -> bool {
     request.confirm.yes || context.is_set("PULUMI_SKIP_CONFIRMATIONS")
 }
 
-/// Runs the preview in a process in which no user code ran yet, and asks. `typed` is the passphrase that the user typed
-/// in, so that the other process need not ask again.
-pub(super) async fn preview_and_ask(
-    context: &Context,
-    request: &Request,
-    typed: Option<&Passphrase>,
-) -> Result<AfterPreview> {
+/// Runs the preview in a process in which no user code ran yet, and asks. What is handed over the other process need not ask for again.
+pub(super) async fn preview_and_ask(context: &Context, request: &Request, handover: &Handover) -> Result<AfterPreview> {
     let file = tempfile::Builder::new()
         .prefix("maloko-plan-")
         .tempfile()
@@ -52,9 +45,9 @@ pub(super) async fn preview_and_ask(
     let mut arguments = context.arguments.clone();
     arguments.push("--preview-pass".into());
     arguments.push(file.path().into());
-    if let Some(passphrase) = typed {
-        let key = handover::put(passphrase, file.path(), &*context.environment.entropy)?;
-        arguments.extend(["--passphrase-key".into(), key.into()]);
+    if !handover.is_empty() {
+        let key = handover::put(handover, file.path(), &*context.environment.entropy)?;
+        arguments.extend(["--handover-key".into(), key.into()]);
     }
     let noted = signals::Noted::begin({
         let language_host = std::sync::Arc::clone(&context.language_host);

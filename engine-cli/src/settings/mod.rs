@@ -11,6 +11,7 @@ pub(crate) mod value;
 use std::path::{Path, PathBuf};
 
 use maloko_core::property_path::Segment;
+use maloko_core::state::Crypter;
 use maloko_core::state::key_record::{KeyRecord, NamedKey, shown_url};
 use serde_norway::Value;
 
@@ -240,6 +241,20 @@ impl Settings {
     #[must_use]
     pub(crate) fn has_secrets(&self) -> bool {
         self.entries().any(|(_, _, value)| value::has_secret(value))
+    }
+
+    /// Does this open the secrets that are there? What is written beside them would be under another key.
+    pub(crate) fn check_opened_by(&self, crypter: &Crypter) -> Result<()> {
+        let mut first = self.entries().filter(|(_, _, value)| value::has_secret(value));
+        let Some((section, key, value)) = first.next() else { return Ok(()) };
+        let opened = value::to_json(value, &|ciphertext| Ok(crypter.decrypt(ciphertext)?.to_string()));
+        opened.map(drop).map_err(|failure| {
+            let whose = crypter.record().shown();
+            self.failure(
+                &["config", &section],
+                &format!("`{key}` is not encrypted with the key of the stack ({whose}): {}", failure.message),
+            )
+        })
     }
 
     /// Is the value of a full key, or at a path below it, encrypted, or anything in it?

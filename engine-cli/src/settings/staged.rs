@@ -13,28 +13,32 @@ const MADE_FROM: &str = "# made from settings with the SHA-256 ";
 pub(crate) struct Staged {
     file: PathBuf,
     beside: PathBuf,
+    /// The text, behind the line that says what it was made from.
+    text: String,
 }
 
 impl Staged {
     /// Writes the text beside the file. `from` is the text of the file from which it was made.
     pub(super) fn write(file: &Path, text: &str, from: &str) -> Result<Self> {
-        let staged = Self { beside: beside(file), file: file.to_owned() };
+        let text = format!("{MADE_FROM}{}\n{text}", digest(from));
+        let staged = Self { beside: beside(file), file: file.to_owned(), text };
         if staged.now()?.is_some_and(|now| now != from) {
             return Err(Failure::new(format!(
                 "{} was changed by somebody else meanwhile; nothing was changed: run the command again",
                 file.display()
             )));
         }
-        write(&staged.beside, &format!("{MADE_FROM}{}\n{text}", digest(from)))
+        write(&staged.beside, &staged.text)
             .map_err(|error| Failure::io(format!("{} cannot be written", staged.beside.display()), &error))?;
         Ok(staged)
     }
 
     /// The one that a killed command left beside the file, if any.
     #[must_use]
-    pub(crate) fn left_behind(file: &Path) -> Option<Self> {
+    pub(crate) fn left_behind(file: &Path) -> Result<Option<Self>> {
         let beside = beside(file);
-        beside.is_file().then(|| Self { beside, file: file.to_owned() })
+        let text = yaml::load("the settings file", &beside)?;
+        Ok(text.map(|text| Self { beside, file: file.to_owned(), text }))
     }
 
     /// The file that holds the text.
@@ -46,11 +50,11 @@ impl Staged {
     /// Puts the text in the file's place, if that is still what the text was made from: what somebody wrote into it since
     /// would be lost without a word.
     pub(crate) fn put_in_place(self) -> Result<()> {
-        let staged = yaml::load("the settings file", &self.beside)?.unwrap_or_default();
-        let (from, text) = staged
+        let (from, text) = self
+            .text
             .split_once('\n')
             .and_then(|(first, text)| Some((first.strip_prefix(MADE_FROM)?, text)))
-            .unwrap_or(("", &staged));
+            .unwrap_or(("", &self.text));
         match self.now()? {
             // Killed after the last step but one.
             Some(now) if now == text => {}
@@ -76,8 +80,8 @@ impl Staged {
         let (beside, file) = (self.beside.display(), self.file.display());
         Failure::configuration(format!(
             "{beside} holds the settings of {file} under the new key, which the state has already, for \
-             `stack change-secrets-provider` was interrupted; but {file} was changed since, and that would be lost. Nothing was \
-             changed: put {file} back as it was, run the command again, and make the change once more; or write the change \
+             `stack change-secrets-provider` was interrupted; but {file} was changed since, and that would be lost. Neither \
+             file was changed: put {file} back as it was, run the command again, and make the change once more; or write the change \
              into {beside} and rename it to {file}"
         ))
     }

@@ -45,7 +45,13 @@ impl FleetKey {
 impl Workplace<'_> {
     /// The key of the fleet, for a stack of it. Where the project's own holder is not there, it is a new key, and
     /// [`make_holder`](Self::make_holder) has to be called before anything is written with it.
-    pub(crate) async fn key_of_fleet(&self, stack: &StackName, fleet: &FleetKey) -> Result<SharedKey> {
+    /// `keeps`: settings with secrets, which another key could not open.
+    pub(crate) async fn key_of_fleet(
+        &self,
+        stack: &StackName,
+        fleet: &FleetKey,
+        keeps: Option<&Settings>,
+    ) -> Result<SharedKey> {
         let holder = self.parse_stack(fleet.holder.as_deref().unwrap_or(HOLDER))?;
         if holder == *stack {
             return Err(Failure::configuration(format!(
@@ -56,6 +62,9 @@ impl Workplace<'_> {
         // What was typed in is the passphrase of the stack that joins.
         self.forget_typed_passphrase();
         if fleet.holder.is_none() && !self.backend.list().await?.contains(&holder) {
+            if let Some(keeps) = keeps.filter(|settings| settings.has_secrets()) {
+                return Err(keeps.under_another_key());
+            }
             let settings = self.settings_of_other(&holder)?;
             let crypter = self.crypter_by_settings(&holder, &settings, None).await?;
             return Ok(SharedKey { crypter, holder, to_make: Some(settings) });
@@ -70,6 +79,9 @@ impl Workplace<'_> {
         if !self.make_in_store(&key.holder, &key.crypter).await? {
             return Ok(false);
         }
+        self.context
+            .console
+            .note(format!("made the stack '{}', which holds the key of the fleet", self.shown(&key.holder)));
         let mut settings = settings.clone();
         // A service that the file names without a key that it wrapped.
         if matches!(settings.key()?, NamedKey::Url(_)) && settings.complete_key(key.crypter.record())? {

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
+use maloko_core::environment::UnwrappedKey;
 use maloko_core::state::key_record::{KeyRecord, NamedKey, WrappedKey};
 use maloko_core::state::{
-    Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Snapshot, StackName, passphrase_variables,
+    Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Snapshot, StackName, at_work,
+    passphrase_variables,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY};
@@ -66,7 +68,11 @@ impl Workplace<'_> {
         stack: &StackName,
         settings: &mut Settings,
     ) -> Result<()> {
-        let Some(staged) = Staged::left_behind(settings.file()) else { return Ok(()) };
+        let Some(staged) = Staged::left_behind(settings.file())? else { return Ok(()) };
+        if !at_work(&*self.backend, stack).await?.is_empty() {
+            // Whoever made it may be about to put it in place.
+            return Ok(());
+        }
         let left = Settings::read(staged.path(), &self.project.name)?;
         let snapshot = self.unchecked_read(stack).await?;
         if let (Some(there), NamedKey::Record(record)) = (snapshot.key_record()?, left.key()?)
@@ -182,6 +188,15 @@ impl Workplace<'_> {
             self.crypter_of_settings(stack, &self.settings(stack)?)?;
         }
         Ok(self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Asks the service for the key that the stack's settings name, before another process of the command needs it, too.
+    pub(crate) fn unwrap_early(&self, stack: &StackName) -> Result<Option<UnwrappedKey>> {
+        let NamedKey::Record(KeyRecord::Wrapped(wrapped)) = self.settings(stack)?.key()? else { return Ok(None) };
+        let (url, bytes) = (wrapped.url().to_owned(), wrapped.bytes().to_vec());
+        self.crypter_of_service(stack, wrapped).verify()?;
+        let key = self.context.environment.key_services.as_ref().and_then(|it| it.known_key(&url, &bytes));
+        Ok(key.map(|key| UnwrappedKey { url, wrapped: bytes, key }))
     }
 
     /// Takes a passphrase that was typed in elsewhere.

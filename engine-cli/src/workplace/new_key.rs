@@ -12,7 +12,8 @@ impl Workplace<'_> {
     /// The crypter of a stack that is about to be made. The settings file may have been there first, such as in a fresh clone: a key that
     /// cannot be had shows here and not in the middle of a deployment.
     pub(crate) async fn crypter_of_new_stack(&self, stack: &StackName, settings: &Settings) -> Result<Crypter> {
-        let provider = self.secrets_provider.as_deref();
+        // As in Pulumi, an empty one is the default.
+        let provider = self.secrets_provider.as_deref().filter(|provider| !provider.is_empty());
         match provider.and_then(FleetKey::of) {
             Some(fleet) => self.crypter_by_fleet(stack, settings, &fleet).await,
             None => self.crypter_by_settings(stack, settings, provider).await,
@@ -22,7 +23,7 @@ impl Workplace<'_> {
     async fn crypter_by_fleet(&self, stack: &StackName, settings: &Settings, fleet: &FleetKey) -> Result<Crypter> {
         // Until it is there: others may make their stacks, and with them the holder, at the same time.
         loop {
-            let key = self.key_of_fleet(stack, fleet).await?;
+            let key = self.key_of_fleet(stack, fleet, Some(settings)).await?;
             let is_same =
                 matches!(settings.key()?, NamedKey::Record(record) if record.is_same_key(key.crypter.record()));
             if !is_same && settings.has_secrets() {

@@ -142,7 +142,8 @@ impl BackendStacks {
     fn why_sealed(&self, stack: &StackName, snapshot: &Snapshot, error: &Error) -> String {
         let by_passphrase = matches!(snapshot.key_record(), Ok(Some(KeyRecord::Passphrase { .. })));
         if !by_passphrase || !matches!(self.keys.own_passphrase(stack), Ok(None)) {
-            return error.to_string();
+            // Of this stack nothing was changed, yet the run may have made others already.
+            return error.to_string().trim_end_matches(". Nothing was changed").to_owned();
         }
         let own_file = passphrase_variables(stack).file;
         format!(

@@ -11,4 +11,22 @@ pub trait KeyServices: Send + Sync {
 
     /// Decrypts what the service encrypted. An implementation may remember it, in memory alone.
     fn unwrap_key(&self, url: &str, wrapped: &[u8]) -> Result<[u8; STACK_KEY_LEN], String>;
+
+    /// A key that was unwrapped or learnt before, where the implementation remembers it.
+    fn known_key(&self, _url: &str, _wrapped: &[u8]) -> Option<[u8; STACK_KEY_LEN]> {
+        None
+    }
+
+    /// Takes a key that another process of the same command had unwrapped.
+    fn learn_key(&self, _url: &str, _wrapped: &[u8], _key: [u8; STACK_KEY_LEN]) {}
+}
+
+/// A key that a service unwrapped. It is not shown.
+pub struct UnwrappedKey {
+    /// The URL of the service's key.
+    pub url: String,
+    /// What the service had wrapped.
+    pub wrapped: Vec<u8>,
+    /// The key itself.
+    pub key: [u8; STACK_KEY_LEN],
 }

@@ -12,6 +12,8 @@ use crate::object::services::aws_role::{Role, between};
 use crate::object::services::aws_signature::signed_headers;
 use crate::object::services::{aws_credentials, profile};
 
+use crate::World;
+
 use super::url::Parts;
 use super::{Reach, Refusal};
 use crate::http::{Answer, ask};
@@ -114,7 +116,12 @@ impl Key {
         };
         let endpoint = self.endpoint.clone().or_else(|| world.variable("AWS_ENDPOINT_URL_KMS"));
         let endpoint = endpoint.or_else(|| world.variable("AWS_ENDPOINT_URL")).or(profile.endpoint.clone());
-        let endpoint = endpoint.unwrap_or_else(|| self.host(&region));
+        let place = if endpoint.is_some() {
+            "the endpoint (AWS_ENDPOINT_URL_KMS, or endpoint= of the URL)"
+        } else {
+            "AWS_REGION"
+        };
+        let endpoint = endpoint.unwrap_or_else(|| self.host(world, &region));
         let credential = if self.is_anonymous { None } else { Some(self.credential(reach, &profile, &region).await?) };
         let client = reach.client()?;
         let body = body.to_string();
@@ -125,7 +132,7 @@ impl Key {
         let answer = ask(request, |answer| {
             matches!(answer.status, 429 | 500..) || code(answer).is_some_and(|code| BUSY.contains(&code.as_str()))
         });
-        let answer = answer.await.map_err(|why| Refusal::unreachable(&why, "AWS_REGION"))?;
+        let answer = answer.await.map_err(|why| Refusal::unreachable(&why, place))?;
         if !answer.is_success() {
             return Err(refusal(verb, &region, &answer));
         }
@@ -154,9 +161,10 @@ impl Key {
         }
     }
 
-    fn host(&self, region: &str) -> String {
-        let service = if self.fips { "kms-fips" } else { "kms" };
-        match (region.starts_with("cn-"), self.dualstack) {
+    fn host(&self, world: &World, region: &str) -> String {
+        let is_on = |name: &str| world.variable(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let service = if self.fips || is_on("AWS_USE_FIPS_ENDPOINT") { "kms-fips" } else { "kms" };
+        match (region.starts_with("cn-"), self.dualstack || is_on("AWS_USE_DUALSTACK_ENDPOINT")) {
             (false, false) => format!("https://{service}.{region}.amazonaws.com/"),
             (false, true) => format!("https://{service}.{region}.api.aws/"),
             (true, false) => format!("https://{service}.{region}.amazonaws.com.cn/"),

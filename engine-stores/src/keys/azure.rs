@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as URL_BASE64;
 use serde_json::json;
 
-use super::url::Parts;
+use super::url::{Parts, path_of};
 use super::{Reach, Refusal, azure_token};
 use crate::http::{Answer, Unreached, ask, with_json};
 
@@ -33,14 +33,15 @@ impl Key {
         let segments: Vec<&str> = parts.path.split('/').collect();
         let (name, version) = match segments[..] {
             ["", "keys", name] | ["", "keys", name, ""] => (name, None),
-            ["", "keys", name, version] => (name, Some(version.to_owned())),
+            ["", "keys", name, version] => (name, Some(path_of(version).ok_or(form)?)),
             _ => return Err(form.to_owned()),
         };
-        if !is_host(vault) || !is_host(cloud) || name.is_empty() {
+        if !is_host(vault) || !is_host(cloud) {
             return Err(form.to_owned());
         }
+        let name = path_of(name).ok_or(form)?;
         let algorithm = parts.parameter(ALGORITHM).filter(|it| !it.is_empty()).unwrap_or("RSA-OAEP-256");
-        Ok(Self { host: parts.host.clone(), name: name.to_owned(), version, algorithm: algorithm.to_owned() })
+        Ok(Self { host: parts.host.clone(), name, version, algorithm: algorithm.to_owned() })
     }
 
     pub(super) async fn wrap(&self, reach: &Reach, key: &[u8]) -> Result<Vec<u8>, Refusal> {

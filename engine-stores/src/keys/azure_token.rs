@@ -20,6 +20,14 @@ const ADVICE: &str = "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECR
 pub(super) async fn get(reach: &Reach, resource: &str) -> Result<String, Refusal> {
     let world = reach.world();
     let client_id = world.variable("AZURE_CLIENT_ID");
+    let proofs = ["AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_FEDERATED_TOKEN_FILE"];
+    if let Some(proof) = proofs.into_iter().find(|name| world.variable(name).is_some()) {
+        // Half of it would lead to another identity: that of the machine, or of whoever has logged in.
+        let missing = ["AZURE_TENANT_ID", "AZURE_CLIENT_ID"].into_iter().find(|name| world.variable(name).is_none());
+        if let Some(missing) = missing {
+            return Err(Refusal::new(&format!("{proof} is set, and {missing} is not"), &format!("set {missing}")));
+        }
+    }
     if let (Some(tenant), Some(client_id)) = (world.variable("AZURE_TENANT_ID"), client_id.as_deref()) {
         if let Some(secret) = world.variable("AZURE_CLIENT_SECRET") {
             return of_application(reach, &tenant, client_id, ("client_secret", &secret), resource).await;

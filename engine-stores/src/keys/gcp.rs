@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::object::services::gcs;
 
-use super::url::Parts;
+use super::url::{Parts, path_of};
 use super::{Reach, Refusal};
 use crate::http::{Answer, ask, is_busy, with_json};
 
@@ -29,9 +29,8 @@ impl Key {
         let name = parts.name().unwrap_or_default();
         let segments: Vec<&str> = name.split('/').collect();
         let is_key = matches!(segments[..], ["projects", _, "locations", _, "keyRings", _, "cryptoKeys", _]);
-        if parts.host.is_empty() || !is_key {
-            return Err("write gcpkms://projects/P/locations/L/keyRings/R/cryptoKeys/K, without a version".to_owned());
-        }
+        let path = path_of(&name).filter(|_| !parts.host.is_empty() && is_key);
+        let name = path.ok_or("write gcpkms://projects/P/locations/L/keyRings/R/cryptoKeys/K, without a version")?;
         let aad = parts.parameter(AAD).unwrap_or_default();
         let aad =
             URL_BASE64.decode(aad).map_err(|_| format!("its parameter '{AAD}' is no URL-safe base64 with padding"))?;

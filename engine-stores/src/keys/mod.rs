@@ -18,7 +18,7 @@ use maloko_core::environment::{KeyServices, KnownKeys, STACK_KEY_LEN};
 use maloko_core::state::key_record::shown_url;
 
 use crate::World;
-use crate::http::{Answer, Unreached};
+use crate::http::{Answer, Failing, Unreached};
 use crate::object::connector;
 
 use self::url::Parts;
@@ -178,17 +178,43 @@ impl KeyServices for Services {
     fn wrap_key(&self, url: &str, key: &StackKey) -> Result<Vec<u8>, String> {
         let way = Key::of(url)?;
         let wrapped = wait(way.wrap(&self.reach, key))?;
-        wrapped.map_err(|refusal| refusal.message(url, "does not encrypt a new key for the stack"))
+        let wrapped = wrapped.map_err(|refusal| refusal.message(url, "does not encrypt a new key for the stack"))?;
+        // The same way back, whatever the variable says: a key that may encrypt alone must not be used.
+        let back = wait(way.unwrap(&self.reach, &wrapped))?;
+        let back = back.map_err(|refusal| refusal.message(url, "does not decrypt the stack's key"))?;
+        if back != key {
+            return Err(format!("{} decrypts another key than it encrypted. Nothing was changed", shown_url(url)));
+        }
+        self.remember(url, &wrapped, *key);
+        Ok(wrapped)
+    }
+
+    fn known_key(&self, url: &str, wrapped: &[u8]) -> Option<StackKey> {
+        let known = self.known().get(&(url.to_owned(), wrapped.to_vec())).copied();
+        known.or_else(|| self.known_of_process(url, wrapped))
+    }
+
+    fn learn_key(&self, url: &str, wrapped: &[u8], key: StackKey) {
+        self.remember(url, wrapped, key);
     }
 
     fn unwrap_key(&self, url: &str, wrapped: &[u8]) -> Result<StackKey, String> {
-        let known = self.known().get(&(url.to_owned(), wrapped.to_vec())).copied();
-        if let Some(key) = known.or_else(|| self.known_of_process(url, wrapped)) {
+        if let Some(key) = self.known_key(url, wrapped) {
             return Ok(key);
         }
-        let way = Key::of(&self.way_to(url)?)?;
+        let way = self.way_to(url)?;
+        let what = if way == url {
+            "does not decrypt the stack's key"
+        } else {
+            "does not decrypt the stack's key as PULUMI_CLOUD_SECRET_OVERRIDE reaches it"
+        };
+        let way = Key::of(&way).map_err(|why| {
+            format!(
+                "{why}. `pulumi stack change-secrets-provider` takes the stack to one of these. Nothing was changed"
+            )
+        })?;
         let bytes = wait(way.unwrap(&self.reach, wrapped))?;
-        let bytes = bytes.map_err(|refusal| refusal.message(url, "does not decrypt the stack's key"))?;
+        let bytes = bytes.map_err(|refusal| refusal.message(url, what))?;
         let key = StackKey::try_from(bytes).map_err(|bytes| {
             let key = shown_url(url);
             format!(
@@ -234,10 +260,12 @@ impl Refusal {
     }
 
     fn unreachable(why: &Unreached, variable: &str) -> Self {
-        let advice = if why.is_untrusted {
-            "let SSL_CERT_FILE name a file with the authority that signed its certificate".to_owned()
-        } else {
-            format!("look at the network, the proxy settings and {variable}")
+        let advice = match why.kind {
+            Failing::Untrusted => {
+                "let SSL_CERT_FILE name a file with the authority that signed its certificate".to_owned()
+            }
+            Failing::Unsendable => format!("correct {variable}: an address begins with https://"),
+            Failing::Passing => format!("look at the network, the proxy settings and {variable}"),
         };
         Self::new(&format!("it cannot be reached ({why})"), &advice)
     }

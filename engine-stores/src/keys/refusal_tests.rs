@@ -51,3 +51,38 @@ fn a_key_of_google_whose_version_is_disabled_says_what_to_do() {
     let said = refused("gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/one", &variables);
     assert!(said.contains("current state is: DISABLED; the version of the key is disabled or destroyed"), "{said}");
 }
+
+#[test]
+fn half_of_an_application_of_azure_is_no_other_identity() {
+    let url = "azurekeyvault://vault.vault.azure.net/keys/one";
+    let said = refused(url, &[("AZURE_CLIENT_ID", "c"), ("AZURE_CLIENT_SECRET", "s")]);
+    assert!(said.contains("AZURE_CLIENT_SECRET is set, and AZURE_TENANT_ID is not; set AZURE_TENANT_ID"), "{said}");
+}
+
+#[test]
+fn an_endpoint_that_is_no_address_is_named() {
+    let keys = [("AWS_ACCESS_KEY_ID", "AK"), ("AWS_SECRET_ACCESS_KEY", "SK")];
+    let said = refused("awskms://alias/one?region=us-east-1&endpoint=bogus", &keys);
+    assert!(said.contains("it has to begin with https:// and a host"), "{said}");
+    let said = refused("hashivault://one", &[("VAULT_ADDR", "vault.example:8200"), ("VAULT_TOKEN", "t")]);
+    assert!(said.contains("correct VAULT_ADDR: an address begins with https://"), "{said}");
+    let said = refused("hashivault://one", &[("VAULT_ADDR", "http://127.0.0.1:1"), ("VAULT_TOKEN", "two\nlines")]);
+    assert!(said.contains("VAULT_TOKEN cannot be sent"), "{said}");
+}
+
+#[test]
+fn the_variable_for_another_way_is_not_the_way_to_a_new_key() {
+    let (address, requests) = answering(
+        "200 OK",
+        r#"{"data":{"ciphertext":"vault:v1:x","plaintext":"BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="}}"#.to_owned(),
+    );
+    let home = tempfile::tempdir().unwrap();
+    let variables =
+        [("VAULT_ADDR", address.as_str()), ("VAULT_TOKEN", "t"), ("PULUMI_CLOUD_SECRET_OVERRIDE", "hashivault://two")];
+    let services = Services::new(world_at(home.path(), &variables));
+    let wrapped = services.wrap_key("hashivault://one", &[7; 32]).unwrap();
+    assert_eq!(services.unwrap_key("hashivault://one", &wrapped), Ok([7; 32]));
+    let asked: Vec<_> =
+        requests.try_iter().map(|request| request.lines().next().unwrap_or_default().to_owned()).collect();
+    assert_eq!(asked, ["PUT /v1/transit/encrypt/one HTTP/1.1", "PUT /v1/transit/decrypt/one HTTP/1.1"]);
+}

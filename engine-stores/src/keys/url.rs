@@ -2,6 +2,7 @@
 //! have it, and whoever compares it compares the string.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// The parts of a URL: `SCHEME://HOST/PATH?QUERY`, each decoded.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,6 +74,29 @@ impl<'u> Parts<'u> {
             Some(other) => Err(format!("its parameter '{name}' is '{other}', and has to be true or false")),
         }
     }
+}
+
+/// A decoded name as the path of a request: each segment encoded anew, so that no character of it leads elsewhere. `None` for a name with a
+/// segment that does.
+pub(super) fn path_of(name: &str) -> Option<String> {
+    let segments: Option<Vec<String>> = name.split('/').map(encoded).collect();
+    Some(segments?.join("/"))
+}
+
+fn encoded(segment: &str) -> Option<String> {
+    if matches!(segment, "" | "." | "..") {
+        return None;
+    }
+    let mut text = String::with_capacity(segment.len());
+    for byte in segment.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            text.push(char::from(byte));
+        } else {
+            // Writing to a text cannot fail.
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    Some(text)
 }
 
 fn pairs(query: &str) -> Vec<(String, String)> {

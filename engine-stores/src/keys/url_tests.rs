@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::keys::check;
 
-use super::Parts;
+use super::{Parts, path_of};
 
 #[track_caller]
 fn refused(url: &str, why: &str) {
@@ -47,6 +47,10 @@ fn what_is_no_key_is_refused_with_the_reason() {
     refused("hashivault://../../sys/health", "leads out");
     refused("hashivault://one?engine=../sys", "leads out");
     refused("hashivault://one?foo=1", "'foo'");
+    refused("hashivault://%2e%2e/%2e%2e/sys/health", "leads out");
+    refused("hashivault://one?engine=%2e%2e/sys", "leads out");
+    refused("azurekeyvault://team.vault.azure.net/keys/%2e%2e", "azurekeyvault://VAULT.vault.azure.net/keys/KEY");
+    refused("azurekeyvault://team.vault.azure.net/keys/one/..", "azurekeyvault://VAULT.vault.azure.net/keys/KEY");
 }
 
 #[test]
@@ -69,5 +73,17 @@ proptest! {
     fn any_text_is_accepted_or_refused(scheme in "(awskms|azurekeyvault|gcpkms|hashivault)?", rest in ".{0,60}") {
         let _ = check(&format!("{scheme}://{rest}"));
         let _ = check(&rest);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_name_leads_nowhere_else(name in r"([.%\\?#2eE/a-z ;:@-]|\PC){1,12}") {
+        let Some(path) = path_of(&name) else { return Ok(()) };
+        let address = format!("http://vault.example/v1/transit/encrypt/{path}");
+        let asked = url::Url::parse(&address).unwrap();
+        prop_assert_eq!(asked.as_str(), address);
+        prop_assert_eq!((asked.query(), asked.fragment()), (None, None));
+        prop_assert_eq!(asked.path_segments().unwrap().count(), 3 + name.split('/').count());
     }
 }

@@ -2,9 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use reqwest::header::HeaderValue;
 use serde_json::json;
 
-use super::url::Parts;
+use super::url::{Parts, path_of};
 use super::{Reach, Refusal, vault_tls};
 use crate::http::{Answer, ask, with_json};
 
@@ -21,14 +22,11 @@ impl Key {
     pub(super) fn of(parts: &Parts<'_>) -> Result<Self, String> {
         parts.allow(&|name| name == ENGINE)?;
         let engine = parts.parameter(ENGINE).filter(|engine| !engine.is_empty()).unwrap_or("transit");
-        let inside = |name: &str| !name.split('/').any(|segment| matches!(segment, "" | "." | ".."));
-        match parts.name().filter(|name| inside(name)) {
-            Some(name) if inside(engine.trim_matches('/')) => {
-                Ok(Self { name, engine: engine.trim_matches('/').to_owned() })
-            }
-            Some(_) => Err("its parameter 'engine' leads out of the mounts of secrets engines".to_owned()),
-            None => Err("its name leads out of the transit engine; write hashivault://KEY".to_owned()),
-        }
+        let name = parts.name().and_then(|name| path_of(&name));
+        let name = name.ok_or("its name leads out of the transit engine; write hashivault://KEY")?;
+        let engine = path_of(engine.trim_matches('/'));
+        let engine = engine.ok_or("its parameter 'engine' leads out of the mounts of secrets engines")?;
+        Ok(Self { name, engine })
     }
 
     pub(super) async fn wrap(&self, reach: &Reach, key: &[u8]) -> Result<Vec<u8>, Refusal> {
@@ -37,7 +35,8 @@ impl Key {
     }
 
     pub(super) async fn unwrap(&self, reach: &Reach, wrapped: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let ciphertext = std::str::from_utf8(wrapped).map_err(|_| Refusal::of_foreign("Vault"))?;
+        let ciphertext = std::str::from_utf8(wrapped).ok().filter(|text| text.starts_with("vault:v"));
+        let ciphertext = ciphertext.ok_or_else(|| Refusal::of_foreign("Vault"))?;
         let answer = self.request(reach, "decrypt", json!({ "ciphertext": ciphertext })).await?;
         let text = answer.text_at("/data/plaintext").ok_or_else(|| Refusal::of_no_answer(&answer))?;
         BASE64.decode(text).map_err(|_| Refusal::of_no_answer(&answer))
@@ -55,6 +54,9 @@ impl Key {
         let own = vault_tls::client(world)?;
         let client = own.as_ref().map_or_else(|| reach.client(), Ok)?;
         let token = Self::token(reach);
+        if token.as_deref().is_some_and(|token| HeaderValue::from_str(token).is_err()) {
+            return Err(Refusal::new("VAULT_TOKEN cannot be sent", "take line breaks and what is no ASCII out of it"));
+        }
         let request = || async {
             let mut request = with_json(client.put(&url).header("X-Vault-Request", "true"), &body);
             if let Some(token) = &token {
@@ -92,6 +94,11 @@ impl Key {
             403 if !has_token => "set VAULT_TOKEN to a token, or log in with `vault login`".to_owned(),
             403 => format!("the token has expired, or its policy does not give `update` on `{path}`"),
             404 => format!("there is no transit engine at '{}', or no such key: correct the URL or VAULT_NAMESPACE", self.engine),
+            400 if said.contains("authentication failed") || said.contains("invalid ciphertext") => {
+                "another key wrapped this: correct the URL in the stack's settings; its state names the key, too".to_owned()
+            }
+            429 => "too much is asked of the server: run the command again later".to_owned(),
+            300..400 => "the address is that of another server than the active one: correct VAULT_ADDR".to_owned(),
             503 => "the server is sealed or in maintenance: unseal it, and run the command again".to_owned(),
             _ => format!("look at the key with `vault read {}/keys/{}`", self.engine, self.name),
         };

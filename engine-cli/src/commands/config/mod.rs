@@ -203,6 +203,7 @@ pub(crate) async fn secret(
     text: &str,
 ) -> Result<serde_norway::Value> {
     let crypter = workplace.crypter(stack, settings).await?;
+    settings.check_opened_by(&crypter)?;
     settings.complete_key(crypter.record())?;
     Ok(value::secure(crypter.encrypt(text)?.to_string()))
 }

@@ -43,7 +43,7 @@ pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvide
         }
         Target::Service(url) => workplace.crypter_with_new_key(&stack, url)?,
         Target::Fleet(fleet) => {
-            let key = shared.insert(workplace.key_of_fleet(&stack, fleet).await?);
+            let key = shared.insert(workplace.key_of_fleet(&stack, fleet, None).await?);
             key.crypter.clone()
         }
     };

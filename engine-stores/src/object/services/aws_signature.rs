@@ -14,6 +14,12 @@ pub(crate) fn signed_headers(
     credential: &AwsCredential,
 ) -> Result<HeaderMap, String> {
     let unusable = |what: &str| format!("the endpoint of AWS for `{service}` cannot be used: {what}");
+    // What signs takes for granted that there is a host.
+    let is_address =
+        url::Url::parse(endpoint).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    if !is_address {
+        return Err(unusable("it has to begin with https:// and a host"));
+    }
     let mut request = HttpRequest::new(body.as_bytes().to_vec().into());
     *request.method_mut() = Method::POST;
     *request.uri_mut() = endpoint.parse().map_err(|_| unusable("it is no address of a web service"))?;
