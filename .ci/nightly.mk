@@ -64,7 +64,7 @@ soak-damage:
 	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 $(CARGO_TEST) --test store -- --nocapture flipped
 soak-disks:
 	DISK_ERRORS=6 $(CARGO_TEST) --test store -- --nocapture disks
-# Commands that change whole stacks, killed before each change of the disk, and not before every ninth.
+# Commands that change whole stacks, killed before each change of the disk, and not before every 27th.
 soak-commands:
 	KILL_EACH=1 $(CARGO_TEST) --test operations killed
 soak-races:

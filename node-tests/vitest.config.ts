@@ -56,10 +56,19 @@ const commands = [
     "yarn",
 ];
 
-// Those of them that have tests for the night alone.
+// Those that have tests for the night alone.
 const nightly = process.env.MALOKO_LONG
     ? []
-    : ["component_code", "kit_cloud", "kit_unresolved_creates", "load", "stacks"];
+    : [
+          "automation_types",
+          "component_code",
+          "kit_cloud",
+          "kit_unresolved_creates",
+          "laws_real",
+          "load",
+          "stacks",
+          "yarn",
+      ];
 
 /** Files by their names: each is in a folder of its topic. */
 const files = (names: string[]): string[] => names.map((name) => `*/${name}.test.ts`);
@@ -80,7 +89,7 @@ export default defineConfig({
                 test: {
                     name: "apart",
                     include: files(["*"]),
-                    exclude: files([...together, ...commands]),
+                    exclude: files([...together, ...commands, ...nightly]),
                     setupFiles,
                 },
             },

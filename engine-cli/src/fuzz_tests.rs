@@ -24,7 +24,7 @@ const TEST: &str = "fuzz_tests::spoilt_settings_lists_and_command_lines_never_pa
 const LIMITED: &str = "MALOKO_FUZZ_LIMITED";
 /// The address space of the process that does it, in KiB: many times of what it needs.
 const MEMORY: u32 = 1_500_000;
-const CASES: u64 = 2000;
+const CASES: u64 = 500;
 
 type Reader = fn(&Path, &[u8]);
 

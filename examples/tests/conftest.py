@@ -1,12 +1,13 @@
 """What `make nightly-release` runs whole: every test in both languages.
 
-For every change the first test of each file runs in both languages, the others in one of them. Where a file says
-`ONE_LANGUAGE_BY_DAY`, each runs in one. Tests with the marker `nightly` are for the night.
+For every change each test runs in one language: those of a file by turns, and the first ones of the files by turns.
+Tests with the marker `nightly` are for the night.
 """
 
 import itertools
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,15 +18,15 @@ from examples.servers.postgres import Database, running_database
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if os.environ.get("MALOKO_LONG"):
         return
+    files = sorted(Path(__file__).parent.glob("test_*.py"))
     left_out = {item for item in items if item.get_closest_marker("nightly")}
     by_day = [item for item in items if item not in left_out]
-    for _, of_file in itertools.groupby(by_day, lambda item: item.path):
+    for file, of_file in itertools.groupby(by_day, lambda item: item.path):
         tests = itertools.groupby(of_file, lambda item: getattr(item, "originalname", item.name))
-        for place, (_, in_languages) in enumerate(tests):
+        for turn, (_, in_languages) in enumerate(tests, start=files.index(file)):
             both = list(in_languages)
-            in_one = hasattr(getattr(both[0], "module", None), "ONE_LANGUAGE_BY_DAY")
-            if len(both) == len(LANGUAGES) and (place > 0 or in_one):
-                left_out.add(both[place % len(LANGUAGES)])
+            if len(both) == len(LANGUAGES):
+                left_out.add(both[(turn + 1) % len(LANGUAGES)])
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 

@@ -11,8 +11,6 @@ from examples.harness import Project, with_stack
 from examples.servers.postgres import Database
 from examples.tests.vault import files_with, kept_in_vault, remove_from_vault
 
-ONE_LANGUAGE_BY_DAY = True
-
 
 @pytest.fixture
 def project(language: str, tmp_path: Path, database: Database) -> Project:

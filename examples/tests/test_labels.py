@@ -105,6 +105,7 @@ def test_a_label_that_is_gone_can_still_be_destroyed(language: str, tmp_path: Pa
     assert service.colors(REPOSITORY) == {}
 
 
+@pytest.mark.nightly
 def test_refresh_stores_what_the_service_says(language: str, tmp_path: Path, service: LabelService) -> None:
     project = labels_project(language, tmp_path, service.url)
     project.up()
@@ -168,6 +169,7 @@ def test_a_label_of_somebody_else_is_looked_up_and_never_deleted(
     assert service.colors(REPOSITORY) == {"help wanted": "123abc"}
 
 
+@pytest.mark.nightly
 def test_a_label_that_exists_is_imported(language: str, tmp_path: Path, service: LabelService) -> None:
     service.create_label("acme", "website", {"name": "help wanted", "color": "008672"}, {})
     project = labels_project(language, tmp_path, service.url)

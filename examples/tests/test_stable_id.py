@@ -4,8 +4,6 @@ from pathlib import Path
 
 from examples.harness import Project, with_stack
 
-ONE_LANGUAGE_BY_DAY = True
-
 
 def identifiers(project: Project) -> dict[str, str]:
     outputs = project.outputs()

@@ -2,6 +2,9 @@
 // The end of an inline program: its process goes on, and what the program does in `beforeExit` is part of it all the same.
 import { expect, test } from "vitest";
 import { runScript } from "../support/automation-kit";
+import { atNight } from "../support/night";
+
+const nightly = atNight(test);
 
 const NAMES = `
 async function names(program, stackName) {
@@ -34,7 +37,7 @@ test("what an inline program registers in beforeExit is its own, in each of many
     expect(status).toBe(0);
 });
 
-test("a handler of an ended inline program disturbs neither the next run nor the end of the process", () => {
+nightly("a handler of an ended inline program disturbs neither the next run nor the end of the process", () => {
     const { status, stdout, stderr } = runScript(`${NAMES}
         let calls = 0;
         const late = () => { if (calls++ !== 1 && calls < 4) { new Thing("late " + calls); } };

@@ -98,7 +98,7 @@ nightly("a local program may be in a relative directory", async () => {
     expect((await stack.up()).outputs.made?.value).toBe(true);
 });
 
-test("an error of a local program names resource and method", async () => {
+nightly("an error of a local program names resource and method", async () => {
     const stack = await local(`new Thing("a", "bad");`);
     const error = (await failureOf(stack.up())) as CommandError;
     expect(error).toBeInstanceOf(CommandError);

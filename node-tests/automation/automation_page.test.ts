@@ -125,7 +125,7 @@ function local(options: LocalWorkspaceOptions = {}) {
     return LocalWorkspace.createOrSelectStack({ stackName: "dev", workDir }, placed(options));
 }
 
-test("results of a local program have their pages", async () => {
+nightly("results of a local program have their pages", async () => {
     const stack = await local();
     const preview = await stack.preview();
     const update = await stack.up({ page: "up.html" });

@@ -85,7 +85,7 @@ nightly("names arguments and results are the official ones", () => {
     expect(compile(NAMES, "commonjs", ["--module", "nodenext"])).toBe("");
 });
 
-test("mistakes are found by the compiler", () => {
+nightly("mistakes are found by the compiler", () => {
     const wrong = `${OURS}
 void (async (stack: Stack) => {
     await stack.up({ parallell: 3 });

@@ -48,7 +48,7 @@ test("an error that nobody awaits fails the program", () => {
         `setTimeout(() => { throw new TypeError("not awaited"); }, 1);`,
         `new Thing("x").id.apply(() => { throw new TypeError("not awaited"); });`,
     ];
-    for (const program of byDay(programs, (_program, place) => place % 2 === 0)) {
+    for (const program of byDay(programs, (_program, place) => place === 2)) {
         expect(failed(it, program)).toContain("TypeError: not awaited");
     }
 });

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { atNight } from "../support/night";
+import { atNight, byDay } from "../support/night";
 import { project } from "../support/project";
 
 const nightly = atNight(test);
@@ -47,7 +47,10 @@ exports.inexact = 2 ** 53 + 2;`,
     expect(said).toContain("lose their last digits on their way from the program; pass these outputs as texts");
     const expected = ["1099511627776", "18446744073709551616", "300000000000000000000", "-9223372036854775808"];
     const names = ["n1099511627776", "n18446744073709551616", "n300000000000000000000", "n-9223372036854775808"];
-    expect(names.map((name) => it.ok("stack", "output", "--stack", "dev", "--", name).trim())).toEqual(expected);
+    const one = (_name: string, place: number) => place === 3;
+    expect(byDay(names, one).map((name) => it.ok("stack", "output", "--stack", "dev", "--", name).trim())).toEqual(
+        byDay(expected, one),
+    );
     const table = it.ok("stack", "output", "--stack", "dev");
     for (const text of expected) {
         expect(table).toContain(text);

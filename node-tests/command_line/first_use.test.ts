@@ -5,8 +5,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LocalWorkspace } from "maloko/automation";
 import { expect, test } from "vitest";
-import { NIGHT } from "../support/night";
+import { atNight, NIGHT } from "../support/night";
 import { type Project, project } from "../support/project";
+
+const nightly = atNight(test);
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
@@ -57,7 +59,7 @@ test("install installs the dependencies of the project", async () => {
     expect(existsSync(join(it.directory, "node_modules", "tiny"))).toBe(false);
 });
 
-test("new writes an install line that works before and after publication", () => {
+nightly("new writes an install line that works before and after publication", () => {
     const it = project({ "index.js": "" });
     bare(it);
     // Another installation, which says what it was asked for.

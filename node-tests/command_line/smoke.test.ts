@@ -69,7 +69,7 @@ describe("bad_input", () => {
     });
 });
 
-describe("reading", () => {
+nights("reading", () => {
     test("a failure has its error and its place, and the frames are there for those who want them", () => {
         const it = project({ "index.js": `${THINGS}new Thing("first", "raises");` });
         const [plain, traced] = [it.run(...UP), it.run(...UP, "--show-tracebacks")];
@@ -82,7 +82,7 @@ describe("reading", () => {
         expect(it.ok("stack", "--stack", "dev")).toContain("RangeError: the quota is used up");
     });
 
-    nightly("a target may be given by its name", () => {
+    test("a target may be given by its name", () => {
         const it = project({ "index.js": `${THINGS}new Thing("first", "s"); new Thing("second", "s");` });
         const planned = it.ok("preview", "--stack", "dev", "--target", "first");
         expect(planned).toContain("+ Resource first");

@@ -60,7 +60,7 @@ describe.each(TRIED)("%s", (kind) => {
         isNamedAndMade(its);
     });
 
-    // By day a closed terminal is that signal.
+    // By day a call is given up at its time limit.
     nightly("one signal is enough when the patience runs out", async () => {
         const its = stuck(kind);
         const patience = { MALOKO_CANCEL_SECONDS: "1" };
@@ -72,7 +72,7 @@ describe.each(TRIED)("%s", (kind) => {
     });
 });
 
-test("a closed terminal is a first signal", async () => {
+nightly("a closed terminal is a first signal", async () => {
     const its = stuck("sleeps");
     const patience = { MALOKO_CANCEL_SECONDS: "1" };
     const { status, output } = await its.interrupted(UP, async (command) => command.signal("SIGHUP"), patience);

@@ -1,6 +1,9 @@
 // What python-tests/isolated asks once for both languages (.ci/twins.py): here only whether it can be had from Node.
 import { describe, expect, test } from "vitest";
+import { atNight } from "../support/night";
 import { Project, succeeded } from "../support/project";
+
+const nightly = atNight(test);
 
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
 
@@ -52,7 +55,7 @@ describe("isolated", () => {
         expect(failed.stdout + failed.stderr).toContain("RangeError: no such thing");
     });
 
-    test("a process that dies in native code leaves an engine that records and reports", () => {
+    nightly("a process that dies in native code leaves an engine that records and reports", () => {
         const it = new Project({ "index.ts": PROGRAM });
         succeeded("config", it.run("config", "set", "wish", "die", "--stack", "dev"));
         const died = it.run(...UP, "--parallel", "1");

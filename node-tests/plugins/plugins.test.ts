@@ -178,7 +178,7 @@ const answer = pulumi.runtime.invokeOutput("probe:index:add", { a: 1, log: true 
 exports.sum = answer.apply((it) => it.sum);
 `;
 
-test("a function is called when what it depends on is there", () => {
+nightly("a function is called when what it depends on is there", () => {
     const its = new Plugged();
     its.project.write({ "index.js": WAITING });
     let said = its.ok(["preview", "--stack", "dev"]);

@@ -58,7 +58,7 @@ nights("faults", () => {
     });
 });
 
-describe("install", () => {
+nights("install", () => {
     test("a plugin is downloaded at its first need, and by a workspace", async () => {
         const { it, run, objects } = plugged("served");
         const served = join(it.directory, "served");

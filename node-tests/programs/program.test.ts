@@ -97,7 +97,7 @@ nightly.each([
 });
 
 // In Node alone: the module systems, TypeScript and its compiler
-test("main is looked for in the nearest package.json above", () => {
+nightly("main is looked for in the nearest package.json above", () => {
     const it = project({
         "package.json": JSON.stringify({ main: "lib/program.ts" }),
         "lib/program.ts": "export const where = process.cwd().split('/').pop();",
@@ -224,7 +224,7 @@ test("typecheck: true refuses a program whose types are wrong", () => {
 });
 
 // In Node alone: the module systems, TypeScript and its compiler
-test("the types of a program are checked by a TypeScript that exports nothing but itself, as version 7", () => {
+nightly("the types of a program are checked by a TypeScript that exports nothing but itself, as version 7", () => {
     const manifest = {
         name: "typescript",
         type: "module",

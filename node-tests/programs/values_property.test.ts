@@ -8,13 +8,13 @@ import { fileURLToPath } from "node:url";
 import type * as pulumi from "@pulumi/pulumi";
 import { expect, onTestFinished, test } from "vitest";
 import { failureOf, newStack, Thing } from "../support/kit";
-import { byDay } from "../support/night";
+import { byDay, NIGHT } from "../support/night";
 import { Project } from "../support/project";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVERS = join(ROOT, "engine-stores", "tests");
 const SEED = Number(process.env.MALOKO_VALUES_SEED ?? "1");
-const NUMBER = 120;
+const NUMBER = NIGHT ? 120 : 40;
 
 const PROGRAM = `import { appendFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";

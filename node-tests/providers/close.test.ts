@@ -4,9 +4,11 @@ import { currentCall } from "maloko";
 import { checkLaws, checkLifecycle, Kit } from "maloko/vitest";
 import { beforeEach, expect, test } from "vitest";
 import { besideAnotherRun, Echo, newStack, type Props, Thing } from "../support/kit";
-import { NIGHT } from "../support/night";
+import { atNight, NIGHT } from "../support/night";
 import { bucketInputs, bucketOptions, GoodProvider, Service } from "../support/planted";
 import { project } from "../support/project";
+
+const nightly = atNight(test);
 
 interface Request {
     config: { get(key: string): string | undefined };
@@ -239,7 +241,7 @@ test("the kits call close", async () => {
     expect(stack.calls.of("close")).toHaveLength(stack.calls.of("configure").length);
 });
 
-test("laws and lifecycles end with no connection open", async () => {
+nightly("laws and lifecycles end with no connection open", async () => {
     const verdicts = await checkLaws(Pooled, { ...bucketOptions, examples: NIGHT ? 3 : 1 });
     expect(verdicts.filter(({ status }) => status === "broken").map(({ text }) => text)).toEqual([]);
     expect([open, most > 0]).toEqual([0, true]);

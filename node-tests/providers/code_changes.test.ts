@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { failureOf, newStack, Thing } from "../support/kit";
+import { NIGHT } from "../support/night";
 import { project } from "../support/project";
 import type { OperationOptions, Result, Stack } from "../support/stacks";
 
@@ -205,10 +206,14 @@ test("preview and up tell of changed code and take the flag", () => {
     it.up();
     it.write({ "labels.ts": TYPESCRIPT.replace("id: string", "id: unknown").replaceAll("\n", "\r\n") });
     const told = "provider code changed since the last update: Label (3 resources)";
-    expect(it.ok("preview", "--stack", "dev", "--expect-no-changes")).not.toContain("provider code changed");
+    if (NIGHT) {
+        expect(it.ok("preview", "--stack", "dev", "--expect-no-changes")).not.toContain("provider code changed");
+    }
     it.write({ "labels.ts": TYPESCRIPT.replace('"first"', '"second"') });
     expect(it.ok("preview", "--stack", "dev", "--expect-no-changes").split(told)).toHaveLength(2);
-    expect(it.ok("up", "--yes", "--skip-preview", "--stack", "dev", "--expect-no-changes")).toContain(told);
+    if (NIGHT) {
+        expect(it.ok("up", "--yes", "--skip-preview", "--stack", "dev", "--expect-no-changes")).toContain(told);
+    }
     expect(it.ok("up", "--yes", "--stack", "dev", "--update-changed-providers")).toContain("3 updated");
     expect(it.ok("preview", "--stack", "dev", "--expect-no-changes")).not.toContain(told);
 });

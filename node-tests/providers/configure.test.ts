@@ -2,6 +2,9 @@ import { createRequire } from "node:module";
 import { direct } from "maloko/vitest";
 import { beforeEach, expect, test } from "vitest";
 import { failureOf, newStack, Thing } from "../support/kit";
+import { atNight } from "../support/night";
+
+const nightly = atNight(test);
 
 const require = createRequire(import.meta.url);
 const { Configured, deleted } = require("../support/sample-package/providers.cjs") as {
@@ -40,7 +43,7 @@ test("500 equal objects are configured once", async () => {
     expect(Object.keys(stack.resources())).toHaveLength(500);
 });
 
-test("500 objects with clients of their own are configured 500 times", async () => {
+nightly("500 objects with clients of their own are configured 500 times", async () => {
     WithClient.configured = 0;
     await newStack().up(() => {
         for (let n = 0; n < 500; n++) {

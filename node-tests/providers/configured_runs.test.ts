@@ -9,7 +9,7 @@ import { besideAnotherRun, Echo, newStack, type Props, Thing } from "../support/
 import { NIGHT } from "../support/night";
 import { forgetProviders, type Stack } from "../support/stacks";
 
-const [STACKS, RESOURCES, RUNS, SEEDS] = NIGHT ? [50, 20, 200, 20] : [10, 10, 20, 6];
+const [STACKS, RESOURCES, RUNS, SEEDS] = NIGHT ? [50, 20, 200, 20] : [10, 10, 10, 3];
 
 /** Keeps what it was configured with in every way that a provider may. It is found again by its file. */
 const { Tenant } = createRequire(import.meta.url)("../support/sample-package/tenant.cjs") as {

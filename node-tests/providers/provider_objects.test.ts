@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
 import { failureOf, newStack, type Props, Recording, Thing } from "../support/kit";
-import { atNight, byDay } from "../support/night";
+import { atNight, byDay, NIGHT } from "../support/night";
 import { project } from "../support/project";
 
 const nightly = atNight(test);
@@ -271,8 +271,10 @@ test("a provider that holds the program's function and has no delete", () => {
     it.up();
     const first = value();
     expect(first).toMatch(/^[\d.e-]+$/);
-    it.ok("up", ...flags, "--expect-no-changes");
-    expect(value()).toBe(first);
+    if (NIGHT) {
+        it.ok("up", ...flags, "--expect-no-changes");
+        expect(value()).toBe(first);
+    }
     const replaced = it.runWith({ T: "2" }, "up", ...flags);
     expect(replaced.output).toMatch(/salt original deleted.*salt replacement created/s);
     expect(value()).not.toBe(first);

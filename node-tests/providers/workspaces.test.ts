@@ -1,7 +1,9 @@
 // All in Node alone: the module systems, TypeScript and its compiler
 import { expect, test } from "vitest";
-import { byDay, NIGHT } from "../support/night";
+import { atNight, byDay, NIGHT } from "../support/night";
 import { type Kind, type Layout, Workspace } from "../support/workspaces";
+
+const nightly = atNight(test);
 
 const TS_CONFIG = JSON.stringify({ compilerOptions: { module: "nodenext", target: "es2022", strict: true } });
 
@@ -73,7 +75,7 @@ test("a package is found again where another package manager puts it", () => {
     }
 });
 
-test("a class that its package exports from another file is found again", () => {
+nightly("a class that its package exports from another file is found again", () => {
     const { it, write } = workspace("the store of pnpm", "compiled, ESM", "a TypeScript program that is an ES module");
     write(MAKING);
     it.up();

@@ -30,7 +30,7 @@ nightly("providers in packages that yarn lays out delete, whatever its linker", 
     ]);
 });
 
-test("a project of Plug'n'Play says how to run it where that is missing", () => {
+nightly("a project of Plug'n'Play says how to run it where that is missing", () => {
     const it = new YarnWorkspace();
     it.install("pnp");
     it.ok("stack", "init", "dev");

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { expect, onTestFinished, test } from "vitest";
-import { atNight } from "../support/night";
+import { atNight, NIGHT } from "../support/night";
 
 const nightly = atNight(test);
 
@@ -99,11 +99,14 @@ test("the examples of the kit's documents run", () => {
     const crash = blocks.find((text) => text.startsWith("crashEverywhere(")) ?? "";
     const imports =
         'import { crashEverywhere, expect } from "maloko/vitest";\nimport { Bucket, FakeCloud } from "../src/bucket";\n';
-    writeFileSync(join(directory, "crash.test.ts"), imports + crash);
+    // By day without what is cut off everywhere.
+    if (NIGHT) {
+        writeFileSync(join(directory, "crash.test.ts"), imports + crash);
+    }
     const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|TEST|NODE_ENV|CI$|FORCE_COLOR)/.test(name));
     const env = { ...Object.fromEntries(own), NO_COLOR: "1" };
     const { stdout, status } = spawnSync(process.execPath, [VITEST, "run"], { cwd: directory, env, encoding: "utf8" });
     expect(status, stdout).toBe(0);
     const [, passed] = /Tests +(\d+) passed \(/.exec(stdout) ?? [];
-    expect(Number(passed)).toBeGreaterThan(10);
+    expect(Number(passed)).toBeGreaterThan(NIGHT ? 10 : 0);
 });

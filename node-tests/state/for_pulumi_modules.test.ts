@@ -25,7 +25,7 @@ const FORMS = [
 ];
 
 // In Node alone: the module systems, TypeScript and its compiler
-test.each(byDay(FORMS, (_row, place) => place % 4 === 0))("a module is written by its name: %s", (imported, used) => {
+test.each(byDay(FORMS, (_row, place) => place === 4))("a module is written by its name: %s", (imported, used) => {
     const it = project({
         "index.ts": `import * as pulumi from "@pulumi/pulumi";
 ${imported}

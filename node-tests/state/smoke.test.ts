@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { atNight, byDay } from "../support/night";
+import { atNight, byDay, NIGHT } from "../support/night";
 import { type Project, project } from "../support/project";
 
 const nights = atNight(describe);
@@ -88,7 +88,9 @@ describe("refresh", () => {
         it.ok(...UP);
         has(it, { left: 7 });
         const command = ["refresh", "--stack", "dev"];
-        expect(it.ok(...command, "--preview-only", "--diff")).toMatch(/~ size *: 1 => 7/);
+        if (NIGHT) {
+            expect(it.ok(...command, "--preview-only", "--diff")).toMatch(/~ size *: 1 => 7/);
+        }
         expect(it.run(...command, "--preview-only", "--expect-no-changes").status).toBe(7);
         const done = it.ok(...command, "--yes", "--skip-preview");
         expect(done).toContain("1 updated");
@@ -236,11 +238,9 @@ describe("object_stores", () => {
 const CANARY = `t0p-s3cret~/+?&<"'>`;
 
 describe("canaries", () => {
-    test.each([
-        "raise",
-        "unwritable",
-        "program",
-    ])("a secret is in no output and no file when a run fails: %s", (mode) => {
+    test.each(
+        byDay(["raise", "unwritable", "program"], (mode) => mode !== "unwritable"),
+    )("a secret is in no output and no file when a run fails: %s", (mode) => {
         const it = project({
             "index.ts": `import * as pulumi from "@pulumi/pulumi"; import { inspect } from "util";
 class Holder { #secret: string; constructor(secret: string) { this.#secret = secret; } handler() { return this.#secret; } }

@@ -1,6 +1,6 @@
 // The corpus of providers (`engine-kit/corpus`): the laws judge each as it says, in both languages.
 import { checkLaws, expect, LAW_NAMES, type LawName, type LawVerdict, test } from "maloko/vitest";
-import { byDay } from "../support/night";
+import { byDay, NIGHT } from "../support/night";
 import { CASES, type Case, INPUTS, PREVIOUS, providerOf, Shop, waiting } from "./corpus";
 
 /** What the laws say of a case's provider. L14 waits on the machine's clock: only cases that name it try it. */
@@ -11,7 +11,7 @@ async function judged(rules: Case): Promise<LawVerdict[]> {
     const source = world === false ? () => new provider(new Shop()) : provider;
     // What ends has time for it on a machine that is busy; what does not end is not waited for.
     const grace = rules.law === "L14" ? 200 : 30_000;
-    const options = { inputs, secret, volatile, waive, baseline: PREVIOUS, grace, examples: 2 };
+    const options = { inputs, secret, volatile, waive, baseline: PREVIOUS, grace, examples: NIGHT ? 2 : 1 };
     try {
         return await checkLaws(source, world === false ? options : { ...options, world: Shop }, { only: laws });
     } finally {

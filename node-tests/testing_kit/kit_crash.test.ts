@@ -79,7 +79,7 @@ if (NIGHT) {
         await cutOff(
             crashes,
             info,
-            cases.filter(({ label }) => labels.indexOf(label) % 3 === 0),
+            cases.filter(({ label }) => labels.indexOf(label) % 6 === 0),
         );
     });
 }

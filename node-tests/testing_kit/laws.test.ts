@@ -29,7 +29,7 @@ import { bucketOptions, GoodProvider, NewVersion, SeesNoSize } from "../support/
 const nightly = atNight(test);
 
 // By day each law draws fewer examples.
-const FEWER = NIGHT ? {} : { examples: 2 };
+const FEWER = NIGHT ? {} : { examples: 1 };
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);

@@ -29,7 +29,7 @@ async function outcomes(provider: ProviderSource, options: LawOptions): Promise<
     return Object.fromEntries(others.map(({ law, status, text }) => [law, status === "broken" ? text : status]));
 }
 
-test("the provider of a new project keeps all laws", async () => {
+nightly("the provider of a new project keeps all laws", async () => {
     const { module, directory } = await loaded("engine-cli", "templates", "typescript", "note.ts");
     const place = join(directory, "notes");
     const files = () => {

@@ -20,7 +20,7 @@ import { NIGHT } from "../support/night";
 import { bucketInputs, ForgetsOwner, GoodProvider, MakesTwo, Service } from "../support/planted";
 
 const options = { inputs: bucketInputs, world: Service, seed: 20 };
-const [MANY, SOME] = NIGHT ? [60, 30] : [15, 10];
+const [MANY, SOME] = NIGHT ? [60, 30] : [10, 10];
 
 test("a provider that is right goes through all its lifecycles", async () => {
     const { error, examples, rules } = await checkLifecycle(GoodProvider, { ...options, examples: MANY });

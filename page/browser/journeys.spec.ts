@@ -1,6 +1,6 @@
 // What people come for: why a run was slow, why something is replaced, where a resource is. By mouse, by keyboard, on a small screen.
 
-import { accessible, expect, fits, open, picture, test, turn } from "./support.ts";
+import { accessible, expect, fits, NIGHT, open, picture, test, turn } from "./support.ts";
 
 test("why was this run slow: two clicks from the opened page to the slowest call", async ({ watched: page }) => {
     await open(page, "service");
@@ -141,7 +141,7 @@ test("the graph unfolds on a click, folds again, and is moved by wheel and butto
     await expect(graph.getByRole("button")).toHaveCount(4);
     await page.getByRole("button", { name: "Parents (boxes)" }).click();
     await expect(graph.getByRole("button", { name: /^Server, 1,\d+ of this type/ })).toBeVisible();
-    await accessible(page);
+    if (NIGHT) await accessible(page);
 });
 
 test("kinds of lines are switched, and those of the chosen resource say their properties", async ({
@@ -238,7 +238,7 @@ test.describe("on a small screen", () => {
     test("nothing is wider than the screen, in any view", async ({ watched: page }) => {
         test.setTimeout(120_000);
         await open(page, "service");
-        for (const hash of [
+        const views = [
             "#/overview",
             "#/resources",
             "#/resources?view=graph",
@@ -250,12 +250,14 @@ test.describe("on a small screen", () => {
             "#/log",
             "#/history",
             "#/history/41",
-        ]) {
+        ];
+        for (const [index, hash] of views.entries()) {
             await test.step(hash, async () => {
                 await turn(page, "service", hash);
                 await fits(page);
                 await picture(page, `narrow${hash.replace(/\W+/g, "-")}`);
-                await accessible(page);
+                // By day the rules of axe on every fifth: on a large screen each view keeps them.
+                if (NIGHT || index % 5 === 0) await accessible(page);
             });
         }
     });

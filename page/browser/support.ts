@@ -45,6 +45,9 @@ export async function turn(page: Page, name: Name, hash: string): Promise<void> 
     await expect(page.locator(`main.view-${view}`).locator("h2, [role=tree], [role=tablist]").first()).toBeAttached();
 }
 
+/** Is it the night, which looks at everything? */
+export const NIGHT = Boolean(process.env.MALOKO_LONG);
+
 /** No violation of any rule of axe, those of contrast included. */
 export async function accessible(page: Page): Promise<void> {
     const { violations } = await new AxeBuilder({ page }).analyze();

@@ -13,6 +13,7 @@ from typing import Any
 import pulumi.automation as official
 import pytest
 from automation_kit import Echo, Thing, echo, new_stack, placed, urn
+from night import rounds
 from pulumi.dynamic import CreateResult, ResourceProvider
 
 from maloko import automation as auto
@@ -272,7 +273,7 @@ def test_wrong_arguments_are_told(tmp_path: Path) -> None:
 
 
 def test_a_stack_that_several_make_at_once_is_made_once(tmp_path: Path) -> None:
-    callers = 6
+    callers = rounds(4, 6)
     meeting = threading.Barrier(callers)
 
     def made(make: Any, name: str, number: int) -> str:

@@ -21,13 +21,13 @@ import pytest
 import uvloop
 from automation_kit import Echo, Thing, echo, new_stack, placed, with_known_key
 from held import Held, settled
-from night import by_day
+from night import by_day, rounds
 from pulumi.dynamic import CreateResult
 
 from maloko import automation as auto
 from maloko._run.host import Host
 
-STACKS = 20
+STACKS = rounds(8, 20)
 HERE = Path(__file__).parent
 PATH = f"{HERE}{os.pathsep}{HERE.parent / 'support'}"
 """Where another process finds this module and what it imports."""
@@ -291,12 +291,13 @@ def work(number):
 if __name__ == "__main__":
     work(0)
     with multiprocessing.get_context("fork").Pool(4) as pool:
-        print(pool.map(work, range(1, 9)))
+        print(pool.map(work, range(1, int(sys.argv[2]))))
 """,
         tmp_path,
         str(tmp_path / "stacks"),
+        str(rounds(5, 9)),
     )
-    assert out.strip() == str([f"number {number}" for number in range(1, 9)])
+    assert out.strip() == str([f"number {number}" for number in range(1, rounds(5, 9))])
 
 
 CELERY = """
@@ -402,6 +403,7 @@ def test_gunicorn_workers_run_a_stack_per_request(tmp_path: Path) -> None:
 
 
 # In Python alone: asyncio beside calls that block: in Node everything is awaited
+@pytest.mark.nightly
 def test_a_notebook_runs_stacks(tmp_path: Path) -> None:
     cells = [
         f"import sys; sys.path[:0] = {PATH.split(os.pathsep)!r}\n"

@@ -3,7 +3,7 @@
 import pytest
 from cli import Project
 from collector import EXPORTER, Collector, Span, collector, grpc_collector
-from night import by_day
+from night import LONG, by_day
 
 UP = ["up", "--yes", "--skip-preview"]
 CALLER = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
@@ -196,8 +196,9 @@ def test_nothing_is_sent_unless_somebody_asks(trial: Project) -> None:
     with collector() as seen:
         trial.run(*UP, TRACEPARENT=TRACE_PARENT)
         trial.run(*UP, **exporting(seen, OTEL_SDK_DISABLED="true"))
-        trial.run(*UP, **exporting(seen, OTEL_TRACES_EXPORTER="none", OTEL_METRICS_EXPORTER="none"))
-        trial.run(*UP, **exporting(seen, OTEL_TRACES_SAMPLER="always_off", OTEL_METRICS_EXPORTER="none"))
+        if LONG:
+            trial.run(*UP, **exporting(seen, OTEL_TRACES_EXPORTER="none", OTEL_METRICS_EXPORTER="none"))
+            trial.run(*UP, **exporting(seen, OTEL_TRACES_SAMPLER="always_off", OTEL_METRICS_EXPORTER="none"))
     assert seen.requests == []
 
 
@@ -228,6 +229,7 @@ def test_traces_and_metrics_go_by_grpc(trial: Project) -> None:
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_what_is_sent_may_be_compressed(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as by_http, grpc_collector() as by_grpc:
@@ -240,6 +242,7 @@ def test_what_is_sent_may_be_compressed(trial: Project) -> None:
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_each_signal_may_have_its_own_protocol(trial: Project) -> None:
     trial.write("__main__.py", ECHO)
     with collector() as by_http, grpc_collector() as by_grpc:

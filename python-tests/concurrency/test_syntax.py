@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from night import rounds
 
 from maloko._process.syntax import parsed
 
@@ -35,7 +36,7 @@ def test_threads_that_parse_at_once_all_get_their_tree() -> None:
         return len(parsed(source).body)
 
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(statements, range(32))) == {whole}
+        assert set(pool.map(statements, range(rounds(16, 32)))) == {whole}
 
 
 def test_a_parser_disturbed_by_another_thread_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,9 +53,12 @@ def damaged(project: Project, damage: str) -> tuple[int, str]:
     "damage",
     [
         "json.dumps = json.loads = broken",
-        "threading.Thread.start = broken",
+        pytest.param("threading.Thread.start = broken", marks=pytest.mark.nightly),
         "threading.Lock = threading.Event = threading.Condition = None",
-        "asyncio.ensure_future = asyncio.create_task = asyncio.gather = asyncio.wait = broken",
+        pytest.param(
+            "asyncio.ensure_future = asyncio.create_task = asyncio.gather = asyncio.wait = broken",
+            marks=pytest.mark.nightly,
+        ),
         "builtins.print = builtins.open = broken",
         "os._exit = broken",
     ],
@@ -68,9 +71,9 @@ def test_what_others_need_is_taken_away_and_kept(project: Project, damage: str) 
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        ("builtins.len = broken", "broken by the test"),
+        pytest.param("builtins.len = broken", "broken by the test", marks=pytest.mark.nightly),
         ("builtins.isinstance = broken", "first failed to create"),
-        ("builtins.__import__ = broken", "broken by the test"),
+        pytest.param("builtins.__import__ = broken", "broken by the test", marks=pytest.mark.nightly),
         ("builtins.dict = builtins.list = builtins.str = None", "first failed to create"),
         ("asyncio.get_event_loop = asyncio.get_running_loop = broken", "broken by the test"),
     ],

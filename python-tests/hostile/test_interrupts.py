@@ -78,7 +78,7 @@ def until(running: subprocess.Popen[str], text: str) -> str:
 
 
 # By day one that gives way, one that does not, and one that holds everything.
-@pytest.fixture(params=by_day(STUCK, lambda kind, _: kind in ("sleeps", "spins", "holds the interpreter")))
+@pytest.fixture(params=by_day(STUCK, lambda kind, _: kind in ("sleeps", "holds the interpreter")))
 def stuck(request: pytest.FixtureRequest, project: Project) -> Project:
     project.write("__main__.py", PROGRAM.format(method=STUCK[request.param]))
     return project

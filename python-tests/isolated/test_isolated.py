@@ -130,8 +130,8 @@ def test_a_process_that_dies_in_native_code_leaves_an_engine_that_records(isolat
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
-        ("leave", "ended with exit code 7"),
-        ("close", "closed a descriptor that is not its own"),
+        pytest.param("leave", "ended with exit code 7", marks=pytest.mark.nightly),
+        pytest.param("close", "closed a descriptor that is not its own", marks=pytest.mark.nightly),
         ("rubbish", "what came over its connection is no message"),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli import Project
+from night import LONG
 
 Pulumi = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -55,8 +56,9 @@ def test_a_repository_whose_ci_calls_pulumi_moves_by_the_shim_alone(pulumi: Pulu
 
     shown = pulumi("stack", "output", "--json")
     assert (json.loads(shown.stdout), shown.stderr) == ({"size": -42, "token": "[secret]"}, "")
-    assert pulumi("stack", "output", "size", "--json").stdout == "-42\n"
-    assert json.loads(pulumi("stack", "output", "--json", "--show-secrets").stdout)["token"] == "t0p"
+    if LONG:
+        assert pulumi("stack", "output", "size", "--json").stdout == "-42\n"
+        assert json.loads(pulumi("stack", "output", "--json", "--show-secrets").stdout)["token"] == "t0p"
     (listed,) = json.loads(pulumi("stack", "ls", "--json").stdout)
     assert (listed["name"], listed["current"], listed["resourceCount"]) == ("dev", True, 1)
     (entry,) = json.loads(pulumi("stack", "history", "--json").stdout)
@@ -72,7 +74,8 @@ def test_a_repository_whose_ci_calls_pulumi_moves_by_the_shim_alone(pulumi: Pulu
     refused = pulumi("up", "--non-interactive", "--attach-debugger", code=2)
     assert (refused.stdout, "start maloko itself" in refused.stderr) == ("", True)
     program.write_text(PROGRAM)
-    pulumi("preview", "--expect-no-changes", "--non-interactive")
+    if LONG:
+        pulumi("preview", "--expect-no-changes", "--non-interactive")
     pulumi("destroy", "--yes", "--skip-preview", "--non-interactive")
     pulumi("stack", "rm", "--yes", "dev")
     assert json.loads(pulumi("stack", "ls", "--json").stdout) == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from cli import Project, begin
-from night import rounds
+from night import by_day, rounds
 from scripted import HOST, SIGNAL, STACK, Scripted
 
 
@@ -91,10 +91,10 @@ def test_a_long_line_and_a_large_message_arrive(scripted: Scripted) -> None:
     ("step", "words"),
     [
         (["error", "it broke"], "an unhandled error occurred: it broke"),
-        (["error", "rpc: rpc broke"], "rpc broke"),
+        pytest.param(["error", "rpc: rpc broke"], "rpc broke", marks=pytest.mark.nightly),
         (["kill"], "its process ended (signal: 9 (SIGKILL))"),
-        (["exit", 0], "its process ended (exit status: 0)"),
-        (["exit", 7], "its process ended (exit status: 7)"),
+        pytest.param(["exit", 0], "its process ended (exit status: 0)", marks=pytest.mark.nightly),
+        pytest.param(["exit", 7], "its process ended (exit status: 7)", marks=pytest.mark.nightly),
     ],
 )
 def test_a_program_that_fails_says_why_and_deletes_nothing(scripted: Scripted, step: list[Any], words: str) -> None:
@@ -112,7 +112,7 @@ def test_a_program_that_has_said_why_fails_without_another_message(scripted: Scr
     assert scripted.names() == ["trial-dev", "a"]
 
 
-@pytest.mark.parametrize("step", [["print", "done\n"], ["info"]])
+@pytest.mark.parametrize("step", by_day([["print", "done\n"], ["info"]], lambda _, place: place == 0))
 def test_a_program_that_registers_not_even_its_stack_deletes_nothing(scripted: Scripted, step: list[Any]) -> None:
     scripted.up(STACK, ["resource", "a"], SIGNAL)
     told = scripted.up(step, code=1)
@@ -120,6 +120,7 @@ def test_a_program_that_registers_not_even_its_stack_deletes_nothing(scripted: S
     assert scripted.names() == ["trial-dev", "a"]
 
 
+@pytest.mark.nightly
 def test_a_host_that_never_answers_is_given_up(scripted: Scripted) -> None:
     scripted.steps(STACK)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -241,7 +242,7 @@ def test_a_host_that_runs_already_is_attached_to(scripted: Scripted) -> None:
         host.kill()
 
 
-@pytest.mark.parametrize("ignores", ["", "SIGINT"])
+@pytest.mark.parametrize("ignores", by_day(["", "SIGINT"], lambda ignores, _: ignores == "SIGINT"))
 def test_an_interrupted_run_ends_its_host(scripted: Scripted, ignores: str) -> None:
     scripted.steps(STACK, ["resource", "a"], ["sleep", 600])
     scripted.project.environment.update(scripted.environment, SCRIPTED_IGNORES=ignores)
@@ -303,7 +304,7 @@ def test_a_program_in_go_is_run_as_it_is(project: Project) -> None:
     ("steps", "words"),
     [
         ('[["exit", 3]]', "an unhandled error occurred: program exited with non-zero exit code: 3"),
-        ("[]", "it most likely never ran"),
+        pytest.param("[]", "it most likely never ran", marks=pytest.mark.nightly),
     ],
 )
 def test_a_program_in_go_that_fails_or_does_nothing_deletes_nothing(project: Project, steps: str, words: str) -> None:

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 from cli import Project
+from night import by_day
 from scripted import Scripted
 
 RECORDINGS = Path(__file__).parent / "recordings"
 SECRET = "1b47061264138c4ac30d75fd1eb44270"
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in RECORDINGS.iterdir()))
+@pytest.mark.parametrize(
+    "name", by_day(sorted(file.stem for file in RECORDINGS.iterdir()), lambda name, _: name not in ("nodejs", "python"))
+)
 def test_a_recorded_program_gets_the_same_answers_and_leaves_the_same_state(project: Project, name: str) -> None:
     scripted = Scripted(project)
     recorded = json.loads((RECORDINGS / f"{name}.json").read_text())

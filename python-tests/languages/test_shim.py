@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 from cli import Project
+from night import LONG, rounds
 from pulumi import automation as official
 
 
@@ -57,8 +58,9 @@ def test_an_inline_program_of_the_official_api_lives_its_life(shim: Path) -> Non
 
     names.remove("b")
     assert stack.up().summary.resource_changes == {"delete": 1, "same": 2}
-    assert stack.refresh().summary.result == "succeeded"
-    assert len(stack.history()) == 3
+    if LONG:
+        assert stack.refresh().summary.result == "succeeded"
+    assert len(stack.history()) == rounds(2, 3)
     stack.remove_all_config(["size", "key"])
     assert stack.get_all_config() == {}
     assert stack.destroy().summary.result == "succeeded"

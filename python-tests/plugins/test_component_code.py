@@ -128,10 +128,16 @@ def test_the_dynamic_resource_of_a_component_plugin_lives_like_any_other(desks: 
     note = desks.resources()["desk-note"]
     assert f"::pulumi:providers:{package}::default::" in note["provider"]
     assert note["inputs"]["__provider"] == note["outputs"]["__provider"]
-    assert "unchanged" in desks.project.run(*UP).stdout
     desks.wants(text="two")
     assert "1 updated" in desks.project.run(*UP).stdout
     assert desks.texts() == {"top": "two"}
+    # By day a replacement is left to the resources of the program, and a run without a change to all others.
+    if not LONG:
+        desks.without_program()
+        desks.project.run(*DESTROY)
+        assert (desks.notes(), desks.resources()) == ({}, {})
+        return
+    assert "unchanged" in desks.project.run(*UP).stdout
     desks.wants(text="two", slot="low")
     assert "1 replaced" in desks.project.run(*UP).stdout
     assert desks.texts() == {"low": "two"}
@@ -170,9 +176,10 @@ def test_what_its_provider_refuses_or_raises_is_told_and_nothing_is_lost(desks: 
     assert "this note cannot be written" in said
     assert "desk-note" in said
     assert desks.notes() == {}
-    desks.wants(text="one")
-    desks.project.run(*UP)
-    assert desks.texts() == {"top": "one"}
+    if LONG:
+        desks.wants(text="one")
+        desks.project.run(*UP)
+        assert desks.texts() == {"top": "one"}
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there

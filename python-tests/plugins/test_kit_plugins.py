@@ -128,6 +128,7 @@ def test_plugins_run_in_all_stacks_where_the_run_says_so(pytester: pytest.Pytest
 
 
 # In Python alone: in Node a sweep runs the test itself, with the settings of its stacks
+@pytest.mark.nightly
 @pytest.mark.usefixtures("probe_on_path")
 def test_a_sweep_deletes_what_real_plugins_have_made(pytester: pytest.Pytester, world: Path) -> None:
     pytester.makepyfile("""

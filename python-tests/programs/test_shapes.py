@@ -4,7 +4,7 @@ import pytest
 from cli import Project, begin
 from night import rounds
 
-MANY, DEPTH = rounds(300, 1500), rounds(100, 500)
+MANY, DEPTH = rounds(150, 1500), rounds(100, 500)
 
 ITEM = """
 import pulumi

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from cli import Project, begin, wait_for
 from kit import Echo, Thing
+from night import rounds
 from pulumi.dynamic import CreateResult
 from runs_at_once import another_run
 from stacks import Run, Stack
@@ -276,12 +277,12 @@ def test_laws_and_lifecycles_end_with_no_connection_open() -> None:
         world = World
         inputs: ClassVar[list[dict[str, Any]]] = [{"size": 1}, {"size": 2}]
         secret = frozenset()
-        examples = 2
+        examples = rounds(1, 2)
 
     verdicts = Laws.verdicts()
     assert {name: it.text for name, it in verdicts.items() if it.outcome == "broken"} == {}
     assert (POOL.open, POOL.most > 0) == (0, True)
-    for crash in range(1, 9):
+    for crash in range(1, 9, rounds(2, 1)):
         life = Lifecycle(Pooled, world=World)
         life.edit("a", {"size": 1})
         life.up()

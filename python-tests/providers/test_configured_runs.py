@@ -23,10 +23,10 @@ import maloko
 from maloko import automation as auto
 from maloko.testing import Kit
 
-STACKS = rounds(10, 50)
+STACKS = rounds(6, 50)
 RESOURCES = 20
-RUNS = rounds(50, 200)
-SEEDS = rounds(5, 20)
+RUNS = rounds(20, 200)
+SEEDS = rounds(3, 20)
 
 
 class Tenant(Echo):

@@ -93,6 +93,7 @@ def killed_in_the_middle(here: Project) -> None:
     running.communicate()
 
 
+@pytest.mark.nightly
 def test_a_run_that_was_killed_is_recovered_on_another_machine(tmp_path: Path, store: str) -> None:
     here, there = machine(tmp_path / "here", store), machine(tmp_path / "there", store)
     killed_in_the_middle(here)

@@ -41,7 +41,9 @@ def modes(directory: Path) -> dict[str, int]:
     return {str(path.relative_to(directory)): stat.S_IMODE(path.stat().st_mode) for path in directory.rglob("*")}
 
 
-@pytest.mark.parametrize(("directories", "files"), [(0o2770, 0o660), (0o2775, 0o664), (0o755, 0o600)])
+@pytest.mark.parametrize(
+    ("directories", "files"), [(0o2770, 0o660), pytest.param(0o2775, 0o664, marks=pytest.mark.nightly), (0o755, 0o600)]
+)
 def test_what_exists_keeps_its_mode_and_new_files_beside_it_take_its_mode(
     tmp_path: Path, directories: int, files: int
 ) -> None:

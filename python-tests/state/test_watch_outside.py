@@ -61,6 +61,7 @@ def test_watch_follows_what_a_failed_run_was_loaded_from_and_those_before_it(pro
         runs_anew(watching, f"../{shared.name}/first.py", "values first second")
 
 
+@pytest.mark.nightly
 def test_watch_does_not_run_for_ever_for_a_module_outside_that_each_run_writes(project: Project, shared: Path) -> None:
     writes = f"import time\nopen('../{shared.name}/made.py', 'w').write(f'AT = {{time.time_ns()}}')\nimport made"
     project.write("__main__.py", begins(shared, writes))

@@ -132,7 +132,17 @@ class WarmPython:
             return WarmProcess(self._connected(), words, cwd, env, [it.fileno() for it in (nothing, stdout, stderr)])
 
 
-OF_COMMANDS = WarmPython("maloko._run.program")
+OF_PROGRAMS = (
+    "maloko._command_line.late_host",
+    "maloko._providers.configured",
+    "maloko._providers.registry",
+    "maloko._run.host",
+    "maloko._run.program",
+    "maloko._run.quiet",
+)
+"""What every run of a program loads."""
+
+OF_COMMANDS = WarmPython(*OF_PROGRAMS)
 OF_TEST_RUNS = WarmPython("maloko._run.program", "pytest")
 
 

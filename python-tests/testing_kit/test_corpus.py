@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from corpus import CASES, INPUTS, PREVIOUS, Box, Props, Shop, provider_of
-from night import by_day
+from night import by_day, rounds
 
 from maloko.testing import ProviderLaws
 from maloko.testing._judgement import ask
@@ -27,7 +27,7 @@ def judged(case: Props) -> dict[str, Any]:
         "baseline": PREVIOUS,
         # What ends has time for it on a machine that is busy; what does not end is not waited for.
         "grace": 0.2 if case.get("law") == "L14" else 30.0,
-        "examples": 2,
+        "examples": rounds(1, 2),
         "__module__": __name__,
     }
     Box.let_go.clear()
@@ -46,9 +46,11 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if not line.strip().startswith("again: ")]
 
 
-# The first that breaks each law, the first good one, and the first that leaves laws out. In `make nightly` all of them.
+# The first that breaks each law that Node has not by day (the procedures are in Rust), the first good one, and the
+# first that leaves laws out. In `make nightly` all of them.
 KINDS = [case.get("law", "left out" if "skips" in case else "good") for case in CASES]
-TRIED = by_day(CASES, lambda _, place: KINDS.index(KINDS[place]) == place)
+IN_NODE = {law for place, law in enumerate(LAWS) if place % 3 == 0}
+TRIED = by_day(CASES, lambda _, place: KINDS[place] not in IN_NODE and KINDS.index(KINDS[place]) == place)
 
 
 @pytest.mark.parametrize("case", TRIED, ids=[case["name"] for case in CASES])

@@ -84,6 +84,7 @@ def test_the_next_run_deletes_what_a_killed_run_left(killed: pytest.Pytester) ->
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_a_page_of_the_ledger_that_cannot_be_read_is_named(killed: pytest.Pytester) -> None:
     [page] = kept(killed)
     Path(page).write_text("{")
@@ -96,6 +97,7 @@ def test_a_page_of_the_ledger_that_cannot_be_read_is_named(killed: pytest.Pytest
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.nightly
 def test_what_cannot_be_swept_is_named(killed: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STICKY", "1")
     result = killed.runpytest_subprocess("--maloko-sweep")
@@ -106,6 +108,7 @@ def test_what_cannot_be_swept_is_named(killed: pytest.Pytester, monkeypatch: pyt
 
 
 # In Python alone: what a test has made is kept in a store of Python's kit, and on one page of Node's
+@pytest.mark.nightly
 def test_why_a_test_cannot_be_torn_down_is_told(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makepyfile(test_it=textwrap.dedent(CLOUD))
     monkeypatch.setenv("DAMAGED", "1")

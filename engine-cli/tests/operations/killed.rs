@@ -168,7 +168,7 @@ fn kill_at_each_change(case: &Case, each: usize) -> usize {
 
 #[test]
 fn a_command_that_is_killed_is_finished_by_the_same_command() {
-    let each = std::env::var(EACH).ok().and_then(|each| each.parse().ok()).unwrap_or(9);
+    let each = std::env::var(EACH).ok().and_then(|each| each.parse().ok()).unwrap_or(27);
     std::thread::scope(|scope| {
         for case in &CASES {
             scope.spawn(move || {

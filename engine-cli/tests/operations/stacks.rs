@@ -152,6 +152,7 @@ fn a_stack_that_was_removed_by_force_can_be_brought_back_as_it_was() {
         shop.start("up --yes --skip-preview", &Script { hangs_at: Some("e".to_owned()), ..script(&["d", "e"]) });
     child.wait_for("hanging");
     child.interrupt();
+    child.wait_for("cancelling");
     child.interrupt();
     child.end();
     ok(&shop, "stack rm dev --force --yes --preserve-config");
