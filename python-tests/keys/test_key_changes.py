@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from cli import Project
+from cli import Project, begin
 from key_programs import AWS, AZURE, GOOGLE, PROGRAM, VAULT, files
 from key_servers import KeyManagementService, KeyServers, key_servers
 from night import LONG, by_day
@@ -115,17 +115,21 @@ def test_a_command_beside_a_change_leaves_it_alone(project: Project) -> None:
     deploy(project, "--secrets-provider", VAULT)
     staged = project.directory / ".Pulumi.dev.yaml.rekeyed"
     # The change waits before one of its last writes, and there is what it will put in place.
-    changing = project.start("stack", "change-secrets-provider", GOOGLE, FAILPOINTS="kill::disk-change=12*off->1*sleep(2000)")
+    project.environment["FAILPOINTS"] = "kill::disk-change=12*off->1*sleep(2000)"
+    changing = begin(project, "stack", "change-secrets-provider", GOOGLE)
+    del project.environment["FAILPOINTS"]
     deadline = time.monotonic() + 30
     while not staged.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     project.run("config", "get", "word", code=None)
-    project.run("config", "set", "plain", "value", code=None)
-    _, error = changing.communicate(timeout=60)
-    assert changing.returncode == 0, error
+    project.run("config", "set", "plain", "value")
+    told, _ = changing.communicate(timeout=60)
+    assert changing.returncode == 0, told
     assert not staged.exists()
     assert_opens(project)
-    assert "gcpkms://" in (project.directory / "Pulumi.dev.yaml").read_text()
+    written = (project.directory / "Pulumi.dev.yaml").read_text()
+    assert "gcpkms://" in written
+    assert "trial:plain: value" in written, "whoever sets configuration waits for the change"
 
 
 UNREACHABLE = {

@@ -251,7 +251,7 @@ impl Settings {
         opened.map(drop).map_err(|failure| {
             let whose = crypter.record().shown();
             self.failure(
-                &["config", &section],
+                &["config", section],
                 &format!("`{key}` is not encrypted with the key of the stack ({whose}): {}", failure.message),
             )
         })

@@ -34,7 +34,6 @@ impl Staged {
     }
 
     /// The one that a killed command left beside the file, if any.
-    #[must_use]
     pub(crate) fn left_behind(file: &Path) -> Result<Option<Self>> {
         let beside = beside(file);
         let text = yaml::load("the settings file", &beside)?;

@@ -7,7 +7,7 @@ use serde_norway::Value;
 use crate::arguments::StackChangeSecretsProvider;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::settings::{Settings, value};
+use crate::settings::{Settings, turn, value};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
 use crate::workplace::fleet_key::{FleetKey, SharedKey};
@@ -27,6 +27,8 @@ enum Target {
 
 pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvider) -> Result<()> {
     let workplace = Workplace::open(context)?;
+    // Whoever sets configuration waits: it would be lost with the file that is replaced.
+    let _turn = turn::take(&workplace.project).await;
     let stack = workplace.stack_name(None).await?;
     let target = target(&workplace, &arguments.new_secrets_provider)?;
     workplace.require(&stack).await?;
