@@ -53,7 +53,7 @@ impl Answer {
 
 /// Why a service gave no answer, without its address.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unreached {
+pub(crate) struct NoAnswer {
     why: String,
     pub(crate) kind: Failing,
 }
@@ -69,13 +69,13 @@ pub(crate) enum Failing {
     Unsendable,
 }
 
-impl fmt::Display for Unreached {
+impl fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.why)
     }
 }
 
-impl From<String> for Unreached {
+impl From<String> for NoAnswer {
     fn from(why: String) -> Self {
         Self { why, kind: Failing::Passing }
     }
@@ -83,7 +83,7 @@ impl From<String> for Unreached {
 
 /// Sends a request, and again while the service cannot be reached or `is_busy` says that it may be asked again, as long as the stores'
 /// patience lasts. A service that does not answer is given up after that time, too. `Err`: it was not reached.
-pub(crate) async fn ask<F>(request: impl Fn() -> F, is_busy: impl Fn(&Answer) -> bool) -> Result<Answer, Unreached>
+pub(crate) async fn ask<F>(request: impl Fn() -> F, is_busy: impl Fn(&Answer) -> bool) -> Result<Answer, NoAnswer>
 where
     F: Future<Output = Result<reqwest::RequestBuilder, String>>,
 {
@@ -96,7 +96,7 @@ where
         let pause = match &answered {
             Ok(answer) if answer.is_success() || !is_busy(answer) => return answered,
             Ok(answer) => answer.retry_after().unwrap_or_default().max(pause),
-            Err(unreached) if unreached.kind != Failing::Passing => return answered,
+            Err(none) if none.kind != Failing::Passing => return answered,
             Err(_) => pause,
         };
         if begun.elapsed() + pause > PATIENCE {
@@ -122,7 +122,7 @@ pub(crate) fn is_busy(answer: &Answer) -> bool {
     matches!(answer.status, 408 | 429 | 500..)
 }
 
-async fn send(request: reqwest::RequestBuilder) -> Result<Answer, Unreached> {
+async fn send(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
     let response = request.send().await.map_err(|error| cause(&error))?;
     let mut response = response;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -137,7 +137,7 @@ async fn send(request: reqwest::RequestBuilder) -> Result<Answer, Unreached> {
 }
 
 /// The innermost error: it says why, and knows nothing of addresses.
-fn cause(error: &reqwest::Error) -> Unreached {
+fn cause(error: &reqwest::Error) -> NoAnswer {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {
         cause = inner;
@@ -148,7 +148,7 @@ fn cause(error: &reqwest::Error) -> Unreached {
         _ => Failing::Passing,
     };
     let why = if error.is_timeout() { "it did not answer in time".to_owned() } else { cause.to_string() };
-    Unreached { why, kind }
+    NoAnswer { why, kind }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::url::{Parts, path_of};
 use super::{Reach, Refusal, azure_token};
-use crate::http::{Answer, Unreached, ask, with_json};
+use crate::http::{Answer, NoAnswer, ask, with_json};
 
 const ALGORITHM: &str = "algorithm";
 const API_VERSION: &str = "7.4";
@@ -102,7 +102,7 @@ impl Key {
             .collect()
     }
 
-    fn asked(&self, answer: Result<Answer, Unreached>) -> Result<Answer, Refusal> {
+    fn asked(&self, answer: Result<Answer, NoAnswer>) -> Result<Answer, Refusal> {
         answer.map_err(|why| Refusal::unreachable(&why, &format!("the name of the vault ({})", self.host)))
     }
 

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::{Reach, Refusal, azure_assertion};
-use crate::http::{Answer, Unreached, ask, is_busy, with_form};
+use crate::http::{Answer, NoAnswer, ask, is_busy, with_form};
 use crate::object::connector;
 
 const AUTHORITY: &str = "https://login.microsoftonline.com";
@@ -124,7 +124,7 @@ fn with_query(endpoint: &str, query: &[(&str, &str)]) -> String {
     format!("{endpoint}?{query}")
 }
 
-fn token(answer: Result<Answer, Unreached>) -> Result<String, Refusal> {
+fn token(answer: Result<Answer, NoAnswer>) -> Result<String, Refusal> {
     let answer = answer.map_err(|why| Refusal::unreachable(&why, "AZURE_AUTHORITY_HOST"))?;
     if let Some(token) = answer.text_at("/access_token").filter(|_| answer.is_success()) {
         return Ok(token);

@@ -18,7 +18,7 @@ use maloko_core::environment::{KeyServices, KnownKeys, STACK_KEY_LEN};
 use maloko_core::state::key_record::shown_url;
 
 use crate::World;
-use crate::http::{Answer, Failing, Unreached};
+use crate::http::{Answer, Failing, NoAnswer};
 use crate::object::connector;
 
 use self::url::Parts;
@@ -259,7 +259,7 @@ impl Refusal {
         Self { cause: cause.trim_end_matches('.').to_owned(), advice: advice.to_owned() }
     }
 
-    fn unreachable(why: &Unreached, variable: &str) -> Self {
+    fn unreachable(why: &NoAnswer, variable: &str) -> Self {
         let advice = match why.kind {
             Failing::Untrusted => {
                 "let SSL_CERT_FILE name a file with the authority that signed its certificate".to_owned()

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::kept_credential::KeptCredential;
 use crate::World;
-use crate::http::{Answer, Unreached, ask, is_busy, with_form, with_json};
+use crate::http::{Answer, NoAnswer, ask, is_busy, with_form, with_json};
 use crate::object::connector::{self, Connector, options, retries};
 
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
@@ -161,7 +161,7 @@ impl Federation {
         }
     }
 
-    fn token(&self, answer: Result<Answer, Unreached>, what: &str) -> Result<Token, String> {
+    fn token(&self, answer: Result<Answer, NoAnswer>, what: &str) -> Result<Token, String> {
         let answer = answer.map_err(|why| format!("Google's tokens cannot be reached ({why})"))?;
         let Some(token) = answer.text_at("/access_token").filter(|_| answer.is_success()) else {
             let said = answer.text_at("/error_description").unwrap_or_else(|| answer.line());
