@@ -182,7 +182,9 @@ def live(folder: Path) -> str:
     subprocess.run([maloko, "stack", "init", "dev"], cwd=project, env=environment, check=True, capture_output=True)
 
     def wanted(shown: str) -> bool:
-        return all(re.search(it, shown) for it in (r"help-wanted +creating", r"question +created"))
+        # The last line is the last one of a frame: what is above it is whole.
+        whole = (r"help-wanted +creating", r"question +created", r"2 done, 1 in progress.*\ds")
+        return all(re.search(it, shown) for it in whole)
 
     screen = screen_of([maloko, "up", "--yes", "--skip-preview"], project, environment, wanted, taken.touch)
     return picture_of(text_of(screen), "maloko up")
