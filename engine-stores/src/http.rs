@@ -137,11 +137,20 @@ async fn send(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
 }
 
 /// The innermost error: it says why, and knows nothing of addresses.
-fn cause(error: &reqwest::Error) -> NoAnswer {
-    let mut cause: &dyn std::error::Error = error;
+pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    innermost(error).to_string()
+}
+
+fn innermost<'e>(error: &'e (dyn std::error::Error + 'static)) -> &'e (dyn std::error::Error + 'static) {
+    let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
+    cause
+}
+
+fn cause(error: &reqwest::Error) -> NoAnswer {
+    let cause = innermost(error);
     let kind = match cause.downcast_ref() {
         Some(rustls::Error::InvalidCertificate(_)) => Failing::Untrusted,
         _ if error.is_builder() => Failing::Unsendable,

@@ -137,10 +137,9 @@ def test_a_destroy_leaves_protected_resources_and_what_they_need(things: Project
     preview = things.run("destroy", "--preview-only", "--exclude-protected")
     assert "- 1 to delete" in preview.stdout
     done = things.run("destroy", *DIRECTLY, "--exclude-protected")
-    assert (
-        (done.stdout + done.stderr)
-        .strip()
-        .endswith("Left in place: 1 protected resource, and 1 resource that they need.")
+    assert done.stdout.endswith(
+        "All unprotected resources were destroyed. "
+        "Still in the stack: 1 protected resource, and 1 resource that they need.\n"
     )
     assert deleted(things) == ["other-x"]
     assert "--exclude-protected" in things.failing("destroy", *DIRECTLY, "--exclude-protected", "--target", urn("base"))

@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use maloko_core::duration::parse_duration;
 
+use super::ColorChoice;
+
 /// Flags of the commands that list or show something.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct FormatArguments {
@@ -32,6 +34,12 @@ pub(crate) enum OutputFormat {
     Default,
     /// For programs.
     Json,
+}
+
+/// When output is coloured. An error has the words that scripts look for.
+pub(super) fn color(text: &str) -> Result<ColorChoice, String> {
+    ColorChoice::from_str(text, false)
+        .map_err(|_| "unsupported color option; supported values are always, never, raw and auto".to_owned())
 }
 
 /// A duration as Go writes it.

@@ -75,8 +75,8 @@ pub(crate) struct GlobalArguments {
     /// Never ask; fail where an answer would be needed
     #[arg(long, global = true)]
     pub(crate) non_interactive: bool,
-    /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// When to use colours: always, never or auto
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = format::color)]
     pub(crate) color: ColorChoice,
     /// Work on a state although its integrity is broken
     #[arg(long, global = true)]

@@ -24,7 +24,11 @@ pub(super) fn word(found: Op) -> Option<&'static str> {
 /// The heading of what was found.
 #[must_use]
 pub(super) fn heading(paint: Paint, any: bool) -> String {
-    paint.bold(if any { "Drift, changed since the last run and not by it:" } else { "Drift: none" })
+    paint.bold(if any {
+        "Drift found by refreshing, changed since the last run and not by it:"
+    } else {
+        "Drift found by refreshing: none"
+    })
 }
 
 /// The heading of what is done, below.

@@ -115,7 +115,8 @@ async fn try_lock(workplace: &Workplace<'_>, stack: &StackName, verb: &str) -> R
 
 /// After a whole stack was destroyed: is the stack itself still there?
 fn tell_what_stays(context: &Context, request: &Request, stack: &str) {
-    if request.operate.run.keeps_stdout_clean() || !request.targets.is_empty() || !request.operate.exclude.is_empty() {
+    let is_a_part = !request.targets.is_empty() || !request.operate.exclude.is_empty() || request.exclude_protected;
+    if request.operate.run.keeps_stdout_clean() || is_a_part {
         return;
     }
     context.console.line(&if request.remove_stack {

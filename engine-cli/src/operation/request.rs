@@ -171,8 +171,11 @@ impl Request {
         let kept = count(protected, "protected resource");
         self.exclude_protected.then(|| match (protected, needed) {
             (0, _) => "No resource is protected.".to_owned(),
-            (_, 0) => format!("Left in place: {kept}."),
-            _ => format!("Left in place: {kept}, and {} that they need.", count(needed, "resource")),
+            (_, 0) => format!("All unprotected resources were destroyed. Still in the stack: {kept}."),
+            _ => format!(
+                "All unprotected resources were destroyed. Still in the stack: {kept}, and {} that they need.",
+                count(needed, "resource")
+            ),
         })
     }
 }

@@ -391,7 +391,7 @@ fn conclude(
         });
     }
     if let Some(text) = request.left_in_place(report) {
-        console.note(&text);
+        console.line(&text);
     }
     Ok(0)
 }

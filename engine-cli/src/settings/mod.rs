@@ -140,7 +140,7 @@ impl Settings {
             &[SECRETS_PROVIDER],
             &format!(
                 "the secrets are encrypted with a key that {key} wrapped, and `{ENCRYPTED_KEY}` is missing, here and in the \
-                 state: put it back from a copy of this file, or set the secrets anew without their old values. Nothing was \
+                 state: put it back from a copy of this file, or remove them (`maloko config rm`) and set them anew. Nothing was \
                  changed"
             ),
         )

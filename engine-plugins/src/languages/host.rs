@@ -244,8 +244,8 @@ impl Host {
 
     /// Ends it with all that it started. One that somebody else started goes on.
     pub(super) async fn end(&self) {
-        self.cancel().await;
         if let Some(child) = &self.child {
+            self.cancel().await;
             child.end().await;
         }
     }

@@ -16,7 +16,7 @@ use crate::World;
 
 use super::url::Parts;
 use super::{Reach, Refusal};
-use crate::http::{Answer, ask};
+use crate::http::{Answer, ask, root_cause};
 
 const CONTEXT: &str = "context_";
 /// What the URL may say beside the encryption context. Of some only other programs make use.
@@ -148,7 +148,7 @@ impl Key {
     ) -> Result<Arc<AwsCredential>, Refusal> {
         let named = self.profile.as_deref();
         let own = aws_credentials::get(reach.world(), named, profile.clone(), region).await;
-        let own = own.map_err(|why| Refusal::without_credentials(&why.to_string(), "AWS_PROFILE"))?;
+        let own = own.map_err(|why| Refusal::without_credentials(&root_cause(&*why), "AWS_PROFILE"))?;
         match &self.role {
             None => Ok(own),
             Some(arn) => {

@@ -8,7 +8,7 @@ use crate::object::services::gcs;
 
 use super::url::{Parts, path_of};
 use super::{Reach, Refusal};
-use crate::http::{Answer, ask, is_busy, with_json};
+use crate::http::{Answer, ask, is_busy, root_cause, with_json};
 
 const AAD: &str = "additional_authenticated_data";
 /// As Terraform names it; Google's own libraries have no variable for it.
@@ -62,7 +62,7 @@ impl Key {
         let world = reach.world();
         let token = gcs::token(world)
             .await
-            .map_err(|why| Refusal::without_credentials(&why.to_string(), "GOOGLE_APPLICATION_CREDENTIALS"))?;
+            .map_err(|why| Refusal::without_credentials(&root_cause(&*why), "GOOGLE_APPLICATION_CREDENTIALS"))?;
         let endpoint = world.variable(ENDPOINT_VARIABLE).unwrap_or_else(|| ENDPOINT.to_owned());
         let url = format!("{}/{}:{verb}", endpoint.trim_end_matches('/'), self.name);
         let client = reach.client()?;

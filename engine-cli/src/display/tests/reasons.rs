@@ -58,7 +58,10 @@ fn on_a_terminal_drift_stands_above_the_plan() {
 fn where_a_refresh_finds_nothing_that_is_said() {
     let calm = || resource("calm", "1", []);
     let refreshed = StepMetadata { note: "same", ..step(Op::Refresh, Some(calm()), Some(calm())) };
-    for (options, plan) in [(preview_options(), "Drift: none\nPlan:\n"), (options(), "Drift: none\n")] {
+    for (options, plan) in [
+        (preview_options(), "Drift found by refreshing: none\nPlan:\n"),
+        (options(), "Drift found by refreshing: none\n"),
+    ] {
         let mut events = Vec::from(both(refreshed.clone()));
         events.extend(both(step(Op::Same, Some(calm()), Some(calm()))));
         let is_preview = options.is_preview;

@@ -120,7 +120,13 @@ pub async fn restore_stack(
     let checkpoint = decode(&bytes, stack, &format!("of generation {number}"), options.check_integrity)?;
     options.crypter.verify()?;
     let theirs = checkpoint.snapshot.own_crypter(&options.crypter)?;
-    if !theirs.record().is_same_key(options.crypter.record()) && theirs.verify().is_err() {
+    if !theirs.record().is_same_key(options.crypter.record())
+        && let Err(error) = theirs.verify()
+    {
+        if theirs.record().salt().is_none() {
+            // Its service says why.
+            return Err(Error::Secrets(format!("generation {number}: {error}").into()));
+        }
         return Err(Error::Secrets(message![
             format!("generation {number} is encrypted under a key from before "),
             Command::new("stack change-secrets-provider"),
