@@ -66,13 +66,13 @@ fn exactly_one_of_several_writers_wins_in_memory() {
 #[test]
 fn exactly_one_of_several_writers_wins_in_s3() {
     let server = Server::shared_s3();
-    race(rounds(30), || server.s3_with("race", timing(), &world(S3_KEYS)));
+    race(rounds(10), || server.s3_with("race", timing(), &world(S3_KEYS)));
 }
 
 #[test]
 fn exactly_one_of_several_writers_wins_in_azure() {
     let server = Server::shared_azure();
-    race(rounds(30), || server.azure_with("race", timing(), &world(AZURE_KEYS)));
+    race(rounds(10), || server.azure_with("race", timing(), &world(AZURE_KEYS)));
 }
 
 #[test]
