@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The official test suite of Python's Automation API, unmodified, with the real `pulumi` and with maloko under its name.
+"""The official suite of Python's Automation API, unmodified, with the real `pulumi` and with maloko under its name.
 
     official_suite.py FOLDER --cli maloko [--only TEXT]
 
@@ -66,7 +66,11 @@ def results(suite: Path, tool: Path, only: str | None) -> dict[str, str]:
     report = suite / f"{tool.name}.xml"
     chosen = LEFT_OUT if only is None else f"({LEFT_OUT}) and ({only})"
     # Another home: plugins, credentials and selected stacks are nobody's.
-    environment = {**os.environ, "PATH": f"{tool}:{os.environ['PATH']}", "PULUMI_HOME": str(suite / f"{tool.name}-home")}
+    environment = {
+        **os.environ,
+        "PATH": f"{tool}:{os.environ['PATH']}",
+        "PULUMI_HOME": str(suite / f"{tool.name}-home"),
+    }
     environment |= {"PULUMI_SKIP_UPDATE_CHECK": "true", "GOFLAGS": "-mod=mod", "PYTHONPATH": str(suite)}
     words = [sys.executable, "-m", "pytest", SUITE, "-q", "-n", "2", "-p", "no:cacheprovider", f"--junitxml={report}"]
     subprocess.run([*words, "-k", chosen], cwd=suite, env=environment, check=False, stdout=sys.stderr)

@@ -187,7 +187,9 @@ def test_preview_refresh_separates_drift_from_plan(project: Project) -> None:
         assert any(line.startswith("~ Resource b update") for line in lines[plan:])
     project.write("world.json", "{}")
     project.run(*UP, "--refresh")
-    assert "Drift found by refreshing: none" in project.run("preview", "--refresh", "--stack", "dev").stdout.splitlines()
+    assert (
+        "Drift found by refreshing: none" in project.run("preview", "--refresh", "--stack", "dev").stdout.splitlines()
+    )
 
 
 def test_a_cascading_replacement_says_because_of_what(project: Project) -> None:
