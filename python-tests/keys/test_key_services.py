@@ -15,6 +15,19 @@ from key_programs import AZURE, GOOGLE, PROGRAM, VAULT, files
 from key_servers import SECRET, TOKEN, KeyManagementService, KeyServers, key_servers
 from night import by_day
 
+MANY = """
+import os
+import pulumi
+
+config = pulumi.Config()
+words = [config.require_secret(f"word-{number}") for number in range(50)]
+for name in os.environ["REFERENCES"].split():
+    told = pulumi.StackReference(name).get_output("told")
+    words += [told] if name == "other" else []
+pulumi.export("told", pulumi.Output.all(*words).apply("".join))
+"""
+"""A secret output of fifty secrets, and of that of `other` where it is among the stacks of REFERENCES."""
+
 
 @pytest.fixture
 def servers() -> Iterator[KeyServers]:
@@ -196,6 +209,24 @@ def test_a_command_asks_once_also_where_it_previews(project: Project, servers: K
         assert servers.requests == ["PUT /v1/transit/decrypt/one"], verb
 
 
+def test_a_run_asks_once_for_each_key_however_many_secrets_and_references_it_has(
+    project: Project, servers: KeyServers
+) -> None:
+    project.run("stack", "init", "other", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open other")
+    project.run("up", "--yes", "--skip-preview")
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    secrets = (part for number in range(50) for part in ("--secret", f"word-{number}=s{number}"))
+    project.run("config", "set-all", *secrets)
+    project.write("__main__.py", MANY)
+    for references, requests in (["", 1], ["dev", 1], ["dev other", 2]):
+        servers.requests.clear()
+        up = project.run("up", "--yes", REFERENCES=references)
+        assert servers.requests == ["PUT /v1/transit/decrypt/one"] * requests, up.stdout
+    shown = project.run("stack", "output", "told", "--show-secrets").stdout.strip()
+    assert shown == "".join(f"s{number}" for number in range(50)) + "open other"
+
+
 def test_a_key_that_opens_nothing_of_the_settings_is_told(project: Project) -> None:
     for stack in ("other", "dev"):
         project.run("stack", "init", stack, "--secrets-provider", VAULT)
@@ -314,6 +345,12 @@ def test_a_stack_lives_under_a_key_of_aws(tmp_path: Path, aws: KeyManagementServ
     project.write("Pulumi.dev.yaml", kept)
     project.run("stack", "change-secrets-provider", f"awskms:///{aws.key}")
     assert project.run("config", "get", "word").stdout.strip() == "open sesame"
+    for command in (
+        ["refresh", "--yes", "--skip-preview"],
+        ["destroy", "--yes", "--skip-preview"],
+        ["stack", "rm", "--yes"],
+    ):
+        project.run(*command)
 
 
 def test_aws_says_who_may_not_and_why(tmp_path: Path, aws: KeyManagementService) -> None:

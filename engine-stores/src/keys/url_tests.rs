@@ -19,7 +19,10 @@ fn keys_are_named_as_pulumi_names_them() {
         "awskms://alias/NAME?region=us-east-1&awssdk=v2",
         "awskms:///arn:aws:kms:us-east-1:111122223333:key/1234?context_team=a+b&profile=x&role=arn:aws:iam::1:role/r",
         "awskms:///alias/x?endpoint=http%3A%2F%2F127.0.0.1%3A1&anonymous=true&fips=F&dualstack=0",
+        "awskms://alias/x?hostname_immutable=true&rate_limiter_capacity=5&awssdk=v1",
+        "awskms://alias/x?request_checksum_calculation=when_required&response_checksum_validation=when_supported",
         "azurekeyvault://team.vault.azure.net/keys/one",
+        "azurekeyvault://team.vault.usgovcloudapi.net/keys/one",
         "azurekeyvault://team.vault.azure.cn/keys/one/c0ffee?algorithm=RSA-OAEP",
         "gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/k?additional_authenticated_data=YQ==",
         "hashivault://one",
@@ -40,6 +43,9 @@ fn what_is_no_key_is_refused_with_the_reason() {
     refused("awskms://alias/x?role=admin", "ARN of a role");
     refused("awskms://alias/x?fips=maybe", "true or false");
     refused("azurekeyvault://team.managedhsm.azure.net/keys/one", "azurekeyvault://VAULT.vault.azure.net/keys/KEY");
+    refused("azurekeyvault://team.vault.azure.net:443/keys/one", "azurekeyvault://VAULT.vault.azure.net/keys/KEY");
+    refused("azurekeyvault://team.vault.azure.net/keys/one?foo=1", "'foo'");
+    refused("awskms://alias/x?anonymous=maybe", "true or false");
     refused("azurekeyvault://team.vault.azure.net/one", "azurekeyvault://VAULT.vault.azure.net/keys/KEY");
     refused("gcpkms:///projects/p/locations/l/keyRings/r/cryptoKeys/k", "gcpkms://projects/");
     refused("gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/1", "without a version");
