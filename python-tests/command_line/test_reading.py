@@ -179,7 +179,7 @@ def test_preview_refresh_separates_drift_from_plan(project: Project) -> None:
     changing(project, 'Thing("a", "x"); Thing("b", "x", "m")')
     for heading, command in (("Plan:", ("preview", "--refresh", "--stack", "dev")), ("Update:", (*UP, "--refresh"))):
         lines = project.run(*command).stdout.splitlines()
-        drift = next(place for place, line in enumerate(lines) if line.startswith("Drift,"))
+        drift = next(place for place, line in enumerate(lines) if line.startswith("Drift found by refreshing,"))
         plan = lines.index(heading)
         assert drift < plan
         assert any(line.startswith("~ Resource a changed") for line in lines[drift:plan])
