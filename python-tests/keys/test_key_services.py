@@ -191,6 +191,25 @@ def test_settings_that_name_a_key_are_honoured(project: Project) -> None:
     assert settings(project).startswith(f"secretsprovider: {VAULT}\nencryptedkey: ")
 
 
+def test_a_key_of_a_service_that_is_not_known_here_says_the_way_out(project: Project) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    project.write("Pulumi.dev.yaml", settings(project).replace(VAULT, "ocikms://one"))
+    before = files(project)
+    for command in (["up", "--yes"], ["config", "get", "word"], ["stack", "change-secrets-provider", VAULT]):
+        error = project.failing(*command)
+        assert "'ocikms' is no secrets provider" in error
+        assert "`pulumi stack change-secrets-provider`" in error
+    assert files(project) == before
+
+
+def test_the_token_of_vault_s_own_log_in_comes_last(project: Project) -> None:
+    project.write("home/.vault-token", f"{TOKEN}\n")
+    project.environment["VAULT_TOKEN"] = ""
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    assert "permission denied" in project.failing("config", "set", "--secret", "word", "x", VAULT_TOKEN="expired")
+
+
 def test_a_busy_service_is_asked_again(project: Project, servers: KeyServers) -> None:
     project.run("stack", "init", "dev", "--secrets-provider", GOOGLE)
     project.run("config", "set", "--secret", "word", "open sesame")
