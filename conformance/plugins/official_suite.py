@@ -62,7 +62,7 @@ def prepare(folder: Path, real: Path) -> Path:
 
 
 def results(suite: Path, tool: Path, only: str | None) -> dict[str, str]:
-    """What came of each test with the `pulumi` of this folder: its name, and `passed` or why not."""
+    """The result of each test with the `pulumi` of this folder, by its name: `passed`, or why it did not pass."""
     report = suite / f"{tool.name}.xml"
     chosen = LEFT_OUT if only is None else f"({LEFT_OUT}) and ({only})"
     # Another home: plugins, credentials and selected stacks are nobody's.

@@ -123,8 +123,7 @@ pub(crate) fn is_busy(answer: &Answer) -> bool {
 }
 
 async fn send(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
-    let response = request.send().await.map_err(|error| cause(&error))?;
-    let mut response = response;
+    let mut response = request.send().await.map_err(|error| cause(&error))?;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| cause(&error))? {

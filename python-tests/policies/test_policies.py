@@ -220,7 +220,7 @@ PolicyPack("pack", enforcement_level=EnforcementLevel.MANDATORY, policies=[looks
     assert "it has not answered within 1 s" in said_of("time.sleep(60)", MALOKO_POLICY_SECONDS="1")
     if LONG:
         assert "its process ended" in said_of("os._exit(3)")
-        # One that answers for another resource is told of the one that was asked about.
+        # A finding about another resource is shown on the one that the pack was asked about.
         other = said_of("report('other', 'urn:pulumi:dev::trial::x:y:z::other')")
         assert "look  (pulumi-python:dynamic/test:Thing: a)" in other
 

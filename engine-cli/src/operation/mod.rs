@@ -84,7 +84,7 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     } else {
         // Asked for before the preview, and only here.
         let typed = workplace.ask_for_passphrase(&stack)?;
-        let unwrapped = workplace.unwrap_early(&stack)?;
+        let unwrapped = workplace.unwrap_early(&stack).await?;
         try_lock(&workplace, &stack, request.verb).await?;
         match preview_and_ask(context, &request, &Handover::new(typed.as_ref(), unwrapped.as_ref())).await? {
             AfterPreview::GoOn(plan) => Some(plan),

@@ -132,11 +132,6 @@ impl Workplace<'_> {
         Ok(stack.project() == self.project.name && self.settings_of_other(stack)?.is_by_passphrase())
     }
 
-    /// The settings of a stack that is not the one of the command: `--config-file` is not about it.
-    fn settings_of_other(&self, stack: &StackName) -> Result<Settings> {
-        Settings::read(&self.project.settings_file(stack.stack()), &self.project.name)
-    }
-
     /// What has to be set or unset, so that later commands open the stack with the key that it has got from the fleet.
     pub(crate) fn note_of_passphrase(&self, stack: &StackName, crypter: &Crypter) -> Option<String> {
         crypter.record().salt()?;

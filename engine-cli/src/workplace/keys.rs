@@ -191,8 +191,11 @@ impl Workplace<'_> {
     }
 
     /// Asks the service for the key that the stack's settings name, before another process of the command needs it, too.
-    pub(crate) fn unwrap_early(&self, stack: &StackName) -> Result<Option<UnwrappedKey>> {
-        let NamedKey::Record(KeyRecord::Wrapped(wrapped)) = self.settings(stack)?.key()? else { return Ok(None) };
+    pub(crate) async fn unwrap_early(&self, stack: &StackName) -> Result<Option<UnwrappedKey>> {
+        let mut settings = self.settings(stack)?;
+        // After a change that was killed the service of the old key need not be there any more.
+        self.finish_change_of_secrets_provider(stack, &mut settings).await?;
+        let NamedKey::Record(KeyRecord::Wrapped(wrapped)) = settings.key()? else { return Ok(None) };
         let (url, bytes) = (wrapped.url().to_owned(), wrapped.bytes().to_vec());
         self.crypter_of_service(stack, wrapped).verify()?;
         let key = self.context.environment.key_services.as_ref().and_then(|it| it.known_key(&url, &bytes));

@@ -82,6 +82,11 @@ impl<'c> Workplace<'c> {
         Settings::read(&self.settings_file(stack), &self.project.name)
     }
 
+    /// The settings of a stack that is not the one of the command: `--config-file` is not about it.
+    pub(crate) fn settings_of_other(&self, stack: &StackName) -> Result<Settings> {
+        Settings::read(&self.project.settings_file(stack.stack()), &self.project.name)
+    }
+
     /// Where the stack's settings file is or would be.
     #[must_use]
     pub(crate) fn settings_file(&self, stack: &StackName) -> PathBuf {

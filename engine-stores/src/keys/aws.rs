@@ -8,11 +8,10 @@ use object_store::aws::AwsCredential;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value as Json, json};
 
+use crate::World;
 use crate::object::services::aws_role::{Role, between};
 use crate::object::services::aws_signature::signed_headers;
 use crate::object::services::{aws_credentials, profile};
-
-use crate::World;
 
 use super::url::Parts;
 use super::{Reach, Refusal};

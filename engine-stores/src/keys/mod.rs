@@ -25,6 +25,8 @@ use self::url::Parts;
 
 /// Reaches the key of a stack in another way than its URL says, such as by another role, without changing the URL.
 const OVERRIDE_VARIABLE: &str = "PULUMI_CLOUD_SECRET_OVERRIDE";
+/// What a service does not do that refuses to unwrap a key.
+const NOT_DECRYPTED: &str = "does not decrypt the stack's key";
 /// So many keys are remembered, those unwrapped last: a service goes round thousands of stacks.
 const MAX_KNOWN: usize = 4096;
 
@@ -181,7 +183,7 @@ impl KeyServices for Services {
         let wrapped = wrapped.map_err(|refusal| refusal.message(url, "does not encrypt a new key for the stack"))?;
         // The same way back, whatever the variable says: a key that may encrypt alone must not be used.
         let back = wait(way.unwrap(&self.reach, &wrapped))?;
-        let back = back.map_err(|refusal| refusal.message(url, "does not decrypt the stack's key"))?;
+        let back = back.map_err(|refusal| refusal.message(url, NOT_DECRYPTED))?;
         if back != key {
             return Err(format!("{} decrypts another key than it encrypted. Nothing was changed", shown_url(url)));
         }
@@ -203,18 +205,14 @@ impl KeyServices for Services {
             return Ok(key);
         }
         let way = self.way_to(url)?;
-        let what = if way == url {
-            "does not decrypt the stack's key"
-        } else {
-            "does not decrypt the stack's key as PULUMI_CLOUD_SECRET_OVERRIDE reaches it"
-        };
+        let by = if way == url { String::new() } else { format!(" as {OVERRIDE_VARIABLE} reaches it") };
         let way = Key::of(&way).map_err(|why| {
             format!(
                 "{why}. `pulumi stack change-secrets-provider` takes the stack to one of these. Nothing was changed"
             )
         })?;
         let bytes = wait(way.unwrap(&self.reach, wrapped))?;
-        let bytes = bytes.map_err(|refusal| refusal.message(url, what))?;
+        let bytes = bytes.map_err(|refusal| refusal.message(url, &format!("{NOT_DECRYPTED}{by}")))?;
         let key = StackKey::try_from(bytes).map_err(|bytes| {
             let key = shown_url(url);
             format!(

@@ -54,7 +54,7 @@ pub(crate) async fn into(
     }
     workplace.require(target).await?;
     // `--config-file` is about the stack that is copied from.
-    let mut there = Settings::read(&workplace.project.settings_file(target.stack()), &workplace.project.name)?;
+    let mut there = workplace.settings_of_other(target)?;
     workplace.finish_change_of_secrets_provider(target, &mut there).await?;
     if values.iter().any(|(.., value)| value::has_secret(value)) {
         let opens = workplace.crypter(stack, &mut settings).await?;

@@ -72,20 +72,19 @@ struct Format {
 impl Source {
     /// Of the JSON of a credential that a variable holds: `object_store` knows the log-in of a user in a file alone.
     pub(crate) fn of_text(text: &str) -> Result<Option<Self>, String> {
-        match Self::of(text)? {
-            None if text.contains("authorized_user") => {
-                let source: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-                Ok(Some(source).filter(|source| matches!(source, Self::AuthorizedUser { .. })))
-            }
-            source => Ok(source),
-        }
+        Self::of_type(text, &["external_account", "impersonated_service_account", "authorized_user"])
     }
 
     /// Of the JSON of a credential in a file; `None` for those that `object_store` knows. An error says what is wrong with it.
     pub(crate) fn of(text: &str) -> Result<Option<Self>, String> {
+        Self::of_type(text, &["external_account", "impersonated_service_account"])
+    }
+
+    /// Of a credential of one of these types.
+    fn of_type(text: &str, types: &[&str]) -> Result<Option<Self>, String> {
         let json: Json = serde_json::from_str(text).map_err(|error| format!("it is no JSON ({error})"))?;
         match json["type"].as_str() {
-            Some("external_account" | "impersonated_service_account") => {
+            Some(own) if types.contains(&own) => {
                 serde_json::from_value(json).map(Some).map_err(|error| error.to_string())
             }
             Some("external_account_authorized_user") => {
