@@ -61,7 +61,7 @@ soak-model soak-simulation soak-fuzz: export CARGO_PROFILE_DEV_OPT_LEVEL = 3
 soak-model soak-simulation soak-fuzz: CARGO_OPTIONS = $(foreach crate,core stores cli kit model,--config profile.dev.package.maloko-$(crate).opt-level=3)
 soak-model soak-simulation soak-fuzz: export CARGO_TARGET_DIR = target/soak
 soak-damage:
-	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 $(CARGO_TEST) --test store -- --nocapture flipped
+	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 DAMAGE_EVERY=1 $(CARGO_TEST) --test store -- --nocapture damage
 soak-disks:
 	DISK_ERRORS=6 $(CARGO_TEST) --test store -- --nocapture disks
 # Commands that change whole stacks, killed before each change of the disk, and not before every 27th.

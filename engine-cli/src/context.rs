@@ -21,6 +21,9 @@ use crate::terminal::console::Console;
 /// The variable by which a process knows that it was called as `pulumi`.
 pub(crate) const SHIM_VARIABLE: &str = "MALOKO_SHIM";
 
+/// The automation APIs set it for `up`, `preview`, `refresh` and `destroy` alone. It says nothing of as whom a service is asked.
+const OF_RUNS_ALONE: &str = "PULUMI_DEBUG_COMMANDS";
+
 /// Gives the value of an environment variable.
 pub(crate) type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
@@ -86,7 +89,7 @@ impl Context {
     /// With key services that know what earlier commands of this process had unwrapped, as long as the environment is the same.
     pub(crate) fn with_known_keys(mut self, known_keys: KnownKeys, variables: &BTreeMap<String, OsString>) -> Self {
         let mut environment = ring::digest::Context::new(&ring::digest::SHA256);
-        for (name, value) in variables {
+        for (name, value) in variables.iter().filter(|(name, _)| *name != OF_RUNS_ALONE) {
             for part in [name.as_bytes(), value.as_encoded_bytes()] {
                 environment.update(&part.len().to_le_bytes());
                 environment.update(part);

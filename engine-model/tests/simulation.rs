@@ -39,7 +39,7 @@ fn sample(programs: u64, store: Kind, service: Service, interruption: Interrupti
 #[test]
 fn a_kill_loses_or_duplicates_no_object_silently() {
     for store in STORES {
-        let tried = sample(12, store, Service::Plain, Interruption::Kill);
+        let tried = sample(6, store, Service::Plain, Interruption::Kill);
         assert!(tried.named > 0, "{tried:?}");
     }
 }
@@ -48,32 +48,32 @@ fn a_kill_loses_or_duplicates_no_object_silently() {
 fn where_the_operation_key_is_known_no_object_is_left_over_or_made_twice() {
     for service in [Service::Keys, Service::Finds] {
         for store in STORES {
-            sample(6, store, service, Interruption::Kill);
+            sample(3, store, service, Interruption::Kill);
         }
     }
 }
 
 #[test]
 fn what_was_reported_as_done_survives_a_power_cut() {
-    let tried = sample(12, Kind::Disk, Service::Plain, Interruption::PowerCut);
+    let tried = sample(6, Kind::Disk, Service::Plain, Interruption::PowerCut);
     assert!(tried.named > 0, "{tried:?}");
 }
 
 #[test]
 fn a_disk_that_fails_once_loses_no_outcome() {
     for store in [Kind::Memory, Kind::Disk] {
-        sample(10, store, Service::Plain, FULL);
+        sample(5, store, Service::Plain, FULL);
     }
 }
 
 #[test]
 fn an_object_store_that_fails_once_loses_no_outcome() {
-    sample(10, Kind::Bucket, Service::Plain, FULL);
+    sample(5, Kind::Bucket, Service::Plain, FULL);
 }
 
 #[test]
 fn a_plugin_that_dies_in_a_call_loses_or_duplicates_no_object_silently() {
-    let tried = sample(40, Kind::Memory, Service::Plain, Interruption::PluginDies);
+    let tried = sample(20, Kind::Memory, Service::Plain, Interruption::PluginDies);
     assert!(tried.named > 0, "{tried:?}");
 }
 
@@ -95,7 +95,7 @@ fn one_seed_gives_one_trace() {
 #[test]
 fn of_two_processes_one_is_refused_and_told_by_whom() {
     let mut all = Meetings::default();
-    for (program, store) in (0..20).flat_map(|program| STORES.map(|store| (program, store))) {
+    for (program, store) in (0..10).flat_map(|program| STORES.map(|store| (program, store))) {
         match second_writer(SEED, program, store) {
             Ok(met) => {
                 all.refused += met.refused;
@@ -110,7 +110,7 @@ fn of_two_processes_one_is_refused_and_told_by_whom() {
 #[test]
 fn a_process_that_lost_its_lease_writes_nothing_more() {
     for store in STORES {
-        let told: u64 = (0..40)
+        let told: u64 = (0..20)
             .map(|program| match zombie(SEED, program, store) {
                 Ok(told) => told,
                 Err(broken) => {

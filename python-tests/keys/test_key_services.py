@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -203,6 +205,35 @@ def test_a_key_of_a_service_that_is_not_known_here_says_the_way_out(project: Pro
     assert files(project) == before
 
 
+@pytest.mark.parametrize("kind", ["service", "b64"])
+def test_a_state_whose_kind_of_key_is_not_known_here_is_left_alone(project: Project, kind: str) -> None:
+    project.run("stack", "init", "dev", "--secrets-provider", VAULT)
+    project.run("config", "set", "--secret", "word", "open sesame")
+    project.run("up", "--yes", "--skip-preview")
+    state = next((project.directory / ".maloko").rglob("stacks/*/dev.json"))
+    document = json.loads(state.read_text())
+    latest = document["checkpoint"]["latest"]
+    latest["secrets_providers"] = {"type": kind, "state": {}}
+    # As another tool leaves it, without a seal.
+    latest["manifest"] |= {"version": "v3.274.1", "magic": hashlib.sha256(b"v3.274.1").hexdigest()}
+    state.write_text(json.dumps(document))
+    shutil.rmtree(project.directory / ".maloko" / ".pulumi" / "maloko")
+    # What is in the service stays there: the settings name no key, as those of such a stack.
+    project.write("Pulumi.dev.yaml", "config: {}\n")
+    before = files(project)
+    for command in (
+        ["up", "--yes"],
+        ["refresh", "--yes"],
+        ["config", "set", "--secret", "word", "x"],
+        ["stack", "output", "told", "--show-secrets"],
+        ["stack", "change-secrets-provider", VAULT],
+    ):
+        error = project.failing(*command)
+        assert f"kept with the provider '{kind}', which maloko does not support" in error, command
+        assert "`pulumi stack change-secrets-provider passphrase`" in error
+    assert files(project) == before
+
+
 def test_the_token_of_vault_s_own_log_in_comes_last(project: Project) -> None:
     project.write("home/.vault-token", f"{TOKEN}\n")
     project.environment["VAULT_TOKEN"] = ""
@@ -320,6 +351,40 @@ def test_an_application_of_entra_shows_a_certificate(project: Project, servers: 
     init = ("stack", "init", "other", *init[3:])
     nowhere = project.failing(*init, AZURE_CLIENT_SECRET="", AZURE_CLIENT_CERTIFICATE_PATH="/nowhere")
     assert "/nowhere, which AZURE_CLIENT_CERTIFICATE_PATH names" in nowhere
+
+
+AZ = """#!/bin/sh
+echo "$@" >> {asked}
+test -e {logged_out} && {{ echo "Please run 'az login'" >&2; exit 1; }}
+echo '{{"accessToken": "{token}", "tokenType": "Bearer"}}'
+"""
+"""The command line of Azure, of somebody who has logged in."""
+
+
+def test_who_has_logged_in_with_azure_s_command_line_needs_nothing_else(project: Project, tmp_path: Path) -> None:
+    asked, logged_out = tmp_path / "asked", tmp_path / "logged-out"
+    az = project.write("bin/az", AZ.format(asked=asked, logged_out=logged_out, token=TOKEN))
+    az.chmod(0o755)
+    nothing = {"AZURE_TENANT_ID": "", "AZURE_CLIENT_ID": "", "AZURE_CLIENT_SECRET": ""}
+    # Nobody answers for the machine.
+    nothing |= {"AZURE_POD_IDENTITY_AUTHORITY_HOST": "http://127.0.0.1:1"}
+    nothing |= {"PATH": f"{az.parent}:{project.environment['PATH']}"}
+    project.run("stack", "init", "dev", "--secrets-provider", AZURE, **nothing)
+    project.run("config", "set", "--secret", "word", "open sesame", **nothing)
+    assert project.run("config", "get", "word", **nothing).stdout.strip() == "open sesame"
+    words = {"account", "get-access-token", "https://vault.azure.net"}
+    assert all(words <= set(line.split()) for line in asked.read_text().splitlines())
+    calls = asked.read_text()
+    project.run("config", "get", "word", **{**nothing, **by_secret()})
+    assert asked.read_text() == calls, "what variables say goes first"
+    logged_out.touch()
+    error = project.failing("config", "get", "word", **nothing)
+    assert "there are no credentials for it" in error
+    assert "`az login`" in error
+
+
+def by_secret() -> dict[str, str]:
+    return {"AZURE_TENANT_ID": "tenant", "AZURE_CLIENT_ID": "application", "AZURE_CLIENT_SECRET": SECRET}
 
 
 LEAKY = """

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from automation_kit import echo, placed
 from cli import Project
 from key_programs import PROGRAM, VAULT
 from key_servers import key_servers
+from night import rounds
 
 from maloko import automation as auto
 
@@ -330,3 +334,24 @@ def test_a_process_that_goes_round_a_fleet_asks_its_service_once(tmp_path: Path)
         assert servers.requests == ["PUT /v1/transit/decrypt/one"]
         written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
         assert not [content for content in written for key in servers.keys if key.encode() in content]
+
+
+def test_a_process_unwraps_the_key_of_each_stack_once(tmp_path: Path) -> None:
+    names = [f"tenant-{number}" for number in range(rounds(20, 200))]
+    with key_servers() as servers:
+
+        def deploy_tenant(name: str) -> str:
+            options = placed(tmp_path / name, env_vars=servers.environment, secrets_provider=VAULT)
+            return auto.create_or_select_stack(name, "project", echo, opts=options).up().outputs["hidden"].value
+
+        for _ in range(2):
+            with ThreadPoolExecutor(8) as pool:
+                assert set(pool.map(deploy_tenant, names)) == {"hush"}
+        # Whoever makes a key sees at once that it can be unwrapped.
+        assert Counter(servers.requests) == {
+            "PUT /v1/transit/encrypt/one": len(names),
+            "PUT /v1/transit/decrypt/one": len(names),
+        }
+        written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+        assert len(set(servers.keys)) == len(names), "each has a key of its own"
+        assert not [key for key in servers.keys if key.encode() in written or base64.b64decode(key) in written]

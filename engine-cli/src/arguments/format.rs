@@ -1,8 +1,11 @@
 //! `--json` and `--output`: whether a command writes for people or for programs. And how durations are written.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, ValueEnum};
 use maloko_core::duration::parse_duration;
 
 use super::ColorChoice;
@@ -36,10 +39,20 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
-/// When output is coloured. An error has the words that scripts look for.
-pub(super) fn color(text: &str) -> Result<ColorChoice, String> {
-    ColorChoice::from_str(text, false)
-        .map_err(|_| "unsupported color option; supported values are always, never, raw and auto".to_owned())
+/// Reads when output is coloured. Scripts look for the first words of its error, before which clap would put its own.
+#[derive(Clone, Copy)]
+pub(super) struct ColorParser;
+
+impl TypedValueParser for ColorParser {
+    type Value = ColorChoice;
+
+    fn parse_ref(&self, grammar: &Command, _: Option<&Arg>, value: &OsStr) -> Result<ColorChoice, clap::Error> {
+        let text = value.to_string_lossy();
+        ColorChoice::from_str(&text, false).map_err(|_| {
+            let wrong = format!("unsupported color option '{text}'; these are supported: always, never, raw, auto\n");
+            clap::Error::raw(ErrorKind::InvalidValue, wrong).with_cmd(grammar)
+        })
+    }
 }
 
 /// A duration as Go writes it.

@@ -76,7 +76,7 @@ pub(crate) struct GlobalArguments {
     #[arg(long, global = true)]
     pub(crate) non_interactive: bool,
     /// When to use colours: always, never or auto
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = format::color)]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = format::ColorParser)]
     pub(crate) color: ColorChoice,
     /// Work on a state although its integrity is broken
     #[arg(long, global = true)]

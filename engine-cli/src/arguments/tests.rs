@@ -19,6 +19,13 @@ fn the_grammar_has_no_contradictions() {
 }
 
 #[test]
+fn an_unknown_colour_is_told_in_the_words_that_scripts_look_for() {
+    let error = try_parsed("up --color grey").map(drop).unwrap_err().to_string();
+    assert!(error.starts_with("error: unsupported color option 'grey'; these are supported: "), "{error}");
+    assert!(try_parsed("up --color raw").is_ok());
+}
+
+#[test]
 fn operations_take_pulumis_flags() {
     let Command::Up(up) = parsed("up --yes --skip-preview --json --stack dev --parallel 1 --refresh").command else {
         panic!("not an up");

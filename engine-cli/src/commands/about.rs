@@ -27,7 +27,7 @@ pub(crate) fn version(context: &Context) {
 }
 
 /// Variables of the environment that have an effect: name, meaning, and whether the value is a secret.
-const VARIABLES: [(&str, &str, bool); 23] = [
+const VARIABLES: [(&str, &str, bool); 25] = [
     ("GITHUB_TOKEN", "downloads plugins from private repositories", true),
     ("GITLAB_TOKEN", "downloads plugins from private repositories", true),
     ("MALOKO_BACKEND_URL", "where state is kept; comes before PULUMI_BACKEND_URL", false),
@@ -36,6 +36,8 @@ const VARIABLES: [(&str, &str, bool); 23] = [
     ("MALOKO_HISTORY_LIMIT", "how many entries of a stack's history are kept", false),
     ("MALOKO_HOME", "where `login` is recorded", false),
     ("MALOKO_LOCK_TIMEOUT", "as --lock-timeout", false),
+    ("MALOKO_PASSPHRASE_<PROJECT>_<STACK>", "the passphrase of one stack's secrets", true),
+    ("MALOKO_PASSPHRASE_FILE_<PROJECT>_<STACK>", "a file that holds it", false),
     ("MALOKO_PLUGIN_START_SECONDS", "how long a plugin may take to tell its port", false),
     ("MALOKO_SHOW_TRACEBACKS", "as --show-tracebacks", false),
     ("NO_COLOR", "as --color never", false),

@@ -1,5 +1,7 @@
 //! Damage is noticed, named, and never taken for another state (P3 of docs/internals/reliability.md). `DAMAGE_SEED`, `DAMAGE_FIRST`
-//! and `DAMAGE_FLIPS` choose the flipped bits.
+//! and `DAMAGE_FLIPS` choose the flipped bits; `DAMAGE_EVERY` 1 cuts at every byte, in place of a sample of them.
+
+use std::ops::Range;
 
 use futures::executor::block_on;
 use maloko_core::state::{MemoryBackend, Session, StoredStack, export_deployment, read_stack};
@@ -34,16 +36,23 @@ fn assert_named(message: &str) {
     }
 }
 
+/// Where something is cut: no two of the sample are at the same place of a line, and its ends are among them.
+fn cuts(places: Range<usize>) -> impl Iterator<Item = usize> {
+    let every = usize::try_from(setting("DAMAGE_EVERY", 7)).unwrap();
+    let last = places.clone().last();
+    places.step_by(every).chain(last)
+}
+
 #[test]
 fn a_checkpoint_that_is_cut_at_any_byte_is_refused_by_name() {
     let crypter = stories::crypter();
     for Story { name, stored } in stories(&crypter) {
-        for length in 0..stored.checkpoint.len() {
+        for length in cuts(0..stored.checkpoint.len()) {
             let cut = StoredStack { checkpoint: stored.checkpoint[..length].to_vec(), ..stored.clone() };
             let Err(message) = reading(&cut) else { panic!("{name}, cut at {length}: nothing was noticed") };
             assert_named(&message);
             assert!(message.contains("maloko state restore"), "{message}");
-            if length % 97 == 0 {
+            if length % 98 == 0 {
                 assert_left_alone(&cut, &crypter);
             }
         }
@@ -62,7 +71,7 @@ fn a_journal_that_is_cut_at_any_byte_gives_what_was_known_at_some_moment() {
         let with = |bytes: &[u8]| reading(&StoredStack { journal: Some(bytes.to_vec()), ..stored.clone() });
         let is_noted = reading(&StoredStack { journal: None, ..stored.clone() }).is_err();
         let needed = if is_noted { ends[0] - 1 } else { 0 };
-        for length in 0..needed {
+        for length in cuts(0..needed) {
             let message = with(&journal[..length]).unwrap_err();
             assert_named(&message);
             assert!(
@@ -72,7 +81,7 @@ fn a_journal_that_is_cut_at_any_byte_gives_what_was_known_at_some_moment() {
         }
         let whole = std::iter::once(needed).chain(ends);
         let moments: Vec<String> = whole.map(|end| with(&journal[..end]).unwrap().0).collect();
-        for length in needed..journal.len() {
+        for length in cuts(needed..journal.len()) {
             let (state, notices) = with(&journal[..length]).unwrap();
             assert!(moments.contains(&state), "{name}, cut at {length}");
             assert!(!notices.is_empty() || state == moments[0], "{name}, cut at {length}: nothing is said");
