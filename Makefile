@@ -40,7 +40,7 @@ CARGO ?= cargo
 NODE ?= node
 NPM ?= npm
 # What is shipped and measured is the release build, which takes nine minutes from nothing on two cores. Tests and checks run on one that
-# shares what cargo made for the tests in Rust: dependencies optimised, our own crates lightly.
+# shares what cargo made for the tests in Rust: some dependencies optimised, our own crates not.
 PROFILE ?= $(if $(filter build build-% bench% soak%,$(MAKECMDGOALS)),release,$(if $(filter demo,$(MAKECMDGOALS)),demo,dev))
 
 # The ends of the SDK range that is tested (the newest stands in requirements-dev.txt and node-tests/package.json).

@@ -114,4 +114,5 @@ def own_environment(home: Path) -> dict[str, str]:
     """The environment without what a user has set for stacks, and without a login: state is in the project, and its
     secrets have the project's key file, so that no key is derived from a passphrase again and again."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI", "MALOKO"))}
-    return {**kept, "HOME": str(home)}
+    # The keys of new stacks take no time. A release does not know of it.
+    return {**kept, "HOME": str(home), "MALOKO_CHEAP_KEYS": "1"}

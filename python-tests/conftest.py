@@ -29,6 +29,8 @@ LONGEST = (
 
 # Plugins start slowly beside many others.
 os.environ.setdefault("MALOKO_PLUGIN_START_SECONDS", "240")
+# The keys of new stacks take no time. A release does not know of it.
+os.environ.setdefault("MALOKO_CHEAP_KEYS", "1")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,7 +74,7 @@ def pytester(
 
 @pytest.fixture(scope="session")
 def with_a_stack(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory that each project is a copy of: a key is derived for it once, which is most of a `stack init`."""
+    """The directory that each project is a copy of."""
     made = Project(tmp_path_factory.mktemp("with-a-stack"))
     made.write("__main__.py", "")
     made.run("stack", "init", "dev")

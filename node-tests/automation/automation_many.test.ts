@@ -13,7 +13,7 @@ import {
     StackAlreadyExistsError,
 } from "maloko/automation";
 import { expect, onTestFinished, test } from "vitest";
-import { newStack, placed, withKnownKey } from "../support/automation-kit";
+import { newStack, placed } from "../support/automation-kit";
 import { Echo, type Props, Thing } from "../support/kit";
 import { atNight, NIGHT } from "../support/night";
 
@@ -64,7 +64,7 @@ test("twenty stacks at once keep apart", async () => {
     };
     const results = await Promise.all(
         names.map(async (stackName) => {
-            const options = await withKnownKey({ ...placed(), envVars: envVars ?? {} }, stackName);
+            const options = { ...placed(), envVars: envVars ?? {} };
             const stack = await LocalWorkspace.createStack({ stackName, projectName: "project", program }, options);
             await stack.setConfig("name", { value: stackName });
             const { outputs, summary } = await stack.up();
@@ -87,7 +87,12 @@ test("what has not begun is dropped when it is cancelled", async () => {
     const names = Array.from({ length: 40 }, (_, index) => `s${index}`);
     const ends = new AbortController();
     const args = (stackName: string) => ({ stackName, projectName: "project", program: async () => {} });
-    // Each has a key of its own to derive.
+    // Each has a key of its own to derive, which takes its time.
+    const cheap = process.env.MALOKO_CHEAP_KEYS;
+    delete process.env.MALOKO_CHEAP_KEYS;
+    onTestFinished(() => {
+        process.env.MALOKO_CHEAP_KEYS = cheap;
+    });
     const options = new Map(names.map((name) => [name, { ...placed(), envVars, signal: ends.signal }]));
     const making = names.map((name) => LocalWorkspace.createOrSelectStack(args(name), options.get(name)));
     ends.abort(new Error("enough"));

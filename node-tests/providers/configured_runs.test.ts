@@ -4,7 +4,7 @@ import { registerProvider } from "maloko";
 import { LocalWorkspace } from "maloko/automation";
 import { Kit } from "maloko/vitest";
 import { expect, onTestFinished, test } from "vitest";
-import { placed, withKnownKey } from "../support/automation-kit";
+import { placed } from "../support/automation-kit";
 import { besideAnotherRun, Echo, newStack, type Props, Thing } from "../support/kit";
 import { NIGHT } from "../support/night";
 import { forgetProviders, type Stack } from "../support/stacks";
@@ -50,7 +50,7 @@ test("what configure sets belongs to one run", async () => {
     const seen = await Promise.all(
         Array.from({ length: STACKS }, async (_, number) => {
             const args = { stackName: `stack-${number}`, projectName: "project", program };
-            const options = await withKnownKey({ ...placed(), envVars }, args.stackName);
+            const options = { ...placed(), envVars };
             const stack = await LocalWorkspace.createStack(args, options);
             await stack.setConfig("token", { value: `hush-${number}-end`, secret: true });
             return (await stack.up()).outputs.seen?.value;

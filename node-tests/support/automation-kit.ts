@@ -1,6 +1,6 @@
 // Workspaces for tests of the automation API.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,42 +34,13 @@ export async function echo() {
     return { text: thing.text, hidden: pulumi.secret("hush"), list: [1, "two"] };
 }
 
-let settings: Promise<string> | undefined;
-
-/** The settings of a new stack in such a workspace, with the salt of its key. */
-async function newSettings(): Promise<string> {
-    const made = mkdtempSync(join(tmpdir(), "maloko-settings-"));
-    try {
-        const envVars = { PULUMI_BACKEND_URL: `file://${made}`, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE };
-        const args = { stackName: "dev", projectName: "project", program: async () => {} };
-        await LocalWorkspace.createStack(args, { workDir: made, envVars });
-        return readFileSync(join(made, "Pulumi.dev.yaml"), "utf8");
-    } finally {
-        rmSync(made, { recursive: true, force: true });
-    }
-}
-
-/**
- * The same options. A stack of that name has a key there that this process has derived before; another one would take a
- * fifth of a second of CPU.
- */
-export async function withKnownKey(options: LocalWorkspaceOptions, name: string): Promise<LocalWorkspaceOptions> {
-    const { workDir, envVars } = options;
-    const file = workDir && join(workDir, `Pulumi.${name}.yaml`);
-    if (file && envVars?.PULUMI_CONFIG_PASSPHRASE === PASSPHRASE && !existsSync(file)) {
-        settings ??= newSettings();
-        writeFileSync(file, await settings);
-    }
-    return options;
-}
-
 /** A new stack `dev` of the project `project`. */
 export async function newStack(
     program: InlineProgramArgs["program"],
     options: LocalWorkspaceOptions = placed(),
 ): Promise<Stack> {
     const args = { stackName: "dev", projectName: "project", program };
-    return LocalWorkspace.createStack(args, await withKnownKey(options, "dev"));
+    return LocalWorkspace.createStack(args, options);
 }
 
 const HERE = dirname(fileURLToPath(import.meta.url));

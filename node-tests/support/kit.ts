@@ -4,7 +4,7 @@ import { Stack, type StackOptions } from "./stacks";
 
 export type Props = Record<string, any>;
 
-/** A stack in memory, whose key costs nothing: in a directory it would be derived from a passphrase, in a fifth of a second. */
+/** A stack in memory, whose key costs nothing. */
 export function newStack(options: StackOptions = {}): Stack {
     return new Stack(options);
 }

@@ -93,7 +93,7 @@ export class Project {
         cpSync(template, join(this.directory, folder), { recursive: true });
     }
 
-    /** What `stack init dev` makes beside this Pulumi.yaml: made once for all test files, because it derives a key. */
+    /** What `stack init dev` makes beside this Pulumi.yaml: made once for all test files. */
     static #withStack(description: string): string {
         const place = join(TEMPLATES, createHash("sha256").update(description).digest("hex"));
         if (!existsSync(place)) {
@@ -256,6 +256,8 @@ export class Project {
             PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
             // Plugins start slowly beside many others.
             MALOKO_PLUGIN_START_SECONDS: "240",
+            // The keys of new stacks take no time. A release does not know of it.
+            MALOKO_CHEAP_KEYS: "1",
             ...this.#variables,
             ...environment,
         };

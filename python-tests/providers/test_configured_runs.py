@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pulumi
 import pytest
-from automation_kit import placed, with_known_key
+from automation_kit import placed
 from kit import Echo, Thing, nothing
 from night import rounds
 from pulumi.dynamic import CreateResult, ResourceProvider, UpdateResult
@@ -81,7 +81,7 @@ def test_what_configure_sets_belongs_to_one_run(tmp_path: Path) -> None:
         pulumi.export("seen", [thing.seen for thing in things])
 
     def work(number: int) -> list[Any]:
-        options = with_known_key(placed(tmp_path, work_dir=str(tmp_path / f"work-{number}")), f"stack-{number}")
+        options = placed(tmp_path, work_dir=str(tmp_path / f"work-{number}"))
         stack = auto.create_stack(f"stack-{number}", "project", program, opts=options)
         stack.set_config("token", auto.ConfigValue(f"hush-{number}-end", secret=True))
         return list(stack.up(parallel=RESOURCES).outputs["seen"].value)
@@ -113,7 +113,7 @@ def test_runs_one_after_the_other_leave_nothing_of_a_configuration_in_a_state(tm
     assert provider.made == ["thing"] * RUNS
     options = placed(tmp_path)
     for number in range(4):
-        kept = auto.create_stack(f"s{number}", "project", program, opts=with_known_key(options, f"s{number}"))
+        kept = auto.create_stack(f"s{number}", "project", program, opts=options)
         kept.set_config("token", auto.ConfigValue(f"hush-{number}-end", secret=True))
         kept.up()
         text = json.dumps(kept.export_stack().deployment)

@@ -204,7 +204,7 @@ class Trial:
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    """What each trial begins with, made once: every command derives a key."""
+    """What each trial begins with, made once."""
     trial = Trial(tmp_path_factory.mktemp("begun"))
     trial.run("stack", "init", "dev")
     trial.run("config", "set", "--secret", "password", CANARIES["config"])

@@ -1,10 +1,7 @@
 """Workspaces for tests of the automation API, and a provider."""
 
-import threading
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pulumi
@@ -49,30 +46,9 @@ def placed(directory: Path, **options: Any) -> auto.LocalWorkspaceOptions:
     return auto.LocalWorkspaceOptions(work_dir=work_dir, env_vars=env_vars, **options)
 
 
-_lock = threading.Lock()
-
-
-@cache
-def _settings() -> str:
-    """The settings of a new stack in such a workspace, with the salt of its key."""
-    with TemporaryDirectory() as directory:
-        auto.create_stack("dev", "project", echo, opts=placed(Path(directory)))
-        return Path(directory, "work", "Pulumi.dev.yaml").read_text()
-
-
-def with_known_key(options: auto.LocalWorkspaceOptions, name: str) -> auto.LocalWorkspaceOptions:
-    """The same options. A stack of that name has a key there that this process has derived before; another one would
-    take a fifth of a second of CPU."""
-    file = Path(str(options.work_dir), f"Pulumi.{name}.yaml")
-    if not file.exists():
-        with _lock:
-            file.write_text(_settings())
-    return options
-
-
 def new_stack(directory: Path, program: Callable[[], Any] = echo, **options: Any) -> auto.Stack:
     """A new stack `dev` of the project `project`."""
-    return auto.create_stack("dev", "project", program, opts=with_known_key(placed(directory, **options), "dev"))
+    return auto.create_stack("dev", "project", program, opts=placed(directory, **options))
 
 
 def urn(name: str) -> str:
