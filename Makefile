@@ -632,7 +632,7 @@ check-types-examples: $(STAMPS)/page-modules $(STAMPS)/examples-node
 # Rewrites the committed .pyi and .d.ts from the bindings (the .d.ts is written by the build itself); stale ones fail the second target.
 types: build
 	rm -rf $(STAMPS)/stubs
-	cd py-binding && ../$(VENV)/bin/maturin generate-stubs --quiet --profile $(PROFILE) --out ../$(STAMPS)/stubs
+	cd py-binding && ../$(VENV)/bin/maturin generate-stubs --quiet --profile $(PROFILE) $(FOR_TESTS) --out ../$(STAMPS)/stubs
 	@# A file that is as it was stays as old as it was: otherwise the wheel would be built once more.
 	cmp -s $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi || cp $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi
 types-fresh: types

@@ -15,6 +15,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
 use maloko_core::environment::{KeyServices, KnownKeys, STACK_KEY_LEN};
+use maloko_core::redaction::Redactor;
 use maloko_core::state::key_record::shown_url;
 
 use crate::World;
@@ -154,6 +155,15 @@ impl Services {
         ))
     }
 
+    /// What is said of a refusal. A service may repeat the credentials that it was shown.
+    fn refused(&self, refusal: &Refusal, url: &str, what: &str) -> String {
+        let redactor = Redactor::new();
+        for secret in secrets(url, &|name| self.reach.world.variable(name)) {
+            redactor.learn(&secret);
+        }
+        redactor.message(&refusal.message(url, what)).into_owned()
+    }
+
     fn known(&self) -> std::sync::MutexGuard<'_, IndexMap<(String, Vec<u8>), StackKey>> {
         // Whole after every statement.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
@@ -180,10 +190,11 @@ impl KeyServices for Services {
     fn wrap_key(&self, url: &str, key: &StackKey) -> Result<Vec<u8>, String> {
         let way = Key::of(url)?;
         let wrapped = wait(way.wrap(&self.reach, key))?;
-        let wrapped = wrapped.map_err(|refusal| refusal.message(url, "does not encrypt a new key for the stack"))?;
+        let wrapped =
+            wrapped.map_err(|refusal| self.refused(&refusal, url, "does not encrypt a new key for the stack"))?;
         // The same way back, whatever the variable says: a key that may encrypt alone must not be used.
         let back = wait(way.unwrap(&self.reach, &wrapped))?;
-        let back = back.map_err(|refusal| refusal.message(url, NOT_DECRYPTED))?;
+        let back = back.map_err(|refusal| self.refused(&refusal, url, NOT_DECRYPTED))?;
         if back != key {
             return Err(format!("{} decrypts another key than it encrypted. Nothing was changed", shown_url(url)));
         }
@@ -212,7 +223,7 @@ impl KeyServices for Services {
             )
         })?;
         let bytes = wait(way.unwrap(&self.reach, wrapped))?;
-        let bytes = bytes.map_err(|refusal| refusal.message(url, &format!("{NOT_DECRYPTED}{by}")))?;
+        let bytes = bytes.map_err(|refusal| self.refused(&refusal, url, &format!("{NOT_DECRYPTED}{by}")))?;
         let key = StackKey::try_from(bytes).map_err(|bytes| {
             let key = shown_url(url);
             format!(

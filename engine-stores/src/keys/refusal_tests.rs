@@ -53,6 +53,13 @@ fn a_key_of_google_whose_version_is_disabled_says_what_to_do() {
 }
 
 #[test]
+fn a_refusal_that_repeats_the_credentials_shows_none() {
+    let (address, _requests) = answering("403 Forbidden", r#"{"errors":["bad token hvs.of-the-team"]}"#.to_owned());
+    let said = refused("hashivault://one", &[("VAULT_ADDR", address.as_str()), ("VAULT_TOKEN", "hvs.of-the-team")]);
+    assert!(said.contains("bad token [secret]"), "{said}");
+}
+
+#[test]
 fn half_of_an_application_of_azure_is_no_other_identity() {
     let url = "azurekeyvault://vault.vault.azure.net/keys/one";
     let said = refused(url, &[("AZURE_CLIENT_ID", "c"), ("AZURE_CLIENT_SECRET", "s")]);
