@@ -233,7 +233,9 @@ impl Pool {
         if lock(&self.queue).without_workers() {
             let started = Python::try_attach(|py| self.keep_one(py));
             if let Some(Err(error)) = started {
+                // Nobody would ever poll it. Whoever waits for the task learns that it is gone.
                 Python::attach(|py| error.write_unraisable(py, None));
+                return;
             }
         }
         let task = Arc::new(Task {
