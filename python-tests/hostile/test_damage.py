@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cli import Project
+from cli import LONGEST_SECONDS, Project, begin
 
 UP = ("up", "--yes", "--skip-preview")
 
@@ -82,3 +82,15 @@ def test_what_others_need_is_taken_away_and_the_run_says_so(project: Project, da
     code, said = damaged(project, damage)
     assert code == 1
     assert told in said
+
+
+def test_an_installation_that_lacks_a_part_ends_the_command(project: Project) -> None:
+    project.write("__main__.py", PROGRAM.format(in_create="pass"))
+    project.run(*UP)
+    project.write("lacking/sitecustomize.py", "import sys\nsys.modules['maloko._run.quiet'] = None\n")
+    # No program runs here: the first call of a provider brings the thread that it runs on.
+    project.environment["PYTHONPATH"] = str(project.directory / "lacking")
+    running = begin(project, "destroy", "--yes", "--skip-preview")
+    said, _ = running.communicate(timeout=LONGEST_SECONDS)
+    assert running.returncode != 0
+    assert "maloko._run.quiet" in said
