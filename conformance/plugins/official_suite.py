@@ -148,7 +148,9 @@ def main() -> None:
         else:
             suite = NodeSuite(folder, real, given.node_modules.resolve())
         shim = folder / "maloko"
-        subprocess.run([given.cli, "shim", "install", str(shim)], check=True, capture_output=True)
+        # A package of npm has to be on PATH, where the shim finds it again.
+        found = {**os.environ, "PATH": f"{Path(given.cli).absolute().parent}:{os.environ['PATH']}"}
+        subprocess.run([given.cli, "shim", "install", str(shim)], check=True, capture_output=True, env=found)
         tool = folder / "pulumi"
         tool.mkdir()
         for program in real.glob("pulumi*"):

@@ -38,6 +38,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arguments::{AboutCommand, Arguments, Command, ProviderCommand, ShimCommand};
+use clap::error::ErrorKind;
 use context::Context;
 use failure::{Failure, code};
 use maloko_core::invisible::clean;
@@ -60,7 +61,11 @@ pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>)
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version go to stdout and are no failure; a reader that has gone away is none either.
-            return match error.print() {
+            let printed = error.print();
+            if is_shim && error.kind() == ErrorKind::DisplayHelp {
+                drop(writeln!(std::io::stdout(), "\n{}", arguments::left_out()));
+            }
+            return match printed {
                 Err(lost) if !error.use_stderr() && lost.kind() != std::io::ErrorKind::BrokenPipe => {
                     drop(writeln!(std::io::stderr(), "error: the output could not be written: {lost}"));
                     code::FAILURE

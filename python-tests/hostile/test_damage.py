@@ -84,6 +84,7 @@ def test_what_others_need_is_taken_away_and_the_run_says_so(project: Project, da
     assert told in said
 
 
+# In Python alone: the host of a command in Node is loaded with the package
 def test_an_installation_that_lacks_a_part_ends_the_command(project: Project) -> None:
     project.write("__main__.py", PROGRAM.format(in_create="pass"))
     project.run(*UP)

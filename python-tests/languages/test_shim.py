@@ -1,12 +1,14 @@
 """`pulumi` by name: the official Automation API, unmodified, with a `pulumi` on PATH that is maloko."""
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
-from cli import Project
+from cli import Project, read_until, wait_for
 from night import LONG, rounds
 from pulumi import automation as official
 
@@ -15,6 +17,14 @@ class Group(pulumi.ComponentResource):
     def __init__(self, name: str) -> None:
         super().__init__("test:index:Group", name)
         self.register_outputs({})
+
+
+WAITING = """
+import pathlib, time
+pathlib.Path("begun").touch()
+while not pathlib.Path("heard").exists():
+    time.sleep(0.05)
+"""
 
 
 @pytest.fixture
@@ -119,6 +129,25 @@ def test_a_local_program_runs_in_process(shim: Path, project: Project) -> None:
     work_dir = str(project.directory)
     stack = official.create_or_select_stack(stack_name="live", work_dir=work_dir)
     assert stack.up(log_verbosity=9, log_flow=True, log_to_std_err=True).outputs["x"].value == "y"
+
+
+def test_programs_find_the_words_that_they_look_for(shim: Path, project: Project) -> None:
+    def pulumi_ends(*words: str) -> subprocess.Popen[str]:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen([shim / "pulumi", *words], cwd=project.directory, text=True, **pipes)  # type: ignore[call-overload]
+
+    assert "--verbose" in pulumi_ends("--help").communicate()[0]
+    assert pulumi_ends("up", "--color", "grey").communicate()[1].startswith("error: unsupported color option 'grey'")
+    assert pulumi_ends("stack", "init", "live").wait() == 0
+    plan = pulumi_ends("up", "--yes", "--stack", "live", "--plan", "gone").communicate()[1]
+    assert plan.startswith("error: open gone: No such file")
+    project.write("__main__.py", WAITING)
+    waiting = pulumi_ends("preview", "--stack", "live")
+    wait_for(project.directory / "begun")
+    waiting.send_signal(signal.SIGINT)
+    read_until(waiting, "cancelling")
+    (project.directory / "heard").touch()
+    assert waiting.communicate()[1].endswith("error: preview canceled\n")
 
 
 def test_a_file_that_is_no_shim_is_left_alone(project: Project) -> None:

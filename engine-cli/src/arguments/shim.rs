@@ -20,6 +20,13 @@ const WITHOUT_VALUE: [&str; 6] = ["--logflow", "--logtostderr", "-e", "--emoji",
 /// The same with a value, which may be a word of its own.
 const WITH_VALUE: [&str; 5] = ["--tracing", "--tracing-header", "--profiling", "--memprofilerate", "--verbose"];
 
+/// What the help says of these flags.
+#[must_use]
+pub(crate) fn left_out() -> String {
+    let flags: Vec<_> = WITHOUT_VALUE.into_iter().chain(WITH_VALUE).filter(|flag| flag.starts_with("--")).collect();
+    format!("Taken without an effect: {}", flags.join(", "))
+}
+
 /// The arguments that a tool gives to `pulumi`, without what has no effect here: tools send such flags whenever their own log is
 /// to be long. What is behind `--` stays.
 pub(crate) fn of_pulumi(arguments: Vec<OsString>) -> Vec<OsString> {

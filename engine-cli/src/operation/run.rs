@@ -361,6 +361,11 @@ fn conclude(
     }
     match report.summary.outcome {
         Outcome::Failed => return Ok(code::FAILURE),
+        // The words that those look for who call `pulumi`.
+        Outcome::Cancelled if workplace.context.is_shim() => {
+            let what = if report.summary.is_preview { "preview" } else { request.kind.name() };
+            return Err(Failure { code: code::CANCELLED, message: format!("{what} canceled").into() });
+        }
         Outcome::Cancelled => return Ok(code::CANCELLED),
         Outcome::Succeeded => {}
     }

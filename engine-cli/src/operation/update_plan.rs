@@ -61,11 +61,17 @@ impl EventSink for PlanWriter {
 }
 
 /// Reads a plan, which must have been made with the present configuration.
-pub(crate) fn read(context: &Context, file: &Path, config: &Config, crypter: &Crypter) -> Result<UpdatePlan> {
-    let file = context.directory.join(file);
+pub(crate) fn read(context: &Context, given: &Path, config: &Config, crypter: &Crypter) -> Result<UpdatePlan> {
+    let file = context.directory.join(given);
     let bytes = std::fs::read(&file).map_err(|error| {
+        let why = if context.is_shim() {
+            // The words that those look for who call `pulumi`.
+            format!("open {}: {error}", given.display())
+        } else {
+            format!("the plan {} (from --plan) cannot be read: {error}", file.display())
+        };
         Failure::configuration(message![
-            format!("the plan {} (from --plan) cannot be read: {error}; make one with ", file.display()),
+            format!("{why}; make one with "),
             Command::new("preview").with("--save-plan FILE")
         ])
     })?;
