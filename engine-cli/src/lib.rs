@@ -61,7 +61,14 @@ pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>)
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version go to stdout and are no failure; a reader that has gone away is none either.
-            let printed = error.print();
+            let printed = match error.kind() {
+                // The words that those look for who call `pulumi`.
+                ErrorKind::ValueValidation if is_shim => {
+                    let text = error.to_string().replacen("error: invalid value", "error: invalid argument", 1);
+                    write!(std::io::stderr(), "{text}")
+                }
+                _ => error.print(),
+            };
             if is_shim && error.kind() == ErrorKind::DisplayHelp {
                 drop(writeln!(std::io::stdout(), "\n{}", arguments::left_out()));
             }

@@ -138,6 +138,7 @@ def test_programs_find_the_words_that_they_look_for(shim: Path, project: Project
 
     assert "--verbose" in pulumi_ends("--help").communicate()[0]
     assert pulumi_ends("up", "--color", "grey").communicate()[1].startswith("error: unsupported color option 'grey'")
+    assert pulumi_ends("up", "--parallel", "1.1").communicate()[1].startswith("error: invalid argument '1.1' for ")
     assert pulumi_ends("stack", "init", "live").wait() == 0
     plan = pulumi_ends("up", "--yes", "--stack", "live", "--plan", "gone").communicate()[1]
     assert plan.startswith("error: open gone: No such file")
