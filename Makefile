@@ -232,7 +232,8 @@ try-sources:
 # Test
 
 # The first make what the others need; then the languages run beside each other. When one of them has ended, all else begins, for
-# it waits much: the tests in Rust, the page, the examples, Python's stories. (With the tests in Rust from the start, all of it took a seventh longer.) What each stage cost is told at the end (.ci/stages.py).
+# it waits much: the tests in Rust, the page, the examples, Python's stories. (With the tests in Rust from the start, all of it took a seventh
+# longer.) What each stage cost is told at the end (.ci/stages.py).
 LANE_RUST := model-sample test-rust
 LANE_STORIES := conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import warm
-from cli import Project
+from cli import FOR_TESTS, Project
 from kit import ONLY_THE_KIT
 from stacks import Stack
 
@@ -27,10 +27,8 @@ LONGEST = (
 )
 """The files that take longest. They come first, so that no worker goes on alone at the end."""
 
-# Plugins start slowly beside many others.
-os.environ.setdefault("MALOKO_PLUGIN_START_SECONDS", "240")
-# The keys of new stacks take no time. A release does not know of it.
-os.environ.setdefault("MALOKO_CHEAP_KEYS", "1")
+for name, value in FOR_TESTS.items():
+    os.environ.setdefault(name, value)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -38,7 +38,6 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arguments::{AboutCommand, Arguments, Command, ProviderCommand, ShimCommand};
-use clap::error::ErrorKind;
 use context::Context;
 use failure::{Failure, code};
 use maloko_core::invisible::clean;
@@ -61,17 +60,7 @@ pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>)
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version go to stdout and are no failure; a reader that has gone away is none either.
-            let printed = match error.kind() {
-                // The words that those look for who call `pulumi`.
-                ErrorKind::ValueValidation if is_shim => {
-                    let text = error.to_string().replacen("error: invalid value", "error: invalid argument", 1);
-                    write!(std::io::stderr(), "{text}")
-                }
-                _ => error.print(),
-            };
-            if is_shim && error.kind() == ErrorKind::DisplayHelp {
-                drop(writeln!(std::io::stdout(), "\n{}", arguments::left_out()));
-            }
+            let printed = if is_shim { arguments::print_as_pulumi(&error) } else { error.print() };
             return match printed {
                 Err(lost) if !error.use_stderr() && lost.kind() != std::io::ErrorKind::BrokenPipe => {
                     drop(writeln!(std::io::stderr(), "error: the output could not be written: {lost}"));

@@ -19,6 +19,15 @@ LONGEST_SECONDS = 250
 """A command that takes longer hangs, also on a busy machine."""
 
 
+FOR_TESTS = {
+    # Plugins start slowly beside many others.
+    "MALOKO_PLUGIN_START_SECONDS": "240",
+    # The keys of new stacks take no time. A release does not know of it.
+    "MALOKO_CHEAP_KEYS": "1",
+}
+"""What the engine is told in tests, in whatever process it runs."""
+
+
 class Project:
     """A project directory with its own state."""
 
@@ -31,10 +40,7 @@ class Project:
             "NO_COLOR": "1",
             # No test asks a server of the internet for a plugin.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            # Plugins start slowly beside many others.
-            "MALOKO_PLUGIN_START_SECONDS": "240",
-            # The keys of new stacks take no time. A release does not know of it.
-            "MALOKO_CHEAP_KEYS": "1",
+            **FOR_TESTS,
         }
 
     def write(self, name: str, text: str) -> Path:

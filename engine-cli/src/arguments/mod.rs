@@ -43,7 +43,7 @@ pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove}
 pub(crate) use policies::{PolicyAnalyze, PolicyCommand, PolicyInstall, PolicyPackArguments, PolicyShowArguments};
 pub(crate) use projects::{InstallArguments, NewArguments};
 pub(crate) use provider::{ProviderCommand, ProviderTest};
-pub(crate) use shim::{ShimCommand, left_out, of_pulumi};
+pub(crate) use shim::{ShimCommand, of_pulumi, print_as_pulumi};
 pub(crate) use tags::StackTagCommand;
 
 /// Runs infrastructure programs with dynamic providers inside this process.

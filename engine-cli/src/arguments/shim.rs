@@ -1,9 +1,11 @@
 //! A `pulumi` that is maloko: the verb that makes one, and the arguments that only `pulumi` has.
 
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use clap::error::ErrorKind;
 
 /// The verbs of `shim`.
 #[derive(Debug, Subcommand)]
@@ -20,11 +22,20 @@ const WITHOUT_VALUE: [&str; 6] = ["--logflow", "--logtostderr", "-e", "--emoji",
 /// The same with a value, which may be a word of its own.
 const WITH_VALUE: [&str; 5] = ["--tracing", "--tracing-header", "--profiling", "--memprofilerate", "--verbose"];
 
-/// What the help says of these flags.
-#[must_use]
-pub(crate) fn left_out() -> String {
-    let flags: Vec<_> = WITHOUT_VALUE.into_iter().chain(WITH_VALUE).filter(|flag| flag.starts_with("--")).collect();
-    format!("Taken without an effect: {}", flags.join(", "))
+/// Prints help, or an error in the words that those look for who call `pulumi`.
+pub(crate) fn print_as_pulumi(error: &clap::Error) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::DisplayHelp => {
+            error.print()?;
+            let flags = WITHOUT_VALUE.into_iter().chain(WITH_VALUE).filter(|flag| flag.starts_with("--"));
+            writeln!(io::stdout(), "\nTaken without an effect: {}", flags.collect::<Vec<_>>().join(", "))
+        }
+        ErrorKind::ValueValidation => {
+            let text = error.to_string().replacen("error: invalid value", "error: invalid argument", 1);
+            write!(io::stderr(), "{text}")
+        }
+        _ => error.print(),
+    }
 }
 
 /// The arguments that a tool gives to `pulumi`, without what has no effect here: tools send such flags whenever their own log is

@@ -36,7 +36,7 @@ fn assert_named(message: &str) {
     }
 }
 
-/// Where something is cut: no two of the sample are at the same place of a line, and its ends are among them.
+/// Where something is cut: at the first place, at every seventh from there, and at the last one.
 fn cuts(places: Range<usize>) -> impl Iterator<Item = usize> {
     let every = usize::try_from(setting("DAMAGE_EVERY", 7)).unwrap();
     let last = places.clone().last();
