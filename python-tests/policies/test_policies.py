@@ -232,6 +232,25 @@ def test_a_pack_in_node_is_found_with_its_packages(checked: Project) -> None:
     assert "hello is forbidden" in done.stdout
 
 
+def test_a_pack_in_node_loads_what_serialises_closures_when_it_is_called(checked: Project) -> None:
+    code = """
+const { PolicyPack } = require("@pulumi/policy");
+const { runtime } = require("@pulumi/pulumi");
+const compiled = () => Object.keys(require.cache).some((file) => file.endsWith("/typescript.js"));
+const early = compiled();
+new PolicyPack("late", { policies: [
+    { name: "closure", description: "a closure", enforcementLevel: "advisory", validateResource: async (args, report) => {
+        if (args.type.endsWith("Thing")) {
+            const { text } = await runtime.serializeFunction(() => "made here");
+            report(`${early}, then ${compiled()}: ${text.includes("made here")}`);
+        }
+    } },
+] });
+"""
+    done = checked.run("up", "--yes", "--skip-preview", "--policy-pack", node_pack(checked, "js", code))
+    assert "false, then true: true" in done.stdout
+
+
 @pytest.mark.nightly
 def test_packs_are_told_the_tags_of_the_stack(checked: Project) -> None:
     code = """
