@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use maloko_core::environment::{Environment, KnownKeys};
+use maloko_core::environment::{Environment, Identity, KnownKeys};
 use maloko_stores::World;
 use maloko_stores::keys::Services;
 
 use crate::arguments::GlobalArguments;
+use crate::attempt;
 use crate::embedding::Library;
 use crate::failure::{Failure, Result};
 use crate::language_host::LanguageHost;
@@ -21,8 +22,18 @@ use crate::terminal::console::Console;
 /// The variable by which a process knows that it was called as `pulumi`.
 pub(crate) const SHIM_VARIABLE: &str = "MALOKO_SHIM";
 
-/// The automation APIs set it for `up`, `preview`, `refresh` and `destroy` alone. It says nothing of as whom a service is asked.
-const OF_RUNS_ALONE: &str = "PULUMI_DEBUG_COMMANDS";
+/// What differs from run to run and says nothing of as whom a service is asked. (The automation APIs set the first for `up`,
+/// `preview`, `refresh` and `destroy` alone.)
+const OF_RUNS_ALONE: [&str; 2] = ["PULUMI_DEBUG_COMMANDS", attempt::VARIABLE];
+
+/// This machine, and which attempt the command is.
+fn environment(variables: &Variables) -> Result<Environment> {
+    let mut environment = Environment::system();
+    if let Some(attempt) = attempt::of(variables(attempt::VARIABLE))? {
+        environment.identity = Arc::new(Identity { attempt: Some(attempt), ..(*environment.identity).clone() });
+    }
+    Ok(environment)
+}
 
 /// Gives the value of an environment variable.
 pub(crate) type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
@@ -73,8 +84,8 @@ impl Context {
             directory: real_directory(&directory)?,
             home: dirs::home_dir(),
             config_directory: dirs::config_dir(),
+            environment: environment(&variables)?,
             variables,
-            environment: Environment::system(),
             library: None,
         };
         Ok(context.with_key_services())
@@ -89,7 +100,7 @@ impl Context {
     /// With key services that know what earlier commands of this process had unwrapped, as long as the environment is the same.
     pub(crate) fn with_known_keys(mut self, known_keys: KnownKeys, variables: &BTreeMap<String, OsString>) -> Self {
         let mut environment = ring::digest::Context::new(&ring::digest::SHA256);
-        for (name, value) in variables.iter().filter(|(name, _)| *name != OF_RUNS_ALONE) {
+        for (name, value) in variables.iter().filter(|(name, _)| !OF_RUNS_ALONE.contains(&name.as_str())) {
             for part in [name.as_bytes(), value.as_encoded_bytes()] {
                 environment.update(&part.len().to_le_bytes());
                 environment.update(part);
@@ -137,8 +148,8 @@ impl Context {
             directory: real_directory(&directory)?,
             config_directory: crate::platform::config_directory(home.as_deref(), &*variables),
             home,
+            environment: environment(&variables)?,
             variables,
-            environment: Environment::system(),
             library: Some(library),
         };
         Ok(context.with_key_services())

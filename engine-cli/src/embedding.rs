@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use maloko_core::event::{Outcome, Severity};
 use maloko_core::provider::HostError;
+use maloko_core::reason::Reason;
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, Report};
 
-use crate::failure::{Failure, Result, code};
+use crate::failure::{Failure, Result};
+use crate::why::Why;
 
 /// Takes engine events.
 pub trait EngineEvents: Send + Sync {
@@ -104,6 +106,8 @@ pub struct Finished {
     pub message: String,
     /// The outcome of the operation, if the command was one and got as far as to begin.
     pub operation: Option<OperationEnd>,
+    /// Why it did not do what was asked; `None` where it did.
+    pub why: Option<Why>,
 }
 
 /// The outcome of an operation (`up`, `preview`, `refresh`, `destroy`, `import`).
@@ -116,6 +120,8 @@ pub struct OperationEnd {
     /// Was anything written to the state? Not in a preview, nor in a run that found everything as it should be; such a run
     /// has no entry in the stack's history either.
     pub state_written: bool,
+    /// Why it did not do what was asked; `None` where it succeeded.
+    pub why: Option<Why>,
     /// The first error in words, without secrets.
     pub error: Option<String>,
     /// The object that the host raised for the first error: an exception of the program or of a provider.
@@ -134,6 +140,7 @@ impl OperationEnd {
             outcome: report.summary.outcome,
             changes: report.summary.changes.clone(),
             state_written: report.state_written,
+            why: why(report),
             error: report.error.as_ref().map(ToString::to_string),
             source: report.source.clone(),
             urn: report.urn.clone(),
@@ -141,6 +148,17 @@ impl OperationEnd {
             page,
         }
     }
+}
+
+/// Why an operation did not do what was asked. One that lost its lease was stopped by that.
+fn why(report: &Report) -> Option<Why> {
+    let reason = match (report.summary.outcome, report.reason) {
+        (Outcome::Succeeded, _) => return None,
+        (_, Some(Reason::LeaseLost)) => Reason::LeaseLost,
+        (Outcome::Cancelled, _) => Reason::Cancelled,
+        (Outcome::Failed, reason) => reason.unwrap_or_default(),
+    };
+    Some(Why::new(reason, report.error.as_ref().map_or("", |error| error)))
 }
 
 /// What a command has to know when it runs inside a library.
@@ -168,7 +186,7 @@ impl Library {
 
 /// The end of a command that was cancelled before it had begun anything.
 pub(crate) fn called_off() -> Failure {
-    Failure { code: code::CANCELLED, message: "cancelled before it began".into() }
+    Failure::cancelled("cancelled before it began")
 }
 
 /// Cuts what is written into lines and hands them on.

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use maloko_core::holder::Holder;
 use maloko_core::message;
 use maloko_core::message::Message;
+use maloko_core::reason::Reason;
 
 /// Exit codes with a meaning of their own.
 pub(crate) mod code {
@@ -30,28 +32,64 @@ pub(crate) struct Failure {
     pub(crate) code: i32,
     /// What went wrong, where, and what to do; empty when it has been said already.
     pub(crate) message: Message,
+    /// What kind of failure it is, for programs.
+    pub(crate) reason: Reason,
+    /// Who works on the stack, where that is the reason.
+    pub(crate) holder: Option<Box<Holder>>,
 }
 
 impl Failure {
+    /// A failure with an exit code and a reason.
+    pub(crate) fn of(code: i32, reason: Reason, message: impl Into<Message>) -> Self {
+        Self { code, message: message.into(), reason, holder: None }
+    }
+
     /// A failure without a code of its own.
     pub(crate) fn new(message: impl Into<Message>) -> Self {
-        Self { code: code::FAILURE, message: message.into() }
+        Self::of(code::FAILURE, Reason::Other, message)
+    }
+
+    /// There is a stack of that name already.
+    pub(crate) fn stack_exists(message: impl Into<Message>) -> Self {
+        Self::of(code::FAILURE, Reason::StackExists, message)
+    }
+
+    /// The key of a stack's secrets is missing or wrong, and the user has to set that right.
+    pub(crate) fn key(message: impl Into<Message>) -> Self {
+        Self::of(code::CONFIGURATION, Reason::Key, message)
+    }
+
+    /// The same, where it is about the key.
+    #[must_use]
+    pub(crate) fn of_key(self) -> Self {
+        Self { reason: Reason::Key, ..self }
+    }
+
+    /// The user stopped it.
+    pub(crate) fn cancelled(message: impl Into<Message>) -> Self {
+        Self::of(code::CANCELLED, Reason::Cancelled, message)
     }
 
     /// Something that the user has to set right before the command can do anything.
     pub(crate) fn configuration(message: impl Into<Message>) -> Self {
-        Self { code: code::CONFIGURATION, message: message.into() }
+        Self::of(code::CONFIGURATION, Reason::Configuration, message)
     }
 
     /// There is no such stack.
     pub(crate) fn no_stack(message: impl Into<Message>) -> Self {
-        Self { code: code::NO_STACK, message: message.into() }
+        Self::of(code::NO_STACK, Reason::NoStack, message)
     }
 
     /// The message has been shown already; only the exit code is left.
     #[must_use]
     pub(crate) fn silent(code: i32) -> Self {
-        Self { code, message: Message::default() }
+        Self::of(code, Reason::Other, Message::default())
+    }
+
+    /// The same with another message.
+    #[must_use]
+    pub(crate) fn saying(self, message: impl Into<Message>) -> Self {
+        Self { message: message.into(), ..self }
     }
 
     /// The same, about a stack that the command does not name by itself. `shown` is the stack's name.
@@ -84,10 +122,15 @@ impl From<maloko_core::Error> for Failure {
         let code = match &error {
             maloko_core::Error::NoStack { .. } => code::NO_STACK,
             maloko_core::Error::Configuration(_) => code::CONFIGURATION,
-            maloko_core::Error::InUse(_) => code::IN_USE,
+            maloko_core::Error::InUse { .. } => code::IN_USE,
             _ => code::FAILURE,
         };
-        Self { code, message: error.into() }
+        let reason = Reason::from(&error);
+        let holder = match &error {
+            maloko_core::Error::InUse { holder, .. } => holder.clone(),
+            _ => None,
+        };
+        Self { holder, ..Self::of(code, reason, error) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod advice;
 mod arguments;
+mod attempt;
 mod backend;
 mod commands;
 mod config_key;
@@ -30,6 +31,7 @@ pub mod terminal;
 mod testing;
 mod topics;
 mod watch;
+mod why;
 mod workplace;
 mod yaml;
 
@@ -41,11 +43,13 @@ use arguments::{AboutCommand, Arguments, Command, ProviderCommand, ShimCommand};
 use context::Context;
 use failure::{Failure, code};
 use maloko_core::invisible::clean;
+use maloko_core::reason::Reason;
 
 pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
 pub use library::{Invocation, run_in};
 pub use operation::{RunForTests, plugin_under_test};
 pub use page::{page_of_record, record_for_page};
+pub use why::Why;
 
 pub use language_host::{
     ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PackageUse, Parameter, PassResult, ProgramSpec,
@@ -77,7 +81,7 @@ pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>)
     };
     match result {
         Ok(code) => code,
-        Err(Failure { code, message }) => {
+        Err(Failure { code, message, .. }) => {
             if !message.is_empty() {
                 // Nothing is left to do when even stderr does not work.
                 drop(writeln!(std::io::stderr(), "error: {}", clean(&message)));
@@ -96,9 +100,9 @@ async fn perform(context: Context, command: Command) -> failure::Result<i32> {
     };
     match Box::pin(dispatch(context, command)).await {
         Ok(done) => match console.unwritten() {
-            Some(Failure { code, message }) if done == 0 => Err(Failure {
-                code,
-                message: maloko_core::message![message, format!(". Apart from that, {succeeded}")],
+            Some(failure) if done == 0 => Err(Failure {
+                message: maloko_core::message![&failure.message, format!(". Apart from that, {succeeded}")],
+                ..failure
             }),
             // What the command itself says by its exit code stays.
             Some(failure) => Err(Failure { code: done, ..failure }),
@@ -154,10 +158,8 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
 fn completion(context: &Context, shell: clap_complete::Shell) -> failure::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut arguments::grammar(), "maloko", &mut script);
-    let script = String::from_utf8(script).map_err(|_| Failure {
-        code: code::INTERNAL,
-        message: "the completion script is not text".to_owned().into(),
-    })?;
+    let script = String::from_utf8(script)
+        .map_err(|_| Failure::of(code::INTERNAL, Reason::Other, "the completion script is not text"))?;
     context.console.print(&script);
     Ok(())
 }

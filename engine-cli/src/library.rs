@@ -11,12 +11,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use maloko_core::environment::KnownKeys;
+use maloko_core::reason::Reason;
 
 use crate::arguments;
 use crate::context::Context;
 use crate::embedding::{Cancellation, EngineEvents, Finished, Library, called_off};
-use crate::failure::Failure;
 use crate::language_host::LanguageHost;
+use crate::why::Why;
 
 /// A command line and the world that it is to see.
 pub struct Invocation {
@@ -53,7 +54,8 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
             let stream = if error.use_stderr() { &mut err } else { &mut out };
             // A stream that takes nothing is no failure of the command.
             drop(stream.write_all(error.render().to_string().as_bytes()));
-            return Finished { code: error.exit_code(), message: String::new(), operation: None };
+            let why = (error.exit_code() != 0).then(|| Why::new(Reason::Configuration, &error.render().to_string()));
+            return Finished { code: error.exit_code(), message: String::new(), operation: None, why };
         }
     };
     let library = Arc::new(Library { events, cancellation, end: Mutex::default() });
@@ -74,9 +76,17 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
     // Whatever it failed by then: it did so because it was to end.
     let result = result.map_err(|failure| if library.cancellation.has_called_off() { called_off() } else { failure });
     let operation = library.take_end();
+    // What failed in the operation goes before what came of that.
+    let of_operation = operation.as_ref().and_then(|end| end.why.clone());
     match result {
-        Ok(code) => Finished { code, message: String::new(), operation },
-        Err(Failure { code, message }) => Finished { code, message: message.into(), operation },
+        Ok(code) => {
+            let why = of_operation.or_else(|| (code != 0).then(|| Why::new(Reason::Other, "")));
+            Finished { code, message: String::new(), operation, why }
+        }
+        Err(failure) => {
+            let why = of_operation.unwrap_or_else(|| Why::from(&failure));
+            Finished { code: failure.code, message: failure.message.into(), operation, why: Some(why) }
+        }
     }
 }
 

@@ -26,8 +26,8 @@ impl Workplace<'_> {
             if known.is_some_and(|known| known.with_record(&record).is_ok_and(|crypter| crypter.verify().is_ok())) {
                 continue;
             }
-            let Failure { code, message } = no_passphrase(&stack, Some(&file)).of_stack(&self.shown(&stack));
-            return Err(Failure { code, message: message![message, ". A new key would not open them"] });
+            let failure = no_passphrase(&stack, Some(&file)).of_stack(&self.shown(&stack));
+            return Err(Failure { message: message![failure.message, ". A new key would not open them"], ..failure });
         }
         Ok(())
     }

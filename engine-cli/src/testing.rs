@@ -202,7 +202,7 @@ impl World {
         let result = runtime.block_on(crate::perform(context, parsed.command));
         let (code, message) = match result {
             Ok(code) => (code, String::new()),
-            Err(Failure { code, message }) => (code, message.into()),
+            Err(Failure { code, message, .. }) => (code, message.into()),
         };
         Done { code, out: self.neutral(&out.text()), err: self.neutral(&(err.text() + &message)) }
     }

@@ -1,5 +1,6 @@
 //! Errors that end a command, as the user meets them.
 
+use crate::holder::Holder;
 use crate::message::Message;
 
 /// What went wrong; each message names the thing at fault and what to do.
@@ -24,8 +25,13 @@ pub enum Error {
         stack: String,
     },
     /// Someone else is working on the stack now.
-    #[error("{0}")]
-    InUse(Message),
+    #[error("{message}")]
+    InUse {
+        /// Who it is, and what to do.
+        message: Message,
+        /// Who it is, where that is known.
+        holder: Option<Box<Holder>>,
+    },
     /// The sole right to work on the stack was lost, or cannot be had.
     #[error("{0}")]
     Locked(Message),
@@ -41,7 +47,7 @@ impl From<&Error> for Message {
     fn from(error: &Error) -> Self {
         match error {
             Error::BadState(message)
-            | Error::InUse(message)
+            | Error::InUse { message, .. }
             | Error::Locked(message)
             | Error::Secrets(message)
             | Error::Configuration(message) => message.clone(),

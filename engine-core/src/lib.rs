@@ -21,6 +21,7 @@ pub mod event;
 #[doc(hidden)]
 pub mod fail_points;
 mod hash;
+pub mod holder;
 pub mod invisible;
 pub mod layer;
 pub mod message;
@@ -31,6 +32,7 @@ pub mod policy;
 pub mod property_diff;
 pub mod property_path;
 pub mod provider;
+pub mod reason;
 pub mod redaction;
 pub mod resource_state;
 pub mod schedule;

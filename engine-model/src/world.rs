@@ -356,7 +356,7 @@ impl Machine {
             entropy: Arc::clone(&machine) as _,
             files: Arc::new(SystemFiles),
             workers: machine,
-            identity: Arc::new(Identity { pid, user: "ann".to_owned(), host: "model".to_owned() }),
+            identity: Arc::new(Identity { pid, user: "ann".to_owned(), host: "model".to_owned(), attempt: None }),
             linger: Duration::from_millis(3),
             known_keys: None,
             key_services: None,

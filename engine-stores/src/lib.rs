@@ -4,6 +4,7 @@
 mod backoff;
 mod http;
 pub mod keys;
+mod lease;
 pub mod object;
 pub mod postgres;
 mod slow_notice;

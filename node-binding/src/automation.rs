@@ -87,7 +87,8 @@ fn described(finished: &Finished) -> Value {
             "page": end.page,
         })
     });
-    json!({"code": finished.code, "message": finished.message, "operation": operation})
+    let why = finished.why.as_ref().map(maloko_cli::Why::to_json);
+    json!({"code": finished.code, "message": finished.message, "operation": operation, "why": why})
 }
 
 /// Hands on what a command writes; `name` is `out` or `err`.

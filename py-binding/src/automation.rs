@@ -104,18 +104,18 @@ impl LibraryRun {
     }
 
     /// Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
-    /// and, for an operation that has begun, its outcome. `language_host` is a `maloko._command_line.language_host.Front` or its like, `host` a
+    /// and, for an operation that has begun, its outcome; last, where it failed, why, as JSON. `language_host` is a `maloko._command_line.language_host.Front` or its like, `host` a
     /// `maloko._run.host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
     /// the same; then the exception is raised.
     #[pyo3(signature = (
         language_host: "object", host: "object"
-    ) -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None]")]
+    ) -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None, str | None]")]
     fn run(
         &self,
         py: Python<'_>,
         language_host: Py<PyAny>,
         host: Py<PyAny>,
-    ) -> PyResult<(i32, String, Option<Operation>)> {
+    ) -> PyResult<(i32, String, Option<Operation>, Option<String>)> {
         let Some(invocation) = lock(&self.invocation).take() else {
             return Err(PyRuntimeError::new_err("a run runs once"));
         };
@@ -135,9 +135,9 @@ impl LibraryRun {
         if let Some(interrupt) = interrupt {
             return Err(interrupt);
         }
-        let Finished { code, message, operation } = finished
+        let Finished { code, message, operation, why } = finished
             .ok_or_else(|| PyRuntimeError::new_err("the engine failed; this is a fault of maloko, please report it"))?;
-        Ok((code, message, operation.map(|end| told(py, end))))
+        Ok((code, message, operation.map(|end| told(py, end)), why.map(|why| why.to_json().to_string())))
     }
 
     /// Asks the run to end: nothing new begins, what is in flight is waited for.

@@ -238,8 +238,8 @@ const { PolicyPack } = require("@pulumi/policy");
 const { runtime } = require("@pulumi/pulumi");
 const compiled = () => Object.keys(require.cache).some((file) => file.endsWith("/typescript.js"));
 const early = compiled();
-new PolicyPack("late", { policies: [
-    { name: "closure", description: "a closure", enforcementLevel: "advisory", validateResource: async (args, report) => {
+new PolicyPack("late", { enforcementLevel: "advisory", policies: [
+    { name: "closure", description: "a closure", validateResource: async (args, report) => {
         if (args.type.endsWith("Thing")) {
             const { text } = await runtime.serializeFunction(() => "made here");
             report(`${early}, then ${compiled()}: ${text.includes("made here")}`);

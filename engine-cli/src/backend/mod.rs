@@ -160,7 +160,7 @@ pub(crate) fn confirm_new_directory(context: &Context, place: &Place) -> Result<
     if prompt::confirm(&format!("{}. Make it?", capitalised(&missing)))? {
         return make_directory(context, place);
     }
-    Err(Failure { code: crate::failure::code::CANCELLED, message: "cancelled; nothing was made".to_owned().into() })
+    Err(Failure::cancelled("cancelled; nothing was made"))
 }
 
 fn capitalised(text: &str) -> String {

@@ -27,9 +27,10 @@ pub(crate) fn version(context: &Context) {
 }
 
 /// Variables of the environment that have an effect: name, meaning, and whether the value is a secret.
-const VARIABLES: [(&str, &str, bool); 25] = [
+const VARIABLES: [(&str, &str, bool); 26] = [
     ("GITHUB_TOKEN", "downloads plugins from private repositories", true),
     ("GITLAB_TOKEN", "downloads plugins from private repositories", true),
+    ("MALOKO_ATTEMPT", "which attempt at a piece of work a command is: RUN:NUMBER", false),
     ("MALOKO_BACKEND_URL", "where state is kept; comes before PULUMI_BACKEND_URL", false),
     ("MALOKO_CANCEL_SECONDS", "how long a run waits after Ctrl-C", false),
     ("MALOKO_GENERATIONS", "how many former states of a stack are kept", false),

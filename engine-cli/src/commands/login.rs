@@ -24,8 +24,10 @@ pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
         ));
     }
     let place = backend::named(context, Origin::Login, url);
-    let unchanged =
-        |Failure { code, message }| Failure { code, message: format!("{message}. The login was not changed").into() };
+    let unchanged = |failure: Failure| {
+        let message = format!("{failure}. The login was not changed");
+        failure.saying(message)
+    };
     let opened = backend::open(context, &place).map_err(unchanged)?;
     backend::make_directory(context, &place).map_err(unchanged)?;
     let stacks = opened.list().await.map_err(|error| unchanged(error.into()))?;

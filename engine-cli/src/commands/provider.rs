@@ -55,7 +55,7 @@ async fn judge(context: &Context, arguments: &ProviderTest, plugin: &PluginUnder
     let verdicts = verdicts.map_err(|error| Failure::configuration(error.to_string()))?;
     if shown.stops() {
         let message = "stopped: what the present law had made was deleted".to_owned();
-        return Err(Failure { code: code::CANCELLED, message: message.into() });
+        return Err(Failure::cancelled(message));
     }
     let number = |outcome: &str| verdicts.iter().filter(|verdict| verdict.outcome == outcome).count();
     let (holds, broken) = (number("holds"), number("broken"));

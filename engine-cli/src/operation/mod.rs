@@ -46,6 +46,15 @@ use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
 
 /// Runs an operation and gives the exit code.
 pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> {
+    let told_in = request.operate.run.outcome_file.clone();
+    let done = begin(context, request).await;
+    if let (Some(file), Err(failure)) = (told_in, &done) {
+        outcome_file::add_failure(context, &file, failure)?;
+    }
+    done
+}
+
+async fn begin(context: &Context, request: Request) -> Result<i32> {
     check_confirmation(context, &request)?;
     let mut workplace = Workplace::open(context)?;
     workplace.secrets_provider.clone_from(&request.secrets_provider);

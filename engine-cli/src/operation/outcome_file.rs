@@ -13,8 +13,10 @@ use serde_json::json;
 
 use super::isolated;
 use crate::context::Context;
+use crate::embedding::OperationEnd;
 use crate::failure::{Failure, Result};
 use crate::terminal::console::Stream;
+use crate::why::Why;
 
 /// Where `--event-log` sends events to that is no file: whoever serves them at `tcp://HOST:PORT`.
 pub(super) fn event_stream(log: &Path) -> Result<Option<Arc<EventStream>>> {
@@ -86,7 +88,24 @@ pub(super) fn write(
         "method": report.method,
         "exception": exception,
         "page": page,
+        "why": OperationEnd::new(report, None).why.map(|why| why.to_json()),
     });
+    put(context, file, &outcome)
+}
+
+/// Adds to the file of `--outcome-file` why the command failed, where no failure of its operation says so already: it has not
+/// begun, or was not what was expected.
+pub(super) fn add_failure(context: &Context, file: &Path, failure: &Failure) -> Result<()> {
+    let told = std::fs::read(context.directory.join(file)).ok();
+    let mut outcome = told.and_then(|told| serde_json::from_slice(&told).ok()).unwrap_or_else(|| json!({}));
+    if outcome["why"].is_null() {
+        outcome["why"] = Why::from(failure).to_json();
+        put(context, file, &outcome)?;
+    }
+    Ok(())
+}
+
+fn put(context: &Context, file: &Path, outcome: &serde_json::Value) -> Result<()> {
     let file = context.directory.join(file);
     crate::platform::write_private_file(&file, outcome.to_string().as_bytes()).map_err(|error| {
         Failure::io(format!("the outcome {} (from --outcome-file) cannot be written", file.display()), &error)

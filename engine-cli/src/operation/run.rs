@@ -9,6 +9,7 @@ use maloko_core::event::{Outcome, Severity};
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::reason::Reason;
 use maloko_core::state::key_record::NamedKey;
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
@@ -318,7 +319,8 @@ async fn operate(
         own_process.end();
     }
     // An error of the state was told with the other ones of the run.
-    let mut report = report.map_err(|_| Failure::silent(code::FAILURE))?;
+    let mut report =
+        report.map_err(|error| Failure { reason: Reason::from(&error), ..Failure::silent(code::FAILURE) })?;
     report.error = report.error.map(|error| workplace.context.console.aim.tell(&error).into());
     Ok((report, left_behind))
 }
@@ -364,7 +366,7 @@ fn conclude(
         // The words that those look for who call `pulumi`.
         Outcome::Cancelled if workplace.context.is_shim() => {
             let what = if report.summary.is_preview { "preview" } else { request.kind.name() };
-            return Err(Failure { code: code::CANCELLED, message: format!("{what} canceled").into() });
+            return Err(Failure::cancelled(format!("{what} canceled")));
         }
         Outcome::Cancelled => return Ok(code::CANCELLED),
         Outcome::Succeeded => {}
@@ -390,10 +392,8 @@ fn conclude(
     // A preview pass is followed by the operation itself, which is what counts.
     let unexpected = request.unexpected(report).filter(|_| request.confirm.preview_pass.is_none());
     if let Some(what) = unexpected {
-        return Err(Failure {
-            code: code::UNEXPECTED_CHANGES,
-            message: format!("no changes were expected, but {what}").into(),
-        });
+        let message = format!("no changes were expected, but {what}");
+        return Err(Failure::of(code::UNEXPECTED_CHANGES, Reason::UnexpectedChanges, message));
     }
     if let Some(text) = request.left_in_place(report) {
         console.line(&text);

@@ -144,6 +144,7 @@ impl Settings {
                  changed"
             ),
         )
+        .of_key()
     }
 
     /// Says that the secrets which are there need the key that the file names.
@@ -156,11 +157,12 @@ impl Settings {
                  --secrets-provider, and change it with `maloko stack change-secrets-provider`. Nothing was changed"
             ),
         )
+        .of_key()
     }
 
     /// Says that the salt cannot be used.
     pub(crate) fn unusable_salt(&self, error: &maloko_core::Error) -> Failure {
-        self.failure(&[SALT], &error.to_string())
+        self.failure(&[SALT], &error.to_string()).of_key()
     }
 
     /// Does the file say that the secrets have a passphrase, and not the key file's?

@@ -5,13 +5,13 @@ use std::io::IsTerminal;
 use dialoguer::theme::ColorfulTheme;
 use dialoguer::{Confirm, FuzzySelect, Input, Password};
 
-use crate::failure::{Failure, Result, code};
+use crate::failure::{Failure, Result};
 use crate::terminal::console::Console;
 
 fn unanswered(error: dialoguer::Error) -> Failure {
     let dialoguer::Error::IO(error) = error;
     if error.kind() == std::io::ErrorKind::Interrupted {
-        Failure { code: code::CANCELLED, message: "cancelled".to_owned().into() }
+        Failure::cancelled("cancelled")
     } else {
         Failure::io("the answer could not be read", &error)
     }
@@ -77,11 +77,7 @@ pub(crate) fn permission(console: &Console, yes: bool, question: &str) -> Result
                                                    to go on"
         )));
     }
-    if confirm(question)? {
-        Ok(())
-    } else {
-        Err(Failure { code: code::CANCELLED, message: "cancelled".to_owned().into() })
-    }
+    if confirm(question)? { Ok(()) } else { Err(Failure::cancelled("cancelled")) }
 }
 
 /// All of stdin, when it is not a terminal, and the command's own.

@@ -260,8 +260,8 @@ impl<'c> Workplace<'c> {
                 ])
             }
             other => {
-                let Failure { code, message } = Failure::from(other);
-                Failure { code, message: self.tell_of(stack, &message).into() }
+                let failure = Failure::from(other);
+                Failure { message: self.tell_of(stack, &failure.message).into(), ..failure }
             }
         }
     }

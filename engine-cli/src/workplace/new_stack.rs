@@ -23,8 +23,8 @@ impl Workplace<'_> {
             };
             let is_there = self.backend.list().await?.contains(stack);
             match error {
-                Error::Configuration(_) | Error::InUse(_) | Error::Locked(_) if is_there => return Ok(false),
-                Error::InUse(_) | Error::Locked(_) if looks < MOST_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,
+                Error::Configuration(_) | Error::InUse { .. } | Error::Locked(_) if is_there => return Ok(false),
+                Error::InUse { .. } | Error::Locked(_) if looks < MOST_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,
                 error => return Err(error.into()),
             }
             looks += 1;

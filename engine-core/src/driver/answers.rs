@@ -3,6 +3,7 @@
 use crate::event::Summary;
 use crate::message::Message;
 use crate::provider::HostError;
+use crate::reason::Reason;
 use crate::urn::Urn;
 
 /// How the program ended.
@@ -28,6 +29,8 @@ pub struct Report {
     pub spared: Spared,
     /// The first error that the host raised, as the object that it raised.
     pub source: Option<HostError>,
+    /// What kind of failure the first error is; `None` when nothing failed.
+    pub reason: Option<Reason>,
     /// The first error in words; `None` when nothing failed.
     pub error: Option<Message>,
     /// The resource that the first error is about.

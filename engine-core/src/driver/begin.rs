@@ -2,6 +2,7 @@
 
 use crate::event::{Event, Severity};
 use crate::operation::Operation;
+use crate::reason::Reason;
 use crate::state::Snapshot;
 
 use crate::driver::flows::Flows;
@@ -27,7 +28,7 @@ impl Flows {
         ];
         for message in unusable.into_iter().flatten() {
             doors.reports.diagnose(None, Severity::Error, message.clone());
-            doors.stop.fail(Failure::new(message), true);
+            doors.stop.fail(Failure::new(Reason::Configuration, message), true);
         }
         doors.unresolved.tell_of_interrupted_operations();
         self.selected.refuse_ambiguous_targets();

@@ -18,6 +18,7 @@ use crate::driver::actions::{Action, FlowId, Input, Moment, Response};
 use crate::driver::flow_states::FlowState;
 use crate::driver::flows::Flows;
 use crate::driver::stop::{Failure, panicked};
+use crate::reason::Reason;
 
 /// See the module's text.
 pub struct Run {
@@ -111,7 +112,7 @@ impl Run {
                 self.all.doors.selection.guard(urn, reason);
             }
             Input::Note(notice) => self.all.doors.notices.note(notice),
-            Input::Panicked(message) => self.all.doors.stop.fail(Failure::new(message), true),
+            Input::Panicked(message) => self.all.doors.stop.fail(Failure::new(Reason::Other, message), true),
         }
         self.go_on();
         self.all.doors.exchange.take_actions()
@@ -121,7 +122,7 @@ impl Run {
         let given_up = self.flows.remove(&id);
         if given_up.as_ref().is_some_and(|flow| flow.is_own) {
             let message = "the program's event loop dropped a task of the run before the run was over";
-            self.all.doors.stop.fail(Failure::new(message), true);
+            self.all.doors.stop.fail(Failure::new(Reason::Program, message), true);
         }
         drop(given_up);
         self.all.doors.exchange.leave(Action::Forgotten(id));
@@ -173,7 +174,7 @@ impl Run {
             Ok(Poll::Pending) => return,
             Ok(Poll::Ready(response)) => response,
             Err(panic) => {
-                self.all.doors.stop.fail(Failure::new(panicked("the engine", &*panic)), true);
+                self.all.doors.stop.fail(Failure::new(Reason::Other, panicked("the engine", &*panic)), true);
                 Some(Response::Panicked)
             }
         };

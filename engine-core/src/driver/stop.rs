@@ -8,11 +8,13 @@ use futures::channel::oneshot;
 use crate::event::Outcome;
 use crate::message::Message;
 use crate::provider::HostError;
+use crate::reason::Reason;
 use crate::urn::Urn;
 
 /// The first thing that went wrong.
 #[derive(Clone, Default)]
 pub(super) struct Failure {
+    pub(super) reason: Reason,
     pub(super) message: Message,
     pub(super) source: Option<HostError>,
     /// The resource that it is about.
@@ -22,9 +24,9 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// Nothing is known but what went wrong.
-    pub(super) fn new(message: impl Into<Message>) -> Self {
-        Self { message: message.into(), ..Self::default() }
+    /// Nothing more is known of it.
+    pub(super) fn new(reason: Reason, message: impl Into<Message>) -> Self {
+        Self { reason, message: message.into(), ..Self::default() }
     }
 }
 

@@ -22,6 +22,7 @@ use jiff::Timestamp;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::error::{Error, Result};
+use crate::holder::{Attempt, Holder};
 
 pub use self::disk::SystemFiles;
 pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
@@ -72,6 +73,8 @@ pub struct Identity {
     pub user: String,
     /// Name of the machine; may be empty.
     pub host: String,
+    /// Which attempt this is, where something else than a person starts the command again when it was cut off.
+    pub attempt: Option<Attempt>,
 }
 
 /// The machine that state code runs on.
@@ -102,7 +105,8 @@ impl Environment {
     /// Those of this machine.
     #[must_use]
     pub fn system() -> Self {
-        let identity = Identity { pid: std::process::id(), user: platform::user_name(), host: platform::host_name() };
+        let (user, host) = (platform::user_name(), platform::host_name());
+        let identity = Identity { pid: std::process::id(), user, host, attempt: None };
         Self {
             clock: Arc::new(SystemClock(Instant::now())),
             entropy: Arc::new(SystemEntropy(SystemRandom::new())),
@@ -120,6 +124,21 @@ impl Environment {
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         self.abandonment.as_ref().is_some_and(|abandoned| abandoned())
+    }
+
+    /// This process, which begins an operation now.
+    #[must_use]
+    pub fn as_holder(&self, operation: &str) -> Holder {
+        let Identity { pid, user, host, attempt } = &*self.identity;
+        Holder {
+            pid: *pid,
+            user: user.clone(),
+            host: host.clone(),
+            since: self.clock.now().to_string(),
+            maloko: true,
+            operation: operation.to_owned(),
+            attempt: attempt.clone(),
+        }
     }
 
     /// A random identifier.

@@ -3,17 +3,14 @@
 //! A store keeps, for each stack, one checkpoint (Pulumi's stack file) and, while an operation runs or after it was
 //! killed, one journal. It knows nothing of their content. Writing needs a [`Lease`], which at most one process holds.
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
-use crate::invisible::one_line;
 
 use super::name::StackName;
-use crate::environment::platform;
-use crate::environment::{Environment, Identity};
+use crate::holder::Holder;
 
 /// What a store holds of a stack.
 #[derive(Clone, Debug, Default)]
@@ -43,79 +40,6 @@ pub struct Generation {
     /// Is it what was written last, of which the stack's checkpoint is no copy any more? Only a store that keeps a copy
     /// of the present checkpoint has one.
     pub is_last: bool,
-}
-
-/// Who works on a stack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// Process number.
-    pub pid: u32,
-    /// Login name; may be empty.
-    pub user: String,
-    /// Name of the machine; may be empty.
-    pub host: String,
-    /// Since when, RFC 3339.
-    pub since: String,
-    /// Is it maloko? Otherwise it is the `pulumi` command line.
-    pub maloko: bool,
-    /// The command that it runs; empty when that is not known.
-    pub operation: String,
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tool = if self.maloko { "maloko" } else { "pulumi" };
-        let user = if self.user.is_empty() { "somebody" } else { &self.user };
-        let host = if self.host.is_empty() { "an unnamed machine" } else { &self.host };
-        // Nobody asks for fractions of a second.
-        let since = match self.since.parse::<jiff::Timestamp>() {
-            Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-            Err(_) => self.since.clone(),
-        };
-        let doing = if self.operation.is_empty() { String::new() } else { format!("`{}`, ", self.operation) };
-        let holder = format!("{tool} of {user} ({doing}process {} on {host}, since {since}{})", self.pid, self.age());
-        // Somebody else wrote the lock.
-        f.write_str(&one_line(&holder))
-    }
-}
-
-impl Holder {
-    /// This process, which begins an operation now.
-    #[must_use]
-    pub fn here(operation: &str, environment: &Environment) -> Self {
-        let Identity { pid, user, host } = &*environment.identity;
-        Self {
-            pid: *pid,
-            user: user.clone(),
-            host: host.clone(),
-            since: environment.clock.now().to_string(),
-            maloko: true,
-            operation: operation.to_owned(),
-        }
-    }
-
-    /// Has it ended without giving the stack back? Known of processes on this machine only, and only good for telling
-    /// people: a store decides otherwise who has a stack, for numbers of processes are given out again.
-    #[must_use]
-    pub fn is_gone(&self) -> bool {
-        !self.host.is_empty() && self.host == platform::host_name() && platform::has_ended(self.pid)
-    }
-
-    /// How long ago it began, by this machine's clock: `, 4 minutes ago`. Empty where the clocks cannot agree.
-    #[expect(clippy::disallowed_methods, reason = "only for people to read")]
-    fn age(&self) -> String {
-        let Ok(since) = self.since.parse::<jiff::Timestamp>() else { return String::new() };
-        let seconds = jiff::Timestamp::now().as_second() - since.as_second();
-        let (number, unit) = match seconds {
-            ..0 => return String::new(),
-            0..120 => (seconds, "second"),
-            120..7200 => (seconds / 60, "minute"),
-            7200..172_800 => (seconds / 3600, "hour"),
-            _ => (seconds / 86_400, "day"),
-        };
-        let plural = if number == 1 { "" } else { "s" };
-        format!(", {number} {unit}{plural} ago")
-    }
 }
 
 /// A store of stacks.

@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::message;
 use crate::message::Message;
 
-use super::backend::Holder;
 use super::name::StackName;
+use crate::holder::{Attempt, Holder};
 
-/// Pulumi ignores the last two members.
+/// Pulumi ignores what follows the moment.
 #[derive(Serialize, Deserialize)]
 struct Content {
     #[serde(default)]
@@ -26,6 +26,11 @@ struct Content {
     /// The command that it runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     operation: String,
+    /// Which attempt at which work it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempt: Option<u64>,
 }
 
 /// What the lock file of a maloko process holds.
@@ -38,6 +43,8 @@ pub fn encode(holder: &Holder) -> Result<Vec<u8>> {
         timestamp: holder.since,
         maloko: Some(env!("CARGO_PKG_VERSION").to_owned()),
         operation: holder.operation,
+        attempt: holder.attempt.as_ref().map(|it| it.number),
+        run: holder.attempt.map(|it| it.run),
     };
     serde_json::to_vec(&content).map_err(|error| Error::BadState(format!("cannot write a lock: {error}").into()))
 }
@@ -52,6 +59,8 @@ pub fn decode(bytes: &[u8]) -> Holder {
         timestamp: "an unknown time".into(),
         maloko: None,
         operation: String::new(),
+        run: None,
+        attempt: None,
     });
     Holder {
         pid: content.pid,
@@ -60,6 +69,7 @@ pub fn decode(bytes: &[u8]) -> Holder {
         since: content.timestamp,
         maloko: content.maloko.is_some(),
         operation: content.operation,
+        attempt: content.run.zip(content.attempt).map(|(run, number)| Attempt { run, number }),
     }
 }
 
@@ -72,14 +82,15 @@ pub fn locked(stack: &StackName, holders: &[&Holder], advice: impl Into<Message>
         some => by_whom(some),
     };
     // It begins with Pulumi's words, which scripts look for to try again later.
-    Error::InUse(message![
+    let message = message![
         format!(
             "the stack is currently locked by {} lock(s): '{}' is locked {who}. Wait until it is done",
             holders.len().max(1),
             stack.stack()
         ),
         advice
-    ])
+    ];
+    Error::InUse { message, holder: holders.first().map(|holder| Box::new((*holder).clone())) }
 }
 
 /// Lines of a message, one below the other.

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Holder, Lease, MIN_GENERATIONS, StoredEntry, StoredStack, no_generation};
+use super::backend::{Backend, Generation, Lease, MIN_GENERATIONS, StoredEntry, StoredStack, no_generation};
 use super::lock_file;
 use super::name::StackName;
 use crate::environment::Environment;
+use crate::holder::Holder;
 
 /// A store in memory. Clones share their content.
 #[derive(Clone, Debug)]
@@ -128,7 +129,7 @@ impl Backend for MemoryBackend {
         if let Some(holder) = &stored.holder {
             return Err(lock_file::locked(stack, &[holder], ""));
         }
-        stored.holder = Some(Holder::here(operation, &self.environment));
+        stored.holder = Some(self.environment.as_holder(operation));
         stored.epoch = epoch;
         content.epoch = epoch;
         Ok(Arc::new(MemoryLease { backend: self.clone(), stack: stack.clone(), epoch }))

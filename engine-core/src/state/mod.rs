@@ -31,7 +31,8 @@ pub mod stack;
 pub mod unresolved_create;
 pub mod watched;
 
-pub use backend::{Backend, Generation, Holder, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
+pub use crate::holder::Holder;
+pub use backend::{Backend, Generation, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
 pub(crate) use component_code::recognise_migrated;
 pub use history::HistoryEntry;
@@ -59,7 +60,7 @@ pub use stack::restore::{
 };
 pub use stack::successor::create_successor;
 pub use stack::{
-    StackReading, at_work, create_sealed, create_stack, overwrite_stack, read_stack, read_stack_beside,
+    StackReading, at_work, create_sealed, create_stack, has_ended, overwrite_stack, read_stack, read_stack_beside,
     read_stack_with, replace_sealed, reseal_stack,
 };
 pub use unresolved_create::{Attempt, UnknownOutcome, UnresolvedCreate};

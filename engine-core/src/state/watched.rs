@@ -6,8 +6,9 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Holder, Lease, StoredEntry, StoredStack};
+use super::backend::{Backend, Generation, Lease, StoredEntry, StoredStack};
 use super::name::StackName;
+use crate::holder::Holder;
 
 /// Something that is to change in a store.
 #[derive(Clone, Copy, Debug)]

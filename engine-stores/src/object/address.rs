@@ -3,6 +3,9 @@
 use maloko_core::error::{Error, Result};
 use url::Url;
 
+use crate::lease::{PATIENCE_IS, patience};
+
+use super::opened::Timing;
 use super::prefix;
 
 /// Settings in an address whose values are shown; all others may be credentials.
@@ -20,7 +23,10 @@ const SHOWN: &[&str] = &[
     "localemu",
     "awssdk",
     "anonymous",
+    LEASE,
 ];
+/// How long a silent holder of a lease is waited for, in seconds.
+pub(crate) const LEASE: &str = "lease";
 
 /// An address, taken apart.
 #[derive(Clone, Debug)]
@@ -94,13 +100,22 @@ impl Address {
         }
     }
 
-    /// Refuses settings that are not among those that are known.
+    /// The times of leases.
+    pub(crate) fn timing(&self) -> Result<Timing> {
+        let Some(seconds) = self.setting(LEASE) else { return Ok(Timing::default()) };
+        patience(seconds).map(Timing::with_patience).ok_or_else(|| {
+            Error::Configuration(format!("the address of the backend has lease={seconds}; it is {PATIENCE_IS}").into())
+        })
+    }
+
+    /// Refuses settings that are not among those that are known: those of its service, and `lease`.
     pub(crate) fn allow(&self, known: &[&str]) -> Result<()> {
-        match self.settings.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        let is_known = |name: &str| name == LEASE || known.contains(&name);
+        match self.settings.iter().find(|(name, _)| !is_known(name)) {
             None => Ok(()),
             Some((name, _)) => Err(Error::Configuration(
                 format!(
-                    "the setting '{name}' in the address {}://{} is not known to this version; known are {}",
+                    "the setting '{name}' in the address {}://{} is not known to this version; known are {}, {LEASE}",
                     self.scheme,
                     self.bucket,
                     known.join(", ")

@@ -52,7 +52,7 @@ pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
         _ => services::s3::connector(&address, world)?,
     };
     let (shown, place, prefix) = (address.shown(), address.place(), address.prefix.clone());
-    Ok(ObjectBackend::new(shown, place, prefix, connect, world.clone()))
+    Ok(ObjectBackend::new(shown, place, prefix, connect, world.clone()).with_timing(address.timing()?))
 }
 
 /// What makes the connection: kept, because a forked process has to make it anew.

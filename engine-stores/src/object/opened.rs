@@ -11,6 +11,7 @@ use maloko_core::message::Command;
 use object_store::ObjectStore;
 
 use crate::Notify;
+use crate::lease::DEFAULT_PATIENCE;
 
 use super::bucket::{Bucket, Found};
 use super::keys::{self, META, STACKS};
@@ -30,10 +31,17 @@ pub struct Timing {
     pub poll: Duration,
 }
 
+impl Timing {
+    /// Where a holder that was silent for so long is replaced.
+    #[must_use]
+    pub fn with_patience(patience: Duration) -> Self {
+        Self { beat: patience / 6, trust: patience / 2, patience, poll: patience / 30 }
+    }
+}
+
 impl Default for Timing {
     fn default() -> Self {
-        let [beat, trust, patience, poll] = [5, 15, 30, 1].map(Duration::from_secs);
-        Self { beat, trust, patience, poll }
+        Self::with_patience(DEFAULT_PATIENCE)
     }
 }
 

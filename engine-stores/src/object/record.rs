@@ -3,14 +3,17 @@
 //! It is never removed, and each of its versions differs from all others. So it also remembers, after a stack was removed,
 //! which epochs and which numbers of the journal were used.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use maloko_core::environment::Identity;
 use maloko_core::error::Result;
-use maloko_core::state::Holder;
+use maloko_core::holder::{Attempt, Holder};
 use object_store::UpdateVersion;
 use serde::{Deserialize, Serialize};
 
 use super::bucket::{Bucket, Found};
+use super::opened::Timing;
 
 /// The version of the format that is written, and the newest that is read.
 const VERSION: u32 = 1;
@@ -29,12 +32,18 @@ pub(crate) struct Who {
     pub(crate) operation: String,
     #[serde(default)]
     pub(crate) since: String,
+    /// The work that this is an attempt at, and which one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) attempt: Option<u64>,
 }
 
 impl Who {
     pub(crate) fn new(identity: &Identity, operation: &str, since: String) -> Self {
-        let Identity { pid, user, host } = identity.clone();
-        Self { pid, user, host, operation: operation.to_owned(), since }
+        let Identity { pid, user, host, attempt } = identity.clone();
+        let (run, attempt) = attempt.map(|it| (it.run, it.number)).unzip();
+        Self { pid, user, host, operation: operation.to_owned(), since, run, attempt }
     }
 
     pub(crate) fn holder(&self) -> Holder {
@@ -45,6 +54,7 @@ impl Who {
             since: self.since.clone(),
             maloko: true,
             operation: self.operation.clone(),
+            attempt: self.run.clone().zip(self.attempt).map(|(run, number)| Attempt { run, number }),
         }
     }
 }
@@ -79,13 +89,27 @@ pub(crate) struct Record {
     /// Is there no stack? Either it was removed, or it is only being made. Otherwise a checkpoint that is not there was lost.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) no_stack: bool,
+    /// In milliseconds: how often the holder raises the counter, and how long others wait for that. Zero where an older version
+    /// wrote it.
+    #[serde(default)]
+    beat: u64,
+    #[serde(default)]
+    patience: u64,
     /// A number of the journal that was free when this was written, as all after it were. While the stack is held, the
     /// holder may have used it since.
     pub(crate) journal_next: u64,
 }
 
 impl Record {
-    pub(crate) fn held(id: String, who: Who, epoch: u64, journal_start: u64, journal_next: u64) -> Self {
+    pub(crate) fn held(
+        id: String,
+        who: Who,
+        epoch: u64,
+        (journal_start, journal_next): (u64, u64),
+        timing: Timing,
+    ) -> Self {
+        let [beat, patience] =
+            [timing.beat, timing.patience].map(|it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX));
         let (maloko, version) = (KIND.to_owned(), VERSION);
         Self {
             maloko,
@@ -97,8 +121,19 @@ impl Record {
             who,
             journal_start,
             no_stack: false,
+            beat,
+            patience,
             journal_next,
         }
+    }
+
+    /// How long this holder may be silent before a newcomer takes its place. `timing` is the newcomer's own.
+    pub(crate) fn patience(&self, newcomer: Option<&Attempt>, timing: Timing) -> Duration {
+        let [beat, patience] = [self.beat, self.patience].map(Duration::from_millis);
+        if patience.is_zero() {
+            return timing.patience;
+        }
+        self.who.holder().patience_of(newcomer, patience, beat)
     }
 
     pub(crate) fn is_held(&self) -> bool {

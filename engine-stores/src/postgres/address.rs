@@ -12,11 +12,11 @@ use tokio_postgres::config::{Host, SslMode};
 
 use super::passfile;
 use crate::World;
+use crate::lease::{DEFAULT_PATIENCE, PATIENCE_IS, patience};
 
 const DEFAULT_SCHEMA: &str = "maloko";
 /// The longest name that PostgreSQL does not cut.
 const MAX_NAME: usize = 63;
-const DEFAULT_PATIENCE: u64 = 30;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long what was sent may stay unacknowledged before the connection counts as lost.
 const UNANSWERED: Duration = Duration::from_secs(20);
@@ -84,7 +84,7 @@ impl Address {
         let root_certificates = root_certificates.filter(|place| place != "system").map(PathBuf::from);
         let schema = own.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
         let shown = shown(&config, &schema);
-        let patience = Duration::from_secs(own.patience.unwrap_or(DEFAULT_PATIENCE));
+        let patience = own.patience.unwrap_or(DEFAULT_PATIENCE);
         Ok(Self { config, tls, root_certificates, schema, patience, shown })
     }
 }
@@ -93,7 +93,7 @@ impl Address {
 #[derive(Default)]
 struct Own {
     schema: Option<String>,
-    patience: Option<u64>,
+    patience: Option<Duration>,
     tls: Option<String>,
     root_certificates: Option<String>,
 }
@@ -104,12 +104,9 @@ impl Own {
         match name {
             "schema" => self.schema = Some(checked_schema(value)?),
             "lease" => {
-                let seconds = value.parse().ok().filter(|seconds| (5..=60).contains(seconds));
-                self.patience = Some(seconds.ok_or_else(|| {
-                    Error::Configuration(format!(
-                        "the address of the database has lease={value}; it is the number of seconds, from 5 to 60, after \
-                         which a silent holder of a lock is replaced"
-                    ).into())
+                self.patience = Some(patience(value).ok_or_else(|| {
+                    let why = format!("the address of the database has lease={value}; it is {PATIENCE_IS}");
+                    Error::Configuration(why.into())
                 })?);
             }
             "sslmode" => self.tls = Some(value.to_owned()),

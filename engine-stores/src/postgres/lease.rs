@@ -21,7 +21,7 @@ use super::connection::{Link, Retries, Trouble, Value};
 use super::{Store, column, no_stack};
 
 /// How often a holder shows that it lives, as a part of the patience that others have with it.
-const BEATS_PER_PATIENCE: u32 = 10;
+pub(super) const BEATS_PER_PATIENCE: u32 = 10;
 /// How long a dropped lease waits for its return.
 const LAST_WORD: Duration = Duration::from_secs(5);
 

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
+use maloko_core::holder::Attempt;
 use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack};
 use tokio_postgres::Row;
 
@@ -115,7 +116,7 @@ fn moment(at: i128) -> Result<i64> {
     })
 }
 
-/// A row that begins with the columns `pid, user_name, host, since, operation`.
+/// A row that begins with the columns `pid, user_name, host, since, operation, run, attempt`.
 fn holder(row: &Row) -> Result<Holder> {
     Ok(Holder {
         pid: u32::try_from(column::<i64>(row, 0)?).unwrap_or_default(),
@@ -123,6 +124,8 @@ fn holder(row: &Row) -> Result<Holder> {
         host: column(row, 2)?,
         since: column(row, 3)?,
         operation: column(row, 4)?,
+        attempt: Some(Attempt { run: column(row, 5)?, number: column::<i64>(row, 6)?.unsigned_abs() })
+            .filter(|attempt| !attempt.run.is_empty()),
         maloko: true,
     })
 }
@@ -145,12 +148,12 @@ const LOAD: &str = "
     FROM {s}.stacks s LEFT JOIN {s}.checkpoints c ON c.stack = s.id AND c.number = s.current
     WHERE s.project = $1 AND s.name = $2";
 const HOLDERS: &str = "
-    SELECT l.pid, l.user_name, l.host, l.since, l.operation FROM {s}.leases l JOIN {s}.stacks s ON s.id = l.stack
+    SELECT l.pid, l.user_name, l.host, l.since, l.operation, l.run, l.attempt FROM {s}.leases l JOIN {s}.stacks s ON s.id = l.stack
     WHERE s.project = $1 AND s.name = $2 AND l.holder IS NOT NULL";
 const BREAK: &str = "
     UPDATE {s}.leases l SET holder = NULL, epoch = nextval('{s}.epochs') FROM {s}.stacks s
     WHERE s.id = l.stack AND s.project = $1 AND s.name = $2 AND l.holder IS NOT NULL
-    RETURNING l.pid, l.user_name, l.host, l.since, l.operation";
+    RETURNING l.pid, l.user_name, l.host, l.since, l.operation, l.run, l.attempt";
 const EXISTS: &str = "SELECT id FROM {s}.stacks WHERE project = $1 AND name = $2";
 const ADD_HISTORY: &str = "
     INSERT INTO {s}.history (stack, at, token, entry) SELECT id, $3, $4, $5 FROM {s}.stacks WHERE project = $1 AND name = $2
@@ -218,11 +221,8 @@ impl Backend for PostgresBackend {
     }
 
     async fn lease(&self, stack: &StackName, operation: &str) -> Result<Arc<dyn Lease>> {
-        let wanted = lease::Wanted {
-            stack: stack.clone(),
-            token: self.token()?,
-            holder: Holder::here(operation, &self.environment),
-        };
+        let wanted =
+            lease::Wanted { stack: stack.clone(), token: self.token()?, holder: self.environment.as_holder(operation) };
         let taken = watch::take(Arc::clone(&self.store), wanted);
         let lease: Arc<PostgresLease> = Arc::new(self.store.threads.run(taken).await?);
         lease.begin_to_beat();

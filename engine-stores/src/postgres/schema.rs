@@ -20,7 +20,11 @@ use super::address::Address;
 
 /// Each script makes the tables of one version from those of the one before. `{s}` is the schema's name. What was
 /// released is never changed: a change is a new script.
-const SCRIPTS: &[&str] = &[FIRST, "ALTER TABLE {s}.stacks ADD COLUMN tags bytea;"];
+const SCRIPTS: &[&str] = &[
+    FIRST,
+    "ALTER TABLE {s}.stacks ADD COLUMN tags bytea;",
+    "ALTER TABLE {s}.leases ADD COLUMN run text NOT NULL DEFAULT '', ADD COLUMN attempt bigint NOT NULL DEFAULT 0;",
+];
 const FIRST: &str = "
     CREATE SEQUENCE {s}.epochs;
     CREATE TABLE {s}.stacks (

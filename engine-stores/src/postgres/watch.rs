@@ -17,7 +17,7 @@ use tokio_postgres::Row;
 use crate::backoff::doubling;
 
 use super::connection::{Trouble, Value};
-use super::lease::{PostgresLease, Wanted};
+use super::lease::{BEATS_PER_PATIENCE, PostgresLease, Wanted};
 use super::{Store, column, holder, named, no_stack};
 
 /// The watcher's first pause, and its longest: a holder at work shows itself soon.
@@ -27,7 +27,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const ATTEMPTS: usize = 5;
 
 const LOOK_UP: &str = "
-    SELECT l.pid, l.user_name, l.host, l.since, l.operation, l.stack, l.epoch, l.holder, l.writes, l.beat, l.patience
+    SELECT l.pid, l.user_name, l.host, l.since, l.operation, l.run, l.attempt, l.stack, l.epoch, l.holder, l.writes, l.beat,
+        l.patience
     FROM {s}.leases l JOIN {s}.stacks s ON s.id = l.stack WHERE s.project = $1 AND s.name = $2";
 /// Makes the row of a lease anew that was lost. Epochs are counted elsewhere, so it is one that nobody has held.
 const MAKE_ANEW: &str = "
@@ -35,7 +36,7 @@ const MAKE_ANEW: &str = "
 /// Takes the lease as it was seen: whoever comes second finds another epoch.
 const TAKE: &str = "
     UPDATE {s}.leases SET epoch = nextval('{s}.epochs'), holder = $5, writes = 0, beat = 0, patience = $6,
-        pid = $7, user_name = $8, host = $9, operation = $10, since = $11
+        pid = $7, user_name = $8, host = $9, operation = $10, since = $11, run = $13, attempt = $14
     WHERE stack = $1 AND epoch = $2 AND writes = $3 AND beat = $4 AND (holder IS NULL OR $12 = 1)
     RETURNING epoch";
 
@@ -54,12 +55,12 @@ impl Seen {
     fn read(row: &Row) -> Result<Self> {
         Ok(Self {
             holder: holder(row)?,
-            stack: column(row, 5)?,
-            epoch: column(row, 6)?,
-            token: column(row, 7)?,
-            writes: column(row, 8)?,
-            beat: column(row, 9)?,
-            patience: Duration::from_millis(column::<i64>(row, 10)?.unsigned_abs()),
+            stack: column(row, 7)?,
+            epoch: column(row, 8)?,
+            token: column(row, 9)?,
+            writes: column(row, 10)?,
+            beat: column(row, 11)?,
+            patience: Duration::from_millis(column::<i64>(row, 12)?.unsigned_abs()),
         })
     }
 
@@ -111,6 +112,8 @@ async fn ask(store: &Store, wanted: &Wanted, statement: &str) -> Result<Vec<Row>
 /// Waits until the holder has been silent for long enough; an error when it is alive.
 async fn wait_for_silence(store: &Store, wanted: &Wanted, first: Seen) -> Result<Seen> {
     let begun = Instant::now();
+    let attempt = wanted.holder.attempt.as_ref();
+    let patience = first.holder.patience_of(attempt, first.patience, first.patience / BEATS_PER_PATIENCE);
     let mut told = false;
     let mut pauses = doubling(FIRST_LOOK, LOOK);
     loop {
@@ -122,16 +125,16 @@ async fn wait_for_silence(store: &Store, wanted: &Wanted, first: Seen) -> Result
         if now.signs() != first.signs() {
             return Err(locked(wanted, &now.holder));
         }
-        if begun.elapsed() >= first.patience {
+        if begun.elapsed() >= patience {
             return Ok(now);
         }
-        if !told && begun.elapsed() >= first.patience / 4 {
+        if !told && begun.elapsed() >= patience / 4 {
             told = true;
             (store.notify)(&format!(
                 "the stack '{}' is locked by {}, which gives no sign of life; it is replaced if it stays silent for {} seconds",
                 wanted.stack.stack(),
                 first.holder,
-                first.patience.as_secs()
+                patience.as_secs()
             ));
         }
     }
@@ -153,6 +156,8 @@ async fn try_to_take(store: &Store, wanted: &Wanted, seen: &Seen) -> Result<Opti
         holder.operation.as_str().into(),
         holder.since.as_str().into(),
         i64::from(seen.token.is_some()).into(),
+        holder.attempt.as_ref().map_or("", |it| it.run.as_str()).into(),
+        holder.attempt.as_ref().map_or(0, |it| i64::try_from(it.number).unwrap_or(i64::MAX)).into(),
     ];
     match store.link.once(&store.sql(TAKE), &values, false).await {
         Ok(rows) => rows.first().map(|row| column(row, 0)).transpose(),

@@ -1,6 +1,7 @@
 //! Stacks in object stores, against real servers of their protocols.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
+mod attempts;
 mod conformance;
 mod cost;
 mod damage;

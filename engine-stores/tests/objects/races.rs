@@ -45,7 +45,7 @@ fn race(rounds: usize, machine: impl Fn() -> ObjectBackend + Sync) {
                                 block(lease.release()).unwrap();
                                 1
                             }
-                            Err(Error::InUse(_) | Error::Locked(_)) => 0,
+                            Err(Error::InUse { .. } | Error::Locked(_)) => 0,
                             Err(other) => panic!("{other}"),
                         }
                     })

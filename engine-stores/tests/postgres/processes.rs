@@ -9,9 +9,13 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use futures::executor::block_on;
 use maloko_core::state::{Backend, StackName};
 
+use maloko_stores::postgres::PostgresBackend;
+use maloko_test_support::objects::world::{attempting, overheard, world};
 use maloko_test_support::postgres::server::{Server, machine};
 
 const ADDRESS_VARIABLE: &str = "MALOKO_TEST_PROCESS";
+/// Set: the process is the first attempt at this run.
+const RUN_VARIABLE: &str = "MALOKO_TEST_RUN";
 const ENTRANCE: &str = "processes::entrance_of_processes";
 
 fn dev() -> StackName {
@@ -22,7 +26,10 @@ fn dev() -> StackName {
 #[test]
 fn entrance_of_processes() {
     let Ok(address) = std::env::var(ADDRESS_VARIABLE) else { return };
-    let backend = machine(&address);
+    let backend = match std::env::var(RUN_VARIABLE) {
+        Ok(run) => PostgresBackend::open(&address, &attempting(world(&[]), &run, 1)).unwrap(),
+        Err(_) => machine(&address),
+    };
     let mut held = None;
     for line in std::io::stdin().lines() {
         let line = line.unwrap();
@@ -64,9 +71,14 @@ struct Process {
 
 impl Process {
     fn start(address: &str) -> Self {
+        Self::start_with(address, &[])
+    }
+
+    fn start_with(address: &str, variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([ENTRANCE, "--exact", "--nocapture", "--test-threads=1"])
             .env(ADDRESS_VARIABLE, address)
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -184,4 +196,22 @@ fn a_killed_holder_is_replaced_without_anybodys_help() {
     let expected: String = (0..20).fold(".".to_owned(), |text, number| format!("{text}{number} "));
     assert_eq!(block_on(held.load()).unwrap().journal.unwrap(), expected.as_bytes());
     block_on(held.release()).unwrap();
+}
+
+#[test]
+fn a_later_attempt_at_a_run_waits_for_two_beats_of_the_killed_one() {
+    let address = Server::shared().new_address();
+    block_on(machine(&address).create(&dev(), b"first")).unwrap();
+    for (newcomer, seconds) in [(("run", 2), 1), (("another run", 2), 5)] {
+        let mut killed = Process::start_with(&address, &[(RUN_VARIABLE, "run")]);
+        assert!(killed.ask("lease").starts_with("won"));
+        killed.signal("KILL");
+        let (world, told) = overheard(&[]);
+        let backend = PostgresBackend::open(&address, &attempting(world, newcomer.0, newcomer.1)).unwrap();
+        let held = block_on(backend.lease(&dev(), "up")).unwrap();
+        let expected = format!("it is replaced if it stays silent for {seconds} seconds");
+        assert!(told.lock().unwrap().iter().any(|text| text.ends_with(&expected)), "{told:?}");
+        block_on(held.remove_journal()).unwrap();
+        block_on(held.release()).unwrap();
+    }
 }

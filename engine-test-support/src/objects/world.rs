@@ -6,7 +6,8 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, FutureExt, Shared, select};
 pub use maloko_core::environment::Workers;
-use maloko_core::environment::{Environment, Worker};
+use maloko_core::environment::{Environment, Identity, Worker};
+use maloko_core::holder::Attempt;
 use maloko_core::state::{Backend, StackName};
 use maloko_stores::World;
 use maloko_stores::object::{ObjectBackend, Timing};
@@ -37,6 +38,13 @@ pub fn overheard(variables: &'static [Secret]) -> (World, Said) {
     let heard = Arc::clone(&said);
     let notify = Arc::new(move |text: &str| heard.lock().unwrap().push(text.to_owned()));
     (World { notify, ..world(variables) }, said)
+}
+
+/// The same world for an attempt at some work.
+pub fn attempting(world: World, run: &str, number: u64) -> World {
+    let attempt = Some(Attempt { run: run.to_owned(), number });
+    let identity = Arc::new(Identity { attempt, ..(*world.environment.identity).clone() });
+    World { environment: Environment { identity, ..world.environment }, ..world }
 }
 
 /// A world in which nobody else is: who is told of another holder has taken a write of its own for that of another, and would

@@ -1,6 +1,7 @@
 // Errors of the automation API. The classes are those of the official module, so that `instanceof` holds whichever of the
 // two a program imports them from; that module is small and loads nothing else.
 import * as official from "@pulumi/pulumi/automation/errors";
+import type { Holder, Reason } from "./reasons";
 import type { CommandResult } from "./result";
 
 /** A command that ended with an exit code other than 0. */
@@ -11,6 +12,12 @@ export interface CommandError extends official.CommandError {
     readonly urn?: string;
     /** The provider's method that failed, such as `create`. */
     readonly method?: string;
+    /** What kind of failure it was; `mayPass(reason)` says whether to try again. */
+    readonly reason: Reason;
+    /** The first line of its message, without secrets. */
+    readonly text: string;
+    /** Who works on the stack, where `reason` is `locked`. */
+    readonly holder?: Holder;
     /** The exit code; `maloko help command-line` has their meanings. */
     readonly code: number;
     /** What the command wrote on stdout. */
@@ -53,14 +60,14 @@ export class UnsupportedError extends Error {
     }
 }
 
-const NO_STACK = 6;
-
 /** The error of a command that failed; its class depends on the exit code and on what was written. `thrown`: its cause. */
 export function commandError(result: CommandResult, thrown?: { value: unknown }): CommandError {
     const error = new (classOf(result) as unknown as new (result: CommandResult) => Error)(result);
     const { code, stdout, stderr } = result;
     const { urn, method } = result.operation ?? {};
-    Object.assign(error, { code, stdout, stderr, ...(urn ? { urn } : {}), ...(method ? { method } : {}) });
+    const { reason = "other", text = "", holder = null } = result.why ?? {};
+    Object.assign(error, { code, stdout, stderr, reason, text });
+    Object.assign(error, { ...(urn ? { urn } : {}), ...(method ? { method } : {}), ...(holder ? { holder } : {}) });
     if (thrown !== undefined) {
         // As `new Error(..., { cause })` sets it: no part of what is enumerated.
         const cause = { value: thrown.value, configurable: true, writable: true, enumerable: false };
@@ -69,16 +76,19 @@ export function commandError(result: CommandResult, thrown?: { value: unknown })
     return error as unknown as CommandError;
 }
 
-function classOf({ code, stderr, operation }: CommandResult): ErrorClass<CommandError> {
+function classOf({ operation, why }: CommandResult): ErrorClass<CommandError> {
     if (operation !== undefined) {
-        // It had the stack: what is written is the program's matter.
+        // It had the stack: what it failed of is another matter.
         return CommandError;
     }
-    if (code === NO_STACK) {
-        return StackNotFoundError;
+    switch (why?.reason) {
+        case "no-stack":
+            return StackNotFoundError;
+        case "stack-exists":
+            return StackAlreadyExistsError;
+        case "locked":
+            return ConcurrentUpdateError;
+        default:
+            return CommandError;
     }
-    if (/\bthere is another stack\b.*\balready\b|\bstack\b.*\balready exists\b/.test(stderr)) {
-        return StackAlreadyExistsError;
-    }
-    return /\bstack\b.*\bis (currently )?locked by\b/.test(stderr) ? ConcurrentUpdateError : CommandError;
 }

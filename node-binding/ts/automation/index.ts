@@ -19,6 +19,7 @@ export {
     type LocalWorkspaceOptions,
     type NewOptions,
 } from "./local-workspace";
+export { type Holder, mayPass, type Reason } from "./reasons";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
 export type { PageOptions, WithPage } from "./result";
 export { fullyQualifiedStackName, Stack } from "./stack";

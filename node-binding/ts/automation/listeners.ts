@@ -38,7 +38,13 @@ export class Listeners {
             this.#tell("err", `error: ${message}\n`);
         }
         const { out, err } = this.#texts;
-        const result = new CommandResult(out, err, outcome.code, outcome.operation ?? undefined);
+        const result = new CommandResult(
+            out,
+            err,
+            outcome.code,
+            outcome.operation ?? undefined,
+            outcome.why ?? undefined,
+        );
         if (outcome.code !== 0) {
             const { signal } = this.request;
             const stopped = signal?.aborted === true && outcome.code === CANCELLED;

@@ -1,6 +1,8 @@
 // A command as it is asked for, and what the engine tells when it is over.
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
 
+import type { Why } from "./reasons";
+
 /** A command and its surroundings. */
 export interface CommandRequest {
     /** Without the program's name. */
@@ -28,6 +30,8 @@ export interface Outcome {
     message: string;
     /** The outcome of an operation, if the command was one and it began. */
     operation: OperationEnd | null;
+    /** Why it failed; `null` where it did not. */
+    why?: Why | null;
     /** The command could not even be tried. */
     fault?: string;
 }

@@ -1,5 +1,6 @@
 // What a command of the command line wrote, how it ended, and the page of its run.
 import { loadAddon } from "../native";
+import type { Why } from "./reasons";
 import type { OperationEnd } from "./request";
 
 /** The end of a command. */
@@ -13,6 +14,8 @@ export class CommandResult {
         readonly code: number,
         /** @internal The outcome of the operation, if the command was one. */
         readonly operation: OperationEnd | undefined = undefined,
+        /** @internal Why it failed; undefined where it did not, or where nothing is known but its exit code. */
+        readonly why: Why | undefined = undefined,
     ) {}
 
     /** In the form of the official API, which programs look for messages in. */

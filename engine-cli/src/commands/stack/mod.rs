@@ -16,7 +16,7 @@ mod versions;
 
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::state::{Holder, ORGANIZATION, Snapshot, StackName};
+use maloko_core::state::{ORGANIZATION, Snapshot, StackName, has_ended};
 use serde_json::json;
 
 use super::config::copy;
@@ -117,10 +117,11 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
 }
 
 fn exists(workplace: &Workplace<'_>, stack: &StackName) -> Failure {
-    Failure::new(message![
+    let message = message![
         format!("stack '{}' already exists; choose it with ", workplace.shown(stack)),
         Command::new("stack select").value(workplace.shown(stack))
-    ])
+    ];
+    Failure::stack_exists(message)
 }
 
 async fn list(context: &Context, arguments: &StackList) -> Result<()> {
@@ -151,7 +152,7 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
                 Err(failure.message)
             }
         };
-        let busy = !workplace.backend.holders(stack).await.unwrap_or_default().iter().all(Holder::is_gone);
+        let busy = !workplace.backend.holders(stack).await.unwrap_or_default().iter().all(has_ended);
         rows.push((stack, snapshot, busy));
     }
     if arguments.format.json() {

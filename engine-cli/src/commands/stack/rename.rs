@@ -210,7 +210,8 @@ impl Renaming<'_> {
     }
 
     fn taken(&self, advice: impl Into<Message>) -> Failure {
-        Failure::new(message![format!("a stack named '{}' already exists", self.workplace.shown(self.new)), advice])
+        let message = message![format!("a stack named '{}' already exists", self.workplace.shown(self.new)), advice];
+        Failure::stack_exists(message)
     }
 }
 

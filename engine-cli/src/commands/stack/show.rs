@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use maloko_core::invisible::one_line;
-use maloko_core::state::{Snapshot, StackName};
+use maloko_core::state::{Snapshot, StackName, has_ended};
 use maloko_core::{PropertyMap, ResourceState, Urn};
 use serde_json::json;
 
@@ -65,9 +65,9 @@ pub(super) async fn stack(context: &Context, arguments: &StackShow) -> Result<()
     shown.push(format!("    State: {} ({})", workplace.backend.url(), workplace.place.origin.name()));
     shown.push(format!("    Secrets provider: {}", shown_key(&snapshot)));
     let holders = workplace.backend.holders(&stack).await?;
-    let is_in_use = holders.iter().any(|holder| !holder.is_gone());
+    let is_in_use = holders.iter().any(|holder| !has_ended(holder));
     for holder in holders {
-        shown.push(match (holder.is_gone(), holder.maloko) {
+        shown.push(match (has_ended(&holder), holder.maloko) {
             (false, _) => format!("    In use by {holder}"),
             (true, true) => format!("    Left locked by {holder}, which has ended; the next run takes the stack over"),
             (true, false) => format!("    Left locked by {holder}, which has ended; `pulumi cancel` removes its lock"),

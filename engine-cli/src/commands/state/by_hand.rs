@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use maloko_core::message;
 use maloko_core::message::Command;
+use maloko_core::reason::Reason;
 use maloko_core::state::{Session, Snapshot, export_deployment, import_deployment, integrity};
 
 use crate::context::Context;
@@ -135,23 +136,22 @@ fn open_editor(editor: &str, file: &Path) -> Result<()> {
 /// The end without a change, in which the text is not lost.
 fn kept(file: tempfile::NamedTempFile, why: &str) -> Failure {
     let path: PathBuf = file.path().to_owned();
-    let code = if why == "given up" { code::CANCELLED } else { code::FAILURE };
+    let (code, reason) =
+        if why == "given up" { (code::CANCELLED, Reason::Cancelled) } else { (code::FAILURE, Reason::Other) };
     if !path.exists() {
         let message = format!(
             "{why}\nNothing was changed. The editor has left nothing of the edited text: {} is gone",
             path.display()
         );
-        return Failure { code, message: message.into() };
+        return Failure::of(code, reason, message);
     }
     let place = match file.keep() {
         Ok((_, path)) => path,
         Err(_) => path,
     };
-    Failure {
-        code,
-        message: message![
-            format!("{why}\nNothing was changed. The edited text is kept in {}; mend it and run ", place.display()),
-            Command::new("stack import").with("--file").value(place.display())
-        ],
-    }
+    let message = message![
+        format!("{why}\nNothing was changed. The edited text is kept in {}; mend it and run ", place.display()),
+        Command::new("stack import").with("--file").value(place.display())
+    ];
+    Failure::of(code, reason, message)
 }

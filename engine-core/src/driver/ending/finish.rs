@@ -6,6 +6,7 @@ use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::provider::HostError;
+use crate::reason::Reason;
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
 use crate::state::order::canonical;
@@ -170,7 +171,7 @@ impl Finish {
             if self.operation.dry_run { Ok(false) } else { self.exchange.ask(Fold(self.final_snapshot())).await };
         if let Err(error) = &compacted {
             self.reports.diagnose(None, Severity::Error, error.to_string());
-            self.stop.fail(Failure::new(error), true);
+            self.stop.fail(Failure::new(Reason::from(error), error), true);
         }
         // Behind the fold: a process that is ended meanwhile has lost nothing.
         Box::pin(self.policies.conclude()).await;
@@ -193,6 +194,7 @@ impl Finish {
             spared: self.deletion.spared(),
             summary,
             source: failure.as_ref().and_then(|failure| failure.source.clone()),
+            reason: failure.as_ref().map(|failure| failure.reason),
             urn: failure.as_ref().and_then(|failure| failure.urn.clone()),
             method: failure.as_ref().and_then(|failure| failure.method),
             error: failure.map(|failure| failure.message.map_text(|text| self.reports.redacted(text).into_owned())),
@@ -209,7 +211,7 @@ impl Finish {
             }
             error
         };
-        self.stop.fail(Failure { source, ..Failure::new(error) }, true);
+        self.stop.fail(Failure { source, ..Failure::new(Reason::Program, error) }, true);
     }
 
     /// Tells of a program that failed in a run which needs nothing of it but its provider objects. Where none was missed, its

@@ -13,6 +13,7 @@ use crate::policy::{
     Analysis, EnforcementLevel, FoundViolation, PolicyPack, PolicyQuestion, PolicyRemediation, PolicyResource,
     PolicyScope, PolicySummary, PolicyViolation, Remediations,
 };
+use crate::reason::Reason;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
@@ -156,7 +157,7 @@ impl Policies {
         }
         let message = format!("{}, which is mandatory: nothing is done with it, and the run ends", violates(first));
         self.reports.diagnose(Some(&urn), Severity::Error, message);
-        self.stop.fail(Failure { urn: Some(urn.clone()), ..Failure::new(failure_of(first)) }, true);
+        self.stop.fail(Failure { urn: Some(urn.clone()), ..Failure::new(Reason::Policy, failure_of(first)) }, true);
         Err(RpcError::unavailable())
     }
 
@@ -176,7 +177,7 @@ impl Policies {
             let all = if violated == 1 { "1 violation".to_owned() } else { format!("{violated} violations") };
             let message = format!("{what} failed: {all} of mandatory policies");
             self.reports.diagnose(self.components.root().as_ref(), Severity::Error, message);
-            self.stop.fail(Failure::new(first), true);
+            self.stop.fail(Failure::new(Reason::Policy, first), true);
         }
     }
 
@@ -294,7 +295,7 @@ impl Policies {
         let message = self.reports.redacted(&message).into_owned();
         let urn = Some(urn).filter(|urn| !urn.as_str().is_empty());
         self.reports.diagnose(urn, Severity::Error, message.clone());
-        self.stop.fail(Failure { urn: urn.cloned(), ..Failure::new(message) }, true);
+        self.stop.fail(Failure { urn: urn.cloned(), ..Failure::new(Reason::Policy, message) }, true);
         RpcError::unavailable()
     }
 }

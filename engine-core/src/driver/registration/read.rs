@@ -11,6 +11,7 @@ use crate::plan::{
     registered_outputs, stack_texts, take_provider, urns,
 };
 use crate::provider::{Answer, Method, ObjectId, ProviderError, ProviderErrorKind};
+use crate::reason::Reason;
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::state::ResourceNumber;
@@ -127,7 +128,7 @@ impl ReadRequests {
                 // A look-up has no way to tell the program of its failure other than to end it, also with
                 // continue-on-error: without this the run would take what was not registered for unwanted.
                 self.reports.failed(&step, &error);
-                self.stop.fail(Failure::new(message![format!("{urn}: "), &error.message]), true);
+                self.stop.fail(Failure::new(Reason::Provider, message![format!("{urn}: "), &error.message]), true);
                 Err(RpcError::unavailable())
             }
         }

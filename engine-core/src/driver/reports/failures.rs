@@ -6,12 +6,22 @@ use crate::message;
 use crate::message::{Command, Message};
 use crate::plan::RegistrationError;
 use crate::provider::{HostError, ProviderError, ProviderErrorKind};
+use crate::reason::Reason;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
 use crate::driver::reports::Reports;
 use crate::driver::stop::Failure;
+
+/// The reason that a call which failed is for a run's failure.
+fn of_call(kind: &ProviderErrorKind) -> Reason {
+    match kind {
+        // Nothing was called: the program has no such object, or a function of its own failed.
+        ProviderErrorKind::NoProvider | ProviderErrorKind::NoMethod | ProviderErrorKind::Hook => Reason::Program,
+        _ => Reason::Provider,
+    }
+}
 
 impl Reports {
     /// Ends a request when the run was stopped.
@@ -39,7 +49,7 @@ impl Reports {
             Some(urn) => message![format!("{urn}: "), reasons],
             None => reasons,
         };
-        self.stop.fail(Failure { urn: refusal.urn.clone(), ..Failure::new(message) }, halt);
+        self.stop.fail(Failure { urn: refusal.urn.clone(), ..Failure::new(refusal.reason, message) }, halt);
     }
 
     /// Ends the run because a resource could not be planned.
@@ -76,7 +86,7 @@ impl Reports {
         let source: Option<HostError> = error.source.clone();
         let method = self.providers.failed_method(urn);
         let message = message![format!("{urn}: "), &error.message];
-        self.stop.fail(Failure { message, source, urn: Some(urn.clone()), method }, halt);
+        self.stop.fail(Failure { reason: of_call(&error.kind), message, source, urn: Some(urn.clone()), method }, halt);
     }
 
     /// Notes that a resource failed, and reports why.
@@ -91,7 +101,7 @@ impl Reports {
     /// Ends the run because nothing can be recorded any more.
     pub(crate) fn state_failure(&self, error: &Error) -> ProviderError {
         let message = message!["the state cannot be written, so nothing more is begun: ", error];
-        self.stop.fail(Failure::new(message.clone()), true);
+        self.stop.fail(Failure::new(Reason::from(error), message.clone()), true);
         ProviderError::new(ProviderErrorKind::BadReturn, message)
     }
 

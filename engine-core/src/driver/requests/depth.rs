@@ -53,5 +53,5 @@ pub(super) fn too_deep(method: &str, request: &[u8], error: &DecodeError) -> Opt
         }
         _ => return None,
     };
-    Some(RegistrationError { urn, messages: vec![format!("{what}: {place}; {MAKE_FLATTER}").into()] })
+    Some(RegistrationError { urn, ..RegistrationError::of_run(format!("{what}: {place}; {MAKE_FLATTER}")) })
 }

@@ -195,7 +195,7 @@ impl Requests {
                 .unwrap_or_default(),
             _ => String::new(),
         };
-        Err(self.reports.refuse(&RegistrationError { urn: None, messages: vec![format!("{whose}{reason}").into()] }))
+        Err(self.reports.refuse(&RegistrationError::of_run(format!("{whose}{reason}"))))
     }
 
     /// Decodes a request that carries values; those that are too deep to be decoded end the run.

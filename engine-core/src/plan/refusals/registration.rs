@@ -4,6 +4,7 @@
 use crate::message;
 use crate::message::{Command, Message};
 use crate::provider::CheckFailure;
+use crate::reason::Reason;
 use crate::urn::Urn;
 
 use crate::plan::names::{did_you_mean, several_bear_it};
@@ -15,6 +16,8 @@ pub struct RegistrationError {
     pub urn: Option<Urn>,
     /// One message per fault.
     pub messages: Vec<Message>,
+    /// What kind of failure it is; most are the program's.
+    pub reason: Reason,
 }
 
 /// The options of a registration that name other resources.
@@ -40,13 +43,17 @@ impl Reference {
 impl RegistrationError {
     /// A refusal with one message.
     pub fn on(urn: &Urn, message: impl Into<Message>) -> Self {
-        Self { urn: Some(urn.clone()), messages: vec![message.into()] }
+        Self { urn: Some(urn.clone()), messages: vec![message.into()], reason: Reason::Program }
+    }
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason, ..self }
     }
 
     /// A refusal of the run as a whole, or of what has no URN yet.
     #[must_use]
     pub fn of_run(message: impl Into<Message>) -> Self {
-        Self { urn: None, messages: vec![message.into()] }
+        Self { urn: None, messages: vec![message.into()], reason: Reason::Program }
     }
 
     /// A request that could not be decoded, of a resource that has no URN yet.
@@ -201,6 +208,7 @@ impl RegistrationError {
                 ", or pass --ignore-protect"
             ],
         )
+        .because(Reason::Protected)
     }
 
     pub(in crate::plan) fn protected_dependent(urn: &Urn, dependent: &Urn) -> Self {
@@ -215,6 +223,7 @@ impl RegistrationError {
                 ", or pass --ignore-protect"
             ],
         )
+        .because(Reason::Protected)
     }
 
     /// A protected resource that is to be deleted.
@@ -234,6 +243,7 @@ impl RegistrationError {
                 ", or pass --ignore-protect"
             ],
         )
+        .because(Reason::Protected)
     }
 
     pub(in crate::plan) fn untargeted_dependent(urn: &Urn, target: &Urn) -> Self {
@@ -276,6 +286,7 @@ impl RegistrationError {
                 ", and save a new plan with --save-plan if it is right"
             ],
         )
+        .because(Reason::Plan)
     }
 
     /// A resource of an update plan that did not come.
@@ -292,6 +303,7 @@ impl RegistrationError {
                 Command::new("preview").with("--save-plan")
             ],
         )
+        .because(Reason::Plan)
     }
 
     pub(in crate::plan) fn unknown_trigger(urn: &Urn) -> Self {
@@ -307,7 +319,8 @@ impl RegistrationError {
             "" => format!("its inputs are not valid: {}", failure.reason),
             property => format!("property {property} is not valid: {}", failure.reason),
         };
-        Self { urn: Some(urn.clone()), messages: failures.iter().map(text).map(Message::from).collect() }
+        let messages = failures.iter().map(text).map(Message::from).collect();
+        Self { urn: Some(urn.clone()), messages, reason: Reason::Inputs }
     }
 
     /// An answer of another kind than the question: a fault of the host, not of the user.

@@ -103,7 +103,7 @@ pub(super) fn no_stack<T>(what: &str, result: Result<T>) -> Outcome {
 pub(super) fn locked<T>(what: &str, result: Result<T>) -> std::result::Result<String, Failed> {
     let error = refused(what, result)?;
     check!(
-        matches!(error, Error::InUse(_) | Error::Locked(_)),
+        matches!(error, Error::InUse { .. } | Error::Locked(_)),
         "{what} should say that the stack is locked, and says: {error}"
     );
     Ok(error.to_string())
@@ -113,7 +113,7 @@ pub(super) fn locked<T>(what: &str, result: Result<T>) -> std::result::Result<St
 pub(super) fn lost<T>(what: &str, result: Result<T>) -> Outcome {
     let error = refused(what, result)?;
     check!(
-        matches!(error, Error::InUse(_) | Error::Locked(_) | Error::NoStack { .. }),
+        matches!(error, Error::InUse { .. } | Error::Locked(_) | Error::NoStack { .. }),
         "{what} should say that the lock was lost, and says: {error}"
     );
     Ok(())

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::environment::Environment;
 use crate::environment::files::{self, Files, OpenMode};
 use crate::error::{Error, Result};
+use crate::holder::Holder;
 use crate::message;
 use crate::message::Command;
-use crate::state::backend::Holder;
 use crate::state::lock_file;
 use crate::state::name::StackName;
 
@@ -39,7 +39,7 @@ pub(super) fn list(disk: &dyn Files, directory: &Path) -> Result<Vec<LockFile>> 
 
 /// Writes our own lock file.
 pub(super) fn write(environment: &Environment, directory: &Path, operation: &str) -> Result<PathBuf> {
-    let json = lock_file::encode(&Holder::here(operation, environment))?;
+    let json = lock_file::encode(&environment.as_holder(operation))?;
     let path = directory.join(format!("{}.json", environment.new_uuid()?));
     let disk = &*environment.files;
     files::create_passing_dir(disk, directory)?;

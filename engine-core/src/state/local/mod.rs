@@ -30,9 +30,10 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Holder, Lease, StoredEntry, StoredStack};
+use super::backend::{Backend, Generation, Lease, StoredEntry, StoredStack};
 use super::name::StackName;
 use crate::environment::{Environment, files};
+use crate::holder::Holder;
 
 use layout::Layout;
 use lease::LocalLease;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::environment::Environment;
 use crate::environment::files::{self, io_error};
 use crate::error::{Error, Result};
-use crate::state::backend::Holder;
+use crate::holder::Holder;
 
 use super::epoch::{epoch_in, epoch_text};
 use super::layout::StackFiles;
@@ -76,5 +76,5 @@ pub(super) fn by_whom(files: &StackFiles, own: &std::path::Path) -> Option<Holde
     let text = files::read_if_exists(&*files.disk, &files.lease).ok()??;
     let taker: Taker = serde_json::from_str(std::str::from_utf8(&text).ok()?.lines().nth(1)?).ok()?;
     let Taker { pid, user, host, since } = taker;
-    Some(Holder { pid, user, host, since, maloko: true, operation: "maloko cancel".into() })
+    Some(Holder { pid, user, host, since, maloko: true, operation: "maloko cancel".into(), attempt: None })
 }

@@ -192,7 +192,7 @@ pub(in crate::state) async fn add_former(
 fn at_target(target: &str, error: Error) -> Error {
     let told = |text| format!("{text} (in {target}: add `--backend '{target}'` to the commands that are named)");
     match error {
-        Error::InUse(text) => Error::InUse(told(text).into()),
+        Error::InUse { message, holder } => Error::InUse { message: told(message).into(), holder },
         Error::Locked(text) => Error::Locked(told(text).into()),
         Error::BadState(text) => Error::BadState(told(text).into()),
         other => other,

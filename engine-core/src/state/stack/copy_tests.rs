@@ -95,7 +95,7 @@ fn what_stands_in_the_way_is_refused_and_nothing_changes() {
     // Nor is a stack taken from under a run, or from one that was killed.
     let lease = block_on(source.lease(&dev(), "up")).unwrap();
     let target = MemoryBackend::default();
-    assert!(matches!(block_on(migrate_stack(&source, &target, &dev(), false)), Err(Error::InUse(_))));
+    assert!(matches!(block_on(migrate_stack(&source, &target, &dev(), false)), Err(Error::InUse { .. })));
     block_on(lease.append(b"a record")).unwrap();
     block_on(lease.release()).unwrap();
     let error = block_on(migrate_stack(&source, &target, &dev(), false)).unwrap_err().to_string();

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::message::Message;
 
 use super::Snapshot;
-use super::backend::{Backend, Holder, Lease, MIN_GENERATIONS, StoredStack};
+use super::backend::{Backend, Lease, MIN_GENERATIONS, StoredStack};
 use super::checkpoint::Checkpoint;
 use super::integrity::{check, check_on_load};
 use super::journal::reading;
@@ -20,7 +20,8 @@ use super::seal::difference::differ_in_time_alone;
 use super::seal::{self, Before, Hashed, Sealer, Standing};
 use super::secrets::Crypter;
 use super::session_options::SessionOptions;
-use crate::environment::Environment;
+use crate::environment::{Environment, platform};
+use crate::holder::Holder;
 
 /// A stack's state, read without a lease.
 #[derive(Clone, Debug, Default)]
@@ -77,11 +78,18 @@ pub async fn read_stack_beside(
     Ok((reading, holders))
 }
 
+/// Has a holder ended without giving the stack back? Known of processes on this machine only, and only good for telling people: a
+/// store decides otherwise who has a stack, for numbers of processes are given out again.
+#[must_use]
+pub fn has_ended(holder: &Holder) -> bool {
+    !holder.host.is_empty() && holder.host == platform::host_name() && platform::has_ended(holder.pid)
+}
+
 /// Those who work on a stack now, as far as can be told: a process on another machine that has died looks like one that
 /// works.
 pub async fn at_work(backend: &dyn Backend, stack: &StackName) -> Result<Vec<Holder>> {
     let mut holders = backend.holders(stack).await?;
-    holders.retain(|holder| !holder.is_gone());
+    holders.retain(|holder| !has_ended(holder));
     Ok(holders)
 }
 

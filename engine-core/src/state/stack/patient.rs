@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 
-use crate::state::backend::{Backend, Generation, Holder, Lease, StoredEntry, StoredStack};
+use crate::holder::Holder;
+use crate::state::backend::{Backend, Generation, Lease, StoredEntry, StoredStack};
 use crate::state::lock_file::by_whom;
 use crate::state::name::StackName;
 
@@ -69,12 +70,12 @@ impl Backend for PatientBackend {
         let mut pause = FIRST_PAUSE;
         loop {
             let refused = match self.inner.lease(stack, operation).await {
-                Err(Error::InUse(why)) => why,
+                Err(refused @ Error::InUse { .. }) => refused,
                 other => return other,
             };
             let left = self.patience.saturating_sub(clock.elapsed().saturating_sub(begun));
             if left.is_zero() || self.environment.is_abandoned() {
-                return Err(Error::InUse(refused));
+                return Err(refused);
             }
             if pause == FIRST_PAUSE {
                 self.tell_who_is_waited_for(stack).await;

@@ -73,7 +73,7 @@ fn a_lock_that_is_given_back_in_time_is_had() {
 #[test]
 fn a_lock_that_is_kept_is_refused_when_the_time_is_over() {
     let (error, clock, told) = asked(Duration::from_secs(5), None);
-    assert!(matches!(error, Some(Error::InUse(_))), "{error:?}");
+    assert!(matches!(error, Some(Error::InUse { .. })), "{error:?}");
     assert_eq!(clock.elapsed(), Duration::from_secs(5));
     assert_eq!(told.len(), 1);
 }
@@ -81,6 +81,6 @@ fn a_lock_that_is_kept_is_refused_when_the_time_is_over() {
 #[test]
 fn without_patience_nobody_waits() {
     let (error, clock, told) = asked(Duration::ZERO, Some(1));
-    assert!(matches!(error, Some(Error::InUse(_))), "{error:?}");
+    assert!(matches!(error, Some(Error::InUse { .. })), "{error:?}");
     assert!(lock(&clock.waits).is_empty() && told.is_empty());
 }

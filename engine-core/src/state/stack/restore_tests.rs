@@ -86,7 +86,7 @@ fn a_generation_that_cannot_be_used_changes_nothing() {
     }
     let lease = block_on(backend.lease(&name(), "maloko up")).unwrap();
     let locked = block_on(restore_stack(&backend, &name(), 2, &options())).unwrap_err();
-    assert!(matches!(locked, Error::InUse(_)), "{locked}");
+    assert!(matches!(locked, Error::InUse { .. }), "{locked}");
     block_on(lease.release()).unwrap();
     let same = block_on(backend.load_generation(&name(), 3)).unwrap();
     spoil(&backend, &same);

@@ -2,7 +2,8 @@
 //! taken over.
 //!
 //! No clock of another machine is ever believed. A holder raises a counter every few seconds; an observer who sees it
-//! unchanged for the patience of the store, by its own measure of time, takes over. Taking over is a conditional write of
+//! unchanged for as long as the holder said, by its own measure of time, takes over; a later attempt at the same work
+//! does so sooner. Taking over is a conditional write of
 //! the lease object, and then everything that the former holder could still write to is changed under its hands: a fence
 //! stands at the journal's next number, and checkpoint and seal get another version.
 
@@ -81,9 +82,10 @@ async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<
     if !first.is_held() {
         return Ok(Seen::Free(Some((first, version))));
     }
+    let patience = first.patience(store.environment.identity.attempt.as_ref(), store.timing);
     let since = clock.elapsed();
     let mut told = false;
-    while clock.elapsed().saturating_sub(since) < store.timing.patience {
+    while clock.elapsed().saturating_sub(since) < patience {
         clock.wait(store.timing.poll).await;
         match Record::read(bucket, &keys.lease).await? {
             None => return Ok(Seen::Free(None)),
@@ -99,7 +101,7 @@ async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<
                 "the stack '{}' is locked by {}, which has not been heard of; it is taken over when that stays so for {} s",
                 stack.stack(),
                 first.who.holder(),
-                store.timing.patience.as_secs()
+                patience.as_secs()
             ));
         }
     }
@@ -162,7 +164,7 @@ async fn claim_with_lock(
             (epoch, start, start)
         }
     };
-    let mut record = Record::held(id.to_owned(), who.clone(), epoch + 1, start, next);
+    let mut record = Record::held(id.to_owned(), who.clone(), epoch + 1, (start, next), store.timing);
     record.no_stack = former.as_ref().map_or(makes, |(former, _)| former.no_stack);
     let asked = store.environment.clock.elapsed();
     let written = match &former {

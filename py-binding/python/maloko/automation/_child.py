@@ -19,6 +19,7 @@ from pulumi.automation import CommandResult
 
 from maloko.automation._finished import Finished, Operation
 from maloko.automation._listeners import Listeners
+from maloko.automation._reasons import Why, why_of
 from maloko.automation._threads import SCOPE, Cancellable
 from maloko.automation.errors import LocalProgramError
 
@@ -84,7 +85,7 @@ def run_child(
                 scope.leave(child)
         if interrupted is not None:
             raise interrupted
-        operation = _read_outcome(outcome)
+        operation, why = _read_outcome(outcome)
     code = process.returncode
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
@@ -92,7 +93,7 @@ def run_child(
         code = _ENDED_BY_SIGNAL
     listeners.end()
     result = CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code)
-    return Finished(result, operation)
+    return Finished(result, operation, why)
 
 
 class _EventPipe:
@@ -174,14 +175,17 @@ def _follow(
     return interrupted
 
 
-def _read_outcome(file: Path) -> Operation | None:
+def _read_outcome(file: Path) -> tuple[Operation | None, Why | None]:
     try:
         told = json.loads(file.read_bytes())
     except (OSError, ValueError):
         # It has not come so far.
-        return None
+        return None, None
+    why = None if told["why"] is None else why_of(told["why"])
+    if "outcome" not in told:
+        return None, why
     exception = told["exception"]
-    return Operation(
+    operation = Operation(
         outcome=told["outcome"],
         changes=told["changes"],
         error=told["error"],
@@ -192,3 +196,4 @@ def _read_outcome(file: Path) -> Operation | None:
         method=told["method"],
         page=told["page"],
     )
+    return operation, why

@@ -163,4 +163,4 @@ def checked(finished: Finished, listeners: Listeners, *, inline: bool) -> Comman
         raise listeners.raised
     if finished.result.code == 0:
         return finished.result
-    raise error_of(finished.result, finished.operation, inline=inline)
+    raise error_of(finished, inline=inline)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from pulumi.automation import CommandResult
 
+from maloko.automation._reasons import Why
+
 
 @dataclass(frozen=True)
 class Operation:
@@ -35,3 +37,5 @@ class Finished:
     """The exit code, stdout and stderr."""
     operation: Operation | None
     """The outcome of its operation; `None` when none has begun."""
+    why: Why | None = None
+    """Why it failed; `None` where it did not, or where nothing is known but its exit code."""

@@ -14,6 +14,7 @@ from maloko._run.host import Host
 from maloko._run.program import attach_here, run_program
 from maloko.automation._finished import Finished, Operation
 from maloko.automation._listeners import Delivery, Listeners
+from maloko.automation._reasons import why_of_json
 from maloko.automation._threads import SCOPE, Cancellable, where_no_loop_runs
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def run_inside(
         int,
         str,
         tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None,
+        str | None,
     ]:
         host = Host()
         front = _Front(program, run.cancel)
@@ -105,7 +107,7 @@ def run_inside(
 
     try:
         # Only a program needs a thread without an event loop.
-        code, message, end = work() if program is None else where_no_loop_runs(work, run.cancel)
+        code, message, end, why = work() if program is None else where_no_loop_runs(work, run.cancel)
         if message:
             delivery.err(f"error: {message}\n".encode())
     finally:
@@ -116,7 +118,8 @@ def run_inside(
     if end is not None:
         outcome, changes, _, error, exception, urn, method, page = end
         operation = Operation(outcome, changes, error, exception, urn, method, page)
-    return Finished(CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code), operation)
+    result = CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code)
+    return Finished(result, operation, why_of_json(why))
 
 
 def absolute(directory: str) -> str:

@@ -7,26 +7,28 @@ engine in the same process knows more: the exception that the program or a provi
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from pulumi.automation import errors as _official
 from pulumi.automation.errors import InvalidVersionError
 
 from maloko._errors import MalokoError
+from maloko.automation._reasons import Holder, Reason, Why
 
 if TYPE_CHECKING:
     from pulumi.automation import CommandResult
 
-    from maloko.automation._finished import Operation
+    from maloko.automation._finished import Finished, Operation
 
 __all__ = [
     "CommandError",
     "CompilationError",
     "ConcurrentUpdateError",
+    "Holder",
     "InlineSourceRuntimeError",
     "InvalidVersionError",
     "LocalProgramError",
+    "Reason",
     "RuntimeError",
     "StackAlreadyExistsError",
     "StackNotFoundError",
@@ -37,7 +39,9 @@ __all__ = [
 class CommandError(_official.CommandError):
     """A command failed; its text has the exit code, stdout and stderr."""
 
-    def __init__(self, command_result: CommandResult, operation: Operation | None = None) -> None:
+    def __init__(
+        self, command_result: CommandResult, operation: Operation | None = None, why: Why | None = None
+    ) -> None:
         super().__init__(command_result)
         self.name: str = type(self).__name__
         self.result: CommandResult = command_result
@@ -54,10 +58,16 @@ class CommandError(_official.CommandError):
         """The resource that failed first."""
         self.method: str | None = None if operation is None else operation.method
         """The provider's method that failed, such as `create`."""
+        self.reason: Reason = Reason.OTHER if why is None else why.reason
+        """What kind of failure it was; `reason.may_pass` says whether to try again."""
+        self.text: str = "" if why is None else why.text
+        """The first line of its message, without secrets."""
+        self.holder: Holder | None = None if why is None else why.holder
+        """Who works on the stack, where `reason` is `locked`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To other processes (Celery, multiprocessing) goes what they can always read: no exception of a user's class.
-        kept = {name: self.__dict__[name] for name in ("urn", "method")}
+        kept = {name: self.__dict__[name] for name in ("urn", "method", "reason", "text", "holder")}
         return type(self), (self.result,), kept
 
 
@@ -102,28 +112,26 @@ class LocalProgramError(Exception):
         """Its traceback, formatted, with the program's frames only."""
 
 
-_LOCKED = re.compile(r"the stack is currently locked by")
-_NOT_FOUND = re.compile(r"no stack named .* found")
-_EXISTS = re.compile(r"stack .*already exists")
+_OF_REASONS: dict[Reason, type[CommandError]] = {
+    Reason.NO_STACK: StackNotFoundError,
+    Reason.LOCKED: ConcurrentUpdateError,
+    Reason.STACK_EXISTS: StackAlreadyExistsError,
+}
 
 
-def error_of(result: CommandResult, operation: Operation | None, *, inline: bool) -> CommandError:
+def error_of(finished: Finished, *, inline: bool) -> CommandError:
     """The error for a command that failed, of the class that the official API has for the case.
 
-    :param operation: what came of the operation, if the command was one that has begun
     :param inline: whether the program was a function of this process
     """
     kind: type[CommandError] = CommandError
+    operation, why = finished.operation, finished.why
     if operation is not None:
         if operation.exception is not None and operation.urn is None:
             kind = InlineSourceRuntimeError if inline else _of_local_program(operation.exception)
-    elif _NOT_FOUND.search(result.stderr):
-        kind = StackNotFoundError
-    elif _LOCKED.search(result.stderr):
-        kind = ConcurrentUpdateError
-    elif _EXISTS.search(result.stderr):
-        kind = StackAlreadyExistsError
-    error = kind(result, operation)
+    elif why is not None:
+        kind = _OF_REASONS.get(why.reason, CommandError)
+    error = kind(finished.result, operation, why)
     error.__cause__ = error.exception
     return error
 

@@ -1,0 +1,73 @@
+//! Why a command did not do what was asked, for a program that goes on by it: the kind of failure, a line of text, and who holds
+//! the stack.
+
+use maloko_core::holder::Holder;
+use maloko_core::reason::Reason;
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Why a command did not do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// The kind of failure.
+    pub reason: Reason,
+    /// The first line of its message, without secrets; may be empty.
+    pub text: String,
+    /// Who works on the stack, where that is the reason.
+    pub holder: Option<Box<Holder>>,
+}
+
+/// How it is told to a program.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    reason: &'static str,
+    text: &'a str,
+    holder: Option<ToldHolder<'a>>,
+}
+
+/// A holder as a program is told of it. What is not known is empty.
+#[derive(Serialize)]
+struct ToldHolder<'a> {
+    user: &'a str,
+    host: &'a str,
+    pid: u32,
+    since: &'a str,
+    operation: &'a str,
+    run: Option<&'a str>,
+    attempt: Option<u64>,
+}
+
+impl Why {
+    /// A reason, with the first line of its message.
+    pub(crate) fn new(reason: Reason, told: &str) -> Self {
+        Self { reason, text: told.lines().next().unwrap_or_default().to_owned(), holder: None }
+    }
+
+    /// As JSON: `{ reason, text, holder: { user, host, pid, since, operation, run, attempt } | null }`.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        let holder = self.holder.as_deref().map(|holder| ToldHolder {
+            user: &holder.user,
+            host: &holder.host,
+            pid: holder.pid,
+            since: &holder.since,
+            operation: &holder.operation,
+            run: holder.attempt.as_ref().map(|it| it.run.as_str()),
+            attempt: holder.attempt.as_ref().map(|it| it.number),
+        });
+        // Text and numbers can always be written.
+        serde_json::to_value(Told { reason: self.reason.name(), text: &self.text, holder }).unwrap_or_default()
+    }
+}
+
+impl From<&Failure> for Why {
+    fn from(failure: &Failure) -> Self {
+        Self { holder: failure.holder.clone(), ..Self::new(failure.reason, &failure.message) }
+    }
+}
+
+#[cfg(test)]
+#[path = "why_tests.rs"]
+mod tests;

@@ -1,0 +1,54 @@
+#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
+
+use std::collections::BTreeSet;
+
+use maloko_core::holder::{Attempt, Holder};
+use maloko_core::reason::Reason;
+
+use super::Why;
+use crate::failure::Failure;
+
+/// The words between quotation marks behind `mark` in a text, one of each line.
+fn words<'a>(text: &'a str, mark: &str) -> BTreeSet<&'a str> {
+    let found = text.lines().filter_map(|line| line.trim_start().split_once(mark));
+    found.filter_map(|(_, rest)| rest.strip_prefix('"')?.split('"').next()).collect()
+}
+
+#[test]
+fn both_automation_apis_know_every_reason_and_no_other() {
+    let all: BTreeSet<&str> = Reason::ALL.map(Reason::name).into();
+    let python = include_str!("../../py-binding/python/maloko/automation/_reasons.py");
+    let node = include_str!("../../node-binding/ts/automation/reasons.ts");
+    assert_eq!(words(python.split_once("@property").unwrap().0, " = "), all);
+    assert_eq!(words(node, "| "), all);
+}
+
+#[test]
+fn a_holder_is_told_with_its_attempt_and_a_message_with_its_first_line() {
+    let attempt = Some(Attempt { run: "tenants".into(), number: 2 });
+    let holder = Holder {
+        pid: 7,
+        user: "ada".into(),
+        host: "mainframe".into(),
+        since: "2026-11-29T08:00:00Z".into(),
+        maloko: true,
+        operation: "maloko up".into(),
+        attempt,
+    };
+    let error = maloko_core::Error::InUse { message: "locked\nwait".into(), holder: Some(Box::new(holder)) };
+    let told = Why::from(&Failure::from(error)).to_json();
+    let expected = serde_json::json!({
+        "reason": "locked",
+        "text": "locked",
+        "holder": {
+            "user": "ada",
+            "host": "mainframe",
+            "pid": 7,
+            "since": "2026-11-29T08:00:00Z",
+            "operation": "maloko up",
+            "run": "tenants",
+            "attempt": 2,
+        },
+    });
+    assert_eq!(told, expected);
+}
