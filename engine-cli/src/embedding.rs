@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use maloko_core::error::Reason;
 use maloko_core::event::{Outcome, Severity};
 use maloko_core::provider::HostError;
-use maloko_core::reason::Reason;
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, Report};
 
+use crate::failure::Why;
 use crate::failure::{Failure, Result};
-use crate::why::Why;
 
 /// Takes engine events.
 pub trait EngineEvents: Send + Sync {

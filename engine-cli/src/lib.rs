@@ -31,7 +31,6 @@ pub mod terminal;
 mod testing;
 mod topics;
 mod watch;
-mod why;
 mod workplace;
 mod yaml;
 
@@ -42,14 +41,14 @@ use std::sync::Arc;
 use arguments::{AboutCommand, Arguments, Command, ProviderCommand, ShimCommand};
 use context::Context;
 use failure::{Failure, code};
+use maloko_core::error::Reason;
 use maloko_core::invisible::clean;
-use maloko_core::reason::Reason;
 
 pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
+pub use failure::Why;
 pub use library::{Invocation, run_in};
 pub use operation::{RunForTests, plugin_under_test};
 pub use page::{page_of_record, record_for_page};
-pub use why::Why;
 
 pub use language_host::{
     ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PackageUse, Parameter, PassResult, ProgramSpec,

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use maloko_core::environment::KnownKeys;
-use maloko_core::reason::Reason;
+use maloko_core::error::Reason;
 
 use crate::arguments;
 use crate::context::Context;
 use crate::embedding::{Cancellation, EngineEvents, Finished, Library, called_off};
+use crate::failure::Why;
 use crate::language_host::LanguageHost;
-use crate::why::Why;
 
 /// A command line and the world that it is to see.
 pub struct Invocation {

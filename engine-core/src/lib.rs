@@ -32,7 +32,6 @@ pub mod policy;
 pub mod property_diff;
 pub mod property_path;
 pub mod provider;
-pub mod reason;
 pub mod redaction;
 pub mod resource_state;
 pub mod schedule;

@@ -14,9 +14,9 @@ use serde_json::json;
 use super::isolated;
 use crate::context::Context;
 use crate::embedding::OperationEnd;
+use crate::failure::Why;
 use crate::failure::{Failure, Result};
 use crate::terminal::console::Stream;
-use crate::why::Why;
 
 /// Where `--event-log` sends events to that is no file: whoever serves them at `tcp://HOST:PORT`.
 pub(super) fn event_stream(log: &Path) -> Result<Option<Arc<EventStream>>> {

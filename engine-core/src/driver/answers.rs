@@ -1,9 +1,9 @@
 //! What the host and the program get back from a run.
 
+use crate::error::Reason;
 use crate::event::Summary;
 use crate::message::Message;
 use crate::provider::HostError;
-use crate::reason::Reason;
 use crate::urn::Urn;
 
 /// How the program ended.

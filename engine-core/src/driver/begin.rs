@@ -1,8 +1,8 @@
 //! The beginning of a run.
 
+use crate::error::Reason;
 use crate::event::{Event, Severity};
 use crate::operation::Operation;
-use crate::reason::Reason;
 use crate::state::Snapshot;
 
 use crate::driver::flows::Flows;

@@ -18,7 +18,7 @@ use crate::driver::actions::{Action, FlowId, Input, Moment, Response};
 use crate::driver::flow_states::FlowState;
 use crate::driver::flows::Flows;
 use crate::driver::stop::{Failure, panicked};
-use crate::reason::Reason;
+use crate::error::Reason;
 
 /// See the module's text.
 pub struct Run {

@@ -5,10 +5,10 @@ use std::any::Any;
 use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
 
+use crate::error::Reason;
 use crate::event::Outcome;
 use crate::message::Message;
 use crate::provider::HostError;
-use crate::reason::Reason;
 use crate::urn::Urn;
 
 /// The first thing that went wrong.

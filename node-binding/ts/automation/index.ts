@@ -12,6 +12,7 @@ export {
     StackNotFoundError,
     UnsupportedError,
 } from "./errors";
+export { type Holder, mayPass, type Reason } from "./errors/reasons";
 export type { ImportDifferencesOptions, IsolationOptions, LockOptions, TelemetryOptions } from "./flags";
 export {
     type InstallOptions,
@@ -19,7 +20,6 @@ export {
     type LocalWorkspaceOptions,
     type NewOptions,
 } from "./local-workspace";
-export { type Holder, mayPass, type Reason } from "./reasons";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
 export type { PageOptions, WithPage } from "./result";
 export { fullyQualifiedStackName, Stack } from "./stack";

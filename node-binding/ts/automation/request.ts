@@ -1,7 +1,7 @@
 // A command as it is asked for, and what the engine tells when it is over.
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
 
-import type { Why } from "./reasons";
+import type { Why } from "./errors/reasons";
 
 /** A command and its surroundings. */
 export interface CommandRequest {

@@ -1,6 +1,6 @@
 // What a command of the command line wrote, how it ended, and the page of its run.
 import { loadAddon } from "../native";
-import type { Why } from "./reasons";
+import type { Why } from "./errors/reasons";
 import type { OperationEnd } from "./request";
 
 /** The end of a command. */

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use maloko_core::error::Reason;
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::reason::Reason;
 use maloko_core::state::{Session, Snapshot, export_deployment, import_deployment, integrity};
 
 use crate::context::Context;

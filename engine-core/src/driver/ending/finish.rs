@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::error::Reason;
 use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::provider::HostError;
-use crate::reason::Reason;
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
 use crate::state::order::canonical;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use atomic_refcell::AtomicRefCell;
 use futures::future::{Either, select};
 
+use crate::error::Reason;
 use crate::event::{Event, Severity};
 use crate::operation::{Operation, OperationKind};
 use crate::plan::{Registration, Review, rewritten};
@@ -13,7 +14,6 @@ use crate::policy::{
     Analysis, EnforcementLevel, FoundViolation, PolicyPack, PolicyQuestion, PolicyRemediation, PolicyResource,
     PolicyScope, PolicySummary, PolicyViolation, Remediations,
 };
-use crate::reason::Reason;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::PropertyMap;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::error::Reason;
 use crate::event::{Event, Op};
 use crate::message;
 use crate::operation::Operation;
@@ -11,7 +12,6 @@ use crate::plan::{
     registered_outputs, stack_texts, take_provider, urns,
 };
 use crate::provider::{Answer, Method, ObjectId, ProviderError, ProviderErrorKind};
-use crate::reason::Reason;
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::state::ResourceNumber;

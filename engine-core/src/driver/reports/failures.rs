@@ -1,12 +1,11 @@
 //! What is refused and what has failed: told on its resource, and noted as the failure of the run.
 
-use crate::error::Error;
+use crate::error::{Error, Reason};
 use crate::event::Severity;
 use crate::message;
 use crate::message::{Command, Message};
 use crate::plan::RegistrationError;
 use crate::provider::{HostError, ProviderError, ProviderErrorKind};
-use crate::reason::Reason;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 

@@ -1,10 +1,10 @@
 //! Every refusal of the engine: the resource at fault, the option or input that is at fault, and the way out. Each text
 //! stands in this folder and nowhere else; `registration_errors_tests.rs` shows them.
 
+use crate::error::Reason;
 use crate::message;
 use crate::message::{Command, Message};
 use crate::provider::CheckFailure;
-use crate::reason::Reason;
 use crate::urn::Urn;
 
 use crate::plan::names::{did_you_mean, several_bear_it};

@@ -1,8 +1,8 @@
 //! Why a command did not do what was asked, for a program that goes on by it: the kind of failure, a line of text, and who holds
 //! the stack.
 
+use maloko_core::error::Reason;
 use maloko_core::holder::Holder;
-use maloko_core::reason::Reason;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -21,15 +21,15 @@ pub struct Why {
 /// How it is told to a program.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct WhyJson<'a> {
     reason: &'static str,
     text: &'a str,
-    holder: Option<ToldHolder<'a>>,
+    holder: Option<HolderJson<'a>>,
 }
 
 /// A holder as a program is told of it. What is not known is empty.
 #[derive(Serialize)]
-struct ToldHolder<'a> {
+struct HolderJson<'a> {
     user: &'a str,
     host: &'a str,
     pid: u32,
@@ -48,7 +48,7 @@ impl Why {
     /// As JSON: `{ reason, text, holder: { user, host, pid, since, operation, run, attempt } | null }`.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
-        let holder = self.holder.as_deref().map(|holder| ToldHolder {
+        let holder = self.holder.as_deref().map(|holder| HolderJson {
             user: &holder.user,
             host: &holder.host,
             pid: holder.pid,
@@ -58,7 +58,7 @@ impl Why {
             attempt: holder.attempt.as_ref().map(|it| it.number),
         });
         // Text and numbers can always be written.
-        serde_json::to_value(Told { reason: self.reason.name(), text: &self.text, holder }).unwrap_or_default()
+        serde_json::to_value(WhyJson { reason: self.reason.name(), text: &self.text, holder }).unwrap_or_default()
     }
 }
 

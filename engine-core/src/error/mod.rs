@@ -1,7 +1,11 @@
 //! Errors that end a command, as the user meets them.
 
+mod reason;
+
 use crate::holder::Holder;
 use crate::message::Message;
+
+pub use reason::Reason;
 
 /// What went wrong; each message names the thing at fault and what to do.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use maloko_core::error::Reason;
 use maloko_core::holder::{Attempt, Holder};
-use maloko_core::reason::Reason;
 
 use super::Why;
 use crate::failure::Failure;
@@ -17,8 +17,8 @@ fn words<'a>(text: &'a str, mark: &str) -> BTreeSet<&'a str> {
 #[test]
 fn both_automation_apis_know_every_reason_and_no_other() {
     let all: BTreeSet<&str> = Reason::ALL.map(Reason::name).into();
-    let python = include_str!("../../py-binding/python/maloko/automation/_reasons.py");
-    let node = include_str!("../../node-binding/ts/automation/reasons.ts");
+    let python = include_str!("../../../py-binding/python/maloko/automation/_reasons.py");
+    let node = include_str!("../../../node-binding/ts/automation/errors/reasons.ts");
     assert_eq!(words(python.split_once("@property").unwrap().0, " = "), all);
     assert_eq!(words(node, "| "), all);
 }

@@ -1,8 +1,8 @@
 // Errors of the automation API. The classes are those of the official module, so that `instanceof` holds whichever of the
 // two a program imports them from; that module is small and loads nothing else.
 import * as official from "@pulumi/pulumi/automation/errors";
+import type { CommandResult } from "../result";
 import type { Holder, Reason } from "./reasons";
-import type { CommandResult } from "./result";
 
 /** A command that ended with an exit code other than 0. */
 export interface CommandError extends official.CommandError {

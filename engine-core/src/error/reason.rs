@@ -1,6 +1,6 @@
 //! Why a command did not do what was asked, for programs that go on by it: those that try again, and those that tell somebody.
 
-use crate::error::Error;
+use super::Error;
 
 /// The kinds of reasons. What is wrong stands in the message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,11 +1,15 @@
 //! Why a command ends with an exit code other than 0 (docs/rules 14.2).
 
+mod why;
+
 use std::fmt;
 
+use maloko_core::error::Reason;
 use maloko_core::holder::Holder;
 use maloko_core::message;
 use maloko_core::message::Message;
-use maloko_core::reason::Reason;
+
+pub use why::Why;
 
 /// Exit codes with a meaning of their own.
 pub(crate) mod code {
