@@ -63,9 +63,9 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
-    /// How long it may be silent before this one takes its place: as long as it said, `patience`; or, where this one is a
-    /// later attempt at the same work, for two of its beats. What started this attempt has missed the former one
-    /// already, and a former one that still lives shows it with its next beat, or is shut out.
+    /// How long this holder may be silent before a newcomer takes its place: as long as it said, `patience`; or for two of its
+    /// beats, where the newcomer is a later `attempt` at the same work. Whoever started that one has missed this holder already. One
+    /// that lives shows it with its next beat; one that does not in time is shut out by the store.
     #[must_use]
     pub fn patience_of(&self, attempt: Option<&Attempt>, patience: Duration, beat: Duration) -> Duration {
         match (attempt, &self.attempt) {
