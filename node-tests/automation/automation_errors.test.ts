@@ -11,7 +11,7 @@ import {
 } from "maloko/automation";
 import { expect, test } from "vitest";
 import { echo, newStack, placed, runScript as run } from "../support/automation-kit";
-import { Echo, failureOf, type Props, Thing } from "../support/kit";
+import { Echo, failureOf, heldCreate, type Props, Thing } from "../support/kit";
 import { byDay } from "../support/night";
 
 test("what a listener throws comes after the end", async () => {
@@ -125,28 +125,15 @@ test("cancel ends what this process does to the stack", async () => {
 
 test("a stack that is worked on is refused to others", async () => {
     const options = placed();
-    let [began, finish] = [() => {}, () => {}];
-    const beginning = new Promise<void>((resolve) => {
-        began = resolve;
-    });
-    const end = new Promise<void>((resolve) => {
-        finish = resolve;
-    });
-    const provider = {
-        create: async (inputs: Props) => {
-            began();
-            await end;
-            return { id: "made", outs: inputs };
-        },
-    };
+    const { provider, begun, letGo } = heldCreate();
     const stack = await newStack(async () => void new Thing(provider, "a"), options);
     const first = stack.up();
-    await beginning;
+    await begun;
     const error = await failureOf(stack.up());
     expect(error).toBeInstanceOf(ConcurrentUpdateError);
     expect((error as ConcurrentUpdateError).code).toBe(10);
     // It waits for the first one, which ends when that is told.
-    const onError = (text: string) => text.includes("waiting for 240 s at most") && finish();
+    const onError = (text: string) => text.includes("waiting for 240 s at most") && letGo();
     const second = await stack.up({ lockTimeout: "4m", onError });
     expect([(await first).summary.result, second.summary.result]).toEqual(["succeeded", "succeeded"]);
 });

@@ -14,7 +14,7 @@ import {
 } from "maloko/automation";
 import { expect, test } from "vitest";
 import { directory, echo, newStack, placed } from "../support/automation-kit";
-import { Echo, failureOf, type Props, Thing } from "../support/kit";
+import { Echo, failureOf, heldCreate, type Props, Thing } from "../support/kit";
 
 const MODULES = join(dirname(fileURLToPath(import.meta.url)), "..", "node_modules");
 
@@ -94,26 +94,12 @@ test("keys states backends and settings are told apart", async () => {
 
 /** An `up` that is in a `create` until it is told to go on. */
 async function running(options: LocalWorkspaceOptions) {
-    let began = (): void => {};
-    let finish = (): void => {};
-    const beginning = new Promise<void>((resolve) => {
-        began = resolve;
-    });
-    const end = new Promise<void>((resolve) => {
-        finish = resolve;
-    });
-    const slow = {
-        create: async (inputs: Props) => {
-            began();
-            await end;
-            return { id: "made", outs: inputs };
-        },
-    };
-    const stack: Stack = await newStack(one(slow), options);
+    const { provider, begun, letGo } = heldCreate();
+    const stack: Stack = await newStack(one(provider), options);
     const failing = commandErrorOf(stack.up());
-    await beginning;
+    await begun;
     const ended = async () => {
-        finish();
+        letGo();
         return await failing;
     };
     return { stack, ended };

@@ -61,33 +61,39 @@ export class Echo {
     }
 }
 
+/** A provider whose `create` begins, and ends when it is let go. */
+export function heldCreate() {
+    let begin = (): void => {};
+    let letGo = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+        begin = resolve;
+    });
+    const end = new Promise<void>((resolve) => {
+        letGo = resolve;
+    });
+    const provider = {
+        create: async (inputs: Props) => {
+            begin();
+            await end;
+            return { id: "made", outs: inputs };
+        },
+    };
+    return { provider, begun, letGo: () => letGo() };
+}
+
 /** Does something while another run, which has made this resource, goes on. */
 export async function besideAnotherRun(
     first: () => Thing,
     action: () => Promise<void>,
     options: StackOptions = {},
 ): Promise<void> {
-    let begun = (): void => {};
-    let end = (): void => {};
-    const configured = new Promise<void>((resolve) => {
-        begun = resolve;
-    });
-    const over = new Promise<void>((resolve) => {
-        end = resolve;
-    });
-    const waiting = {
-        create: async (inputs: Props) => {
-            begun();
-            await over;
-            return { id: "made", outs: inputs };
-        },
-    };
-    const run = newStack(options).up(() => void new Thing(waiting, "waiting", { first: first().id }));
-    await Promise.race([configured, run]);
+    const { provider, begun, letGo } = heldCreate();
+    const run = newStack(options).up(() => void new Thing(provider, "waiting", { first: first().id }));
+    await Promise.race([begun, run]);
     try {
         await action();
     } finally {
-        end();
+        letGo();
     }
     await run;
 }
