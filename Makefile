@@ -437,7 +437,7 @@ real-plugins: $(STAMPS)/venv
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command hosts pulumi yaml go-program
 # Programs in YAML and Go with their real host and SDK. `make test` leaves them out: their build takes ten minutes.
 try-languages: $(STAMPS)/python
-	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) yaml go-program
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) pulumi yaml go-program
 	$(IN_VENV) conformance/plugins/languages.py $(REAL_PLUGINS) --cli $(MALOKO_PY)
 # Both tools in turns on stacks under key services.
 try-keys: $(STAMPS)/python

@@ -3,15 +3,18 @@
 
     languages.py FOLDER --cli maloko [--size N]
 
-FOLDER is what real.py made: `pulumi-language-yaml` and `go-program`; what is not there is left out, and said. The
-resources are those of python-tests/support/mini_provider.py, whose schema the host of YAML asks the engine for. With
---size it measures instead: the program in Go with so many resources.
+FOLDER is what real.py made: `pulumi-language-yaml` and `go-program`; what is not there is left out, and said. Where
+the real `pulumi` is there, both tools then take turns on one stack, command by command; for Go it needs a
+`pulumi-language-go`, in FOLDER or on PATH. The resources are those of python-tests/support/mini_provider.py, whose
+schema the host of YAML asks the engine for. With --size it measures instead: the program in Go with so many resources.
 """
 
 import argparse
+import itertools
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,8 +39,8 @@ LANGUAGES = {"yaml": "pulumi-language-yaml", "go": "go-program"}
 
 
 class Stack:
-    def __init__(self, options, language):
-        self.options = options
+    def __init__(self, options, language, tools):
+        self.tools = itertools.cycle(tools)
         self.root = Path(tempfile.mkdtemp(prefix=f"languages-{language}-"))
         bin_ = self.root / "bin"
         for folder in (bin_, self.root / "home", self.root / "project"):
@@ -52,6 +55,8 @@ class Stack:
             "HOME": str(self.root / "home"),
             "PULUMI_BACKEND_URL": f"file://{self.root}/home",
             "PULUMI_CONFIG_PASSPHRASE": "languages",
+            # The real `pulumi` keeps which stack is selected in its own home.
+            "PULUMI_STACK": "dev",
             "NO_COLOR": "1",
             "PATH": f"{bin_}:{options.folder}:{os.environ['PATH']}",
         }
@@ -64,7 +69,7 @@ class Stack:
 
     def run(self, *arguments):
         done = subprocess.run(
-            [self.options.cli, *arguments], cwd=self.root / "project", env=self.env, text=True, capture_output=True
+            [next(self.tools), *arguments], cwd=self.root / "project", env=self.env, text=True, capture_output=True
         )
         if done.returncode:
             raise SystemExit(f"{' '.join(arguments)} in {self.root}:\n{done.stdout}{done.stderr}")
@@ -99,6 +104,17 @@ def judge(stack):
     same(stack.things(), {}, "destroyed")
 
 
+def take_turns(options, language):
+    """The same with a command of maloko and one of `pulumi` by turns, and once more with the other one first."""
+    pulumi, host = options.folder / "pulumi", f"pulumi-language-{language}"
+    if not pulumi.exists() or not shutil.which(host, path=f"{options.folder}:{os.environ['PATH']}"):
+        print(f"{language}: no turns with the real pulumi, because it or {host} is not there")
+        return
+    for tools in ([options.cli, pulumi], [pulumi, options.cli]):
+        judge(Stack(options, language, tools))
+    print(f"{language}: made, changed, refreshed and destroyed by both tools in turns", flush=True)
+
+
 def measure(stack, size):
     stack.set(size=str(size), chained="false")
     for what in ("up", "up with nothing to do"):
@@ -120,10 +136,11 @@ def main():
         if not (options.folder / needed).exists():
             print(f"{language}: left out, because {needed} is not there (make real-plugins)")
         elif options.size is None:
-            judge(Stack(options, language))
+            judge(Stack(options, language, [options.cli]))
             print(f"{language}: made, changed, refreshed and destroyed", flush=True)
+            take_turns(options, language)
         elif language == "go":
-            measure(Stack(options, language), options.size)
+            measure(Stack(options, language, [options.cli]), options.size)
 
 
 if __name__ == "__main__":
