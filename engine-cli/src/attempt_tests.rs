@@ -1,16 +1,16 @@
 #![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
-use maloko_core::holder::Attempt;
+use maloko_core::holder::RunAttempt;
 
 use super::of;
 
-fn said(value: &str) -> crate::failure::Result<Option<Attempt>> {
+fn said(value: &str) -> crate::failure::Result<Option<RunAttempt>> {
     of(Some(value.into()))
 }
 
 #[test]
 fn a_run_may_have_colons_and_the_number_stands_behind_the_last() {
-    let attempt = Attempt { run: "tenants:up/acme".into(), number: 12 };
+    let attempt = RunAttempt { run: "tenants:up/acme".into(), number: 12 };
     assert_eq!(said("tenants:up/acme:12").unwrap(), Some(attempt));
     assert_eq!((said("").unwrap(), of(None).unwrap()), (None, None));
 }

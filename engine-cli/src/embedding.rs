@@ -11,8 +11,7 @@ use maloko_core::provider::HostError;
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, Report};
 
-use crate::failure::Why;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, Why};
 
 /// Takes engine events.
 pub trait EngineEvents: Send + Sync {
@@ -140,7 +139,7 @@ impl OperationEnd {
             outcome: report.summary.outcome,
             changes: report.summary.changes.clone(),
             state_written: report.state_written,
-            why: why(report),
+            why: why_of(report),
             error: report.error.as_ref().map(ToString::to_string),
             source: report.source.clone(),
             urn: report.urn.clone(),
@@ -151,7 +150,7 @@ impl OperationEnd {
 }
 
 /// Why an operation did not do what was asked. One that lost its lease was stopped by that.
-fn why(report: &Report) -> Option<Why> {
+pub(crate) fn why_of(report: &Report) -> Option<Why> {
     let reason = match (report.summary.outcome, report.reason) {
         (Outcome::Succeeded, _) => return None,
         (_, Some(Reason::LeaseLost)) => Reason::LeaseLost,

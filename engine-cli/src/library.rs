@@ -53,8 +53,9 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
         Err(error) => {
             let stream = if error.use_stderr() { &mut err } else { &mut out };
             // A stream that takes nothing is no failure of the command.
-            drop(stream.write_all(error.render().to_string().as_bytes()));
-            let why = (error.exit_code() != 0).then(|| Why::new(Reason::Configuration, &error.render().to_string()));
+            let text = error.render().to_string();
+            drop(stream.write_all(text.as_bytes()));
+            let why = (error.exit_code() != 0).then(|| Why::new(Reason::Configuration, &text));
             return Finished { code: error.exit_code(), message: String::new(), operation: None, why };
         }
     };
@@ -76,7 +77,7 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
     // Whatever it failed by then: it did so because it was to end.
     let result = result.map_err(|failure| if library.cancellation.has_called_off() { called_off() } else { failure });
     let operation = library.take_end();
-    // What failed in the operation goes before what came of that.
+    // The first failure is the reason: a command that fails after its operation fails because of it.
     let of_operation = operation.as_ref().and_then(|end| end.why.clone());
     match result {
         Ok(code) => {

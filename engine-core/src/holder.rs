@@ -3,19 +3,22 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::invisible::one_line;
 
 /// One of several attempts at the same piece of work, such as a task of a queue that starts it again elsewhere when a worker
 /// was lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunAttempt {
     /// The piece of work: a name that nothing else has.
     pub run: String,
     /// Which attempt at it; a later one has a higher number.
+    #[serde(rename = "attempt")]
     pub number: u64,
 }
 
-impl Attempt {
+impl RunAttempt {
     /// Is this a later attempt at the same?
     #[must_use]
     pub fn follows(&self, other: &Self) -> bool {
@@ -39,7 +42,7 @@ pub struct Holder {
     /// The command that it runs; empty when that is not known.
     pub operation: String,
     /// Which attempt it is, where it said so.
-    pub attempt: Option<Attempt>,
+    pub attempt: Option<RunAttempt>,
 }
 
 impl fmt::Display for Holder {
@@ -67,7 +70,7 @@ impl Holder {
     /// beats, where the newcomer is a later `attempt` at the same work. Whoever started that one has missed this holder already. One
     /// that lives shows it with its next beat; one that does not in time is shut out by the store.
     #[must_use]
-    pub fn patience_of(&self, attempt: Option<&Attempt>, patience: Duration, beat: Duration) -> Duration {
+    pub fn patience_of(&self, attempt: Option<&RunAttempt>, patience: Duration, beat: Duration) -> Duration {
         match (attempt, &self.attempt) {
             (Some(attempt), Some(former)) if attempt.follows(former) => (beat * 2).min(patience),
             _ => patience,

@@ -20,10 +20,9 @@ class Group(pulumi.ComponentResource):
 
 
 WAITING = """
-import pathlib, time
+import pathlib
 pathlib.Path("begun").touch()
-while not pathlib.Path("heard").exists():
-    time.sleep(0.05)
+pathlib.Path("heard").read_text()
 """
 
 
@@ -143,11 +142,12 @@ def test_programs_find_the_words_that_they_look_for(shim: Path, project: Project
     plan = pulumi_ends("up", "--yes", "--stack", "live", "--plan", "gone").communicate()[1]
     assert plan.startswith("error: open gone: No such file")
     project.write("__main__.py", WAITING)
+    os.mkfifo(project.directory / "heard")
     waiting = pulumi_ends("preview", "--stack", "live")
     wait_for(project.directory / "begun")
     waiting.send_signal(signal.SIGINT)
     read_until(waiting, "cancelling")
-    (project.directory / "heard").touch()
+    (project.directory / "heard").write_text("")
     assert waiting.communicate()[1].endswith("error: preview canceled\n")
 
 

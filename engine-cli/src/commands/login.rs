@@ -25,8 +25,8 @@ pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
     }
     let place = backend::named(context, Origin::Login, url);
     let unchanged = |failure: Failure| {
-        let message = format!("{failure}. The login was not changed");
-        failure.saying(message)
+        let message = format!("{failure}. The login was not changed").into();
+        Failure { message, ..failure }
     };
     let opened = backend::open(context, &place).map_err(unchanged)?;
     backend::make_directory(context, &place).map_err(unchanged)?;

@@ -58,12 +58,7 @@ impl Failure {
         Self::of(code::FAILURE, Reason::StackExists, message)
     }
 
-    /// The key of a stack's secrets is missing or wrong, and the user has to set that right.
-    pub(crate) fn key(message: impl Into<Message>) -> Self {
-        Self::of(code::CONFIGURATION, Reason::Key, message)
-    }
-
-    /// The same, where it is about the key.
+    /// The same, where the key of a stack's secrets is missing or wrong.
     #[must_use]
     pub(crate) fn of_key(self) -> Self {
         Self { reason: Reason::Key, ..self }
@@ -88,12 +83,6 @@ impl Failure {
     #[must_use]
     pub(crate) fn silent(code: i32) -> Self {
         Self::of(code, Reason::Other, Message::default())
-    }
-
-    /// The same with another message.
-    #[must_use]
-    pub(crate) fn saying(self, message: impl Into<Message>) -> Self {
-        Self { message: message.into(), ..self }
     }
 
     /// The same, about a stack that the command does not name by itself. `shown` is the stack's name.

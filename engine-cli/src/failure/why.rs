@@ -27,7 +27,7 @@ struct WhyJson<'a> {
     holder: Option<HolderJson<'a>>,
 }
 
-/// A holder as a program is told of it. What is not known is empty.
+/// Who holds a stack; what is not known is empty.
 #[derive(Serialize)]
 struct HolderJson<'a> {
     user: &'a str,

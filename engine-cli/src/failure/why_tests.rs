@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use maloko_core::error::Reason;
-use maloko_core::holder::{Attempt, Holder};
+use maloko_core::holder::{Holder, RunAttempt};
 
 use super::Why;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ fn both_automation_apis_know_every_reason_and_no_other() {
 
 #[test]
 fn a_holder_is_told_with_its_attempt_and_a_message_with_its_first_line() {
-    let attempt = Some(Attempt { run: "tenants".into(), number: 2 });
+    let attempt = Some(RunAttempt { run: "tenants".into(), number: 2 });
     let holder = Holder {
         pid: 7,
         user: "ada".into(),

@@ -13,9 +13,8 @@ use serde_json::json;
 
 use super::isolated;
 use crate::context::Context;
-use crate::embedding::OperationEnd;
-use crate::failure::Why;
-use crate::failure::{Failure, Result};
+use crate::embedding::why_of;
+use crate::failure::{Failure, Result, Why};
 use crate::terminal::console::Stream;
 
 /// Where `--event-log` sends events to that is no file: whoever serves them at `tcp://HOST:PORT`.
@@ -88,7 +87,7 @@ pub(super) fn write(
         "method": report.method,
         "exception": exception,
         "page": page,
-        "why": OperationEnd::new(report, None).why.map(|why| why.to_json()),
+        "why": why_of(report).map(|why| why.to_json()),
     });
     put(context, file, &outcome)
 }

@@ -261,8 +261,9 @@ impl Workplace<'_> {
 pub(crate) fn no_passphrase(stack: &StackName, key_file: Option<&Path>) -> Failure {
     let lost = key_file.map(|file| format!(" (and the key file {} is not there)", file.display())).unwrap_or_default();
     let own_file = passphrase_variables(stack).file;
-    Failure::key(format!(
+    Failure::configuration(format!(
         "the passphrase of the stack's secrets is not known{lost}; set {PASSPHRASE_VARIABLE} to it, or \
          {PASSPHRASE_FILE_VARIABLE} to a file that holds it ({own_file} for this stack alone)"
     ))
+    .of_key()
 }

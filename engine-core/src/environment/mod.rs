@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::error::{Error, Result};
-use crate::holder::{Attempt, Holder};
+use crate::holder::{Holder, RunAttempt};
 
 pub use self::disk::SystemFiles;
 pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
@@ -74,7 +74,7 @@ pub struct Identity {
     /// Name of the machine; may be empty.
     pub host: String,
     /// Which attempt this is, where something else than a person starts the command again when it was cut off.
-    pub attempt: Option<Attempt>,
+    pub attempt: Option<RunAttempt>,
 }
 
 /// The machine that state code runs on.

@@ -7,7 +7,7 @@ use crate::message;
 use crate::message::Message;
 
 use super::name::StackName;
-use crate::holder::{Attempt, Holder};
+use crate::holder::{Holder, RunAttempt};
 
 /// Pulumi ignores what follows the moment.
 #[derive(Serialize, Deserialize)]
@@ -26,11 +26,8 @@ struct Content {
     /// The command that it runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     operation: String,
-    /// Which attempt at which work it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    run: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    attempt: Option<u64>,
+    #[serde(flatten)]
+    attempt: Option<RunAttempt>,
 }
 
 /// What the lock file of a maloko process holds.
@@ -43,8 +40,7 @@ pub fn encode(holder: &Holder) -> Result<Vec<u8>> {
         timestamp: holder.since,
         maloko: Some(env!("CARGO_PKG_VERSION").to_owned()),
         operation: holder.operation,
-        attempt: holder.attempt.as_ref().map(|it| it.number),
-        run: holder.attempt.map(|it| it.run),
+        attempt: holder.attempt,
     };
     serde_json::to_vec(&content).map_err(|error| Error::BadState(format!("cannot write a lock: {error}").into()))
 }
@@ -59,7 +55,6 @@ pub fn decode(bytes: &[u8]) -> Holder {
         timestamp: "an unknown time".into(),
         maloko: None,
         operation: String::new(),
-        run: None,
         attempt: None,
     });
     Holder {
@@ -69,7 +64,7 @@ pub fn decode(bytes: &[u8]) -> Holder {
         since: content.timestamp,
         maloko: content.maloko.is_some(),
         operation: content.operation,
-        attempt: content.run.zip(content.attempt).map(|(run, number)| Attempt { run, number }),
+        attempt: content.attempt,
     }
 }
 

@@ -5,7 +5,8 @@ const Module = require("node:module");
 const path = require("node:path");
 const [, folder, , pack] = process.argv;
 const root = path.resolve(fs.realpathSync(folder), "../..");
-// What serialises closures loads a compiler and npm's arborist, which take longer than the rest of the SDK. It comes when it is called.
+// What serialises closures loads a compiler and npm's arborist, which take longer than the rest of the SDK. It comes when it is called. (A
+// program in Node has the same: node-binding/ts/sdk/closures.ts. Here no package of ours is installed.)
 const closures = {
     serializeClosure: ["serializeFunction", "serializeFunctionAsync"],
     codePaths: ["computeCodePaths", "findWorkspaceRoot", "packageArchivePath"],

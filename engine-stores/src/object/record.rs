@@ -6,9 +6,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use maloko_core::environment::Identity;
 use maloko_core::error::Result;
-use maloko_core::holder::{Attempt, Holder};
+use maloko_core::holder::{Holder, RunAttempt};
 use object_store::UpdateVersion;
 use serde::{Deserialize, Serialize};
 
@@ -32,18 +31,14 @@ pub(crate) struct Who {
     pub(crate) operation: String,
     #[serde(default)]
     pub(crate) since: String,
-    /// The work that this is an attempt at, and which one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) run: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) attempt: Option<u64>,
+    #[serde(flatten)]
+    attempt: Option<RunAttempt>,
 }
 
 impl Who {
-    pub(crate) fn new(identity: &Identity, operation: &str, since: String) -> Self {
-        let Identity { pid, user, host, attempt } = identity.clone();
-        let (run, attempt) = attempt.map(|it| (it.run, it.number)).unzip();
-        Self { pid, user, host, operation: operation.to_owned(), since, run, attempt }
+    pub(crate) fn of(holder: Holder) -> Self {
+        let Holder { pid, user, host, operation, since, attempt, .. } = holder;
+        Self { pid, user, host, operation, since, attempt }
     }
 
     pub(crate) fn holder(&self) -> Holder {
@@ -54,7 +49,7 @@ impl Who {
             since: self.since.clone(),
             maloko: true,
             operation: self.operation.clone(),
-            attempt: self.run.clone().zip(self.attempt).map(|(run, number)| Attempt { run, number }),
+            attempt: self.attempt.clone(),
         }
     }
 }
@@ -128,7 +123,7 @@ impl Record {
     }
 
     /// How long this holder may be silent before a newcomer takes its place. `timing` is the newcomer's own.
-    pub(crate) fn patience(&self, newcomer: Option<&Attempt>, timing: Timing) -> Duration {
+    pub(crate) fn patience(&self, newcomer: Option<&RunAttempt>, timing: Timing) -> Duration {
         let [beat, patience] = [self.beat, self.patience].map(Duration::from_millis);
         if patience.is_zero() {
             return timing.patience;

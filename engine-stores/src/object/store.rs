@@ -219,12 +219,11 @@ async fn break_lease(store: &Opened, stack: &StackName, keys: &StackKeys) -> Res
         let Some((found, version)) = still else {
             return Ok(taken_from.iter().map(|former| former.who.holder()).collect());
         };
-        let since = store.environment.clock.now().to_string();
         let mut broken = found.clone();
         broken.state = State::Broken;
         broken.epoch += 1 + u64::from(taken_from.is_some());
         broken.id = store.environment.new_uuid()?.to_string();
-        broken.who = Who::new(&store.environment.identity, "cancel", since);
+        broken.who = Who::of(store.environment.as_holder("cancel"));
         // A heartbeat may have come in between; then there is another version to be replaced.
         if bucket.put_if(&keys.lease, broken.encode(), version).await?.is_some() {
             fence::shut_out(bucket, keys, &broken).await?;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
-use maloko_core::holder::Attempt;
+use maloko_core::holder::RunAttempt;
 use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack};
 use tokio_postgres::Row;
 
@@ -124,7 +124,7 @@ fn holder(row: &Row) -> Result<Holder> {
         host: column(row, 2)?,
         since: column(row, 3)?,
         operation: column(row, 4)?,
-        attempt: Some(Attempt { run: column(row, 5)?, number: column::<i64>(row, 6)?.unsigned_abs() })
+        attempt: Some(RunAttempt { run: column(row, 5)?, number: column::<i64>(row, 6)?.unsigned_abs() })
             .filter(|attempt| !attempt.run.is_empty()),
         maloko: true,
     })

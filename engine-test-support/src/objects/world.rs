@@ -7,7 +7,7 @@ use futures::channel::oneshot;
 use futures::future::{BoxFuture, FutureExt, Shared, select};
 pub use maloko_core::environment::Workers;
 use maloko_core::environment::{Environment, Identity, Worker};
-use maloko_core::holder::Attempt;
+use maloko_core::holder::RunAttempt;
 use maloko_core::state::{Backend, StackName};
 use maloko_stores::World;
 use maloko_stores::object::{ObjectBackend, Timing};
@@ -42,7 +42,7 @@ pub fn overheard(variables: &'static [Secret]) -> (World, Said) {
 
 /// The same world for an attempt at some work.
 pub fn attempting(world: World, run: &str, number: u64) -> World {
-    let attempt = Some(Attempt { run: run.to_owned(), number });
+    let attempt = Some(RunAttempt { run: run.to_owned(), number });
     let identity = Arc::new(Identity { attempt, ..(*world.environment.identity).clone() });
     World { environment: Environment { identity, ..world.environment }, ..world }
 }

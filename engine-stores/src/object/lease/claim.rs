@@ -39,7 +39,7 @@ enum Seen {
 /// Takes the lease of a stack, or says who holds it. `makes`: it is for making the stack.
 pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str, makes: bool) -> Result<ObjectLease> {
     let keys = StackKeys::new(stack);
-    let who = Who::new(&store.environment.identity, operation, store.environment.clock.now().to_string());
+    let who = Who::of(store.environment.as_holder(operation));
     let id = store.environment.new_uuid()?.to_string();
     let mut busy = None;
     for attempt in 1..=ATTEMPTS {
