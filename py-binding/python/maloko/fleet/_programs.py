@@ -34,7 +34,9 @@ def load_program(root: Path, place: str) -> Callable[[], Any]:
             raise MalokoError(f"the program {place} cannot be imported: {type(error).__name__}: {error}") from error
     found = getattr(module, "__file__", None)
     if found is None or Path(found).resolve() != (root / path).resolve():
-        raise MalokoError(f"the program {place}: another module has the name '{module_name}' ({found}); rename the file")
+        raise MalokoError(
+            f"the program {place}: another module has the name '{module_name}' ({found}); rename the file"
+        )
     program = getattr(module, name, None)
     if not callable(program):
         raise MalokoError(f"the program {place}: {file} has no function '{name}'")

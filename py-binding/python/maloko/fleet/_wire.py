@@ -118,7 +118,7 @@ class StackEnd(EndDetails):
     outcome: Outcome
     changes: dict[str, int]
     reason: str
-    """The kind of failure (`maloko.automation.Reason`), or `needs` / `stopped` for what was skipped; empty where it succeeded."""
+    """The kind of failure (`maloko.automation.Reason`), `needs` or `stopped` for what was skipped; else empty."""
     text: str
     """One line, without secrets."""
     attempts: int
