@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from maloko._errors import MalokoError
 from maloko.automation import _settings as settings_files
 from maloko.automation._child import run_child
 from maloko.automation._finished import Finished
@@ -20,7 +19,7 @@ from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
 from maloko.automation._reasons import Reason
 from maloko.automation._threads import awaited
-from maloko.fleet._ends import End
+from maloko.fleet._ends import End, FleetError
 from maloko.fleet._programs import load_program
 from maloko.fleet._wire import StackSpec
 
@@ -68,10 +67,10 @@ async def deploy_one(
     :param message: what the stack's history says of it
     :param on_progress: is called with counts while it goes on, from another thread
     :param progress_every: seconds between two calls of it
-    :raises MalokoError: when the program cannot be loaded, or the verb is not known
+    :raises FleetError: when the program cannot be loaded, or the verb is not known
     """
     if verb not in _OPERATIONS and verb != "outputs":
-        raise MalokoError(f"there is no verb '{verb}' for a stack of a fleet: use {', '.join(_OPERATIONS)} or outputs")
+        raise FleetError(f"there is no verb '{verb}' for a stack of a fleet: use {', '.join(_OPERATIONS)} or outputs")
     root = Path(absolute(os.fspath(directory)))
     variables = variables_for(backend)
     if run is not None:
@@ -201,7 +200,7 @@ def _secrets_of(stack: StackSpec, root: Path, variables: Mapping[str, str]) -> d
         if "env" in source:
             found = variables.get(source["env"])
             if found is None:
-                raise MalokoError(
+                raise FleetError(
                     f"{stack['id']}: the configuration '{name}' is in the variable {source['env']}, which is not set "
                     "for this worker: set it where the worker is started"
                 )
@@ -209,7 +208,7 @@ def _secrets_of(stack: StackSpec, root: Path, variables: Mapping[str, str]) -> d
             try:
                 found = (root / source["file"]).read_text(encoding="utf-8").rstrip("\n")
             except OSError as error:
-                raise MalokoError(
+                raise FleetError(
                     f"{stack['id']}: the configuration '{name}' is in the file {source['file']}, which cannot be "
                     f"read: {error.strerror}"
                 ) from error

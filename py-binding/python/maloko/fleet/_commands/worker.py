@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from maloko.fleet._commands.helpers import end, start_worker
@@ -17,6 +18,7 @@ def run(asked: Request) -> int:
     queues = asked.get("queues") or ["default"]
     count = asked.get("processes") or 1
     if count == 1:
+        _log_stacks()
         worker = Worker(fleet_of(asked), queues=queues, slots=asked.get("slots") or 8)
         say(f"worker {worker.identity}: {asked.get('slots') or 8} stacks at a time at the queues {', '.join(queues)}")
         worker.run()
@@ -29,3 +31,10 @@ def run(asked: Request) -> int:
         # One that ends alone takes the others with it: whoever started this one starts it again.
         end(processes)
     return 1
+
+
+def _log_stacks() -> None:
+    """A line for each stack that begins or ends; the SDK's own tell of what is a result here."""
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
+    logging.getLogger("maloko.fleet").setLevel(logging.INFO)
+    logging.getLogger("temporalio").setLevel(logging.CRITICAL)
