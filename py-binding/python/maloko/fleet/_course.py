@@ -39,6 +39,8 @@ class Course:
         self._later: list[tuple[float, int]] = []
         """Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows."""
         self._retrying: set[int] = set()
+        self._turns: set[int] = set()
+        """Those whose start a rate has put off once; a limit may still hold them up."""
         self._awaits: dict[str, str] = {}
         self._in_group: dict[tuple[str, str], int] = {}
         self._next_start: dict[tuple[str, str], float] = {}
@@ -85,11 +87,11 @@ class Course:
             stack = self._stacks[place]
             full = self._full_group(stack)
             if full is not None:
-                self._parked.setdefault(full, []).append(place)
+                heapq.heappush(self._parked.setdefault(full, []), place)
+                self._draw_for(stack)
                 continue
-            at = self._rate_allows(stack)
-            if at > now:
-                heapq.heappush(self._later, (at, place))
+            if place not in self._turns and self._waits_for_turn(place, stack, now):
+                self._draw_for(stack)
                 continue
             self._begin(place, stack, now)
             begun.append((stack, self._tries[stack["id"]]))
@@ -112,8 +114,7 @@ class Course:
         del self.running[stack["id"]]
         for group in self._groups(stack):
             self._in_group[group] -= 1
-            for place in self._parked.pop(group, ()):
-                heapq.heappush(self._ready, place)
+        self._draw_for(stack)
         if end["outcome"] == "failed" and not self.stopped and self._goes_on(stack, end, now):
             return
         self._finish(end, now)
@@ -205,22 +206,34 @@ class Course:
         each = self._plan["limits"]["each"]
         return next((group for group in self._groups(stack) if self._in_group.get(group, 0) >= each[group[0]]), None)
 
-    def _rate_allows(self, stack: StackSpec) -> float:
-        labels = stack["labels"]
-        rates = self._plan["limits"]["startsPerSecond"]
+    def _draw_for(self, stack: StackSpec) -> None:
+        """A stack leaves room to others with the same label: one of each group with room is looked at next."""
+        each = self._plan["limits"]["each"]
+        for group in self._groups(stack):
+            parked = self._parked.get(group)
+            if parked and self._in_group.get(group, 0) < each[group[0]]:
+                heapq.heappush(self._ready, heapq.heappop(parked))
+
+    def _waits_for_turn(self, place: int, stack: StackSpec, now: float) -> bool:
+        """Takes the next turn that the rates allow; gives whether that is later."""
+        rates, labels = self._plan["limits"]["startsPerSecond"], stack["labels"]
         groups = [(label, labels[label]) for label in rates if label in labels]
-        return max((self._next_start.get(group, 0.0) for group in groups), default=0.0)
+        at = max((self._next_start.get(group, now) for group in groups), default=now)
+        for group in groups:
+            self._next_start[group] = max(at, now) + 1 / rates[group[0]]
+        if at <= now:
+            return False
+        self._turns.add(place)
+        heapq.heappush(self._later, (at, place))
+        return True
 
     def _begin(self, place: int, stack: StackSpec, now: float) -> None:
         self._retrying.discard(place)
+        self._turns.discard(place)
         self._tries[stack["id"]] = self._tries.get(stack["id"], 0) + 1
         self.running[stack["id"]] = now
         for group in self._groups(stack):
             self._in_group[group] = self._in_group.get(group, 0) + 1
-        for label, rate in self._plan["limits"]["startsPerSecond"].items():
-            if label in stack["labels"]:
-                group = (label, stack["labels"][label])
-                self._next_start[group] = max(self._next_start.get(group, 0.0), now) + 1 / rate
 
     # Ends.
 
