@@ -44,6 +44,11 @@ class FleetServer:
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int | None:
+        """Its process, while it runs."""
+        return None if self._process is None else self._process.pid
+
     def start(self) -> None:
         """Starts it, and waits until it answers."""
         command = [str(Path(sys.executable).with_name("temporal")), "server", "start-dev", "--headless"]
@@ -61,6 +66,22 @@ class FleetServer:
         except OSError:
             return False
         return True
+
+    def wait_for_workers(self, file: Path, count: int) -> None:
+        """Waits until so many workers ask for stacks of a fleet."""
+        from maloko import fleet
+        from maloko.fleet._queues import stack_queue
+
+        plan = fleet.load(file).plan("up")
+        queue = stack_queue(plan["fleet"], "default", "python", plan["code"]["python"])
+        command = [str(Path(sys.executable).with_name("temporal")), "task-queue", "describe", "--task-queue", queue]
+        command += ["--address", self.address, "--task-queue-type", "activity", "--output", "json"]
+
+        def pollers() -> int:
+            told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+            return len({poller["identity"] for poller in told.get("pollers") or []})
+
+        until(lambda: pollers() >= count, f"{count} workers")
 
     def stop(self) -> None:
         """Stops it; its database stays."""
