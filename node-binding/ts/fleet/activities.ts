@@ -8,6 +8,8 @@ import { ATTEMPTS_A_START, FATAL, type Launch, STACK, type StackEnd } from "./wi
 
 /** Heartbeats within the time after which a worker counts as dead. */
 const BEATS_A_LIMIT = 4;
+/** Milliseconds: after none at all the server would not try again. */
+const AT_ONCE = 1;
 const SHUTDOWN = "WORKER_SHUTDOWN";
 
 /** The activities of a worker, for the fleet whose programs are below a directory. */
@@ -68,7 +70,7 @@ function told(end: End, launch: Launch, context: Context, identity: string): Sta
         }
         // Another worker is to go on at once.
         const [message, type] = ["the worker was stopped", "leaving"];
-        throw ApplicationFailure.create({ message, type, details: [type], nextRetryDelay: 0 });
+        throw ApplicationFailure.create({ message, type, details: [type], nextRetryDelay: AT_ONCE });
     }
     const attempts = Math.floor(launch.number / ATTEMPTS_A_START) + context.info.attempt;
     return { ...end.wire(), worker: identity, attempts };

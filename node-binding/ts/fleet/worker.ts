@@ -14,6 +14,8 @@ import type { Plan } from "./wire";
 /** Heartbeats are sent at least so often, and with them one hears of a cancelled run. */
 const HEARD_WITHIN = "2s";
 const LANGUAGE = "nodejs";
+/** What is logged at least. What becomes of stacks is told by their runs. */
+const SAID = "ERROR";
 
 /** How a worker works. */
 export interface WorkerOptions {
@@ -50,6 +52,7 @@ export class Worker {
         // With the first stack there is no time for that.
         Sdk.prepare(plan.directory);
         await loadPrograms(plan.directory, plan.stacks);
+        sayErrorsAlone();
         const { connection: given, namespace = "default" } = this.#options;
         const place = given === undefined ? await connectWorker(plan.engine) : { connection: given, namespace };
         try {
@@ -77,11 +80,14 @@ export class Worker {
 
     async #begin(plan: Plan, place: { connection: NativeConnection; namespace: string }): Promise<void> {
         const { queues = [], slots = 8, flow = true } = this.#options;
-        const { Worker: Made } = temporal("worker");
+        const { Worker: Made, DefaultLogger, bundleWorkflowCode } = temporal("worker");
         const common = { ...place, identity: this.identity, dataConverter: dataConverter() };
         if (flow) {
-            const workflowsPath = require.resolve("./workflow");
-            this.#workers.push(await Made.create({ ...common, taskQueue: flowQueue(plan.fleet), workflowsPath }));
+            const workflowBundle = await bundleWorkflowCode({
+                workflowsPath: require.resolve("./workflow"),
+                logger: new DefaultLogger(SAID),
+            });
+            this.#workers.push(await Made.create({ ...common, taskQueue: flowQueue(plan.fleet), workflowBundle }));
         }
         const code = plan.code[LANGUAGE];
         if (code === undefined) {
@@ -114,6 +120,18 @@ export class Worker {
         const failed = ends.find((end) => end.status === "rejected");
         if (failed !== undefined) {
             throw failed.reason;
+        }
+    }
+}
+
+// Where the caller has installed a runtime of its own, it logs as that says.
+function sayErrorsAlone(): void {
+    const { DefaultLogger, Runtime } = temporal("worker");
+    try {
+        Runtime.install({ logger: new DefaultLogger(SAID) });
+    } catch (error) {
+        if (!(error instanceof Error && error.name === "IllegalStateError")) {
+            throw error;
         }
     }
 }

@@ -38,8 +38,10 @@ class Course:
         """Those for which another one with the same value of a label has to end."""
         self._later: list[tuple[float, int]] = []
         """Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows."""
-        self._retrying: set[int] = set()
-        self._awaits: dict[str, str] = {}
+        self._retrying: dict[int, float] = {}
+        """Those that a provider failed for, and until when each waits."""
+        self._awaits: dict[str, list[str]] = {}
+        """What each was found to need, the last one last."""
         self._in_group: dict[tuple[str, str], int] = {}
         self._next_start: dict[tuple[str, str], float] = {}
         self._wave = -1
@@ -94,7 +96,7 @@ class Course:
             self._begin(place, stack, now)
             begun.append((stack, self._tries[stack["id"]]))
         if not begun and not self.running and not self._later and not self.stopped and self._wave_begins <= now:
-            self._end_circle(now)
+            self._end_circles(now)
         return begun
 
     def wait(self, now: float) -> float | None:
@@ -118,7 +120,7 @@ class Course:
             return
         self._finish(end, now)
         limit = self._plan["stopAfter"]
-        if limit is not None and self.failed >= limit and not self.stopped:
+        if limit is not None and self.failed >= limit and not self.is_over:
             self.stop(f"{self.failed} failed, and the run stops after {limit}", "skipped", now)
 
     def stop(self, why: str, outcome: Outcome, now: float) -> None:
@@ -143,23 +145,27 @@ class Course:
 
     def retries(self) -> list[tuple[str, float, int]]:
         """The stacks that wait after a failure: until when, and the number of the start that comes then."""
-        waits = [(at, place) for at, place in sorted(self._later) if place in self._retrying]
-        return [(self._stacks[place]["id"], at, self._tries[self._stacks[place]["id"]] + 1) for at, place in waits]
+        names = [(self._stacks[place]["id"], at) for at, place in self._waits()]
+        return [(name, at, self._tries[name] + 1) for name, at in names]
 
     def state(self) -> CourseState:
         """Where it stands; for a time in which nothing is running."""
         return {
             "ends": list(self.ends.values()),
             "tries": {name: tries for name, tries in self._tries.items() if name not in self.ends},
-            "later": [
-                {"id": self._stacks[place]["id"], "at": at} for at, place in self._later if place in self._retrying
+            "later": [{"id": self._stacks[place]["id"], "at": at} for at, place in self._waits()],
+            "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
+            "nextStarts": [
+                {"label": label, "value": value, "at": at} for (label, value), at in self._next_start.items()
             ],
-            "awaits": self._awaits,
             "wave": self._wave,
             "waveBegins": self._wave_begins,
             "paused": self.paused,
             "stopped": self.stopped,
         }
+
+    def _waits(self) -> list[tuple[float, int]]:
+        return sorted((at, place) for place, at in self._retrying.items())
 
     # Order and waves.
 
@@ -212,7 +218,7 @@ class Course:
         return max((self._next_start.get(group, 0.0) for group in groups), default=0.0)
 
     def _begin(self, place: int, stack: StackSpec, now: float) -> None:
-        self._retrying.discard(place)
+        self._retrying.pop(place, None)
         self._tries[stack["id"]] = self._tries.get(stack["id"], 0) + 1
         self.running[stack["id"]] = now
         for group in self._groups(stack):
@@ -225,22 +231,37 @@ class Course:
     # Ends.
 
     def _goes_on(self, stack: StackSpec, end: StackEnd, now: float) -> bool:
-        """Is this failure one after which the stack begins again?"""
+        """Is this failure dealt with otherwise than by an end?"""
         place, name = self._place[stack["id"]], stack["id"]
+        found = self._awaits.get(name, [])
         if end["reason"] == "needs":
             missing = end.get("needs") or ""
-            if missing in self._place and missing != name and missing not in self.ends and name not in self._awaits:
-                self._awaits[name] = missing
-                self._wait_for(place, missing)
-                return True
-            return False
+            if missing not in self._place or missing == name or missing in found:
+                return False
+            self._awaits[name] = [*found, missing]
+            self._await(place, missing, now)
+            return True
         retry = self._plan["retry"]
-        if end["reason"] != "provider" or self._tries[name] >= retry["provider"]:
+        # The other starts found that another stack was not there.
+        failures = self._tries[name] - len(found)
+        if end["reason"] != "provider" or failures >= retry["provider"]:
             return False
-        pause = min(retry["firstWait"] * 2 ** (self._tries[name] - 1), retry["longestWait"])
-        heapq.heappush(self._later, (now + max(pause, end.get("retryAfter") or 0.0), place))
-        self._retrying.add(place)
+        pause = min(retry["firstWait"] * 2 ** (failures - 1), retry["longestWait"])
+        at = now + max(pause, end.get("retryAfter") or 0.0)
+        heapq.heappush(self._later, (at, place))
+        self._retrying[place] = at
         return True
+
+    def _await(self, place: int, missing: str, now: float) -> None:
+        """A stack has turned out to need another one of the run."""
+        there = self.ends.get(missing)
+        if there is None:
+            self._wait_for(place, missing)
+        elif _succeeded(there):
+            # It came while this one was looking for it.
+            heapq.heappush(self._ready, place)
+        else:
+            self._finish(self._without(self._stacks[place], there), now)
 
     def _finish(self, end: StackEnd, now: float, *, alone: bool = False) -> None:
         """A stack has ended for good, and with it those that need it, unless it succeeded."""
@@ -253,27 +274,41 @@ class Course:
             self.ends[name] = end
             place = self._place[name]
             self.failed += end["outcome"] == "failed"
-            self._retrying.discard(place)
+            self._retrying.pop(place, None)
             if place in self._begun:
                 self._left_in_wave -= 1
-            succeeded = end["outcome"] in ("done", "unchanged")
             for dependent in self._dependents[place]:
-                if succeeded:
+                if _succeeded(end):
                     self._unmet[dependent] -= 1
                     if self._unmet[dependent] == 0 and dependent in self._begun:
                         heapq.heappush(self._ready, dependent)
                 elif not alone:
-                    stack = self._stacks[dependent]
-                    text = f"needs {name}, which {_WORDS[end['outcome']]}"
-                    finishing.append(self._unbegun(stack, "skipped", "needs", text))
+                    finishing.append(self._without(self._stacks[dependent], end))
         self._after_wave(now)
 
-    def _end_circle(self, now: float) -> None:
+    def _end_circles(self, now: float) -> None:
         """Programs refer to each other, or to a later wave, which nobody could know before they ran."""
-        left = [stack for stack in self._stacks if stack["id"] not in self.ends and stack["id"] in self._awaits]
-        for stack in left:
-            text = f"needs {self._awaits[stack['id']]}, which cannot begin before it"
-            self._finish(self._unbegun(stack, "failed", "needs", text), now)
+        stuck = [
+            (self._stacks[self._place[name]], found[-1])
+            for name, found in self._awaits.items()
+            if name not in self.ends
+            and (self._place[found[-1]] not in self._begun or self._waits_for_itself(self._place[name]))
+        ]
+        for stack, missing in stuck:
+            self._finish(self._unbegun(stack, "failed", "needs", f"needs {missing}, which cannot begin before it"), now)
+
+    def _waits_for_itself(self, place: int) -> bool:
+        seen: set[int] = set()
+        waiting = [*self._dependents[place]]
+        while waiting:
+            following = waiting.pop()
+            if following not in seen and self._stacks[following]["id"] not in self.ends:
+                seen.add(following)
+                waiting += self._dependents[following]
+        return place in seen
+
+    def _without(self, stack: StackSpec, needed: StackEnd) -> StackEnd:
+        return self._unbegun(stack, "skipped", "needs", f"needs {needed['id']}, which {_WORDS[needed['outcome']]}")
 
     def _unbegun(self, stack: StackSpec, outcome: Outcome, reason: str, text: str) -> StackEnd:
         tries = self._tries.get(stack["id"], 0)
@@ -292,16 +327,19 @@ class Course:
             self._finish(end, state["waveBegins"], alone=True)
         self._tries = dict(state["tries"])
         self._awaits = dict(state["awaits"])
-        for name, missing in self._awaits.items():
-            if missing not in self.ends and name not in self.ends:
-                self._wait_for(self._place[name], missing)
-        waits = {later["id"]: later["at"] for later in state["later"]}
+        for name, found in self._awaits.items():
+            if found[-1] not in self.ends:
+                self._wait_for(self._place[name], found[-1])
+        self._next_start = {(start["label"], start["value"]): start["at"] for start in state["nextStarts"]}
         for wave in range(state["wave"] + 1):
             self._enter(wave)
-        self._ready = [place for place in self._ready if self._stacks[place]["id"] not in waits]
+        self._retrying = {self._place[later["id"]]: later["at"] for later in state["later"]}
+        self._later = self._waits()
+        self._ready = [place for place in self._ready if place not in self._retrying]
         heapq.heapify(self._ready)
-        for name, at in waits.items():
-            heapq.heappush(self._later, (at, self._place[name]))
-            self._retrying.add(self._place[name])
         self._wave, self._wave_begins = state["wave"], state["waveBegins"]
         self.paused, self.stopped = state["paused"], state["stopped"]
+
+
+def _succeeded(end: StackEnd) -> bool:
+    return end["outcome"] in ("done", "unchanged")
