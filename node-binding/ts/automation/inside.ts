@@ -22,7 +22,8 @@ const LABEL = "inline program";
 export async function runInside(request: CommandRequest): Promise<CommandResult> {
     const bridge = Bridge.get();
     const number = bridge.newOperation();
-    const registry = new ProviderRegistry(bridge.native, process.cwd());
+    const root = request.root ?? process.cwd();
+    const registry = new ProviderRegistry(bridge.native, root);
     // What the caller keeps in async storages is there in the program and in its providers. A provider call that the
     // caller is in is none of ours.
     const snapshot = AsyncLocalStorage.snapshot();
@@ -30,7 +31,7 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
     const run = new Run(
         bridge,
         registry,
-        (_engine, text, it) => context(() => launch(it, parseJson(text) as Description, request.program)),
+        (_engine, text, it) => context(() => launch(it, parseJson(text) as Description, root, request.program)),
         context,
     );
     const listeners = new Listeners(request);
@@ -40,7 +41,7 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
             ? []
             : [refuseExits((code) => run.isCurrent() && run.exited(code)), attributeUncaught(run, LABEL)];
     try {
-        const ended = bridge.invoke(number, toJsonText(described(request, sdkVersionOf(process.cwd()))), {
+        const ended = bridge.invoke(number, toJsonText(described(request, sdkVersionOf(root))), {
             written: (stream, bytes) => context(() => listeners.written(stream, bytes)),
             event: (event) => context(() => listeners.event(event as EngineEvent)),
         });
@@ -59,12 +60,12 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
 
 type Description = RunSettings & { attachOnly?: boolean };
 
-async function launch(run: Run, description: Description, program: PulumiFn | undefined): Promise<void> {
+async function launch(run: Run, description: Description, root: string, program: PulumiFn | undefined): Promise<void> {
     if (program === undefined || description.attachOnly === true) {
         return;
     }
     run.guardModuleBodies(description.project, description.stack);
-    await run.execute(Sdk.load(process.cwd()), description, LABEL, (it) => it.toItsEnd(program));
+    await run.execute(Sdk.load(root), description, LABEL, (it) => it.toItsEnd(program));
 }
 
 /** A request as the engine takes it. */

@@ -45,8 +45,8 @@ export class Listeners {
             outcome.operation ?? undefined,
             outcome.why ?? undefined,
         );
-        if (outcome.code !== 0) {
-            const { signal } = this.request;
+        const { signal, returnsFailures } = this.request;
+        if (outcome.code !== 0 && returnsFailures !== true) {
             const stopped = signal?.aborted === true && outcome.code === CANCELLED;
             throw commandError(result, thrown ?? (stopped ? { value: signal.reason } : undefined));
         }

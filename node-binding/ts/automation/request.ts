@@ -20,6 +20,10 @@ export interface CommandRequest {
     onEvent?: ((event: EngineEvent) => void) | undefined;
     /** Cancels the command gracefully. */
     signal?: AbortSignal | undefined;
+    /** Where the SDK is looked for and by what files are named, when not by the directory of this process. */
+    root?: string;
+    /** A command that fails gives its result, too, and throws nothing. */
+    returnsFailures?: boolean;
 }
 
 /** How a command ended. */

@@ -22,6 +22,8 @@ LOG = logging.getLogger("maloko.fleet")
 
 _BEATS_A_LIMIT = 4
 """Heartbeats within the time after which a worker counts as dead."""
+_AT_ONCE = timedelta(milliseconds=1)
+"""Without a delay above nothing the server would wait as after any failure."""
 
 
 class StackActivities:
@@ -106,4 +108,4 @@ async def _beat(counts: _Counts, every: float) -> None:
 
 def _leaving() -> ApplicationError:
     """Another worker is to go on at once."""
-    return ApplicationError("the worker was stopped", "leaving", type="leaving", next_retry_delay=timedelta(0))
+    return ApplicationError("the worker was stopped", "leaving", type="leaving", next_retry_delay=_AT_ONCE)

@@ -37,11 +37,13 @@ class Course:
         self._parked: dict[tuple[str, str], list[int]] = {}
         """Those for which another one with the same value of a label has to end."""
         self._later: list[tuple[float, int]] = []
-        """Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows."""
-        self._retrying: set[int] = set()
-        self._turns: set[int] = set()
-        """Those whose start a rate has put off once; a limit may still hold them up."""
-        self._awaits: dict[str, str] = {}
+        """Those that wait for the end of a pause after a failure."""
+        self._slowed: dict[tuple[str, str], list[int]] = {}
+        """Those that wait for the next start that a rate allows."""
+        self._retrying: dict[int, float] = {}
+        """Those that a provider failed for, and until when each waits."""
+        self._awaits: dict[str, list[str]] = {}
+        """What each was found to need, the last one last."""
         self._in_group: dict[tuple[str, str], int] = {}
         self._next_start: dict[tuple[str, str], float] = {}
         self._wave = -1
@@ -81,22 +83,22 @@ class Course:
         self._begin_waves(now)
         while self._later and self._later[0][0] <= now:
             heapq.heappush(self._ready, heapq.heappop(self._later)[1])
+        for group, slowed in self._slowed.items():
+            self._draw_slowed(group, slowed, now)
         limit = self._plan["limits"]["atATime"] or AT_A_TIME
         while self._ready and len(self.running) < limit and not self.stopped:
             place = heapq.heappop(self._ready)
             stack = self._stacks[place]
-            full = self._full_group(stack)
-            if full is not None:
-                heapq.heappush(self._parked.setdefault(full, []), place)
-                self._draw_for(stack)
-                continue
-            if place not in self._turns and self._waits_for_turn(place, stack, now):
-                self._draw_for(stack)
+            queue = self._queue_before(stack, now)
+            if queue is not None:
+                heapq.heappush(queue, place)
+                self._draw(stack, now)
                 continue
             self._begin(place, stack, now)
             begun.append((stack, self._tries[stack["id"]]))
-        if not begun and not self.running and not self._later and not self.stopped and self._wave_begins <= now:
-            self._end_circle(now)
+        waits = self._later or self.running or any(self._slowed.values()) or self._wave_begins > now
+        if not begun and not waits and not self.stopped:
+            self._end_circles(now)
         return begun
 
     def wait(self, now: float) -> float | None:
@@ -104,6 +106,7 @@ class Course:
         if self.paused or self.stopped or self.is_over:
             return None
         times = [self._later[0][0]] if self._later else []
+        times += [self._next_start[group] for group, slowed in self._slowed.items() if slowed]
         if self._left_in_wave == 0 and self._wave + 1 < len(self._plan["waves"]):
             times.append(self._wave_begins)
         return max(min(times) - now, 0.0) if times else None
@@ -114,12 +117,12 @@ class Course:
         del self.running[stack["id"]]
         for group in self._groups(stack):
             self._in_group[group] -= 1
-        self._draw_for(stack)
+        self._draw(stack, now)
         if end["outcome"] == "failed" and not self.stopped and self._goes_on(stack, end, now):
             return
         self._finish(end, now)
         limit = self._plan["stopAfter"]
-        if limit is not None and self.failed >= limit and not self.stopped:
+        if limit is not None and self.failed >= limit and not self.is_over:
             self.stop(f"{self.failed} failed, and the run stops after {limit}", "skipped", now)
 
     def stop(self, why: str, outcome: Outcome, now: float) -> None:
@@ -144,23 +147,27 @@ class Course:
 
     def retries(self) -> list[tuple[str, float, int]]:
         """The stacks that wait after a failure: until when, and the number of the start that comes then."""
-        waits = [(at, place) for at, place in sorted(self._later) if place in self._retrying]
-        return [(self._stacks[place]["id"], at, self._tries[self._stacks[place]["id"]] + 1) for at, place in waits]
+        names = [(self._stacks[place]["id"], at) for at, place in self._waits()]
+        return [(name, at, self._tries[name] + 1) for name, at in names]
 
     def state(self) -> CourseState:
         """Where it stands; for a time in which nothing is running."""
         return {
             "ends": list(self.ends.values()),
             "tries": {name: tries for name, tries in self._tries.items() if name not in self.ends},
-            "later": [
-                {"id": self._stacks[place]["id"], "at": at} for at, place in self._later if place in self._retrying
+            "later": [{"id": self._stacks[place]["id"], "at": at} for at, place in self._waits()],
+            "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
+            "nextStarts": [
+                {"label": label, "value": value, "at": at} for (label, value), at in self._next_start.items()
             ],
-            "awaits": self._awaits,
             "wave": self._wave,
             "waveBegins": self._wave_begins,
             "paused": self.paused,
             "stopped": self.stopped,
         }
+
+    def _waits(self) -> list[tuple[float, int]]:
+        return sorted((at, place) for place, at in self._retrying.items())
 
     # Order and waves.
 
@@ -202,58 +209,80 @@ class Course:
         labels = stack["labels"]
         return [(label, labels[label]) for label in self._plan["limits"]["each"] if label in labels]
 
-    def _full_group(self, stack: StackSpec) -> tuple[str, str] | None:
-        each = self._plan["limits"]["each"]
-        return next((group for group in self._groups(stack) if self._in_group.get(group, 0) >= each[group[0]]), None)
+    def _rated(self, stack: StackSpec) -> list[tuple[str, str]]:
+        labels = stack["labels"]
+        return [(label, labels[label]) for label in self._plan["limits"]["startsPerSecond"] if label in labels]
 
-    def _draw_for(self, stack: StackSpec) -> None:
-        """A stack leaves room to others with the same label: one of each group with room is looked at next."""
+    def _queue_before(self, stack: StackSpec, now: float) -> list[int] | None:
+        """Where it waits for one with the same label to end, or for the next start that a rate allows."""
+        each = self._plan["limits"]["each"]
+        for group in self._groups(stack):
+            if self._in_group.get(group, 0) >= each[group[0]]:
+                return self._parked.setdefault(group, [])
+        for group in self._rated(stack):
+            if self._next_start.get(group, now) > now:
+                return self._slowed.setdefault(group, [])
+        return None
+
+    def _draw(self, stack: StackSpec, now: float) -> None:
+        """A stack leaves room to others with the same labels: one of each group that may begin is looked at next."""
         each = self._plan["limits"]["each"]
         for group in self._groups(stack):
             parked = self._parked.get(group)
             if parked and self._in_group.get(group, 0) < each[group[0]]:
                 heapq.heappush(self._ready, heapq.heappop(parked))
+        for group in self._rated(stack):
+            self._draw_slowed(group, self._slowed.get(group, []), now)
 
-    def _waits_for_turn(self, place: int, stack: StackSpec, now: float) -> bool:
-        """Takes the next turn that the rates allow; gives whether that is later."""
-        rates, labels = self._plan["limits"]["startsPerSecond"], stack["labels"]
-        groups = [(label, labels[label]) for label in rates if label in labels]
-        at = max((self._next_start.get(group, now) for group in groups), default=now)
-        for group in groups:
-            self._next_start[group] = max(at, now) + 1 / rates[group[0]]
-        if at <= now:
-            return False
-        self._turns.add(place)
-        heapq.heappush(self._later, (at, place))
-        return True
+    def _draw_slowed(self, group: tuple[str, str], slowed: list[int], now: float) -> None:
+        if slowed and self._next_start[group] <= now:
+            heapq.heappush(self._ready, heapq.heappop(slowed))
 
     def _begin(self, place: int, stack: StackSpec, now: float) -> None:
-        self._retrying.discard(place)
-        self._turns.discard(place)
+        self._retrying.pop(place, None)
         self._tries[stack["id"]] = self._tries.get(stack["id"], 0) + 1
         self.running[stack["id"]] = now
         for group in self._groups(stack):
             self._in_group[group] = self._in_group.get(group, 0) + 1
+        for label, rate in self._plan["limits"]["startsPerSecond"].items():
+            if label in stack["labels"]:
+                group = (label, stack["labels"][label])
+                self._next_start[group] = max(self._next_start.get(group, 0.0), now) + 1 / rate
 
     # Ends.
 
     def _goes_on(self, stack: StackSpec, end: StackEnd, now: float) -> bool:
-        """Is this failure one after which the stack begins again?"""
+        """Is this failure dealt with otherwise than by an end?"""
         place, name = self._place[stack["id"]], stack["id"]
+        found = self._awaits.get(name, [])
         if end["reason"] == "needs":
             missing = end.get("needs") or ""
-            if missing in self._place and missing != name and missing not in self.ends and name not in self._awaits:
-                self._awaits[name] = missing
-                self._wait_for(place, missing)
-                return True
-            return False
+            if missing not in self._place or missing == name or missing in found:
+                return False
+            self._awaits[name] = [*found, missing]
+            self._await(place, missing, now)
+            return True
         retry = self._plan["retry"]
-        if end["reason"] != "provider" or self._tries[name] >= retry["provider"]:
+        # The other starts found that another stack was not there.
+        failures = self._tries[name] - len(found)
+        if end["reason"] != "provider" or failures >= retry["provider"]:
             return False
-        pause = min(retry["firstWait"] * 2 ** (self._tries[name] - 1), retry["longestWait"])
-        heapq.heappush(self._later, (now + max(pause, end.get("retryAfter") or 0.0), place))
-        self._retrying.add(place)
+        pause = min(retry["firstWait"] * 2 ** (failures - 1), retry["longestWait"])
+        at = now + max(pause, end.get("retryAfter") or 0.0)
+        heapq.heappush(self._later, (at, place))
+        self._retrying[place] = at
         return True
+
+    def _await(self, place: int, missing: str, now: float) -> None:
+        """A stack has turned out to need another one of the run."""
+        there = self.ends.get(missing)
+        if there is None:
+            self._wait_for(place, missing)
+        elif _succeeded(there):
+            # It came while this one was looking for it.
+            heapq.heappush(self._ready, place)
+        else:
+            self._finish(self._without(self._stacks[place], there), now)
 
     def _finish(self, end: StackEnd, now: float, *, alone: bool = False) -> None:
         """A stack has ended for good, and with it those that need it, unless it succeeded."""
@@ -266,27 +295,41 @@ class Course:
             self.ends[name] = end
             place = self._place[name]
             self.failed += end["outcome"] == "failed"
-            self._retrying.discard(place)
+            self._retrying.pop(place, None)
             if place in self._begun:
                 self._left_in_wave -= 1
-            succeeded = end["outcome"] in ("done", "unchanged")
             for dependent in self._dependents[place]:
-                if succeeded:
+                if _succeeded(end):
                     self._unmet[dependent] -= 1
                     if self._unmet[dependent] == 0 and dependent in self._begun:
                         heapq.heappush(self._ready, dependent)
                 elif not alone:
-                    stack = self._stacks[dependent]
-                    text = f"needs {name}, which {_WORDS[end['outcome']]}"
-                    finishing.append(self._unbegun(stack, "skipped", "needs", text))
+                    finishing.append(self._without(self._stacks[dependent], end))
         self._after_wave(now)
 
-    def _end_circle(self, now: float) -> None:
+    def _end_circles(self, now: float) -> None:
         """Programs refer to each other, or to a later wave, which nobody could know before they ran."""
-        left = [stack for stack in self._stacks if stack["id"] not in self.ends and stack["id"] in self._awaits]
-        for stack in left:
-            text = f"needs {self._awaits[stack['id']]}, which cannot begin before it"
-            self._finish(self._unbegun(stack, "failed", "needs", text), now)
+        stuck = [
+            (self._stacks[self._place[name]], found[-1])
+            for name, found in self._awaits.items()
+            if name not in self.ends
+            and (self._place[found[-1]] not in self._begun or self._waits_for_itself(self._place[name]))
+        ]
+        for stack, missing in stuck:
+            self._finish(self._unbegun(stack, "failed", "needs", f"needs {missing}, which cannot begin before it"), now)
+
+    def _waits_for_itself(self, place: int) -> bool:
+        seen: set[int] = set()
+        waiting = [*self._dependents[place]]
+        while waiting:
+            following = waiting.pop()
+            if following not in seen and self._stacks[following]["id"] not in self.ends:
+                seen.add(following)
+                waiting += self._dependents[following]
+        return place in seen
+
+    def _without(self, stack: StackSpec, needed: StackEnd) -> StackEnd:
+        return self._unbegun(stack, "skipped", "needs", f"needs {needed['id']}, which {_WORDS[needed['outcome']]}")
 
     def _unbegun(self, stack: StackSpec, outcome: Outcome, reason: str, text: str) -> StackEnd:
         tries = self._tries.get(stack["id"], 0)
@@ -305,16 +348,19 @@ class Course:
             self._finish(end, state["waveBegins"], alone=True)
         self._tries = dict(state["tries"])
         self._awaits = dict(state["awaits"])
-        for name, missing in self._awaits.items():
-            if missing not in self.ends and name not in self.ends:
-                self._wait_for(self._place[name], missing)
-        waits = {later["id"]: later["at"] for later in state["later"]}
+        for name, found in self._awaits.items():
+            if found[-1] not in self.ends:
+                self._wait_for(self._place[name], found[-1])
+        self._next_start = {(start["label"], start["value"]): start["at"] for start in state["nextStarts"]}
         for wave in range(state["wave"] + 1):
             self._enter(wave)
-        self._ready = [place for place in self._ready if self._stacks[place]["id"] not in waits]
+        self._retrying = {self._place[later["id"]]: later["at"] for later in state["later"]}
+        self._later = self._waits()
+        self._ready = [place for place in self._ready if place not in self._retrying]
         heapq.heapify(self._ready)
-        for name, at in waits.items():
-            heapq.heappush(self._later, (at, self._place[name]))
-            self._retrying.add(self._place[name])
         self._wave, self._wave_begins = state["wave"], state["waveBegins"]
         self.paused, self.stopped = state["paused"], state["stopped"]
+
+
+def _succeeded(end: StackEnd) -> bool:
+    return end["outcome"] in ("done", "unchanged")

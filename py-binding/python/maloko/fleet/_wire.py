@@ -132,14 +132,23 @@ class Later(TypedDict):
     at: float
 
 
+class NextStart(TypedDict):
+    """When the next stack with a value of a label may begin."""
+
+    label: str
+    value: str
+    at: float
+
+
 class CourseState(TypedDict):
     """Where a run stands between two of its executions, when nothing is running."""
 
     ends: list[StackEnd]
     tries: dict[str, int]
     later: list[Later]
-    awaits: dict[str, str]
-    """A stack that was found to need another one."""
+    awaits: dict[str, list[str]]
+    """What a stack was found to need, the last one last."""
+    nextStarts: list[NextStart]
     wave: int
     waveBegins: float
     paused: bool

@@ -1,0 +1,77 @@
+// The work on one stack as an activity: its heart beats by a timer, whatever the stack does.
+import type { Context } from "@temporalio/activity";
+import { every as repeat } from "../originals";
+import { deployOne, type Verb } from "./deploy";
+import { type End, FleetError } from "./ends";
+import { temporal } from "./packages";
+import { ATTEMPTS_A_START, FATAL, type Launch, STACK, type StackEnd } from "./wire";
+
+/** Heartbeats within the time after which a worker counts as dead. */
+const BEATS_A_LIMIT = 4;
+/** Milliseconds: after none at all the server would not try again. */
+const AT_ONCE = 1;
+const SHUTDOWN = "WORKER_SHUTDOWN";
+
+/** The activities of a worker, for the fleet whose programs are below a directory. */
+export function stackActivities(
+    directory: string,
+    identity: string,
+): Record<typeof STACK, (launch: Launch) => Promise<StackEnd>> {
+    return { [STACK]: (launch) => workOn(launch, directory, identity) };
+}
+
+// Throws what is to be tried again, and gives the end of everything else.
+async function workOn(launch: Launch, directory: string, identity: string): Promise<StackEnd> {
+    const { Context } = temporal("activity");
+    const { ApplicationFailure } = temporal("common");
+    const context = Context.current();
+    const every = launch.heartbeat / BEATS_A_LIMIT;
+    let counts = {};
+    context.heartbeat(counts);
+    const beating = repeat(() => context.heartbeat(counts), every * 1000);
+    const { previewOnly, outputs, message } = launch.options;
+    try {
+        const end = await deployOne(launch.stack, launch.verb as Verb, {
+            directory,
+            run: launch.run,
+            attempt: launch.number + context.info.attempt,
+            ...(launch.backend === null ? {} : { backend: launch.backend }),
+            key: launch.key as "fleet" | "stack",
+            previewOnly,
+            outputs,
+            message,
+            onProgress: ({ done, total, failed, reports }) => {
+                counts = { done, total, failed, reports };
+            },
+            progressEvery: every,
+            signal: context.cancellationSignal,
+        });
+        return told(end, launch, context, identity);
+    } catch (error) {
+        if (error instanceof FleetError) {
+            const [line = ""] = error.message.split("\n", 1);
+            throw ApplicationFailure.create({ message: line, type: FATAL, details: ["configuration"] });
+        }
+        throw error;
+    } finally {
+        clearInterval(beating);
+    }
+}
+
+function told(end: End, launch: Launch, context: Context, identity: string): StackEnd {
+    const { ApplicationFailure, CancelledFailure } = temporal("common");
+    if (end.mayPass) {
+        throw ApplicationFailure.create({ message: end.text, type: end.reason, details: [end.reason] });
+    }
+    const { aborted, reason } = context.cancellationSignal;
+    if (end.outcome === "cancelled" && aborted) {
+        if (reason instanceof CancelledFailure && reason.message !== SHUTDOWN) {
+            throw reason;
+        }
+        // Another worker is to go on at once.
+        const [message, type] = ["the worker was stopped", "leaving"];
+        throw ApplicationFailure.create({ message, type, details: [type], nextRetryDelay: AT_ONCE });
+    }
+    const attempts = Math.floor(launch.number / ATTEMPTS_A_START) + context.info.attempt;
+    return { ...end.wire(), worker: identity, attempts };
+}

@@ -1,0 +1,268 @@
+// One stack, deployed by the process that calls: the step that every engine which distributes stacks needs.
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import type { PulumiFn } from "@pulumi/pulumi/automation";
+import type { Why } from "../automation/errors/reasons";
+import { flagsOf } from "../automation/flags";
+import { runInside } from "../automation/inside";
+import { runInChild } from "../automation/local";
+import type { CommandRequest } from "../automation/request";
+import type { CommandResult } from "../automation/result";
+import * as settings from "../automation/settings";
+import { parseJson } from "../originals";
+import { End, FleetError } from "./ends";
+import { loadProgram } from "./programs";
+import type { Secret, StackEnd, StackSpec } from "./wire";
+
+/** What may be done with a stack of a fleet. */
+export type Verb = "up" | "preview" | "refresh" | "destroy" | "outputs";
+
+/** How far the work on a stack has come. */
+export interface Reported {
+    done: number;
+    total: number;
+    failed: number;
+    reports: number;
+}
+
+/** How `deployOne` works. */
+export interface DeployOptions {
+    /** That of the fleet, against which the program's path counts; that of the process when not given. */
+    directory?: string;
+    /**
+     * The piece of work that this is an attempt at: a name that no other one has. A later attempt takes over the lock of an
+     * earlier one that is dead.
+     */
+    run?: string;
+    /** Which attempt; has to rise. 1 when not given. */
+    attempt?: number;
+    /** Where the state is kept; the project's own place when not given. */
+    backend?: string;
+    /** `fleet`: all stacks share one key; `stack`: each has its own. */
+    key?: "fleet" | "stack";
+    /** Of a refresh: only say what differs. */
+    previewOnly?: boolean;
+    /** Whether the end has the stack's outputs; secret ones are `[secret]`. */
+    outputs?: boolean;
+    /** What the stack's history says of it. */
+    message?: string;
+    /** Is called with counts while it goes on. */
+    onProgress?: (progress: Reported) => void;
+    /** Seconds between two calls of it; 2.5 when not given. */
+    progressEvery?: number;
+    /** Cancels the work, which ends in order first. */
+    signal?: AbortSignal;
+}
+
+const VERBS: readonly Verb[] = ["up", "preview", "refresh", "destroy", "outputs"];
+const MAKES_STACKS: readonly Verb[] = ["up", "preview"];
+const NO_CHANGE = ["same", "read"];
+/** The exit code of a command that was stopped. */
+const CANCELLED = 8;
+
+/**
+ * Works on one stack and says how it ended. It throws nothing for a stack that fails; a `FleetError` where the program cannot be
+ * loaded, the configuration cannot be read, or the verb is not known.
+ *
+ * `stack`: as a plan has it (`fleet.plan("up").stacks`); `verb`: `up`, `preview`, `refresh`, `destroy` or `outputs`.
+ */
+export async function deployOne(stack: StackSpec, verb: Verb = "up", options: DeployOptions = {}): Promise<End> {
+    if (!VERBS.includes(verb)) {
+        const known = `${VERBS.slice(0, -1).join(", ")} or ${VERBS.at(-1)}`;
+        throw new FleetError(`there is no verb '${String(verb)}' for a stack of a fleet: use ${known}`);
+    }
+    const { attempt = 1 } = options;
+    const began = performance.now();
+    const directory = await fs.promises.mkdtemp(path.join(os.tmpdir(), "maloko-stack-"));
+    try {
+        const step = await Step.prepare(stack, verb, directory, options);
+        const end = await step.perform();
+        return new End({ ...end, attempts: attempt, seconds: (performance.now() - began) / 1000 });
+    } finally {
+        await fs.promises.rm(directory, { recursive: true, force: true });
+    }
+}
+
+type Told = Omit<StackEnd, "attempts" | "seconds">;
+
+/** The commands for one stack, with settings and an environment of their own. */
+class Step {
+    readonly #variables: Record<string, string> = {};
+
+    private constructor(
+        private readonly stack: StackSpec,
+        private readonly verb: Verb,
+        private readonly options: DeployOptions,
+        private readonly root: string,
+        private readonly directory: string,
+        private readonly settingsFile: string,
+        private readonly program: PulumiFn | undefined,
+        private readonly secrets: Map<string, string>,
+    ) {
+        const { run, attempt = 1, backend } = options;
+        if (run !== undefined) {
+            this.#variables.MALOKO_ATTEMPT = `${run}:${attempt}`;
+        }
+        if (backend !== undefined) {
+            this.#variables.PULUMI_BACKEND_URL = backend;
+        }
+    }
+
+    /** Reads all that the work needs; what a command writes into the stack's settings is kept apart. */
+    static async prepare(stack: StackSpec, verb: Verb, own: string, options: DeployOptions): Promise<Step> {
+        const root = path.resolve(options.directory ?? ".");
+        const program = stack.inline ? await loadProgram(root, stack.program) : undefined;
+        const directory = stack.inline ? own : path.join(root, stack.program);
+        if (stack.inline) {
+            settings.saveProject(own, { name: stack.project, runtime: "nodejs" });
+        }
+        const file = path.join(own, `Pulumi.${stack.stack}.yaml`);
+        const secrets = secretsOf(stack, root);
+        writeSettings(stack, directory, own);
+        return new Step(stack, verb, options, root, directory, file, program, secrets);
+    }
+
+    async perform(): Promise<Told> {
+        const { id } = this.stack;
+        const creates = MAKES_STACKS.includes(this.verb);
+        const shared = creates && this.options.key === "fleet" ? ["--secrets-provider", "fleet"] : [];
+        const selected = await this.#command(["stack", "select", ...(creates ? ["--create"] : []), ...shared]);
+        if (selected.why?.reason === "no-stack" && !creates) {
+            // There is nothing to destroy, to refresh or to tell.
+            const outputs = this.verb === "outputs" ? { outputs: {} } : {};
+            return { id, outcome: "unchanged", changes: {}, reason: "", text: "", ...outputs };
+        }
+        if (selected.code !== 0) {
+            return this.#end(selected);
+        }
+        if (this.secrets.size > 0) {
+            const pairs = [...this.secrets].flatMap(([name, value]) => ["--secret", `${name}=${value}`]);
+            const configured = await this.#command(["config", "set-all", ...pairs]);
+            if (configured.code !== 0) {
+                return this.#end(configured);
+            }
+        }
+        const end = await this.#operate();
+        const ended = end.outcome === "done" || end.outcome === "unchanged";
+        if (!ended || !(this.options.outputs === true || this.verb === "outputs")) {
+            return end;
+        }
+        const listed = await this.#command(["stack", "output", "--json"]);
+        return listed.code === 0
+            ? { ...end, outputs: parseJson(listed.stdout) as Record<string, unknown> }
+            : this.#end(listed);
+    }
+
+    async #operate(): Promise<Told> {
+        const { verb, program } = this;
+        if (verb === "outputs") {
+            return { id: this.stack.id, outcome: "unchanged", changes: {}, reason: "", text: "" };
+        }
+        const { previewOnly, message } = this.options;
+        const how =
+            verb === "preview"
+                ? []
+                : verb === "refresh" && previewOnly === true
+                  ? ["--preview-only"]
+                  : ["--yes", "--skip-preview"];
+        const flags = flagsOf(verb, { message, suppressOutputs: true, suppressProgress: true });
+        const kind = program === undefined ? "auto.local" : "auto.inline";
+        return this.#end(await this.#command([verb, ...how, ...flags, "--exec-kind", kind], true));
+    }
+
+    #command(words: string[], operates = false): Promise<CommandResult> {
+        const { onProgress, progressEvery, signal } = this.options;
+        const request: CommandRequest = {
+            arguments: [...words, "--stack", this.stack.stack, "--config-file", this.settingsFile, "--non-interactive"],
+            directory: this.directory,
+            root: this.root,
+            variables: this.#variables,
+            program: operates ? this.program : undefined,
+            signal,
+            returnsFailures: true,
+            ...((operates ? { onProgress, progressEvery } : {}) as object),
+        };
+        return operates && this.program === undefined ? runInChild(request) : runInside(request);
+    }
+
+    #end({ code, operation, why: told }: CommandResult): Told {
+        const { id } = this.stack;
+        const why = told as (Why & { retryAfter?: number | null; needs?: string | null }) | undefined;
+        const changes = Object.fromEntries(Object.entries(operation?.changes ?? {}).filter(([, count]) => count > 0));
+        if (code === 0) {
+            const changed = Object.keys(changes).some((op) => !NO_CHANGE.includes(op));
+            return { id, outcome: changed ? "done" : "unchanged", changes, reason: "", text: "" };
+        }
+        const cancelled = code === CANCELLED && (why === undefined || why.reason === "cancelled");
+        return {
+            id,
+            outcome: cancelled ? "cancelled" : "failed",
+            changes,
+            reason: why?.reason ?? "other",
+            text: why?.text ?? `the command ended with the exit code ${code}`,
+            urn: operation?.urn ?? null,
+            method: operation?.method ?? null,
+            retryAfter: why?.retryAfter ?? null,
+            needs: why?.needs ?? null,
+        };
+    }
+}
+
+// The stack's own settings, where its program has some, with what the fleet says over them.
+function writeSettings(stack: StackSpec, directory: string, own: string): void {
+    const members = ownSettings(stack, directory);
+    const config = { ...members.config };
+    for (const [name, value] of Object.entries(stack.config)) {
+        if (typeof value === "string") {
+            config[fullName(stack, name)] = value;
+        }
+    }
+    settings.saveStack(own, stack.stack, { ...members, config });
+}
+
+function ownSettings({ id, stack }: StackSpec, directory: string): ReturnType<typeof settings.loadStack> {
+    if (!settings.hasStack(directory, stack)) {
+        return {};
+    }
+    try {
+        return settings.loadStack(directory, stack);
+    } catch (error) {
+        throw new FleetError(`${id}: ${(error as Error).message}`, { cause: error });
+    }
+}
+
+function fullName({ project }: StackSpec, name: string): string {
+    return name.includes(":") ? name : `${project}:${name}`;
+}
+
+// The secret values of the stack's configuration, read where they are: in this process.
+function secretsOf(stack: StackSpec, root: string): Map<string, string> {
+    const secrets = new Map<string, string>();
+    for (const [name, value] of Object.entries(stack.config)) {
+        if (typeof value !== "string") {
+            secrets.set(fullName(stack, name), secretOf(`${stack.id}: the configuration '${name}'`, value, root));
+        }
+    }
+    return secrets;
+}
+
+function secretOf(what: string, { secretFrom }: Secret, root: string): string {
+    if ("env" in secretFrom) {
+        const found = process.env[secretFrom.env];
+        if (found === undefined) {
+            throw new FleetError(
+                `${what} is in the variable ${secretFrom.env}, which is not set for this worker: set it where the worker is started`,
+            );
+        }
+        return found;
+    }
+    try {
+        return fs.readFileSync(path.resolve(root, secretFrom.file), "utf8").replace(/\n+$/, "");
+    } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        throw new FleetError(`${what} is in the file ${secretFrom.file}, which cannot be read: ${code ?? message}`, {
+            cause: error,
+        });
+    }
+}
