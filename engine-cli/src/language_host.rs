@@ -167,6 +167,12 @@ pub trait LanguageHost: Send + Sync {
     /// From now on the engine deals with signals, although no code of a program runs in this process.
     fn leave_signals(&self) {}
 
+    /// Does what a command of `fleet` asks for (JSON), and gives its exit code; `None` where fleets cannot be driven. Until it has
+    /// ended, signals are the host's: no handler of the engine is set.
+    async fn fleet(&self, _request: String) -> Option<i32> {
+        None
+    }
+
     /// The live providers of this process.
     fn host(&self) -> Arc<dyn ProviderHost>;
 

@@ -134,6 +134,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
         Command::Help { words } => commands::help::run(&context, &words)?,
         Command::New(arguments) => commands::new::run(context, &arguments).await?,
         Command::Check(arguments) => commands::check::run(&context, &arguments).await?,
+        Command::Fleet(arguments) => return commands::fleet::run(&context, &arguments).await,
         Command::Provider { command: ProviderCommand::Test(arguments) } => {
             commands::provider::test(&context, &arguments).await?;
         }

@@ -1,4 +1,6 @@
-//! Durations as Go writes them, which the SDKs and Pulumi's files do as well.
+//! Durations as Go writes them, which the SDKs and Pulumi's files do as well; and as people read them.
+
+use std::time::Duration;
 
 /// Seconds of a duration such as `1h30m`, `90s` or `250ms`; an empty text is none at all.
 #[must_use]
@@ -16,6 +18,25 @@ pub fn parse_duration(text: &str) -> Option<f64> {
         rest = &rest[unit.len()..];
     }
     Some(total)
+}
+
+/// A duration as people read it: `0.12s`, `4.2s`, `17s`, `2m05s`, `1h02m`.
+#[must_use]
+pub fn readable(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let whole = time.as_secs();
+    if seconds < 0.995 {
+        format!("{seconds:.2}s")
+    } else if seconds < 9.95 {
+        format!("{seconds:.1}s")
+    } else if seconds < 59.5 {
+        format!("{seconds:.0}s")
+    } else if whole < 3600 {
+        let whole = (time + Duration::from_millis(500)).as_secs();
+        format!("{}m{:02}s", whole / 60, whole % 60)
+    } else {
+        format!("{}h{:02}m", whole / 3600, whole % 3600 / 60)
+    }
 }
 
 #[cfg(test)]

@@ -60,6 +60,8 @@ pub enum Message {
     RunPass { call: u32, arguments: Vec<String> },
     /// Start again under the interpreter settings that a request (JSON) asks for, if they are not in force.
     ReExecute { call: u32, request: String },
+    /// Do what a command of `fleet` asks for (JSON).
+    Fleet { call: u32, request: String },
     /// Name the classes of the resources that the program made.
     ResourceClasses { call: u32 },
     /// An engine cannot go on.

@@ -96,6 +96,14 @@ impl LanguageHost for NodeLanguageHost {
         self.thread.crossing.post(Message::LeaveSignals);
     }
 
+    async fn fleet(&self, request: String) -> Option<i32> {
+        // The front of a library drives none.
+        if self.registry != 0 {
+            return None;
+        }
+        self.code(|call| Message::Fleet { call, request }).await
+    }
+
     fn host(&self) -> Arc<dyn ProviderHost> {
         self.thread.host(self.registry)
     }

@@ -11,6 +11,7 @@ mod convert;
 mod ending;
 mod engine;
 mod error;
+mod fleet;
 mod kit;
 mod language_host;
 mod plugin_laws;
@@ -21,6 +22,7 @@ mod thread;
 mod transfer;
 
 pub use engine::Bridge;
+pub use fleet::{fleet_plan, fleet_text};
 pub use kit::{LawTrial, LifeTrial, StackTask, Stored, TestStack, kit_answer, law_text, page_of_record};
 pub use plugin_laws::{PluginLife, PluginTrial, PluginUnderTest};
 

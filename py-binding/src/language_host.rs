@@ -156,6 +156,15 @@ impl LanguageHost for PythonLanguageHost {
         })?
     }
 
+    async fn fleet(&self, request: String) -> Option<i32> {
+        let code = self
+            .on_main_thread(|py, language_host| {
+                exit_code(py, language_host.call_method1("fleet", (request,)).and_then(|code| code.extract()))
+            })
+            .await;
+        Some(code.unwrap_or(FAILED))
+    }
+
     fn host(&self) -> Arc<dyn ProviderHost> {
         Arc::clone(&self.host) as Arc<dyn ProviderHost>
     }

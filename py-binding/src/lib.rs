@@ -7,6 +7,7 @@ mod convert;
 mod described;
 mod engine;
 mod error;
+mod fleet;
 mod kit;
 mod language_host;
 mod plugin_laws;
@@ -71,6 +72,8 @@ mod _maloko {
     use super::callback::Completion;
     #[pymodule_export]
     use super::engine::Engine;
+    #[pymodule_export]
+    use super::fleet::{fleet_plan, fleet_text};
     #[pymodule_export]
     use super::kit::{
         LawTrial, LifeTrial, StackTask, TestRun, TestStack, converted, kit_answer, law_text, page_of_record,

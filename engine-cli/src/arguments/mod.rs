@@ -5,6 +5,7 @@
 
 mod config;
 mod elsewhere;
+mod fleet;
 mod format;
 mod import;
 mod manage;
@@ -27,6 +28,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(crate) use config::{ConfigArguments, ConfigCommand, ConfigCopy, ConfigGet, ConfigSet, ConfigSetAll, ScalarType};
 pub(crate) use elsewhere::{ElsewhereCommand, OrgCommand};
+pub(crate) use fleet::{FleetArguments, FleetChoice, FleetCommand, FleetLook, FleetOneRun, FleetRun, FleetShow};
 pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
@@ -152,6 +154,8 @@ pub(crate) enum Command {
     },
     /// Check project, configuration and state without deploying
     Check(CheckArguments),
+    /// Work on many stacks on many machines, as a fleet.yaml says
+    Fleet(Box<FleetArguments>),
     /// Test provider plugins
     Provider {
         /// What to do.

@@ -7,6 +7,7 @@ pub(crate) mod config;
 #[cfg(test)]
 mod damage_tests;
 pub(crate) mod elsewhere;
+pub(crate) mod fleet;
 pub(crate) mod help;
 pub(crate) mod install;
 pub(crate) mod login;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::time::Duration;
 
+pub(super) use maloko_core::duration::readable as duration;
 use maloko_core::event::{Op, StepMetadata};
 use maloko_core::invisible::{clean, one_line};
 use maloko_core::operation::OperationKind;
@@ -180,25 +180,6 @@ pub(super) fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
     let end =
         if ends_word { cut.len() } else { cut.rfind(' ').filter(|end| 2 * end >= cut.len()).unwrap_or(cut.len()) };
     Cow::Owned(format!("{}…", cut[..end].trim_end()))
-}
-
-/// A duration as people read it: `0.12s`, `4.2s`, `17s`, `2m05s`, `1h02m`.
-#[must_use]
-pub(super) fn duration(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    let whole = time.as_secs();
-    if seconds < 0.995 {
-        format!("{seconds:.2}s")
-    } else if seconds < 9.95 {
-        format!("{seconds:.1}s")
-    } else if seconds < 59.5 {
-        format!("{seconds:.0}s")
-    } else if whole < 3600 {
-        let whole = (time + Duration::from_millis(500)).as_secs();
-        format!("{}m{:02}s", whole / 60, whole % 60)
-    } else {
-        format!("{}h{:02}m", whole / 3600, whole % 3600 / 60)
-    }
 }
 
 /// A count with separators: `12,345`.

@@ -42,6 +42,14 @@ const RESTARTED = "MALOKO_NODE_RESTARTED";
 const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
 const INSPECTS = /^--inspect(-|=|$)/;
 
+// What the commands of `fleet` are made of, and the exit code where it is missing.
+const FLEET_PACKAGES = "@temporalio/client @temporalio/worker @temporalio/workflow @temporalio/activity";
+const CONFIGURATION = 2;
+
+interface FleetCommands {
+    run(request: string): Promise<number>;
+}
+
 interface ProgramDescription extends RunSettings {
     projectRoot: string;
     entry: string;
@@ -251,6 +259,18 @@ export class Command implements Front {
             return undefined;
         }
         return runNode([...process.execArgv, ...flags], request.arguments, { ...process.env, [RESTARTED]: "1" });
+    }
+
+    async fleet(request: string): Promise<number> {
+        try {
+            require.resolve("@temporalio/client");
+        } catch {
+            process.stderr.write(`error: maloko fleet needs more packages: npm install ${FLEET_PACKAGES}\n`);
+            return CONFIGURATION;
+        }
+        // By its path: fleets are above the automation API, which is above this.
+        const commands = require(path.join(OWN_DIRECTORY, "fleet", "commands.js")) as FleetCommands;
+        return commands.run(request);
     }
 
     resourceClasses(): Promise<ResourceClass[]> {

@@ -73,6 +73,8 @@ export class ProgramFailed extends Error {
 export interface Front {
     runPass(args: string[]): Promise<number>;
     reExecute(request: { runtimeOptions: unknown; arguments: string[] }): Promise<number | undefined>;
+    /** Does what a command of `fleet` asks for (JSON), and gives its exit code. */
+    fleet(request: string): Promise<number>;
     /** The classes of dynamic resources that the program made. */
     resourceClasses(): Promise<ResourceClass[]>;
     exit(code: number): void;
@@ -312,6 +314,11 @@ export class Bridge {
                 break;
             case "reExecute":
                 this.#answerJson(message.call, 0, async () => this.#front?.reExecute(parseJson(message.request)));
+                break;
+            case "fleet":
+                // Signals are the command's own.
+                this.engaged = true;
+                this.#answerJson(message.call, 0, async () => (await this.#front?.fleet(message.request)) ?? 255);
                 break;
             case "resourceClasses":
                 this.#answerJson(message.call, 0, async () => (await this.#front?.resourceClasses()) ?? []);

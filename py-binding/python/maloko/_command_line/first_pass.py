@@ -47,7 +47,8 @@ def fork_helper(arguments: list[str], main: Callable[[list[str]], int]) -> PassH
     """Forks a helper if the command line may need one. `main` runs a command line in the child."""
     if not TWO_PASS_COMMANDS.intersection(arguments) or not hasattr(os, "fork") or sys.platform == "darwin":
         return None
-    if {"--skip-preview", "-f", "--preview-only"}.intersection(arguments):
+    # What works on many stacks does it elsewhere.
+    if {"--skip-preview", "-f", "--preview-only", "fleet"}.intersection(arguments):
         return None
     if "--isolated" not in arguments:
         # Both processes have it then.

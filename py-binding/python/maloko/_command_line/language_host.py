@@ -118,6 +118,20 @@ class Front:
 
         return native_packages(Path(entry))
 
+    def fleet(self, request: str) -> int:
+        """Does what a command of `fleet` asks for; returns its exit code. Ctrl-C is Python's own again meanwhile."""
+        import importlib
+        from importlib.util import find_spec
+
+        from maloko._process.signals import take_back
+
+        if find_spec("temporalio") is None:
+            return _refuse("maloko fleet needs more packages: pip install 'maloko[fleet]'")
+        take_back()
+        # By its name: fleets are above the automation API, which is above this.
+        code: int = importlib.import_module("maloko.fleet._commands").run(request)
+        return code
+
     def run_pass(self, arguments: list[str]) -> int:
         """Runs a command line in a process in which no user code has run; returns its exit code."""
         self._pass, self._helper = self._helper, None

@@ -48,9 +48,21 @@ def leave_to_engine() -> None:
     def get_own(signalnum: int) -> Any:
         return _own.get(signalnum, signal.SIG_DFL) if is_ours(signalnum) else get_handler(signalnum)
 
-    set_own.maloko = True  # type: ignore[attr-defined]
+    def take_back() -> None:
+        signal.signal, signal.getsignal = set_handler, get_handler
+        set_handler(signal.SIGINT, signal.default_int_handler)
+
+    set_own.maloko = take_back  # type: ignore[attr-defined]
     signal.signal = set_own
     signal.getsignal = get_own
+
+
+def take_back() -> None:
+    """Undoes `leave_to_engine`: Python's handlers are in force again, and Ctrl-C raises `KeyboardInterrupt`. For the main thread,
+    where the engine has set no handlers of its own."""
+    undo = getattr(signal.signal, "maloko", None)
+    if undo is not None:
+        undo()
 
 
 def call_own_handler(loop: asyncio.AbstractEventLoop, number: int) -> None:

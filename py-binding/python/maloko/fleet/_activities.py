@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +17,8 @@ from maloko.fleet._deploy import deploy_one
 from maloko.fleet._ends import End
 from maloko.fleet._wire import Launch, StackEnd
 from maloko.fleet._workflow import ATTEMPTS_A_START, FATAL, STACK
+
+LOG = logging.getLogger("maloko.fleet")
 
 _BEATS_A_LIMIT = 4
 """Heartbeats within the time after which a worker counts as dead."""
@@ -33,6 +36,8 @@ class StackActivities:
     @activity.defn(name=STACK)
     async def stack(self, launch: Launch) -> StackEnd:
         """Works on a stack; raises what is to be tried again, and gives the end of everything else."""
+        name, attempt = launch["stack"]["id"], activity.info().attempt
+        LOG.info("%s %s: begins%s", launch["verb"], name, f", attempt {attempt}" if attempt > 1 else "")
         counts = _Counts()
         every = launch["heartbeat"] / _BEATS_A_LIMIT
         beating = asyncio.create_task(_beat(counts, every))
@@ -61,6 +66,7 @@ class StackActivities:
             beating.cancel()
             with suppress(asyncio.CancelledError):
                 await beating
+        LOG.info("%s %s: %s", launch["verb"], name, _in_words(end))
         return self._told(end, launch)
 
     def _told(self, end: End, launch: Launch) -> StackEnd:
@@ -72,6 +78,11 @@ class StackActivities:
             raise asyncio.CancelledError
         attempts = launch["number"] // ATTEMPTS_A_START + activity.info().attempt
         return {**end.wire(), "worker": self._identity, "attempts": attempts}
+
+
+def _in_words(end: End) -> str:
+    changes = ", ".join(f"{count} {op}" for op, count in sorted(end.changes.items()))
+    return f"{end.outcome} after {end.seconds:.1f} s" + (f": {end.text or changes}" if end.text or changes else "")
 
 
 class _Counts:

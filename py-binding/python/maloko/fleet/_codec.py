@@ -89,7 +89,9 @@ def fleet_key() -> bytes | None:
     except (binascii.Error, ValueError):
         key = b""
     if len(key) != _KEY_SIZE:
-        raise FleetError(f"{VARIABLE} is no key: it has to be {_KEY_SIZE} bytes in base64, such as `openssl rand -base64 32` writes")
+        raise FleetError(
+            f"{VARIABLE} is no key: it has to be {_KEY_SIZE} bytes in base64, such as `openssl rand -base64 32` writes"
+        )
     return key
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from maloko.fleet._wire import CourseState, Outcome, Plan, StackEnd, StackSpec
+from maloko.fleet._wire import CourseState, Later, Outcome, Plan, StackEnd, StackSpec
 
 AT_A_TIME = 200
 """How many stacks are begun at a time where nobody says."""
@@ -40,6 +40,8 @@ class Course:
         """Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows."""
         self._retrying: dict[int, float] = {}
         """Those that a provider failed for, and until when each waits."""
+        self._turns: dict[int, float] = {}
+        """Those whose start a rate has put off, and until when; a limit may still hold them up."""
         self._awaits: dict[str, list[str]] = {}
         """What each was found to need, the last one last."""
         self._in_group: dict[tuple[str, str], int] = {}
@@ -87,11 +89,11 @@ class Course:
             stack = self._stacks[place]
             full = self._full_group(stack)
             if full is not None:
-                self._parked.setdefault(full, []).append(place)
+                heapq.heappush(self._parked.setdefault(full, []), place)
+                self._draw_for(stack)
                 continue
-            at = self._rate_allows(stack)
-            if at > now:
-                heapq.heappush(self._later, (at, place))
+            if place not in self._turns and self._waits_for_turn(place, stack, now):
+                self._draw_for(stack)
                 continue
             self._begin(place, stack, now)
             begun.append((stack, self._tries[stack["id"]]))
@@ -114,8 +116,7 @@ class Course:
         del self.running[stack["id"]]
         for group in self._groups(stack):
             self._in_group[group] -= 1
-            for place in self._parked.pop(group, ()):
-                heapq.heappush(self._ready, place)
+        self._draw_for(stack)
         if end["outcome"] == "failed" and not self.stopped and self._goes_on(stack, end, now):
             return
         self._finish(end, now)
@@ -145,7 +146,7 @@ class Course:
 
     def retries(self) -> list[tuple[str, float, int]]:
         """The stacks that wait after a failure: until when, and the number of the start that comes then."""
-        names = [(self._stacks[place]["id"], at) for at, place in self._waits()]
+        names = [(later["id"], later["at"]) for later in self._waits(self._retrying)]
         return [(name, at, self._tries[name] + 1) for name, at in names]
 
     def state(self) -> CourseState:
@@ -153,7 +154,8 @@ class Course:
         return {
             "ends": list(self.ends.values()),
             "tries": {name: tries for name, tries in self._tries.items() if name not in self.ends},
-            "later": [{"id": self._stacks[place]["id"], "at": at} for at, place in self._waits()],
+            "later": self._waits(self._retrying),
+            "turns": self._waits(self._turns),
             "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
             "nextStarts": [
                 {"label": label, "value": value, "at": at} for (label, value), at in self._next_start.items()
@@ -164,8 +166,11 @@ class Course:
             "stopped": self.stopped,
         }
 
-    def _waits(self) -> list[tuple[float, int]]:
-        return sorted((at, place) for place, at in self._retrying.items())
+    def _waits(self, places: dict[int, float]) -> list[Later]:
+        return [
+            {"id": self._stacks[place]["id"], "at": at}
+            for at, place in sorted((at, place) for place, at in places.items())
+        ]
 
     # Order and waves.
 
@@ -211,22 +216,34 @@ class Course:
         each = self._plan["limits"]["each"]
         return next((group for group in self._groups(stack) if self._in_group.get(group, 0) >= each[group[0]]), None)
 
-    def _rate_allows(self, stack: StackSpec) -> float:
-        labels = stack["labels"]
-        rates = self._plan["limits"]["startsPerSecond"]
+    def _draw_for(self, stack: StackSpec) -> None:
+        """A stack leaves room to others with the same label: one of each group with room is looked at next."""
+        each = self._plan["limits"]["each"]
+        for group in self._groups(stack):
+            parked = self._parked.get(group)
+            if parked and self._in_group.get(group, 0) < each[group[0]]:
+                heapq.heappush(self._ready, heapq.heappop(parked))
+
+    def _waits_for_turn(self, place: int, stack: StackSpec, now: float) -> bool:
+        """Takes the next turn that the rates allow; gives whether that is later."""
+        rates, labels = self._plan["limits"]["startsPerSecond"], stack["labels"]
         groups = [(label, labels[label]) for label in rates if label in labels]
-        return max((self._next_start.get(group, 0.0) for group in groups), default=0.0)
+        at = max((self._next_start.get(group, now) for group in groups), default=now)
+        for group in groups:
+            self._next_start[group] = max(at, now) + 1 / rates[group[0]]
+        if at <= now:
+            return False
+        self._turns[place] = at
+        heapq.heappush(self._later, (at, place))
+        return True
 
     def _begin(self, place: int, stack: StackSpec, now: float) -> None:
         self._retrying.pop(place, None)
+        self._turns.pop(place, None)
         self._tries[stack["id"]] = self._tries.get(stack["id"], 0) + 1
         self.running[stack["id"]] = now
         for group in self._groups(stack):
             self._in_group[group] = self._in_group.get(group, 0) + 1
-        for label, rate in self._plan["limits"]["startsPerSecond"].items():
-            if label in stack["labels"]:
-                group = (label, stack["labels"][label])
-                self._next_start[group] = max(self._next_start.get(group, 0.0), now) + 1 / rate
 
     # Ends.
 
@@ -275,6 +292,7 @@ class Course:
             place = self._place[name]
             self.failed += end["outcome"] == "failed"
             self._retrying.pop(place, None)
+            self._turns.pop(place, None)
             if place in self._begun:
                 self._left_in_wave -= 1
             for dependent in self._dependents[place]:
@@ -334,8 +352,11 @@ class Course:
         for wave in range(state["wave"] + 1):
             self._enter(wave)
         self._retrying = {self._place[later["id"]]: later["at"] for later in state["later"]}
-        self._later = self._waits()
-        self._ready = [place for place in self._ready if place not in self._retrying]
+        self._turns = {self._place[later["id"]]: later["at"] for later in state["turns"]}
+        waits = {**self._retrying, **self._turns}
+        self._later = [(at, place) for place, at in waits.items()]
+        heapq.heapify(self._later)
+        self._ready = [place for place in self._ready if place not in waits]
         heapq.heapify(self._ready)
         self._wave, self._wave_begins = state["wave"], state["waveBegins"]
         self.paused, self.stopped = state["paused"], state["stopped"]

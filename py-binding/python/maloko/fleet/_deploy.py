@@ -11,16 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from maloko._errors import MalokoError
 from maloko.automation import _settings as settings_files
 from maloko.automation._child import run_child
 from maloko.automation._finished import Finished
 from maloko.automation._flags import flags
-from maloko.automation._inside import run_inside
+from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
 from maloko.automation._reasons import Reason
 from maloko.automation._threads import awaited
-from maloko.fleet._ends import End
+from maloko.fleet._ends import End, FleetError
 from maloko.fleet._programs import load_program
 from maloko.fleet._wire import StackSpec
 
@@ -58,8 +57,8 @@ async def deploy_one(
     :param stack: the stack, as a plan has it (`Fleet.plan("up")["stacks"]`)
     :param verb: `up`, `preview`, `refresh`, `destroy` or `outputs`
     :param directory: that of the fleet, against which the program's path counts
-    :param run: the piece of work that this is an attempt at: a name that no other one has. A later attempt takes over the lock of
-        an earlier one that is dead
+    :param run: the piece of work that this is an attempt at: a name that no other one has. A later attempt takes over
+        the lock of an earlier one that is dead
     :param attempt: which attempt; has to rise
     :param backend: where the state is kept; the project's own place when not given
     :param key: `fleet`: all stacks share one key; `stack`: each has its own
@@ -68,28 +67,31 @@ async def deploy_one(
     :param message: what the stack's history says of it
     :param on_progress: is called with counts while it goes on, from another thread
     :param progress_every: seconds between two calls of it
-    :raises MalokoError: when the program cannot be loaded, or the verb is not known
+    :raises FleetError: when the program cannot be loaded, or the verb is not known
     """
     if verb not in _OPERATIONS and verb != "outputs":
-        raise MalokoError(f"there is no verb '{verb}' for a stack of a fleet: use {', '.join(_OPERATIONS)} or outputs")
-    root = Path(directory).absolute()
-    variables = dict(os.environ)
+        raise FleetError(f"there is no verb '{verb}' for a stack of a fleet: use {', '.join(_OPERATIONS)} or outputs")
+    root = Path(absolute(os.fspath(directory)))
+    variables = variables_for(backend)
     if run is not None:
         variables["MALOKO_ATTEMPT"] = f"{run}:{attempt}"
-    if backend is not None:
-        variables["PULUMI_BACKEND_URL"] = backend
     began = time.monotonic()
 
     def work() -> End:
         with tempfile.TemporaryDirectory(prefix="maloko-stack-") as private:
-            step = _Step(stack, root, Path(private), variables, on_progress, progress_every)
-            return step.perform(verb, key, preview_only=preview_only, outputs=outputs, message=message)
+            commands = StackCommands(stack, root, Path(private), variables, on_progress, progress_every)
+            return commands.perform(verb, key, preview_only=preview_only, outputs=outputs, message=message)
 
     end = await awaited(work)
     return replace(end, attempts=attempt, seconds=time.monotonic() - began)
 
 
-class _Step:
+def variables_for(backend: str | None) -> dict[str, str]:
+    """The environment of commands for stacks whose state is in a backend."""
+    return {**os.environ, **({} if backend is None else {"PULUMI_BACKEND_URL": backend})}
+
+
+class StackCommands:
     """The commands for one stack, with settings and an environment of their own."""
 
     def __init__(
@@ -98,8 +100,8 @@ class _Step:
         root: Path,
         private: Path,
         variables: Mapping[str, str],
-        on_progress: Callable[[Any], None] | None,
-        progress_every: float,
+        on_progress: Callable[[Any], None] | None = None,
+        progress_every: float = 0.0,
     ) -> None:
         self._stack = stack
         self._variables = variables
@@ -120,7 +122,7 @@ class _Step:
         select = ["stack", "select", *(["--create"] if creates else [])]
         if creates and key == "fleet":
             select += ["--secrets-provider", "fleet"]
-        selected = self._command(select)
+        selected = self.command(select)
         if selected.why is not None and selected.why.reason is Reason.NO_STACK and not creates:
             # There is nothing to destroy, to refresh or to tell.
             return End(self._stack["id"], "unchanged", outputs={} if verb == "outputs" else None)
@@ -128,12 +130,12 @@ class _Step:
             return self._end(selected)
         if self._secrets:
             pairs = [part for name, value in self._secrets.items() for part in ("--secret", f"{name}={value}")]
-            configured = self._command(["config", "set-all", *pairs])
+            configured = self.command(["config", "set-all", *pairs])
             if configured.result.code != 0:
                 return self._end(configured)
         end = self._operate(verb, preview_only=preview_only, message=message)
         if (outputs or verb == "outputs") and end.succeeded:
-            return replace(end, outputs=json.loads(self._command(["stack", "output", "--json"]).result.stdout))
+            return replace(end, outputs=json.loads(self.command(["stack", "output", "--json"]).result.stdout))
         return end
 
     def _operate(self, verb: str, *, preview_only: bool, message: str) -> End:
@@ -143,9 +145,10 @@ class _Step:
         verb_words = ["refresh", "--preview-only"] if verb == "refresh" and preview_only else _OPERATIONS[verb]
         kind = "auto.local" if self._program is None else "auto.inline"
         arguments = [*verb_words, *flags(given), "--exec-kind", kind]
-        return self._end(self._command(arguments, operates=True))
+        return self._end(self.command(arguments, operates=True))
 
-    def _command(self, arguments: list[str], *, operates: bool = False) -> Finished:
+    def command(self, arguments: list[str], *, operates: bool = False) -> Finished:
+        """Runs a command for the stack; how it ended is in what it gives."""
         words = [*arguments, "--stack", self._stack["stack"], "--config-file", str(self._settings), "--non-interactive"]
         listeners = Listeners(None, None, None)
         directory = str(self._directory)
@@ -197,16 +200,17 @@ def _secrets_of(stack: StackSpec, root: Path, variables: Mapping[str, str]) -> d
         if "env" in source:
             found = variables.get(source["env"])
             if found is None:
-                raise MalokoError(
-                    f"{stack['id']}: the configuration '{name}' is in the variable {source['env']}, which is not set for this "
-                    "worker: set it where the worker is started"
+                raise FleetError(
+                    f"{stack['id']}: the configuration '{name}' is in the variable {source['env']}, which is not set "
+                    "for this worker: set it where the worker is started"
                 )
         else:
             try:
                 found = (root / source["file"]).read_text(encoding="utf-8").rstrip("\n")
             except OSError as error:
-                raise MalokoError(
-                    f"{stack['id']}: the configuration '{name}' is in the file {source['file']}, which cannot be read: {error.strerror}"
+                raise FleetError(
+                    f"{stack['id']}: the configuration '{name}' is in the file {source['file']}, which cannot be "
+                    f"read: {error.strerror}"
                 ) from error
         values[_full(stack, name)] = found
     return values

@@ -25,7 +25,7 @@ class End:
     changes: dict[str, int] = field(default_factory=dict)
     """Resources by what was done to them; in a preview, by what would be."""
     reason: str = ""
-    """The kind of failure, as `CommandError.reason` has it; `needs` or `stopped` for what was skipped; empty where it succeeded."""
+    """The kind of failure, as `CommandError.reason` has it; `needs` or `stopped` for what was skipped; else empty."""
     text: str = ""
     """One line about it, without secrets."""
     urn: str | None = None
@@ -52,7 +52,7 @@ class End:
 
     @property
     def may_pass(self) -> bool:
-        """May the same succeed when it is simply tried again? Whoever queues work by something else than Temporal goes by this."""
+        """May the same succeed when it is simply tried again? Engines other than Temporal go by this."""
         return self.outcome == "failed" and self.reason in MAY_PASS
 
     @staticmethod

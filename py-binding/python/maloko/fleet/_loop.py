@@ -1,4 +1,4 @@
-"""One event loop for the clients of this process, on a thread of its own: they are used from any thread, and from coroutines."""
+"""One event loop for the clients of this process, on a thread of its own: they are used from threads and coroutines."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Fleet:
                 raise TypeError(f"a fleet from a file takes no settings beside it: {', '.join(settings)}")
             self._source = str(Path(place).absolute())
             return
-        members = [stack._members() for stack in stacks]  # noqa: SLF001 a stack is of this file
+        members = [stack._members() for stack in stacks]
         document = {"directory": str(Path(directory).absolute()), "name": str(place), "stacks": members, **settings}
         self._source = json.dumps(document)
 

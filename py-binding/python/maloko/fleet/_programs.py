@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from maloko._errors import MalokoError
+from maloko.fleet._ends import FleetError
 
 _lock = threading.Lock()
 """Two stacks of one program begin at the same time."""
@@ -18,12 +18,12 @@ _lock = threading.Lock()
 def load_program(root: Path, place: str) -> Callable[[], Any]:
     """The function, from a module that has the name of its path below the fleet's directory, which joins `sys.path`.
 
-    :raises MalokoError: when the file cannot be imported, or has no such function
+    :raises FleetError: when the file cannot be imported, or has no such function
     """
     file, _, name = place.rpartition(":")
     path = Path(file)
     if path.suffix != ".py" or path.is_absolute() or ".." in path.parts:
-        raise MalokoError(f"the program {place} is no FILE.py:FUNCTION below the directory of the fleet")
+        raise FleetError(f"the program {place} is no FILE.py:FUNCTION below the directory of the fleet")
     with _lock:
         if str(root) not in sys.path:
             sys.path.insert(0, str(root))
@@ -31,11 +31,11 @@ def load_program(root: Path, place: str) -> Callable[[], Any]:
         try:
             module = importlib.import_module(module_name)
         except Exception as error:
-            raise MalokoError(f"the program {place} cannot be imported: {type(error).__name__}: {error}") from error
+            raise FleetError(f"the program {place} cannot be imported: {type(error).__name__}: {error}") from error
     found = getattr(module, "__file__", None)
     if found is None or Path(found).resolve() != (root / path).resolve():
-        raise MalokoError(f"the program {place}: another module has the name '{module_name}' ({found}); rename the file")
+        raise FleetError(f"the program {place}: another module has the name '{module_name}' ({found}); rename the file")
     program = getattr(module, name, None)
     if not callable(program):
-        raise MalokoError(f"the program {place}: {file} has no function '{name}'")
+        raise FleetError(f"the program {place}: {file} has no function '{name}'")
     return program  # type: ignore[no-any-return]

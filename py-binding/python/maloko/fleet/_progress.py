@@ -46,6 +46,10 @@ class Progress:
     """`done`, `unchanged`, `running`, `retrying`, `failed`, `skipped`, `cancelled` and `waiting`."""
     state: str
     """`running`, `paused`, `stopping` or `ended`."""
+    outcome: str | None
+    """`done`, `failed` or `cancelled`, once it has ended."""
+    began: float
+    """Seconds since 1970."""
     stopped: str
     """Why nothing begins any more."""
     at_work: list[StackProgress]
@@ -79,7 +83,11 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
             told["counts"]["retrying"] += 1
     ended = description.status is not None and description.status.name not in ("RUNNING", "CONTINUED_AS_NEW")
     state = "ended" if ended else "stopping" if told["stopped"] else "paused" if told["paused"] else "running"
-    now = description.close_time.timestamp() if ended and description.close_time else datetime.now(timezone.utc).timestamp()
+    now = (
+        description.close_time.timestamp()
+        if ended and description.close_time
+        else datetime.now(timezone.utc).timestamp()
+    )
     waiting = [
         StackProgress(name, "", number, False, None, None, "the provider failed", 0.0)
         for name, _, number in told["retries"]
@@ -93,11 +101,17 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
         stacks=told["stacks"],
         counts=told["counts"],
         state=state,
+        outcome=_outcome(told["counts"]) if ended else None,
+        began=told["began"],
         stopped=told["stopped"],
         at_work=sorted(pending, key=lambda stack: -stack.seconds) + waiting,
         failures=[End.of_wire(end) for end in told["failures"]],
         failures_in_all=told["failuresInAll"],
     )
+
+
+def _outcome(counts: dict[str, int]) -> str:
+    return "cancelled" if counts["cancelled"] else "failed" if counts["failed"] or counts["skipped"] else "done"
 
 
 def _at_work(info: PendingActivityInfo) -> StackProgress:

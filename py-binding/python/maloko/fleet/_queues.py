@@ -1,4 +1,4 @@
-"""The names of task queues. Whoever asks for work at a queue gets it, so a name holds all that a worker has to agree with."""
+"""The names of task queues. Who asks at a queue gets its work, so a name holds all that a worker has to agree with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FLOW_LANGUAGE = "python"
 
 
 def flow_queue(fleet: str, language: str = FLOW_LANGUAGE) -> str:
-    """Where the workflows of runs wait: they are replayed by the code that began them, which is of one language and version."""
+    """Where the workflows of runs wait: the code that began one replays it, of one language and version."""
     return f"maloko.{fleet}.flow.{language}.{VERSION}"
 
 

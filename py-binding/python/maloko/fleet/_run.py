@@ -131,6 +131,13 @@ class Run:
         told = await self._handle.query("ends", args=[since, _PAGE])
         return [End.of_wire(end) for end in told]
 
+    async def all_ends(self) -> list[End]:
+        """What has ended so far; on the loop of the clients."""
+        ends: list[End] = []
+        while page := await self._ends(len(ends)):
+            ends += page
+        return ends
+
     async def _result(self) -> Result:
         try:
             told = await self._handle.result()
@@ -142,15 +149,20 @@ class Run:
             raise _unknown(self.id, error) from error
         ends = [End.of_wire(end) for end in told["ends"]]
         return Result(
-            self.id, told["fleet"], told["verb"], told["outcome"], told["stopped"], told["seconds"], told["counts"], ends
+            self.id,
+            told["fleet"],
+            told["verb"],
+            told["outcome"],
+            told["stopped"],
+            told["seconds"],
+            told["counts"],
+            ends,
         )
 
     async def _cancelled(self) -> Result:
         """A workflow that was cancelled has no result; it still answers."""
         progress = await self._handle.query("progress")
-        ends: list[End] = []
-        while page := await self._ends(len(ends)):
-            ends += page
+        ends = await self.all_ends()
         seconds = round(progress["now"] - progress["began"], 3)
         counts = progress["counts"]
         return Result(
@@ -179,7 +191,12 @@ async def start_async(plan: Plan, options: RunOptions, client: Client | None = N
         id=run_name(plan, options),
         task_queue=flow_queue(plan["fleet"]),
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        memo={"fleet": plan["fleet"], "verb": verb_of(plan, options), "stacks": len(plan["stacks"]), "message": options["message"]},
+        memo={
+            "fleet": plan["fleet"],
+            "verb": verb_of(plan, options),
+            "stacks": len(plan["stacks"]),
+            "message": options["message"],
+        },
     )
     return Run(client, handle)
 

@@ -118,7 +118,7 @@ class StackEnd(EndDetails):
     outcome: Outcome
     changes: dict[str, int]
     reason: str
-    """The kind of failure (`maloko.automation.Reason`), or `needs` / `stopped` for what was skipped; empty where it succeeded."""
+    """The kind of failure (`maloko.automation.Reason`), `needs` or `stopped` for what was skipped; else empty."""
     text: str
     """One line, without secrets."""
     attempts: int
@@ -146,6 +146,9 @@ class CourseState(TypedDict):
     ends: list[StackEnd]
     tries: dict[str, int]
     later: list[Later]
+    """Those that a provider failed for."""
+    turns: list[Later]
+    """Those whose start a rate has put off."""
     awaits: dict[str, list[str]]
     """What a stack was found to need, the last one last."""
     nextStarts: list[NextStart]

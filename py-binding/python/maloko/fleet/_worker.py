@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -56,7 +57,15 @@ class Worker:
 
     def run(self) -> None:
         """Works until SIGTERM or Ctrl-C; what it is working on then ends in order, and others go on with it."""
-        asyncio.run(self.run_async())
+        asyncio.run(self._until_told())
+
+    async def _until_told(self) -> None:
+        work = asyncio.create_task(self.run_async())
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, work.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
 
     async def run_async(self) -> None:
         """The same, until the task is cancelled."""

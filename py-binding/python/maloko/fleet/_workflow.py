@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import timedelta
 from typing import Any
 
-from temporalio import workflow
+from temporalio import exceptions, workflow
 from temporalio.common import Priority, RetryPolicy
-from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, TimeoutError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, is_cancelled_exception
 
 from maloko.fleet._course import Course
 from maloko.fleet._queues import stack_queue
@@ -62,7 +63,12 @@ class FleetRun:
                 self._draining = True
             if self._draining and course.is_idle:
                 workflow.continue_as_new(
-                    {"plan": self._plan, "options": self._order["options"], "began": self._began, "state": course.state()}
+                    {
+                        "plan": self._plan,
+                        "options": self._order["options"],
+                        "began": self._began,
+                        "state": course.state(),
+                    }
                 )
             if not self._draining:
                 for stack, number in course.launches(workflow.time()):
@@ -71,12 +77,10 @@ class FleetRun:
                 break
             self._something_ended = False
             wait = None if self._draining else course.wait(workflow.time())
-            try:
+            with contextlib.suppress(asyncio.TimeoutError):
                 await workflow.wait_condition(
                     lambda: self._something_ended, timeout=None if wait is None else timedelta(seconds=wait)
                 )
-            except asyncio.TimeoutError:
-                pass
 
     def _needs_new_history(self) -> bool:
         many = len(self._course.ends) - self._before >= _STACKS_AN_EXECUTION
@@ -208,9 +212,10 @@ def _end_of(stack: StackSpec, number: int, seconds: float, error: BaseException)
     }
     cause = error.cause if isinstance(error, ActivityError) else error
     if is_cancelled_exception(error) or isinstance(cause, CancelledError):
-        end.update(outcome="cancelled", reason="cancelled", text="the run was cancelled")
-    elif isinstance(cause, TimeoutError):
+        end = {**end, "outcome": "cancelled", "reason": "cancelled", "text": "the run was cancelled"}
+    elif isinstance(cause, exceptions.TimeoutError):
         end["text"] = "no worker has finished it before the run's deadline"
     elif isinstance(cause, ApplicationError):
-        end.update(reason=(cause.details[0] if cause.details else cause.type) or "other", text=cause.message)
+        reason = (cause.details[0] if cause.details else cause.type) or "other"
+        end = {**end, "reason": reason, "text": cause.message}
     return end

@@ -1,0 +1,93 @@
+//! `fleet`: many stacks on many machines. What only reads the file is done here; a language's package does the rest.
+
+mod check;
+mod request;
+
+use std::path::PathBuf;
+
+use maloko_fleet::{Fault, Plan, Request, file_above, plan_run, text_of_stacks};
+
+use crate::arguments::{FleetArguments, FleetChoice, FleetCommand, FleetShow};
+use crate::commands::pretty;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::plain::count;
+use crate::terminal::prompt;
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::configuration(fault.to_string())
+    }
+}
+
+/// Runs `fleet`; gives the exit code.
+pub(crate) async fn run(context: &Context, arguments: &FleetArguments) -> Result<i32> {
+    match &arguments.command {
+        FleetCommand::Check(show) => check::run(context, &plan(context, arguments, show)?, show.json).map(|()| 0),
+        FleetCommand::Ls(show) => list(context, &plan(context, arguments, show)?, show.json).map(|()| 0),
+        command => {
+            context.refuse_in_library("fleet")?;
+            let file = file(context, arguments)?;
+            ask(context, &file, command)?;
+            let request = request::of(context, &file, command);
+            let code = context.language_host.fleet(request.to_string()).await;
+            code.ok_or_else(|| Failure::new("fleets cannot be driven from here: use the `maloko` of Python or of npm"))
+        }
+    }
+}
+
+/// The fleet's file.
+fn file(context: &Context, arguments: &FleetArguments) -> Result<PathBuf> {
+    if let Some(file) = &arguments.file {
+        let file = context.directory.join(file);
+        return if file.is_file() {
+            Ok(file)
+        } else {
+            Err(Failure::configuration(format!("there is no fleet file {}; correct --file", file.display())))
+        };
+    }
+    file_above(&context.directory).ok_or_else(|| {
+        Failure::configuration(format!(
+            "no fleet.yaml found in {} or in any directory above it; name one with --file, or write one (`maloko help fleets`)",
+            context.directory.display()
+        ))
+    })
+}
+
+fn plan(context: &Context, arguments: &FleetArguments, show: &FleetShow) -> Result<Plan> {
+    planned(&file(context, arguments)?, "up", &show.choice)
+}
+
+fn planned(file: &std::path::Path, verb: &str, choice: &FleetChoice) -> Result<Plan> {
+    let request = Request {
+        verb: verb.to_owned(),
+        select: choice.select.clone(),
+        stacks: choice.stack.clone(),
+        ..Request::default()
+    };
+    Ok(plan_run(&file.to_string_lossy(), &request)?)
+}
+
+fn list(context: &Context, plan: &Plan, json: bool) -> Result<()> {
+    if json {
+        let value =
+            serde_json::to_value(plan).map_err(|error| Failure::new(format!("the plan cannot be written: {error}")))?;
+        context.console.line(&pretty(&value));
+    } else {
+        context.console.print(&text_of_stacks(plan, 0));
+    }
+    Ok(())
+}
+
+/// Deleting is asked about before anything begins.
+fn ask(context: &Context, file: &std::path::Path, command: &FleetCommand) -> Result<()> {
+    let FleetCommand::Destroy(run) = command else { return Ok(()) };
+    let plan = planned(file, "destroy", &run.choice)?;
+    let stacks = count(plan.stacks.len(), "stack");
+    let question = format!("This deletes every resource of {stacks} of the fleet '{}'. Go on?", plan.fleet);
+    prompt::permission(&context.console, run.yes, &question)
+}
+
+#[cfg(test)]
+#[path = "fleet_tests.rs"]
+mod tests;

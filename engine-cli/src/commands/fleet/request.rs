@@ -1,0 +1,93 @@
+//! What a language's package is asked to do: one JSON object.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{FleetCommand, FleetLook, FleetOneRun, FleetRun};
+use crate::context::Context;
+
+/// The request for a command. Members that the command does not have, or that were not given, are left out.
+pub(super) fn of(context: &Context, file: &Path, command: &FleetCommand) -> Value {
+    let (name, own) = members(context, command);
+    let general = json!({
+        "command": name,
+        "file": file,
+        "directory": file.parent().unwrap_or(&context.directory),
+        "interactive": context.console.interactive,
+        "columns": columns(context),
+        "color": context.console.color,
+    });
+    let all = general.as_object().into_iter().chain(own.as_object()).flatten();
+    Value::Object(
+        all.filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+/// How wide a terminal is; 0 where there is none, for lines of any width.
+fn columns(context: &Context) -> u16 {
+    let size = context.console.is_terminal.then(|| console::Term::stdout().size_checked()).flatten();
+    size.map_or(0, |(_, columns)| columns)
+}
+
+fn members(context: &Context, command: &FleetCommand) -> (&'static str, Value) {
+    match command {
+        FleetCommand::Up(run) => ("up", of_run(run)),
+        FleetCommand::Preview(run) => ("preview", of_run(run)),
+        FleetCommand::Refresh(run) => ("refresh", of_run(run)),
+        // It was asked about.
+        FleetCommand::Destroy(run) => ("destroy", of_run(&FleetRun { yes: true, ..run.clone() })),
+        FleetCommand::Drift(run) => ("drift", of_run(run)),
+        FleetCommand::Status(look) => ("status", of_look(look)),
+        FleetCommand::Watch(look) => ("watch", of_look(look)),
+        FleetCommand::Results(look) => ("results", of_look(look)),
+        FleetCommand::Pause(one) => ("pause", of_one(one)),
+        FleetCommand::Resume(one) => ("resume", of_one(one)),
+        FleetCommand::Cancel(one) => ("cancel", of_one(one)),
+        FleetCommand::Retry(retry) => ("retry", json!({ "run": retry.run, "detach": retry.detach, "yes": retry.yes })),
+        FleetCommand::Logs(logs) => ("logs", json!({ "stack": logs.of_stack, "run": logs.run })),
+        FleetCommand::History(history) => ("history", json!({ "stack": context.global.stack, "json": history.json })),
+        FleetCommand::Page(page) => {
+            let output = page.output.as_ref().map(|output| context.directory.join(output));
+            ("page", json!({ "run": page.run, "output": output }))
+        }
+        FleetCommand::Schedules(schedules) => {
+            ("schedules", json!({ "apply": schedules.apply, "json": schedules.json }))
+        }
+        FleetCommand::Worker(worker) => {
+            let (queues, slots, processes) = (&worker.queue, worker.slots, worker.processes);
+            ("worker", json!({ "queues": queues, "slots": slots, "processes": processes }))
+        }
+        FleetCommand::Dev(dev) => ("dev", json!({ "port": dev.port, "uiPort": dev.ui_port, "slots": dev.slots })),
+        FleetCommand::Adopt(adopt) => ("adopt", json!({ "yes": adopt.yes })),
+        // Done here.
+        FleetCommand::Check(_) => ("check", Value::Null),
+        FleetCommand::Ls(_) => ("ls", Value::Null),
+    }
+}
+
+fn of_run(run: &FleetRun) -> Value {
+    json!({
+        "select": run.choice.select,
+        "stacks": run.choice.stack,
+        "atATime": run.at_a_time,
+        "stopAfter": run.stop_after,
+        "detach": run.detach,
+        "yes": run.yes,
+        "workers": run.workers,
+        "cancelOnInterrupt": run.cancel_on_interrupt,
+        "message": run.message,
+        "outputs": run.outputs,
+        "json": run.json,
+    })
+}
+
+fn of_look(look: &FleetLook) -> Value {
+    json!({ "run": look.run, "json": look.json })
+}
+
+fn of_one(one: &FleetOneRun) -> Value {
+    json!({ "run": one.run })
+}

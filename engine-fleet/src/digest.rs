@@ -1,0 +1,125 @@
+//! Digests of programs: the same wherever the fleet's directory is, and other ones where a file differs.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::fault::{Fault, Result};
+use crate::program::{Language, PROJECT_FILES, Program};
+
+/// Folders of what is installed or built, which is no part of a program.
+const NOT_OURS: [&str; 4] = ["node_modules", "__pycache__", "sdks", "target"];
+/// What a virtual environment has at its top.
+const OF_VIRTUAL_ENVIRONMENT: &str = "pyvenv.cfg";
+/// The files that a function can be made of.
+const PYTHON_FILES: [&str; 1] = ["py"];
+const NODE_FILES: [&str; 7] = ["js", "cjs", "mjs", "ts", "cts", "mts", "json"];
+/// How many digits of a digest there are for programs.
+const CODE_DIGITS: usize = 8;
+
+/// The digest of all programs of each language.
+pub(crate) fn of_programs(programs: &[Arc<Program>]) -> Result<BTreeMap<String, String>> {
+    let mut known: BTreeMap<(PathBuf, Option<Language>), String> = BTreeMap::new();
+    let mut languages: BTreeMap<Language, Sha256> = BTreeMap::new();
+    for program in programs {
+        // The functions of one directory share their files.
+        let place = match program.is_inline {
+            true => (program.path.parent().unwrap_or_else(|| Path::new("")).to_path_buf(), Some(program.language)),
+            false => (program.path.clone(), None),
+        };
+        if !known.contains_key(&place) {
+            let digest = of_directory(&place.0, place.1).map_err(|error| {
+                Fault::new(format!("{}: the program cannot be read: {error}; check its permissions", place.0.display()))
+            })?;
+            known.insert(place.clone(), digest);
+        }
+        let whole = languages.entry(program.language).or_default();
+        part(whole, program.name.as_bytes());
+        part(whole, known[&place].as_bytes());
+    }
+    let ended = languages.into_iter().map(|(language, whole)| (language.name().to_owned(), hex(whole, CODE_DIGITS)));
+    Ok(ended.collect())
+}
+
+/// The first digits of the digest of a text.
+pub(crate) fn of_text(text: &str, digits: usize) -> String {
+    let mut whole = Sha256::new();
+    whole.update(text.as_bytes());
+    hex(whole, digits)
+}
+
+/// What is taken in has an end that nothing in it can look like.
+fn part(whole: &mut Sha256, bytes: &[u8]) {
+    whole.update((bytes.len() as u64).to_le_bytes());
+    whole.update(bytes);
+}
+
+fn hex(whole: Sha256, digits: usize) -> String {
+    let mut text: String = whole.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    text.truncate(digits);
+    text
+}
+
+/// The digest of the files below a directory; with a language only of those that its functions can be made of.
+fn of_directory(directory: &Path, functions_of: Option<Language>) -> io::Result<String> {
+    let mut files = Vec::new();
+    let mut folders = vec![(directory.to_path_buf(), String::new())];
+    while let Some((folder, shown)) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
+            let path = entry.path();
+            let shown = format!("{shown}{name}");
+            if name.starts_with('.') {
+                continue;
+            }
+            if kind.is_dir() {
+                if !NOT_OURS.contains(&name.as_str()) && !path.join(OF_VIRTUAL_ENVIRONMENT).exists() {
+                    folders.push((path, format!("{shown}/")));
+                }
+            } else if kind.is_file() && !is_settings(&name) && functions_of.is_none_or(|of| is_source(&name, of)) {
+                files.push((shown, path));
+            }
+        }
+    }
+    files.sort();
+    let mut whole = Sha256::new();
+    for (shown, path) in files {
+        part(&mut whole, shown.as_bytes());
+        part(&mut whole, &of_file(&path)?);
+    }
+    Ok(hex(whole, usize::MAX))
+}
+
+/// `Pulumi.STACK.yaml`.
+fn is_settings(name: &str) -> bool {
+    name.starts_with("Pulumi.") && (name.ends_with(".yaml") || name.ends_with(".yml")) && !PROJECT_FILES.contains(&name)
+}
+
+fn is_source(name: &str, language: Language) -> bool {
+    let endings: &[&str] = match language {
+        Language::Python => &PYTHON_FILES,
+        Language::NodeJs => &NODE_FILES,
+    };
+    Path::new(name).extension().and_then(|ending| ending.to_str()).is_some_and(|ending| endings.contains(&ending))
+}
+
+fn of_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut whole = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(whole.finalize().to_vec()),
+            read => whole.update(&buffer[..read]),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "digest_tests.rs"]
+mod tests;

@@ -1,0 +1,36 @@
+//! What a fleet file means: the plan of a run over many stacks, and the texts that people see of it.
+//!
+//! [`plan`] reads a file and gives what both languages carry to Temporal; nothing here knows Temporal, Python or Node.
+#![cfg_attr(
+    test,
+    allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")
+)]
+
+mod config;
+mod digest;
+mod document;
+mod fault;
+mod needs;
+mod plan;
+mod planning;
+mod program;
+mod request;
+mod rows;
+mod select;
+mod settings;
+mod stacks;
+mod template;
+mod text;
+mod waves;
+
+pub use fault::Fault;
+pub use plan::{Engine, Limits, Plan, PlannedStack, Retry, Schedule, Wave};
+pub use planning::{file_above, plan_run};
+pub use request::{Request, StopAfter};
+pub use text::{text, text_of_stacks};
+
+/// The plan (JSON) of a run that a request (JSON) asks for. `source` is the path of a fleet file, or a document (JSON) that
+/// code has made.
+pub fn plan(source: &str, request: &str) -> Result<String, Fault> {
+    Ok(plan_run(source, &Request::read(request)?)?.to_json())
+}

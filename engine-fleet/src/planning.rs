@@ -1,0 +1,121 @@
+//! From a fleet file and a request to a plan.
+
+use std::path::Path;
+
+use crate::digest;
+use crate::document::Document;
+use crate::fault::Result;
+use crate::needs::{self, Needs};
+use crate::plan::{Limits, Plan, PlannedStack};
+use crate::request::Request;
+use crate::select;
+use crate::settings;
+use crate::stacks::{self, DeclaredStack};
+use crate::waves;
+
+/// What a fleet file may say.
+const FIELDS: [&str; 12] = [
+    "name",
+    "engine",
+    "backend",
+    "key",
+    "stacks",
+    "limits",
+    "retry",
+    "waves",
+    "stop_after",
+    "heartbeat",
+    "deadline",
+    "schedules",
+];
+/// How many digits the digest of a plan has.
+const HASH_DIGITS: usize = 16;
+
+/// The plan of a run. `source` is the path of a fleet file, or a document (JSON) that code has made.
+pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
+    let document = Document::of_source(source)?;
+    let root = document.root();
+    root.knows(&FIELDS)?;
+    let name = settings::name(&root)?;
+    let (engine, backend, key) = (settings::engine(&root)?, settings::backend(&root)?, settings::key(&root)?);
+    let (retry, heartbeat) = (settings::retry(&root)?, settings::heartbeat(&root)?);
+    let (deadline, schedules) = (settings::deadline(&root)?, settings::schedules(&root)?);
+    let entries = root.required("stacks", "stacks: [{ program: ./tenant, stack: prod }]")?;
+    let stacks = stacks::read(&entries, &document, &request.variables)?;
+    let needs = needs::find(&stacks)?;
+    needs::check_circles(&stacks, &needs)?;
+    let declared_waves = waves::read(root.member("waves")?.as_ref())?;
+    waves::check(root.member("waves")?.as_ref(), &declared_waves, &stacks.all)?;
+    let limits = settings::limits(&root, &stacks.all)?;
+    let in_file = root.member("stop_after")?.map(|share| share.share()).transpose()?;
+
+    let chosen = select::chosen(&stacks.all, &request.select, &request.stacks)?;
+    let stop_after = request.stop_after()?.or(in_file).map(|share| share.of(chosen.len()));
+    let needs = if request.verb == "destroy" { needs::turned_round(&needs) } else { needs };
+    let ordered = needs::order(&chosen, &needs);
+    let (waves, wave_of) = waves::assign(&declared_waves, &stacks.all, &ordered, &needs);
+    let planned = planned(&stacks.all, &ordered, &needs, &wave_of);
+    let limits = Limits { at_a_time: request.at_a_time.or(limits.at_a_time), ..limits };
+    let code = digest::of_programs(&stacks.programs)?;
+    let (fleet, verb) = (name.to_owned(), request.verb.clone());
+    let (hash, directory) = (String::new(), String::new());
+    let plan = Plan {
+        fleet,
+        verb,
+        hash,
+        directory,
+        engine,
+        backend,
+        key,
+        code,
+        waves,
+        limits,
+        retry,
+        stop_after,
+        heartbeat,
+        deadline,
+        schedules,
+        stacks: planned,
+    };
+    Ok(Plan {
+        hash: digest::of_text(&plan.to_json(), HASH_DIGITS),
+        directory: document.directory.to_string_lossy().into_owned(),
+        ..plan
+    })
+}
+
+fn planned(stacks: &[DeclaredStack], ordered: &[usize], needs: &Needs, wave_of: &[usize]) -> Vec<PlannedStack> {
+    let mut in_run = vec![false; stacks.len()];
+    ordered.iter().for_each(|number| in_run[*number] = true);
+    let planned = |number: &usize| {
+        let stack = &stacks[*number];
+        PlannedStack {
+            id: stack.id.clone(),
+            project: stack.project.clone(),
+            stack: stack.stack.clone(),
+            program: stack.program.name.clone(),
+            inline: stack.program.is_inline,
+            language: stack.program.language.name().to_owned(),
+            labels: stack.labels.clone(),
+            config: stack.config.clone(),
+            needs: needs[*number].iter().filter(|need| in_run[**need]).map(|need| stacks[*need].id.clone()).collect(),
+            wave: wave_of[*number],
+            queue: stack.queue.clone(),
+        }
+    };
+    ordered.iter().map(planned).collect()
+}
+
+/// The name of a fleet file where none is given.
+const FILE_NAMES: [&str; 2] = ["fleet.yaml", "fleet.yml"];
+
+/// The fleet file in a directory, or the nearest one above it.
+#[must_use]
+pub fn file_above(directory: &Path) -> Option<std::path::PathBuf> {
+    let candidates = directory.ancestors().flat_map(|above| FILE_NAMES.map(|name| above.join(name)));
+    candidates.into_iter().find(|candidate| candidate.is_file())
+}
+
+#[cfg(test)]
+#[path = "planning_tests.rs"]
+mod tests;

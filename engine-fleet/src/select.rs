@@ -1,0 +1,109 @@
+//! Which stacks a run is about.
+
+use std::collections::BTreeSet;
+
+use globset::{Glob, GlobMatcher};
+
+use crate::fault::{Fault, Result, instead, listed, nearest};
+use crate::stacks::DeclaredStack;
+
+/// Stacks by a label: `tenant=a*`, or `tenant` for those that have it.
+#[derive(Clone, Debug)]
+pub(crate) struct Selector {
+    text: String,
+    label: String,
+    pattern: Option<GlobMatcher>,
+}
+
+impl Selector {
+    /// Reads a selector. The error says what is wrong and what to do.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let (label, pattern) = match text.split_once('=') {
+            Some((label, pattern)) => (label.trim(), Some(glob(pattern.trim())?)),
+            None => (text.trim(), None),
+        };
+        if label.is_empty() {
+            return Err(format!("'{text}' names no label; write one, such as tenant=a*"));
+        }
+        Ok(Self { text: text.to_owned(), label: label.to_owned(), pattern })
+    }
+
+    /// Is it one of those?
+    pub(crate) fn matches(&self, stack: &DeclaredStack) -> bool {
+        let value = stack.labels.get(&self.label);
+        value.is_some_and(|value| self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(value)))
+    }
+
+    /// As it was written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Why no stack is one of those.
+    pub(crate) fn nothing<'a>(&self, stacks: impl Iterator<Item = &'a DeclaredStack> + Clone) -> String {
+        let values: BTreeSet<&str> =
+            stacks.clone().filter_map(|stack| stack.labels.get(&self.label)).map(String::as_str).collect();
+        let there_are = if values.is_empty() {
+            let labels: BTreeSet<&str> = stacks.flat_map(|stack| stack.labels.keys()).map(String::as_str).collect();
+            instead(&self.label, labels.iter().copied(), "the labels are")
+        } else {
+            format!("the values of {} are {}", self.label, listed(values))
+        };
+        format!("'{}' selects no stack; {there_are}", self.text)
+    }
+}
+
+fn glob(pattern: &str) -> Result<GlobMatcher, String> {
+    let glob =
+        Glob::new(pattern).map_err(|error| format!("'{pattern}' is no pattern: {}; correct it", error.kind()))?;
+    Ok(glob.compile_matcher())
+}
+
+/// The numbers of the stacks that all selectors and one of the names match.
+pub(crate) fn chosen(stacks: &[DeclaredStack], select: &[String], names: &[String]) -> Result<Vec<usize>> {
+    let mut chosen: Vec<usize> = (0..stacks.len()).collect();
+    for text in select {
+        let selector = Selector::read(text).map_err(|what| Fault::new(format!("select: {what}")))?;
+        let before = chosen.clone();
+        chosen.retain(|number| selector.matches(&stacks[*number]));
+        if chosen.is_empty() {
+            let what = selector.nothing(before.iter().map(|number| &stacks[*number]));
+            return Err(Fault::new(format!("select: {what}")));
+        }
+    }
+    if names.is_empty() {
+        return Ok(chosen);
+    }
+    let mut named = vec![false; stacks.len()];
+    for text in names {
+        let pattern = glob(text).map_err(|what| Fault::new(format!("stack: {what}")))?;
+        let with_project = text.contains('/');
+        let name = |stack: &'_ DeclaredStack| if with_project { stack.id.clone() } else { stack.stack.clone() };
+        let mut found = false;
+        for (number, stack) in stacks.iter().enumerate() {
+            if pattern.is_match(if with_project { &stack.id } else { &stack.stack }) {
+                named[number] = true;
+                found = true;
+            }
+        }
+        if !found {
+            let names: BTreeSet<String> = stacks.iter().map(name).collect();
+            let near = nearest(text, names.iter().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+            return Err(Fault::new(format!("stack: no stack is named '{text}'; {near}`maloko fleet ls` shows them")));
+        }
+    }
+    chosen.retain(|number| named[*number]);
+    if chosen.is_empty() {
+        return Err(Fault::new(format!(
+            "select: no stack is named {} and has {}; leave one of the two out",
+            names.join(" or "),
+            select.join(" and ")
+        )));
+    }
+    Ok(chosen)
+}
+
+#[cfg(test)]
+#[path = "select_tests.rs"]
+mod tests;

@@ -1,0 +1,74 @@
+//! Counts, times, and lines that fit.
+
+use std::time::Duration;
+
+use comfy_table::{Table, presets};
+use maloko_core::duration::readable;
+use maloko_core::invisible::one_line;
+use serde::Deserialize;
+
+/// How many stacks there are of each kind.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Counts {
+    done: u64,
+    unchanged: u64,
+    running: u64,
+    retrying: u64,
+    failed: u64,
+    skipped: u64,
+    cancelled: u64,
+    waiting: u64,
+}
+
+impl Counts {
+    /// Those of which there are any, and always the first.
+    pub(super) fn parts(&self) -> Vec<String> {
+        let named = [
+            (self.done, "done"),
+            (self.unchanged, "unchanged"),
+            (self.running, "running"),
+            (self.retrying, "retrying"),
+            (self.failed, "failed"),
+            (self.skipped, "skipped"),
+            (self.cancelled, "cancelled"),
+            (self.waiting, "wait"),
+        ];
+        let shown = named.iter().enumerate().filter(|(index, (number, _))| *index == 0 || *number > 0);
+        shown.map(|(_, (number, word))| format!("{number} {word}")).collect()
+    }
+}
+
+/// Seconds as people read them.
+pub(super) fn time(seconds: f64) -> String {
+    readable(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
+/// A table without lines.
+pub(super) fn table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+/// A cell, which has one line and nothing that a terminal obeys.
+pub(super) fn cell(text: &str) -> String {
+    one_line(text)
+}
+
+/// The lines of a table, none of them wider than so many columns; 0 for any width. `indent` stands before each.
+pub(super) fn lines(table: &Table, indent: &str, columns: usize) -> Vec<String> {
+    let text = table.to_string();
+    let line = |line: &str| format!("{indent}{}", line.strip_prefix(' ').unwrap_or(line).trim_end());
+    text.lines().filter(|line| !line.trim().is_empty()).map(|it| fitted(&line(it), columns)).collect()
+}
+
+/// A line that is cut where it is too wide; 0 columns for any width.
+pub(super) fn fitted(line: &str, columns: usize) -> String {
+    if columns == 0 { line.to_owned() } else { console::truncate_str(line, columns, "…").into_owned() }
+}
+
+/// Lines as a text.
+pub(super) fn joined(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+}
