@@ -15,6 +15,7 @@ export type Message =
     | { kind: 'runProgram'; call: number; engine: number; description: string }
     | { kind: 'runPass'; call: number; arguments: Array<string> }
     | { kind: 'reExecute'; call: number; request: string }
+    | { kind: 'fleet'; call: number; request: string }
     | { kind: 'resourceClasses'; call: number }
     | { kind: 'stopped'; engine: number }
     | { kind: 'leaveSignals' }
@@ -91,6 +92,18 @@ export declare class Bridge {
     */
     runTest(number: number, stack: TestStack, order: string, program: string): void
 }
+
+/**
+ * The plan (JSON) of a run that a request (JSON) asks for. `source` is the path of a fleet file, or a document (JSON) that code
+ * has made. Throws with the place of what is wrong.
+ */
+export declare function fleetPlan(source: string, request: string): string
+
+/**
+ * The text that people see of a document (JSON) of a kind: `progress`, `results`, `stacks` or `runs`. No line is wider than so
+ * many columns; 0 for any width. Throws for what cannot be read.
+ */
+export declare function fleetText(kind: string, document: string, columns: number): string
 
 /** What lies in the store of a stack. */
 export interface Stored {

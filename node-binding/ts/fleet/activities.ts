@@ -13,18 +13,26 @@ const AT_ONCE = 1;
 const SHUTDOWN = "WORKER_SHUTDOWN";
 
 /** The activities of a worker, for the fleet whose programs are below a directory. */
-export function stackActivities(
-    directory: string,
-    identity: string,
-): Record<typeof STACK, (launch: Launch) => Promise<StackEnd>> {
-    return { [STACK]: (launch) => workOn(launch, directory, identity) };
+export function stackActivities(worker: Working): Record<typeof STACK, (launch: Launch) => Promise<StackEnd>> {
+    return { [STACK]: (launch) => workOn(launch, worker) };
+}
+
+/** What the worker is. */
+export interface Working {
+    directory: string;
+    identity: string;
+    /** Is told of each stack that begins and ends. */
+    log(line: string): void;
 }
 
 // Throws what is to be tried again, and gives the end of everything else.
-async function workOn(launch: Launch, directory: string, identity: string): Promise<StackEnd> {
+async function workOn(launch: Launch, { directory, identity, log }: Working): Promise<StackEnd> {
     const { Context } = temporal("activity");
     const { ApplicationFailure } = temporal("common");
     const context = Context.current();
+    const { attempt } = context.info;
+    const what = `${launch.verb} ${launch.stack.id}`;
+    log(`${what}: begins${attempt > 1 ? `, attempt ${attempt}` : ""}`);
     const every = launch.heartbeat / BEATS_A_LIMIT;
     let counts = {};
     context.heartbeat(counts);
@@ -34,7 +42,7 @@ async function workOn(launch: Launch, directory: string, identity: string): Prom
         const end = await deployOne(launch.stack, launch.verb as Verb, {
             directory,
             run: launch.run,
-            attempt: launch.number + context.info.attempt,
+            attempt: launch.number + attempt,
             ...(launch.backend === null ? {} : { backend: launch.backend }),
             key: launch.key as "fleet" | "stack",
             previewOnly,
@@ -46,6 +54,7 @@ async function workOn(launch: Launch, directory: string, identity: string): Prom
             progressEvery: every,
             signal: context.cancellationSignal,
         });
+        log(`${what}: ${inWords(end)}`);
         return told(end, launch, context, identity);
     } catch (error) {
         if (error instanceof FleetError) {
@@ -56,6 +65,12 @@ async function workOn(launch: Launch, directory: string, identity: string): Prom
     } finally {
         clearInterval(beating);
     }
+}
+
+function inWords({ outcome, seconds, text, changes }: End): string {
+    const counts = Object.keys(changes).sort();
+    const more = text || counts.map((op) => `${changes[op]} ${op}`).join(", ");
+    return `${outcome} after ${seconds.toFixed(1)} s${more === "" ? "" : `: ${more}`}`;
 }
 
 function told(end: End, launch: Launch, context: Context, identity: string): StackEnd {

@@ -3,7 +3,7 @@
 // It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do the same
 // whenever it is given the same. `maloko/fleet/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
 import { Heap } from "./heap";
-import type { Counts, CourseState, Outcome, Plan, StackEnd, StackSpec } from "./wire";
+import type { Counts, CourseState, Later, Outcome, Plan, StackEnd, StackSpec } from "./wire";
 
 /** How many stacks are begun at a time where nobody says. */
 const AT_A_TIME = 200;
@@ -49,13 +49,15 @@ export class Course {
     #tries = new Map<string, number>();
     // Those whose wave has begun.
     readonly #begun = new Set<number>();
-    #ready = new Heap<number>((left, right) => left < right);
+    #ready = placesInOrder();
     // Those for which another one with the same value of a label has to end.
-    readonly #parked = new Map<string, number[]>();
+    readonly #parked = new Map<string, Heap<number>>();
     // Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows.
     readonly #later = new Heap<Waiting>(isEarlier);
     // Those that a provider failed for, and until when each waits.
     readonly #retrying = new Map<number, number>();
+    // Those whose start a rate has put off, and until when; a limit may still hold them up.
+    readonly #turns = new Map<number, number>();
     // What each was found to need, the last one last.
     readonly #awaits = new Map<string, string[]>();
     readonly #inGroup = new Map<string, number>();
@@ -113,14 +115,14 @@ export class Course {
             const stack = this.#stackAt(place);
             const full = this.#fullGroup(stack);
             if (full !== undefined) {
-                const parked = this.#parked.get(full.key) ?? [];
+                const parked = this.#parked.get(full.key) ?? placesInOrder();
                 parked.push(place);
                 this.#parked.set(full.key, parked);
+                this.#drawFor(stack);
                 continue;
             }
-            const at = this.#rateAllows(stack);
-            if (at > now) {
-                this.#later.push({ at, place });
+            if (!this.#turns.has(place) && this.#waitsForTurn(place, stack, now)) {
+                this.#drawFor(stack);
                 continue;
             }
             begun.push([stack, this.#begin(place, stack, now)]);
@@ -155,11 +157,8 @@ export class Course {
         this.running.delete(stack.id);
         for (const { key } of this.#groups(stack)) {
             this.#inGroup.set(key, (this.#inGroup.get(key) ?? 0) - 1);
-            for (const parked of this.#parked.get(key) ?? []) {
-                this.#ready.push(parked);
-            }
-            this.#parked.delete(key);
         }
+        this.#drawFor(stack);
         if (end.outcome === "failed" && !this.stopped && this.#goesOn(place, stack, end, now)) {
             return;
         }
@@ -196,10 +195,7 @@ export class Course {
 
     /** The stacks that wait after a failure: until when, and the number of the start that comes then. */
     retries(): [id: string, at: number, number: number][] {
-        return this.#waits().map(({ at, place }) => {
-            const { id } = this.#stackAt(place);
-            return [id, at, this.#triesOf(id) + 1];
-        });
+        return this.#waits(this.#retrying).map(({ id, at }) => [id, at, this.#triesOf(id) + 1]);
     }
 
     /** Where it stands; for a time in which nothing is running. */
@@ -209,7 +205,8 @@ export class Course {
         return {
             ends: [...this.ends.values()],
             tries: open(this.#tries),
-            later: this.#waits().map(({ at, place }) => ({ id: this.#stackAt(place).id, at })),
+            later: this.#waits(this.#retrying),
+            turns: this.#waits(this.#turns),
             awaits: open(this.#awaits),
             nextStarts: [...this.#nextStart.values()].map(({ group: { label, value }, at }) => ({ label, value, at })),
             wave: this.#wave,
@@ -219,12 +216,12 @@ export class Course {
         };
     }
 
-    #waits(): Waiting[] {
+    #waits(places: Map<number, number>): Later[] {
         const waits = new Heap<Waiting>(isEarlier);
-        for (const [place, at] of this.#retrying) {
+        for (const [place, at] of places) {
             waits.push({ at, place });
         }
-        return waits.sorted();
+        return waits.sorted().map(({ at, place }) => ({ id: this.#stackAt(place).id, at }));
     }
 
     // Order and waves.
@@ -287,23 +284,44 @@ export class Course {
         return this.#groups(stack).find(({ label, key }) => (this.#inGroup.get(key) ?? 0) >= (each[label] ?? 0));
     }
 
-    #rateAllows(stack: StackSpec): number {
-        const groups = groupsOf(stack, this.#plan.limits.startsPerSecond);
-        return Math.max(0, ...groups.map(({ key }) => this.#nextStart.get(key)?.at ?? 0));
+    // A stack leaves room to others with the same label: one of each group with room is looked at next.
+    #drawFor(stack: StackSpec): void {
+        const { each } = this.#plan.limits;
+        for (const { label, key } of this.#groups(stack)) {
+            const room = (this.#inGroup.get(key) ?? 0) < (each[label] ?? 0);
+            const place = room ? this.#parked.get(key)?.pop() : undefined;
+            if (place !== undefined) {
+                this.#ready.push(place);
+            }
+        }
+    }
+
+    // Takes the next turn that the rates allow; gives whether that is later.
+    #waitsForTurn(place: number, stack: StackSpec, now: number): boolean {
+        const rates = this.#plan.limits.startsPerSecond;
+        const groups = groupsOf(stack, rates);
+        // The first of a group comes at once, whenever that is.
+        const turns = groups.map(({ key }) => this.#nextStart.get(key)?.at ?? now);
+        const at = turns.length === 0 ? now : Math.max(...turns);
+        for (const group of groups) {
+            this.#nextStart.set(group.key, { group, at: Math.max(at, now) + 1 / (rates[group.label] as number) });
+        }
+        if (at <= now) {
+            return false;
+        }
+        this.#turns.set(place, at);
+        this.#later.push({ at, place });
+        return true;
     }
 
     #begin(place: number, stack: StackSpec, now: number): number {
         const number = this.#triesOf(stack.id) + 1;
         this.#retrying.delete(place);
+        this.#turns.delete(place);
         this.#tries.set(stack.id, number);
         this.running.set(stack.id, now);
         for (const { key } of this.#groups(stack)) {
             this.#inGroup.set(key, (this.#inGroup.get(key) ?? 0) + 1);
-        }
-        const rates = this.#plan.limits.startsPerSecond;
-        for (const group of groupsOf(stack, rates)) {
-            const from = Math.max(this.#nextStart.get(group.key)?.at ?? 0, now);
-            this.#nextStart.set(group.key, { group, at: from + 1 / (rates[group.label] as number) });
         }
         return number;
     }
@@ -360,6 +378,7 @@ export class Course {
             const place = this.#placeOf(end.id);
             this.failed += end.outcome === "failed" ? 1 : 0;
             this.#retrying.delete(place);
+            this.#turns.delete(place);
             if (this.#begun.has(place)) {
                 this.#leftInWave -= 1;
             }
@@ -430,15 +449,20 @@ export class Course {
             this.#enter(wave);
         }
         for (const { id, at } of state.later) {
-            const place = this.#placeOf(id);
+            this.#retrying.set(this.#placeOf(id), at);
+        }
+        for (const { id, at } of state.turns) {
+            this.#turns.set(this.#placeOf(id), at);
+        }
+        const waits = new Map([...this.#retrying, ...this.#turns]);
+        for (const [place, at] of waits) {
             this.#later.push({ at, place });
-            this.#retrying.set(place, at);
         }
-        const ready = new Heap<number>((left, right) => left < right);
-        for (const place of this.#ready.sorted().filter((it) => !this.#retrying.has(it))) {
-            ready.push(place);
+        const entered = this.#ready;
+        this.#ready = placesInOrder();
+        for (const place of entered.sorted().filter((it) => !waits.has(it))) {
+            this.#ready.push(place);
         }
-        this.#ready = ready;
         this.#wave = state.wave;
         this.#waveBegins = state.waveBegins;
         this.paused = state.paused;
@@ -456,6 +480,10 @@ export class Course {
     #placeOf(id: string): number {
         return this.#place.get(id) as number;
     }
+}
+
+function placesInOrder(): Heap<number> {
+    return new Heap((left, right) => left < right);
 }
 
 function isEarlier(left: Waiting, right: Waiting): boolean {

@@ -76,8 +76,8 @@ export async function deployOne(stack: StackSpec, verb: Verb = "up", options: De
     const began = performance.now();
     const directory = await fs.promises.mkdtemp(path.join(os.tmpdir(), "maloko-stack-"));
     try {
-        const step = await Step.prepare(stack, verb, directory, options);
-        const end = await step.perform();
+        const commands = await StackCommands.prepare(stack, verb, directory, options);
+        const end = await commands.perform();
         return new End({ ...end, attempts: attempt, seconds: (performance.now() - began) / 1000 });
     } finally {
         await fs.promises.rm(directory, { recursive: true, force: true });
@@ -86,8 +86,8 @@ export async function deployOne(stack: StackSpec, verb: Verb = "up", options: De
 
 type Told = Omit<StackEnd, "attempts" | "seconds">;
 
-/** The commands for one stack, with settings and an environment of their own. */
-class Step {
+/** @internal The commands for one stack, with settings and an environment of their own. */
+export class StackCommands {
     readonly #variables: Record<string, string> = {};
 
     private constructor(
@@ -110,7 +110,7 @@ class Step {
     }
 
     /** Reads all that the work needs; what a command writes into the stack's settings is kept apart. */
-    static async prepare(stack: StackSpec, verb: Verb, own: string, options: DeployOptions): Promise<Step> {
+    static async prepare(stack: StackSpec, verb: Verb, own: string, options: DeployOptions): Promise<StackCommands> {
         const root = path.resolve(options.directory ?? ".");
         const program = stack.inline ? await loadProgram(root, stack.program) : undefined;
         const directory = stack.inline ? own : path.join(root, stack.program);
@@ -120,14 +120,14 @@ class Step {
         const file = path.join(own, `Pulumi.${stack.stack}.yaml`);
         const secrets = secretsOf(stack, root);
         writeSettings(stack, directory, own);
-        return new Step(stack, verb, options, root, directory, file, program, secrets);
+        return new StackCommands(stack, verb, options, root, directory, file, program, secrets);
     }
 
     async perform(): Promise<Told> {
         const { id } = this.stack;
         const creates = MAKES_STACKS.includes(this.verb);
         const shared = creates && this.options.key === "fleet" ? ["--secrets-provider", "fleet"] : [];
-        const selected = await this.#command(["stack", "select", ...(creates ? ["--create"] : []), ...shared]);
+        const selected = await this.command(["stack", "select", ...(creates ? ["--create"] : []), ...shared]);
         if (selected.why?.reason === "no-stack" && !creates) {
             // There is nothing to destroy, to refresh or to tell.
             const outputs = this.verb === "outputs" ? { outputs: {} } : {};
@@ -138,7 +138,7 @@ class Step {
         }
         if (this.secrets.size > 0) {
             const pairs = [...this.secrets].flatMap(([name, value]) => ["--secret", `${name}=${value}`]);
-            const configured = await this.#command(["config", "set-all", ...pairs]);
+            const configured = await this.command(["config", "set-all", ...pairs]);
             if (configured.code !== 0) {
                 return this.#end(configured);
             }
@@ -148,7 +148,7 @@ class Step {
         if (!ended || !(this.options.outputs === true || this.verb === "outputs")) {
             return end;
         }
-        const listed = await this.#command(["stack", "output", "--json"]);
+        const listed = await this.command(["stack", "output", "--json"]);
         return listed.code === 0
             ? { ...end, outputs: parseJson(listed.stdout) as Record<string, unknown> }
             : this.#end(listed);
@@ -168,10 +168,11 @@ class Step {
                   : ["--yes", "--skip-preview"];
         const flags = flagsOf(verb, { message, suppressOutputs: true, suppressProgress: true });
         const kind = program === undefined ? "auto.local" : "auto.inline";
-        return this.#end(await this.#command([verb, ...how, ...flags, "--exec-kind", kind], true));
+        return this.#end(await this.command([verb, ...how, ...flags, "--exec-kind", kind], true));
     }
 
-    #command(words: string[], operates = false): Promise<CommandResult> {
+    /** Runs a command for the stack; how it ended is in what it gives. */
+    command(words: string[], operates = false): Promise<CommandResult> {
         const { onProgress, progressEvery, signal } = this.options;
         const request: CommandRequest = {
             arguments: [...words, "--stack", this.stack.stack, "--config-file", this.settingsFile, "--non-interactive"],

@@ -17,7 +17,7 @@ export class End {
     readonly outcome: Outcome;
     /** Resources by what was done to them; in a preview, by what would be. */
     readonly changes: Record<string, number>;
-    /** The kind of failure, as `CommandError.reason` has it; `needs` or `stopped` for what was skipped; empty where it succeeded. */
+    /** The kind of failure, as `CommandError.reason` has it; `needs` or `stopped` for what was skipped; else empty. */
     readonly reason: Reason | "needs" | "stopped" | "";
     /** One line about it, without secrets. */
     readonly text: string;
@@ -60,7 +60,7 @@ export class End {
         return this.outcome === "done" || this.outcome === "unchanged";
     }
 
-    /** May the same succeed when it is simply tried again? Whoever queues work by something else than Temporal goes by this. */
+    /** May the same succeed when it is simply tried again? Engines other than Temporal go by this. */
     get mayPass(): boolean {
         return this.outcome === "failed" && mayPass(this.reason as Reason);
     }

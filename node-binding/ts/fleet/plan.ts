@@ -98,8 +98,7 @@ export class Fleet {
             stopAfter: stopAfter === undefined ? null : String(stopAfter),
             variables: process.env,
         };
-        const { fleetPlan } = loadAddon() as unknown as { fleetPlan(source: string, request: string): string };
-        return parseJson(fleetPlan(this.#source, toJsonText(request))) as Plan;
+        return parseJson(loadAddon().fleetPlan(this.#source, toJsonText(request))) as Plan;
     }
 
     /** Begins a run that makes the resources as the programs say. */

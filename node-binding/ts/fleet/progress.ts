@@ -34,6 +34,10 @@ export class Progress {
         /** `done`, `unchanged`, `running`, `retrying`, `failed`, `skipped`, `cancelled` and `waiting`. */
         readonly counts: Counts,
         readonly state: "running" | "paused" | "stopping" | "ended",
+        /** Once it has ended. */
+        readonly outcome: "done" | "failed" | "cancelled" | undefined,
+        /** Seconds since 1970. */
+        readonly began: number,
         /** Why nothing begins any more. */
         readonly stopped: string,
         /** The longest first. */
@@ -103,11 +107,17 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
         told.stacks,
         counts,
         ended ? "ended" : told.stopped ? "stopping" : told.paused ? "paused" : "running",
+        ended ? outcomeOf(counts) : undefined,
+        told.began,
         told.stopped,
         [...pending.sort((left, right) => right.seconds - left.seconds), ...waiting],
         told.failures.map((end) => new End(end)),
         told.failuresInAll,
     );
+}
+
+function outcomeOf(counts: Counts): "done" | "failed" | "cancelled" {
+    return counts.cancelled > 0 ? "cancelled" : counts.failed + counts.skipped > 0 ? "failed" : "done";
 }
 
 function atWork(info: Pending): StackProgress {

@@ -123,6 +123,15 @@ export class Run {
         await this.#handle.cancel();
     }
 
+    /** @internal What has ended so far. */
+    async allEnds(): Promise<End[]> {
+        const ends: End[] = [];
+        for (let page = await this.#ends(0); page.length > 0; page = await this.#ends(ends.length)) {
+            ends.push(...page);
+        }
+        return ends;
+    }
+
     // What has ended from a number on, and whether all have. Waits a moment where there is nothing.
     async #page(since: number): Promise<[page: End[], over: boolean]> {
         const page = await this.#ends(since);
@@ -145,10 +154,7 @@ export class Run {
     // A workflow that was cancelled has no result; it still answers.
     async #cancelled(): Promise<Result> {
         const { fleet, verb, stopped, began, now, counts } = await this.#handle.query<ProgressAnswer>("progress");
-        const ends: End[] = [];
-        for (let page = await this.#ends(0); page.length > 0; page = await this.#ends(ends.length)) {
-            ends.push(...page);
-        }
+        const ends = await this.allEnds();
         const seconds = Math.round((now - began) * 1000) / 1000;
         return new Result(this.id, fleet, verb, "cancelled", stopped, seconds, counts, ends);
     }

@@ -89,7 +89,7 @@ export interface StackEnd {
     id: string;
     outcome: Outcome;
     changes: Record<string, number>;
-    /** The kind of failure (`Reason` of the automation API), or `needs` / `stopped` for what was skipped; empty where it succeeded. */
+    /** The kind of failure (`Reason` of the automation API), or `needs` or `stopped` for what was skipped; else empty. */
     reason: string;
     /** One line, without secrets. */
     text: string;
@@ -124,7 +124,10 @@ export interface NextStart {
 export interface CourseState {
     ends: StackEnd[];
     tries: Record<string, number>;
+    /** Those that a provider failed for. */
     later: Later[];
+    /** Those whose start a rate has put off. */
+    turns: Later[];
     /** What a stack was found to need, the last one last. */
     awaits: Record<string, string[]>;
     nextStarts: NextStart[];

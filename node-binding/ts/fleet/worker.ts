@@ -29,6 +29,8 @@ export interface WorkerOptions {
     namespace?: string;
     /** Whether it serves the workflows of runs, too; it does when not said. */
     flow?: boolean;
+    /** Is told of each stack that begins and ends, a line each. */
+    onLine?: (line: string) => void;
 }
 
 /** Works on stacks of a fleet, and on the workflows of its runs. */
@@ -79,7 +81,7 @@ export class Worker {
     }
 
     async #begin(plan: Plan, place: { connection: NativeConnection; namespace: string }): Promise<void> {
-        const { queues = [], slots = 8, flow = true } = this.#options;
+        const { queues = [], slots = 8, flow = true, onLine = () => {} } = this.#options;
         const { Worker: Made, DefaultLogger, bundleWorkflowCode } = temporal("worker");
         const common = { ...place, identity: this.identity, dataConverter: dataConverter() };
         if (flow) {
@@ -93,7 +95,7 @@ export class Worker {
         if (code === undefined) {
             return;
         }
-        const activities = stackActivities(plan.directory, this.identity);
+        const activities = stackActivities({ directory: plan.directory, identity: this.identity, log: onLine });
         const ofStacks: Partial<TemporalOptions> = {
             maxConcurrentActivityTaskExecutions: slots,
             maxHeartbeatThrottleInterval: HEARD_WITHIN,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from maloko.fleet._wire import CourseState, Outcome, Plan, StackEnd, StackSpec
+from maloko.fleet._wire import CourseState, Later, Outcome, Plan, StackEnd, StackSpec
 
 AT_A_TIME = 200
 """How many stacks are begun at a time where nobody says."""
@@ -37,11 +37,11 @@ class Course:
         self._parked: dict[tuple[str, str], list[int]] = {}
         """Those for which another one with the same value of a label has to end."""
         self._later: list[tuple[float, int]] = []
-        """Those that wait for the end of a pause after a failure."""
-        self._slowed: dict[tuple[str, str], list[int]] = {}
-        """Those that wait for the next start that a rate allows."""
+        """Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows."""
         self._retrying: dict[int, float] = {}
         """Those that a provider failed for, and until when each waits."""
+        self._turns: dict[int, float] = {}
+        """Those whose start a rate has put off, and until when; a limit may still hold them up."""
         self._awaits: dict[str, list[str]] = {}
         """What each was found to need, the last one last."""
         self._in_group: dict[tuple[str, str], int] = {}
@@ -83,21 +83,21 @@ class Course:
         self._begin_waves(now)
         while self._later and self._later[0][0] <= now:
             heapq.heappush(self._ready, heapq.heappop(self._later)[1])
-        for group, slowed in self._slowed.items():
-            self._draw_slowed(group, slowed, now)
         limit = self._plan["limits"]["atATime"] or AT_A_TIME
         while self._ready and len(self.running) < limit and not self.stopped:
             place = heapq.heappop(self._ready)
             stack = self._stacks[place]
-            queue = self._queue_before(stack, now)
-            if queue is not None:
-                heapq.heappush(queue, place)
-                self._draw(stack, now)
+            full = self._full_group(stack)
+            if full is not None:
+                heapq.heappush(self._parked.setdefault(full, []), place)
+                self._draw_for(stack)
+                continue
+            if place not in self._turns and self._waits_for_turn(place, stack, now):
+                self._draw_for(stack)
                 continue
             self._begin(place, stack, now)
             begun.append((stack, self._tries[stack["id"]]))
-        waits = self._later or self.running or any(self._slowed.values()) or self._wave_begins > now
-        if not begun and not waits and not self.stopped:
+        if not begun and not self.running and not self._later and not self.stopped and self._wave_begins <= now:
             self._end_circles(now)
         return begun
 
@@ -106,7 +106,6 @@ class Course:
         if self.paused or self.stopped or self.is_over:
             return None
         times = [self._later[0][0]] if self._later else []
-        times += [self._next_start[group] for group, slowed in self._slowed.items() if slowed]
         if self._left_in_wave == 0 and self._wave + 1 < len(self._plan["waves"]):
             times.append(self._wave_begins)
         return max(min(times) - now, 0.0) if times else None
@@ -117,7 +116,7 @@ class Course:
         del self.running[stack["id"]]
         for group in self._groups(stack):
             self._in_group[group] -= 1
-        self._draw(stack, now)
+        self._draw_for(stack)
         if end["outcome"] == "failed" and not self.stopped and self._goes_on(stack, end, now):
             return
         self._finish(end, now)
@@ -147,7 +146,7 @@ class Course:
 
     def retries(self) -> list[tuple[str, float, int]]:
         """The stacks that wait after a failure: until when, and the number of the start that comes then."""
-        names = [(self._stacks[place]["id"], at) for at, place in self._waits()]
+        names = [(later["id"], later["at"]) for later in self._waits(self._retrying)]
         return [(name, at, self._tries[name] + 1) for name, at in names]
 
     def state(self) -> CourseState:
@@ -155,7 +154,8 @@ class Course:
         return {
             "ends": list(self.ends.values()),
             "tries": {name: tries for name, tries in self._tries.items() if name not in self.ends},
-            "later": [{"id": self._stacks[place]["id"], "at": at} for at, place in self._waits()],
+            "later": self._waits(self._retrying),
+            "turns": self._waits(self._turns),
             "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
             "nextStarts": [
                 {"label": label, "value": value, "at": at} for (label, value), at in self._next_start.items()
@@ -166,8 +166,11 @@ class Course:
             "stopped": self.stopped,
         }
 
-    def _waits(self) -> list[tuple[float, int]]:
-        return sorted((at, place) for place, at in self._retrying.items())
+    def _waits(self, places: dict[int, float]) -> list[Later]:
+        return [
+            {"id": self._stacks[place]["id"], "at": at}
+            for at, place in sorted((at, place) for place, at in places.items())
+        ]
 
     # Order and waves.
 
@@ -209,45 +212,38 @@ class Course:
         labels = stack["labels"]
         return [(label, labels[label]) for label in self._plan["limits"]["each"] if label in labels]
 
-    def _rated(self, stack: StackSpec) -> list[tuple[str, str]]:
-        labels = stack["labels"]
-        return [(label, labels[label]) for label in self._plan["limits"]["startsPerSecond"] if label in labels]
-
-    def _queue_before(self, stack: StackSpec, now: float) -> list[int] | None:
-        """Where it waits for one with the same label to end, or for the next start that a rate allows."""
+    def _full_group(self, stack: StackSpec) -> tuple[str, str] | None:
         each = self._plan["limits"]["each"]
-        for group in self._groups(stack):
-            if self._in_group.get(group, 0) >= each[group[0]]:
-                return self._parked.setdefault(group, [])
-        for group in self._rated(stack):
-            if self._next_start.get(group, now) > now:
-                return self._slowed.setdefault(group, [])
-        return None
+        return next((group for group in self._groups(stack) if self._in_group.get(group, 0) >= each[group[0]]), None)
 
-    def _draw(self, stack: StackSpec, now: float) -> None:
-        """A stack leaves room to others with the same labels: one of each group that may begin is looked at next."""
+    def _draw_for(self, stack: StackSpec) -> None:
+        """A stack leaves room to others with the same label: one of each group with room is looked at next."""
         each = self._plan["limits"]["each"]
         for group in self._groups(stack):
             parked = self._parked.get(group)
             if parked and self._in_group.get(group, 0) < each[group[0]]:
                 heapq.heappush(self._ready, heapq.heappop(parked))
-        for group in self._rated(stack):
-            self._draw_slowed(group, self._slowed.get(group, []), now)
 
-    def _draw_slowed(self, group: tuple[str, str], slowed: list[int], now: float) -> None:
-        if slowed and self._next_start[group] <= now:
-            heapq.heappush(self._ready, heapq.heappop(slowed))
+    def _waits_for_turn(self, place: int, stack: StackSpec, now: float) -> bool:
+        """Takes the next turn that the rates allow; gives whether that is later."""
+        rates, labels = self._plan["limits"]["startsPerSecond"], stack["labels"]
+        groups = [(label, labels[label]) for label in rates if label in labels]
+        at = max((self._next_start.get(group, now) for group in groups), default=now)
+        for group in groups:
+            self._next_start[group] = max(at, now) + 1 / rates[group[0]]
+        if at <= now:
+            return False
+        self._turns[place] = at
+        heapq.heappush(self._later, (at, place))
+        return True
 
     def _begin(self, place: int, stack: StackSpec, now: float) -> None:
         self._retrying.pop(place, None)
+        self._turns.pop(place, None)
         self._tries[stack["id"]] = self._tries.get(stack["id"], 0) + 1
         self.running[stack["id"]] = now
         for group in self._groups(stack):
             self._in_group[group] = self._in_group.get(group, 0) + 1
-        for label, rate in self._plan["limits"]["startsPerSecond"].items():
-            if label in stack["labels"]:
-                group = (label, stack["labels"][label])
-                self._next_start[group] = max(self._next_start.get(group, 0.0), now) + 1 / rate
 
     # Ends.
 
@@ -296,6 +292,7 @@ class Course:
             place = self._place[name]
             self.failed += end["outcome"] == "failed"
             self._retrying.pop(place, None)
+            self._turns.pop(place, None)
             if place in self._begun:
                 self._left_in_wave -= 1
             for dependent in self._dependents[place]:
@@ -355,8 +352,11 @@ class Course:
         for wave in range(state["wave"] + 1):
             self._enter(wave)
         self._retrying = {self._place[later["id"]]: later["at"] for later in state["later"]}
-        self._later = self._waits()
-        self._ready = [place for place in self._ready if place not in self._retrying]
+        self._turns = {self._place[later["id"]]: later["at"] for later in state["turns"]}
+        waits = {**self._retrying, **self._turns}
+        self._later = [(at, place) for place, at in waits.items()]
+        heapq.heapify(self._later)
+        self._ready = [place for place in self._ready if place not in waits]
         heapq.heapify(self._ready)
         self._wave, self._wave_begins = state["wave"], state["waveBegins"]
         self.paused, self.stopped = state["paused"], state["stopped"]

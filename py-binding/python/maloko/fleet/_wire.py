@@ -146,6 +146,9 @@ class CourseState(TypedDict):
     ends: list[StackEnd]
     tries: dict[str, int]
     later: list[Later]
+    """Those that a provider failed for."""
+    turns: list[Later]
+    """Those whose start a rate has put off."""
     awaits: dict[str, list[str]]
     """What a stack was found to need, the last one last."""
     nextStarts: list[NextStart]
