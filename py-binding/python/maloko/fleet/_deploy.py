@@ -67,8 +67,8 @@ async def deploy_one(
     :param preview_only: of a refresh, only say what differs
     :param outputs: whether the end has the stack's outputs; secret ones are `[secret]`
     :param message: what the stack's history says of it
-    :param import_file: where what the stack takes over is listed, as for `maloko import --file`: relative to the directory,
-        with `{stack}`, `{project}` and `{label}` for its own. A stack without such a file takes nothing over
+    :param import_file: where what the stack takes over is listed, as for `maloko import --file`: relative to the
+        directory, with `{stack}`, `{project}` and `{label}` for its own. A stack without such a file takes nothing over
     :param on_progress: is called with counts while it goes on, from another thread
     :param progress_every: seconds between two calls of it
     :raises FleetError: when the program cannot be loaded, or the verb is not known
