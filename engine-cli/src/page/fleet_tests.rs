@@ -70,7 +70,10 @@ fn outputs_of_stacks_do_not_get_into_it() {
 fn another_document_is_refused_with_what_is_wrong_about_it() {
     let refusal = |text: &str| page_of_fleet(text).expect_err("a refusal").to_string();
     let missing = refusal("{}");
-    assert!(missing.starts_with("the page of a fleet's run cannot be made of this document: missing field `run`"), "{missing}");
+    assert!(
+        missing.starts_with("the page of a fleet's run cannot be made of this document: missing field `run`"),
+        "{missing}"
+    );
     assert!(refusal("<html>").contains("expected value at line 1"), "{}", refusal("<html>"));
     let mut document = document();
     document["state"] = json!("sleeping");
@@ -81,7 +84,8 @@ fn another_document_is_refused_with_what_is_wrong_about_it() {
 #[test]
 fn ten_thousand_stacks_are_a_page() {
     let mut document = document();
-    let stack = |number| json!({ "id": format!("tenant/{number}"), "needs": ["net/net-eu"], "labels": { "ring": "main" } });
+    let stack =
+        |number| json!({ "id": format!("tenant/{number}"), "needs": ["net/net-eu"], "labels": { "ring": "main" } });
     document["stacks"] = (0..10_000).map(stack).collect();
     let data = data(&page_of_fleet(&document.to_string()).expect("a page"));
     assert_eq!(data["stacks"].as_array().map(Vec::len), Some(10_000));

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { fleetOf, fleetRun } from "../../fixtures/fleet.ts";
 import { FleetCatalog } from "./catalog.ts";
+import type { Standing } from "./data.ts";
 
 const DONE = { outcome: "done", attempts: 1, seconds: 1 } as const;
 
@@ -10,7 +11,7 @@ test("each stack stands somewhere, and together they are the counts", () => {
     expect(catalog.members).toHaveLength(1000);
     for (const [name, many] of catalog.standings) expect([name, many]).toEqual([name, data.counts[name]]);
     expect([...catalog.standings.values()].reduce((all, many) => all + many)).toBe(1000);
-    expect(catalog.knowsAllAtWork).toBe(true);
+    expect(catalog.wordOf("waiting")).toBe("waiting");
 });
 
 test("a stack has what it needs and what needs it, also through others", () => {
@@ -61,7 +62,10 @@ test("what ended without being in the list of stacks is shown all the same", () 
 test("where only some of those at work are told, the others are not taken to wait", () => {
     const data = fleetOf([{ id: "a", wave: 0 }], []);
     data.counts.running = 1;
-    expect(new FleetCatalog(data).knowsAllAtWork).toBe(false);
+    expect(["waiting", "done"].map((name) => new FleetCatalog(data).wordOf(name as Standing))).toEqual([
+        "not ended",
+        "done",
+    ]);
 });
 
 test("labels come with how many stacks have each value", () => {

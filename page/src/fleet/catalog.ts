@@ -33,8 +33,8 @@ export class FleetCatalog {
     readonly labels: Label[];
     /** How many stacks stand where, by what the document says of each. */
     readonly standings = new Map<Standing, number>();
-    /** Does the document say of every stack that goes on that it does? Otherwise those that wait are not known from them. */
-    readonly knowsAllAtWork: boolean;
+    /** Does the document name every stack that goes on? */
+    private readonly namesAllAtWork: boolean;
 
     constructor(readonly data: FleetData) {
         const stacks = [...data.stacks];
@@ -61,11 +61,16 @@ export class FleetCatalog {
             this.standings.set(one.standing, (this.standings.get(one.standing) ?? 0) + 1);
         }
         this.labels = labelsOf(this.members);
-        this.knowsAllAtWork = data.atWork.length >= data.counts.running + data.counts.retrying;
+        this.namesAllAtWork = data.atWork.length >= data.counts.running + data.counts.retrying;
     }
 
     member(index: number): Member {
         return this.members[index] as Member;
+    }
+
+    /** The word for a standing. Where not all that goes on is named, the others are known not to have ended, and no more. */
+    wordOf(standing: Standing): string {
+        return standing === "waiting" && !this.namesAllAtWork ? "not ended" : standing;
     }
 
     find(id: string | undefined): Member | undefined {

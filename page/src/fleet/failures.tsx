@@ -131,7 +131,7 @@ function Line(props: Props & { row: FailureRow; onFold: (group: number, open: bo
                     {row.open === undefined ? "" : row.open ? "▾" : "▸"}
                 </span>
                 <StandingBadge standing={group.outcome} many={many} />
-                <span class="cut">{many === 1 ? catalog.member(group.stacks[0] as number).id : ""}</span>
+                {many === 1 && <span class="cut">{catalog.member(group.stacks[0] as number).id}</span>}
                 {group.reason && <span class="dim">{group.reason}</span>}
                 {group.skipped > 0 && <span class="dim">{`${whole(group.skipped)} skipped because of that`}</span>}
             </div>
@@ -170,7 +170,7 @@ function GroupDetail({ catalog, group }: { catalog: FleetCatalog; group: Group }
                 </section>
             )}
             <h3>Stacks</h3>
-            <StackList catalog={catalog} stacks={stacks} />
+            <StackList catalog={catalog} stacks={stacks} standing={false} />
         </div>
     );
 }

@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { count, moment, whole } from "../model/words.ts";
 import { address } from "../route.ts";
 import type { FleetCatalog } from "./catalog.ts";
-import type { FleetData, Standing } from "./data.ts";
+import type { FleetData } from "./data.ts";
 import type { Group } from "./groups.ts";
 import { Bar, StackLink, StandingBadge } from "./signs.tsx";
 import { BAR, paceOf, rateWords, runWords, secondsWords, timeOf } from "./words.ts";
@@ -124,7 +124,7 @@ function Waves({ catalog }: { catalog: FleetCatalog }): JSX.Element {
                             </td>
                             <td>
                                 {BAR.filter((name) => counts[name])
-                                    .map((name) => `${whole(counts[name] ?? 0)} ${openWords(catalog, name)}`)
+                                    .map((name) => `${whole(counts[name] ?? 0)} ${catalog.wordOf(name)}`)
                                     .join(", ")}
                             </td>
                         </tr>
@@ -133,11 +133,6 @@ function Waves({ catalog }: { catalog: FleetCatalog }): JSX.Element {
             </table>
         </section>
     );
-}
-
-/** Where the document names only a part of what goes on, the others are known not to have ended, and no more. */
-export function openWords(catalog: FleetCatalog, standing: Standing): string {
-    return standing === "waiting" && !catalog.knowsAllAtWork ? "not ended" : standing;
 }
 
 interface Wave {

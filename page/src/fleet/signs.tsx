@@ -7,14 +7,26 @@ import type { FleetCatalog } from "./catalog.ts";
 import type { FleetData, Standing } from "./data.ts";
 import { BAR, signOf, toneOf } from "./words.ts";
 
-export function StandingBadge({ standing, many }: { standing: Standing; many?: number }): JSX.Element {
+export function StandingBadge(props: {
+    standing: Standing;
+    /** How many stand there. */
+    many?: number;
+    word?: string;
+}): JSX.Element {
+    const { standing, many, word = standing } = props;
     return (
         <span class={`badge tone-${toneOf(standing)}`}>
             <span aria-hidden="true">{signOf(standing)} </span>
             {many !== undefined && `${whole(many)} `}
-            {standing}
+            {word}
         </span>
     );
+}
+
+/** Where one stack stands. */
+export function StackBadge({ catalog, index }: { catalog: FleetCatalog; index: number }): JSX.Element {
+    const { standing } = catalog.member(index);
+    return <StandingBadge standing={standing} word={catalog.wordOf(standing)} />;
 }
 
 export function StandingSign({ standing }: { standing: Standing }): JSX.Element {

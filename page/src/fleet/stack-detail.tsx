@@ -6,7 +6,7 @@ import { count, whole } from "../model/words.ts";
 import { Section } from "../parts/layout.tsx";
 import { address } from "../route.ts";
 import type { FleetCatalog, Member } from "./catalog.ts";
-import { ChangeSigns, changedOps, changeWords, StackLink, StandingBadge } from "./signs.tsx";
+import { ChangeSigns, changedOps, changeWords, StackBadge, StackLink } from "./signs.tsx";
 import { firstLine, secondsWords } from "./words.ts";
 
 /** Longer lists are shown whole on demand. */
@@ -19,7 +19,7 @@ export function StackDetail({ catalog, index }: { catalog: FleetCatalog; index: 
         <div class="detail" key={one.id}>
             <h2>{one.id}</h2>
             <p class="badges">
-                <StandingBadge standing={one.standing} />
+                <StackBadge catalog={catalog} index={index} />
                 {one.end?.reason && <span class="badge tone-same">{one.end.reason}</span>}
             </p>
             <Said member={one} />
@@ -130,7 +130,7 @@ function Order({ catalog, index }: { catalog: FleetCatalog; index: number }): JS
         <>
             <Section title={`Needs ${count(needs.length + others.length, "stack")}`}>
                 {needs.length + others.length === 0 ? (
-                    <p class="dim">It can begin at any time.</p>
+                    <p class="dim">It waits for no other stack.</p>
                 ) : (
                     <StackList catalog={catalog} stacks={needs} />
                 )}
@@ -158,14 +158,20 @@ function Order({ catalog, index }: { catalog: FleetCatalog; index: number }): JS
     );
 }
 
-export function StackList({ catalog, stacks }: { catalog: FleetCatalog; stacks: number[] }): JSX.Element {
+export function StackList(props: {
+    catalog: FleetCatalog;
+    stacks: number[];
+    /** Is it said where each stands? */
+    standing?: boolean;
+}): JSX.Element {
+    const { catalog, stacks, standing = true } = props;
     const [all, setAll] = useState(false);
     const shown = all ? stacks : stacks.slice(0, LONG_LIST);
     return (
         <ul class="plain">
             {shown.map((at) => (
                 <li key={at}>
-                    <StackLink catalog={catalog} index={at} /> <StandingBadge standing={catalog.member(at).standing} />{" "}
+                    <StackLink catalog={catalog} index={at} /> {standing && <StackBadge catalog={catalog} index={at} />}{" "}
                     <ChangeSigns changes={catalog.member(at).end?.changes ?? {}} />
                 </li>
             ))}

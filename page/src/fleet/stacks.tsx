@@ -9,7 +9,6 @@ import { PickList } from "../parts/pick-list.tsx";
 import { Search, searchText } from "../parts/search.tsx";
 import { address, go, pick, route, setOf, withParams } from "../route.ts";
 import type { FleetCatalog, Member } from "./catalog.ts";
-import { openWords } from "./overview.tsx";
 import { beginsDown, type Column, type Order, type StackFilter, saidOf, sorted, stacksOf } from "./rows.ts";
 import { ChangeSigns, StandingSign } from "./signs.tsx";
 import { StackDetail } from "./stack-detail.tsx";
@@ -66,7 +65,7 @@ export function Stacks({ catalog }: { catalog: FleetCatalog }): JSX.Element {
                             label="Where they stand"
                             items={STANDINGS.filter(
                                 (name) => catalog.standings.has(name) || filter.standings.has(name),
-                            ).map((name) => [name, openWords(catalog, name), catalog.standings.get(name) ?? 0])}
+                            ).map((name) => [name, catalog.wordOf(name), catalog.standings.get(name) ?? 0])}
                             on={filter.standings}
                             onChange={(on) => go(withParams({ standing: [...on].join(",") }))}
                         />
@@ -77,12 +76,13 @@ export function Stacks({ catalog }: { catalog: FleetCatalog }): JSX.Element {
                         label="Stacks"
                         count={rows.length}
                         size={size}
+                        order={order.value}
                         selected={selected === undefined ? undefined : places.get(selected)}
                         onPick={(place, how) => pick(catalog.member(rows[place] as number).id, how)}
                         head={<Head />}
                         headSize={HEAD}
                         rowClass="stack-columns"
-                        row={(place) => <Row member={catalog.member(rows[place] as number)} />}
+                        row={(place) => <Row catalog={catalog} member={catalog.member(rows[place] as number)} />}
                         empty="No stack is like that."
                     />
                 </>
@@ -189,7 +189,7 @@ function Head(): JSX.Element {
     );
 }
 
-function Row({ member }: { member: Member }): JSX.Element {
+function Row({ catalog, member }: { catalog: FleetCatalog; member: Member }): JSX.Element {
     const { id, standing, end, work } = member;
     const said = saidOf(member);
     const attempts = end?.attempts ?? work?.attempt ?? 0;
@@ -200,7 +200,7 @@ function Row({ member }: { member: Member }): JSX.Element {
             </div>
             <div role="gridcell" class={`s-standing tone-${toneOf(standing)}`}>
                 <StandingSign standing={standing} />
-                {standing}
+                {catalog.wordOf(standing)}
             </div>
             <div role="gridcell" class="s-changes">
                 {end?.changes && <ChangeSigns changes={end.changes} />}

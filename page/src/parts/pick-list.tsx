@@ -21,6 +21,8 @@ interface Props {
     headSize?: number;
     /** A class of every row. */
     rowClass?: string;
+    /** How the rows are ordered: in another order the list begins at its first row, unless one is chosen. */
+    order?: unknown;
     /** What a screen reader is told besides. */
     aria?: (index: number) => { [name: `aria-${string}`]: string | number | boolean };
     /** Other keys; returns the row to go to, or `true` where the key was its own. */
@@ -52,6 +54,11 @@ export function PickList(props: Props): JSX.Element {
     useEffect(() => {
         if (selected !== undefined) scrollTo(selected);
     }, []);
+    useEffect(() => {
+        if (selected !== undefined) return;
+        setActive(0);
+        scrollTo(0);
+    }, [props.order]);
 
     const move = (to: number) => {
         const next = Math.max(0, Math.min(count - 1, to));
