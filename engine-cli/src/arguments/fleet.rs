@@ -56,7 +56,7 @@ pub(crate) enum FleetCommand {
     Schedules(FleetSchedules),
     /// Work on stacks of the fleet, until a signal comes
     Worker(FleetWorker),
-    /// Start a server and a worker on this machine, for development
+    /// Start a server and workers on this machine, for development
     Dev(FleetDev),
     /// Give the fleet's key to stacks that were made before
     Adopt(FleetAdopt),
