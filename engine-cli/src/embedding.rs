@@ -12,6 +12,7 @@ use maloko_core::urn::Urn;
 use maloko_core::{Engine, Report};
 
 use crate::failure::{Failure, Result, Why};
+use crate::progress::{ProgressListener, ProgressMeter};
 
 /// Takes engine events.
 pub trait EngineEvents: Send + Sync {
@@ -163,6 +164,8 @@ pub(crate) fn why_of(report: &Report) -> Option<Why> {
 /// What a command has to know when it runs inside a library.
 pub(crate) struct Library {
     pub(crate) events: Option<Arc<dyn EngineEvents>>,
+    pub(crate) progress: Option<ProgressListener>,
+    pub(crate) meter: ProgressMeter,
     pub(crate) cancellation: Cancellation,
     pub(crate) end: Mutex<Option<OperationEnd>>,
 }

@@ -270,9 +270,9 @@ impl Bridge {
     #[napi]
     pub fn invoke(&self, number: u32, request: String) {
         let thread = Arc::clone(&self.thread);
-        let cancellation = thread.invocations.begin(number);
+        let handles = thread.invocations.begin(number);
         spawn_apart(async move {
-            let report = automation::run(&thread, number, &request, cancellation).await;
+            let report = automation::run(&thread, number, &request, handles).await;
             thread.finished(number, report);
         });
     }
@@ -281,6 +281,12 @@ impl Bridge {
     #[napi]
     pub fn cancel_invocation(&self, number: u32) {
         self.thread.invocations.cancel(number);
+    }
+
+    /// How far the operation of an invocation has come (JSON); `null` when it is over.
+    #[napi]
+    pub fn progress_of_invocation(&self, number: u32) -> Option<String> {
+        self.thread.invocations.progress(number)
     }
 
     /// Gives up on everything: the JavaScript thread is about to end.

@@ -23,6 +23,7 @@ import { StackAlreadyExistsError, StackNotFoundError, UnsupportedError } from ".
 import { flagsOf, type ImportDifferencesOptions, type LockOptions, type TelemetryOptions, type Verb } from "./flags";
 import { importResources } from "./import";
 import * as operations from "./operations";
+import type { Progress, ProgressOptions } from "./progress";
 import { type CommandResult, type PageOptions, type WithPage, withPage } from "./result";
 import type { Workspace } from "./workspace";
 
@@ -71,7 +72,7 @@ export class Stack {
 
     /** Makes the resources as the program says. */
     async up(
-        options: UpOptions & ImportDifferencesOptions & PageOptions & TelemetryOptions & LockOptions = {},
+        options: UpOptions & ImportDifferencesOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions = {},
     ): Promise<WithPage<UpResult>> {
         const done = await this.#operate("up", ["--yes", "--skip-preview"], options, options.program);
         const outputs = await this.outputs();
@@ -80,14 +81,14 @@ export class Stack {
 
     /** Says what `up` would do. */
     preview(
-        options: PreviewOptions & ImportDifferencesOptions & PageOptions & TelemetryOptions = {},
+        options: PreviewOptions & ImportDifferencesOptions & PageOptions & ProgressOptions & TelemetryOptions = {},
     ): Promise<WithPage<PreviewResult>> {
         return this.#preview("preview", [], options, options.program);
     }
 
     /** Makes the state as the real resources are. */
     async refresh(
-        options: RefreshOptions & PageOptions & TelemetryOptions & LockOptions = {},
+        options: RefreshOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions = {},
     ): Promise<WithPage<RefreshResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#operate("refresh", how, options);
@@ -95,13 +96,13 @@ export class Stack {
     }
 
     /** Says what `refresh` would change in the state. */
-    previewRefresh(options: RefreshOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
+    previewRefresh(options: RefreshOptions & PageOptions & ProgressOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
         return this.#preview("refresh", ["--preview-only"], options);
     }
 
     /** Deletes all resources; with `remove`, then the stack itself and its configuration. */
     async destroy(
-        options: DestroyOptions & PageOptions & TelemetryOptions & LockOptions = {},
+        options: DestroyOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions = {},
     ): Promise<WithPage<DestroyResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#operate("destroy", how, options);
@@ -113,7 +114,7 @@ export class Stack {
     }
 
     /** Says what `destroy` would delete. */
-    previewDestroy(options: DestroyOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
+    previewDestroy(options: DestroyOptions & PageOptions & ProgressOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
         return this.#preview("destroy", ["--preview-only"], options);
     }
 
@@ -127,7 +128,7 @@ export class Stack {
 
     /** Takes over objects that exist. */
     async import(
-        options: ImportOptions & PageOptions & TelemetryOptions & LockOptions,
+        options: ImportOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions,
     ): Promise<WithPage<ImportResult>> {
         const { done, generatedCode } = await importResources(this, options);
         return withPage({ ...(await this.#summarized(done, options.showSecrets)), generatedCode }, done);
@@ -233,6 +234,14 @@ export class Stack {
         if (!(await operations.cancel(this))) {
             await operations.command(this, ["cancel", "--yes"]);
         }
+    }
+
+    /**
+     * How far the operation of this thread on the stack has come; undefined when none goes on. Of a local program it is what its process
+     * reported last, `progressEvery` seconds ago at most.
+     */
+    progress(): Promise<Progress | undefined> {
+        return operations.progress(this);
     }
 
     /** Throws `UnsupportedError`, as the next one does: organizations are Pulumi Cloud's. */

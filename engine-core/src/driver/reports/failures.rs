@@ -40,6 +40,7 @@ impl Reports {
     }
 
     fn tell_refusal(&self, refusal: &RegistrationError, halt: bool) {
+        self.counts.count_failed();
         for message in &refusal.messages {
             self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
         }
@@ -62,6 +63,7 @@ impl Reports {
         if error.kind == ProviderErrorKind::Cancelled {
             return;
         }
+        self.counts.count_failed();
         let text = match (&error.kind, error.traceback.is_empty()) {
             (ProviderErrorKind::NotInitialized { reasons, .. }, _) => {
                 let count = if reasons.len() == 1 { "1 error".to_owned() } else { format!("{} errors", reasons.len()) };

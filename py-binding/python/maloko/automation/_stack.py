@@ -15,6 +15,7 @@ from pulumi.automation._stack import ImportResource, StackInitMode
 from maloko.automation import _running
 from maloko.automation._flags import flags
 from maloko.automation._operate import operate
+from maloko.automation._progress import EVERY, OnProgress, Progress
 from maloko.automation._results import (
     DestroyResult,
     ImportResult,
@@ -111,6 +112,8 @@ class Stack(official.Stack):
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> UpResult:
         """Makes the resources as the program says.
 
@@ -126,6 +129,8 @@ class Stack(official.Stack):
         :param refuse_import_differences: fail when an object of the option `import_` is not as the program says, in
             place of updating it
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, on the same thread: `progress_every` seconds after
+            the last time, and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser, while it goes on and afterwards
@@ -175,6 +180,8 @@ class Stack(official.Stack):
         isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> PreviewResult:
         """Says what `up` would do. The arguments are those of `up`, and
 
@@ -182,6 +189,7 @@ class Stack(official.Stack):
         :param import_file: a file to which a list of the resources to be created is written, for `import_resources`
         :param json: whether stdout is one JSON document
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -222,6 +230,8 @@ class Stack(official.Stack):
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> RefreshResult:
         """Makes the state as the real resources are.
 
@@ -230,6 +240,7 @@ class Stack(official.Stack):
         :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first, for its live providers; it does when not given
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
@@ -266,10 +277,13 @@ class Stack(official.Stack):
         isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> PreviewResult:
         """Says what `refresh` would change in the state.
 
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -306,6 +320,8 @@ class Stack(official.Stack):
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> DestroyResult:
         """Deletes every resource of the stack; the program runs first, for its live providers.
 
@@ -315,6 +331,7 @@ class Stack(official.Stack):
         :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first; it does when not given
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :raises CommandError: when the operation fails
@@ -354,10 +371,13 @@ class Stack(official.Stack):
         isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> PreviewResult:
         """Says what `destroy` would delete.
 
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -378,6 +398,8 @@ class Stack(official.Stack):
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> ImportResult:
         """Takes over objects that exist.
 
@@ -386,6 +408,7 @@ class Stack(official.Stack):
         :param protect: whether they are protected from deletion
         :param generate_code: whether the result has code for the program; it has when not given
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser
@@ -440,6 +463,12 @@ class Stack(official.Stack):
         """
         if not _running.cancel(self):
             self._run_pulumi_cmd_sync(["cancel", "--yes"])
+
+    def progress(self) -> Progress | None:
+        """How far the operation of this process on the stack has come; `None` when none goes on. May be called from any
+        thread. Of a local program it is what its process reported last, `progress_every` seconds ago at most.
+        """
+        return _running.progress(self)
 
     # How they are run.
 
