@@ -34,6 +34,8 @@ struct Request {
     sdk_version: String,
     #[serde(default)]
     installed_from: String,
+    /// What starts a command line, where the process runs this one alone; else empty.
+    command: Vec<String>,
 }
 
 /// The keys of this process: operations follow one another on the same stacks.
@@ -82,7 +84,8 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, handles: Invoc
         cancellation,
         known_keys: KNOWN_KEYS.clone(),
     };
-    described(&run_in(invocation, Arc::new(NodeLanguageHost::new(Arc::clone(thread), about, number))).await)
+    let language_host = NodeLanguageHost::new(Arc::clone(thread), about, number).started_by(request.command);
+    described(&run_in(invocation, Arc::new(language_host)).await)
 }
 
 fn described(finished: &Finished) -> Value {

@@ -1,6 +1,6 @@
 // The process of a local program: runs one command, and tells the parent its outcome.
 
-import { Command } from "../command-line/cli";
+import { Command, ownCommand } from "../command-line/cli";
 import { loadFile } from "../loading/program";
 import { parseJson, toJsonText } from "../originals";
 import { describe } from "../process/errors";
@@ -28,7 +28,7 @@ async function serve(asked: ChildRequest): Promise<void> {
         progressEvery: asked.progressEvery,
         ...(asked.events ? { onEvent: () => {} } : {}),
     };
-    const text = toJsonText(described(request, sdkVersionOf(asked.directory)));
+    const text = toJsonText(described(request, sdkVersionOf(asked.directory), ownCommand()));
     const outcome = outcomeOf(
         await bridge.invoke(number, text, {
             written: (stream, bytes) =>

@@ -70,8 +70,8 @@ async function launch(run: Run, description: Description, program: PulumiFn | un
     await run.execute(Sdk.load(process.cwd()), description, LABEL, (it) => it.toItsEnd(program));
 }
 
-/** A request as the engine takes it. */
-export function described(request: CommandRequest, sdk: string): object {
+/** A request as the engine takes it. `command`: what starts a command line, where the process runs this one alone. */
+export function described(request: CommandRequest, sdk: string, command: string[] = []): object {
     const all = { ...process.env, ...request.variables };
     return {
         arguments: request.arguments,
@@ -83,6 +83,7 @@ export function described(request: CommandRequest, sdk: string): object {
         executable: process.execPath,
         sdkVersion: sdk,
         installedFrom: installedFrom(),
+        command,
     };
 }
 

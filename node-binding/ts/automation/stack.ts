@@ -24,7 +24,14 @@ import { flagsOf, type ImportDifferencesOptions, type LockOptions, type Telemetr
 import { importResources } from "./import";
 import * as operations from "./operations";
 import type { Progress, ProgressOptions } from "./progress";
-import { type CommandResult, type PageOptions, type WithPage, withPage } from "./result";
+import {
+    type CommandResult,
+    type OutputsOptions,
+    type PageOptions,
+    type SummaryOptions,
+    type WithPage,
+    withPage,
+} from "./result";
 import type { Workspace } from "./workspace";
 
 const ORGANIZATIONS = "organizations are Pulumi Cloud's; in a store of one's own there is `organization` for all";
@@ -72,11 +79,17 @@ export class Stack {
 
     /** Makes the resources as the program says. */
     async up(
-        options: UpOptions & ImportDifferencesOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions = {},
+        options: UpOptions &
+            ImportDifferencesOptions &
+            OutputsOptions &
+            PageOptions &
+            ProgressOptions &
+            TelemetryOptions &
+            LockOptions = {},
     ): Promise<WithPage<UpResult>> {
         const done = await this.#operate("up", ["--yes", "--skip-preview"], options, options.program);
-        const outputs = await this.outputs();
-        return withPage({ ...(await this.#summarized(done, options.showSecrets)), outputs }, done);
+        const outputs = options.outputs === false ? {} : await this.outputs();
+        return withPage({ ...(await this.#summarized(done, options)), outputs }, done);
     }
 
     /** Says what `up` would do. */
@@ -88,25 +101,27 @@ export class Stack {
 
     /** Makes the state as the real resources are. */
     async refresh(
-        options: RefreshOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions = {},
+        options: RefreshOptions & PageOptions & ProgressOptions & SummaryOptions & TelemetryOptions & LockOptions = {},
     ): Promise<WithPage<RefreshResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#operate("refresh", how, options);
-        return withPage(await this.#summarized(done, options.showSecrets), done);
+        return withPage(await this.#summarized(done, options), done);
     }
 
     /** Says what `refresh` would change in the state. */
-    previewRefresh(options: RefreshOptions & PageOptions & ProgressOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
+    previewRefresh(
+        options: RefreshOptions & PageOptions & ProgressOptions & TelemetryOptions = {},
+    ): Promise<WithPage<PreviewResult>> {
         return this.#preview("refresh", ["--preview-only"], options);
     }
 
     /** Deletes all resources; with `remove`, then the stack itself and its configuration. */
     async destroy(
-        options: DestroyOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions = {},
+        options: DestroyOptions & PageOptions & ProgressOptions & SummaryOptions & TelemetryOptions & LockOptions = {},
     ): Promise<WithPage<DestroyResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#operate("destroy", how, options);
-        const summarized = await this.#summarized(done, options.showSecrets);
+        const summarized = await this.#summarized(done, options);
         if (options.remove && !options.previewOnly) {
             await this.workspace.removeStack(this.name);
         }
@@ -114,7 +129,9 @@ export class Stack {
     }
 
     /** Says what `destroy` would delete. */
-    previewDestroy(options: DestroyOptions & PageOptions & ProgressOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
+    previewDestroy(
+        options: DestroyOptions & PageOptions & ProgressOptions & TelemetryOptions = {},
+    ): Promise<WithPage<PreviewResult>> {
         return this.#preview("destroy", ["--preview-only"], options);
     }
 
@@ -123,15 +140,15 @@ export class Stack {
         const args = ["stack", "rename", options.stackName, ...flagsOf("rename", options)];
         const done = await operations.command(this, args, options);
         this.name = options.stackName;
-        return this.#summarized(done, options.showSecrets);
+        return this.#summarized(done, options);
     }
 
     /** Takes over objects that exist. */
     async import(
-        options: ImportOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions,
+        options: ImportOptions & PageOptions & ProgressOptions & SummaryOptions & TelemetryOptions & LockOptions,
     ): Promise<WithPage<ImportResult>> {
         const { done, generatedCode } = await importResources(this, options);
-        return withPage({ ...(await this.#summarized(done, options.showSecrets)), generatedCode }, done);
+        return withPage({ ...(await this.#summarized(done, options)), generatedCode }, done);
     }
 
     /** Throws `UnsupportedError`, as the next two do: environments are a service of Pulumi Cloud. */
@@ -284,8 +301,12 @@ export class Stack {
     }
 
     // An operation has an entry in the history, also one that found everything as it should be.
-    async #summarized({ stdout, stderr }: CommandResult, showSecrets: boolean | undefined): Promise<RefreshResult> {
-        return { stdout, stderr, summary: (await this.info(showSecrets)) as UpdateSummary };
+    async #summarized(
+        { stdout, stderr }: CommandResult,
+        { showSecrets, summary }: { showSecrets?: boolean } & SummaryOptions,
+    ): Promise<RefreshResult> {
+        const found = summary === false ? undefined : await this.info(showSecrets);
+        return { stdout, stderr, summary: found as UpdateSummary };
     }
 }
 

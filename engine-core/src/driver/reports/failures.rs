@@ -87,7 +87,8 @@ impl Reports {
         let source: Option<HostError> = error.source.clone();
         let method = self.providers.failed_method(urn);
         let message = message![format!("{urn}: "), &error.message];
-        self.stop.fail(Failure { reason: of_call(&error.kind), message, source, urn: Some(urn.clone()), method }, halt);
+        let (reason, urn, transience) = (of_call(&error.kind), Some(urn.clone()), error.transience.as_deref().copied());
+        self.stop.fail(Failure { reason, message, source, urn, method, transience }, halt);
     }
 
     /// Notes that a resource failed, and reports why.

@@ -74,8 +74,8 @@ impl Counts {
     pub(crate) fn with_calls(&self, slowest: Vec<SlowCall>) -> Progress {
         let done = self.done.load(Ordering::Relaxed);
         let failed = self.failed.load(Ordering::Relaxed);
-        // Some steps are known only when they are done, such as those of what a selection leaves as it is.
-        let total = self.expected.load(Ordering::Relaxed).max(done);
+        // Some steps are known only when they are over, such as those of what a selection leaves as it is.
+        let total = self.expected.load(Ordering::Relaxed).max(done + failed);
         Progress { done, total, failed, slowest }
     }
 }

@@ -1,4 +1,4 @@
-"""The operations of this process that go on: any object for the same stack can cancel them, and see how far they are."""
+"""The operations of this process that go on: any object for the same stack can cancel them and see how far they are."""
 
 from __future__ import annotations
 

@@ -114,6 +114,8 @@ class Stack(official.Stack):
         lock_timeout: str | None = None,
         on_progress: OnProgress | None = None,
         progress_every: float = EVERY,
+        outputs: bool = True,
+        summary: bool = True,
     ) -> UpResult:
         """Makes the resources as the program says.
 
@@ -134,6 +136,8 @@ class Stack(official.Stack):
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser, while it goes on and afterwards
+        :param outputs: whether the result has the outputs, which takes a command of its own
+        :param summary: whether the result has the summary, which takes another one; without it, that is `None`
         :raises CommandError: when the operation fails; its `__cause__` is what the program or a provider raised
         :raises UnsupportedError: for an argument that only the `pulumi` command line knows
         """
@@ -141,8 +145,8 @@ class Stack(official.Stack):
         if given.pop("run_program") is False:
             raise UnsupportedError("run_program: an update without the program would delete every resource")
         done = operate(self, self.workspace, ["up", "--yes", "--skip-preview"], given)
-        outputs = self.outputs()
-        return with_page(UpResult(done.stdout, done.stderr, self._summary(show_secrets), outputs), done.page)
+        found = self.outputs() if outputs else {}
+        return with_page(UpResult(done.stdout, done.stderr, self._summary(show_secrets, summary), found), done)
 
     def preview(
         self,
@@ -232,6 +236,7 @@ class Stack(official.Stack):
         lock_timeout: str | None = None,
         on_progress: OnProgress | None = None,
         progress_every: float = EVERY,
+        summary: bool = True,
     ) -> RefreshResult:
         """Makes the state as the real resources are.
 
@@ -243,10 +248,11 @@ class Stack(official.Stack):
         :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
+        :param summary: whether the result has the summary, which takes a command of its own; without it, that is `None`
         :raises CommandError: when the operation fails
         """
         done = operate(self, self.workspace, ["refresh", *_confirmed(preview_only)], locals())
-        return with_page(RefreshResult(done.stdout, done.stderr, self._summary(show_secrets)), done.page)
+        return with_page(RefreshResult(done.stdout, done.stderr, self._summary(show_secrets, summary)), done)
 
     def preview_refresh(
         self,
@@ -322,6 +328,7 @@ class Stack(official.Stack):
         lock_timeout: str | None = None,
         on_progress: OnProgress | None = None,
         progress_every: float = EVERY,
+        summary: bool = True,
     ) -> DestroyResult:
         """Deletes every resource of the stack; the program runs first, for its live providers.
 
@@ -334,13 +341,14 @@ class Stack(official.Stack):
         :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
+        :param summary: whether the result has the summary, which takes a command of its own; without it, that is `None`
         :raises CommandError: when the operation fails
         """
         done = operate(self, self.workspace, ["destroy", *_confirmed(preview_only)], locals())
-        summary = self._summary(show_secrets)
+        found = self._summary(show_secrets, summary)
         if remove and not preview_only:
             self.workspace.remove_stack(self.name)
-        return with_page(DestroyResult(done.stdout, done.stderr, summary), done.page)
+        return with_page(DestroyResult(done.stdout, done.stderr, found), done)
 
     def preview_destroy(
         self,
@@ -400,6 +408,7 @@ class Stack(official.Stack):
         lock_timeout: str | None = None,
         on_progress: OnProgress | None = None,
         progress_every: float = EVERY,
+        summary: bool = True,
     ) -> ImportResult:
         """Takes over objects that exist.
 
@@ -412,6 +421,7 @@ class Stack(official.Stack):
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser
+        :param summary: whether the result has the summary, which takes a command of its own; without it, that is `None`
         :raises CommandError: when the operation fails
         """
         given = locals()
@@ -428,7 +438,7 @@ class Stack(official.Stack):
             arguments.append("--generate-code=false" if generate_code is False else f"--out={code}")
             done = operate(self, self.workspace, arguments, given)
             generated = code.read_text(encoding="utf-8") if code.exists() else ""
-        return with_page(ImportResult(done.stdout, done.stderr, self._summary(show_secrets), generated), done.page)
+        return with_page(ImportResult(done.stdout, done.stderr, self._summary(show_secrets, summary), generated), done)
 
     def rename(
         self,
@@ -474,9 +484,12 @@ class Stack(official.Stack):
 
     def _previewed(self, verb: list[str], given: Mapping[str, Any]) -> PreviewResult:
         done = operate(self, self.workspace, verb, given)
-        return with_page(PreviewResult(done.stdout, done.stderr, cast("OpMap", done.changes)), done.page)
+        return with_page(PreviewResult(done.stdout, done.stderr, cast("OpMap", done.changes)), done)
 
-    def _summary(self, show_secrets: bool) -> UpdateSummary:
+    def _summary(self, show_secrets: bool, wanted: bool) -> UpdateSummary:
+        if not wanted:
+            # The official class has no word for it.
+            return cast("UpdateSummary", None)
         summary = self.info(show_secrets)
         if summary is None:
             raise LookupError(f"the history of the stack '{self.name}' is empty; it was removed meanwhile")
