@@ -180,7 +180,11 @@ def _is_there(port: int) -> bool:
 def test_without_its_packages_it_says_which(fleet: FleetFolder, tmp_path: Path) -> None:
     fleet.write(stacks_of(1))
     (tmp_path / "hidden").mkdir()
-    (tmp_path / "hidden" / "temporalio.py").write_text("raise ModuleNotFoundError(name='temporalio')\n")
+    (tmp_path / "hidden" / "sitecustomize.py").write_text(
+        "from importlib.machinery import PathFinder\n"
+        "find = PathFinder.find_spec\n"
+        "PathFinder.find_spec = lambda name, *rest: None if name == 'temporalio' else find(name, *rest)\n"
+    )
     fleet.variables["PYTHONPATH"] = os.pathsep.join([str(tmp_path / "hidden"), os.environ.get("PYTHONPATH", "")])
 
     assert "pip install 'maloko[fleet]'" in fleet.command("up", "--yes", code=2).stderr

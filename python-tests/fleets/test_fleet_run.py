@@ -133,6 +133,29 @@ def test_a_worker_that_is_told_to_end_hands_its_stacks_over(server: FleetServer,
     fleet.assert_whole()
 
 
+def test_a_program_with_a_folder_of_its_own_runs_in_its_own_process(server: FleetServer, make_fleet: MakeFleet) -> None:
+    fleet = make_fleet(server)
+    app = fleet.folder / "app"
+    app.mkdir()
+    (app / "Pulumi.yaml").write_text("name: app\nruntime: python\n")
+    (app / "__main__.py").write_text(
+        "import sys\nsys.path.insert(0, '..')\nimport os\nimport pulumi\nfrom tenant import tenant\n"
+        "tenant()\npulumi.export('process', os.getpid())\n"
+    )
+    (app / "Pulumi.a.yaml").write_text("config:\n  app:files: '2'\n")
+    fleet.write([{"program": "app", "stack": ["a", "b"], "config": {"plan": "gold"}}])
+    worker = fleet.worker()
+
+    result = fleet.run("up", "--outputs")
+
+    assert fleet.objects() == {"a": 2, "b": 3}, "the settings of the program's own file count"
+    processes = {end["outputs"]["process"] for end in result["ends"].values()}
+    assert len(processes) == 2
+    assert worker.pid not in processes
+    assert [file.name for file in sorted(app.glob("Pulumi*"))] == ["Pulumi.a.yaml", "Pulumi.yaml"]
+    fleet.assert_whole()
+
+
 def test_two_fleets_over_the_same_stacks_exclude_each_other(server: FleetServer, make_fleet: MakeFleet) -> None:
     one, other = make_fleet(server), make_fleet(server)
     stacks = [{**tenants(6), "needs": [], "config": {"plan": "gold"}}]
@@ -162,6 +185,24 @@ def test_the_same_run_twice_is_one(server: FleetServer, make_fleet: MakeFleet) -
     fleet.let_go()
     fleet.command("results", first)
     assert fleet.command("history").stdout.count(first) == 1
+
+
+def test_stacks_take_over_what_is_there(server: FleetServer, make_fleet: MakeFleet) -> None:
+    fleet = make_fleet(server)
+    fleet.write([{**tenants(2), "needs": [], "config": {"plan": "gold"}}])
+    fleet.worker()
+    objects = fleet.world / "objects" / "t1"
+    objects.mkdir(parents=True)
+    (objects / "by-hand").touch()
+    (fleet.folder / "imports").mkdir()
+    found = {"resources": [{"type": "tenant:Files", "name": "old", "id": "t1/by-hand"}]}
+    (fleet.folder / "imports" / "t1.json").write_text(json.dumps(found))
+
+    result = fleet.run("import", "--from", "imports/{stack}.json")
+
+    assert result["ends"]["tenant/t0"]["outcome"] == "unchanged", "it has nothing to take over"
+    assert result["ends"]["tenant/t1"]["changes"]["import"] == 1
+    assert "t1/by-hand" in (fleet.state / ".pulumi/stacks/tenant/t1.json").read_text()
 
 
 def test_a_damaged_state_stops_alone(server: FleetServer, make_fleet: MakeFleet) -> None:

@@ -28,7 +28,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(crate) use config::{ConfigArguments, ConfigCommand, ConfigCopy, ConfigGet, ConfigSet, ConfigSetAll, ScalarType};
 pub(crate) use elsewhere::{ElsewhereCommand, OrgCommand};
-pub(crate) use fleet::{FleetArguments, FleetChoice, FleetCommand, FleetLook, FleetOneRun, FleetRun, FleetShow};
+pub(crate) use fleet::{FleetArguments, FleetChoice, FleetCommand, FleetFollow, FleetLook, FleetOneRun, FleetRetry, FleetRun, FleetShow};
 pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{

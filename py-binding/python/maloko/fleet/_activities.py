@@ -53,6 +53,7 @@ class StackActivities:
                 preview_only=launch["options"]["previewOnly"],
                 outputs=launch["options"]["outputs"],
                 message=launch["options"]["message"],
+                import_file=launch["options"]["importFile"],
                 on_progress=counts.take,
                 progress_every=every,
             )

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from maloko.automation import _settings as settings_files
 from maloko.automation._child import run_child
@@ -28,8 +28,9 @@ _OPERATIONS = {
     "preview": ["preview"],
     "refresh": ["refresh", "--yes", "--skip-preview"],
     "destroy": ["destroy", "--yes", "--skip-preview"],
+    "import": ["import", "--yes", "--skip-preview", "--generate-code=false"],
 }
-_MAKES_STACKS = ("up", "preview")
+_MAKES_STACKS = ("up", "preview", "import")
 _NO_CHANGE = frozenset(("same", "read"))
 _CANCELLED = 8
 """The exit code of a command that was stopped."""
@@ -47,6 +48,7 @@ async def deploy_one(
     preview_only: bool = False,
     outputs: bool = False,
     message: str = "",
+    import_file: str = "",
     on_progress: Callable[[Any], None] | None = None,
     progress_every: float = 2.5,
 ) -> End:
@@ -55,7 +57,7 @@ async def deploy_one(
     If the task that awaits it is cancelled, the run is cancelled with it and ends in order first.
 
     :param stack: the stack, as a plan has it (`Fleet.plan("up")["stacks"]`)
-    :param verb: `up`, `preview`, `refresh`, `destroy` or `outputs`
+    :param verb: `up`, `preview`, `refresh`, `destroy`, `import` or `outputs`
     :param directory: that of the fleet, against which the program's path counts
     :param run: the piece of work that this is an attempt at: a name that no other one has. A later attempt takes over
         the lock of an earlier one that is dead
@@ -65,6 +67,8 @@ async def deploy_one(
     :param preview_only: of a refresh, only say what differs
     :param outputs: whether the end has the stack's outputs; secret ones are `[secret]`
     :param message: what the stack's history says of it
+    :param import_file: where what the stack takes over is listed, as for `maloko import --file`: relative to the
+        directory, with `{stack}`, `{project}` and `{label}` for its own. A stack without such a file takes nothing over
     :param on_progress: is called with counts while it goes on, from another thread
     :param progress_every: seconds between two calls of it
     :raises FleetError: when the program cannot be loaded, or the verb is not known
@@ -72,7 +76,7 @@ async def deploy_one(
     if verb not in _OPERATIONS and verb != "outputs":
         raise FleetError(f"there is no verb '{verb}' for a stack of a fleet: use {', '.join(_OPERATIONS)} or outputs")
     root = Path(absolute(os.fspath(directory)))
-    variables = variables_for(backend)
+    variables = variables_for(backend, root)
     if run is not None:
         variables["MALOKO_ATTEMPT"] = f"{run}:{attempt}"
     began = time.monotonic()
@@ -80,15 +84,27 @@ async def deploy_one(
     def work() -> End:
         with tempfile.TemporaryDirectory(prefix="maloko-stack-") as private:
             commands = StackCommands(stack, root, Path(private), variables, on_progress, progress_every)
-            return commands.perform(verb, key, preview_only=preview_only, outputs=outputs, message=message)
+            return commands.perform(verb, key, _Asked(preview_only, outputs, message, import_file))
 
     end = await awaited(work)
     return replace(end, attempts=attempt, seconds=time.monotonic() - began)
 
 
-def variables_for(backend: str | None) -> dict[str, str]:
-    """The environment of commands for stacks whose state is in a backend."""
-    return {**os.environ, **({} if backend is None else {"PULUMI_BACKEND_URL": backend})}
+def variables_for(backend: str | None, root: Path) -> dict[str, str]:
+    """The environment of commands for stacks whose state is in a backend; a relative one is below the directory."""
+    if backend is None:
+        return dict(os.environ)
+    place = backend.removeprefix("file://")
+    if place != backend and not place.startswith(("/", "~")):
+        backend = f"file://{root / place}"
+    return {**os.environ, "PULUMI_BACKEND_URL": backend}
+
+
+class _Asked(NamedTuple):
+    preview_only: bool
+    outputs: bool
+    message: str
+    import_file: str
 
 
 class StackCommands:
@@ -104,6 +120,7 @@ class StackCommands:
         progress_every: float = 0.0,
     ) -> None:
         self._stack = stack
+        self._root = root
         self._variables = variables
         self._on_progress = on_progress
         self._progress_every = progress_every
@@ -117,7 +134,8 @@ class StackCommands:
         self._secrets = _secrets_of(stack, root, variables)
         self._write_settings()
 
-    def perform(self, verb: str, key: str, *, preview_only: bool, outputs: bool, message: str) -> End:
+    def perform(self, verb: str, key: str, asked: _Asked) -> End:
+        """Makes or finds the stack, gives it its secrets, and does what is asked."""
         creates = verb in _MAKES_STACKS
         select = ["stack", "select", *(["--create"] if creates else [])]
         if creates and key == "fleet":
@@ -133,16 +151,21 @@ class StackCommands:
             configured = self.command(["config", "set-all", *pairs])
             if configured.result.code != 0:
                 return self._end(configured)
-        end = self._operate(verb, preview_only=preview_only, message=message)
-        if (outputs or verb == "outputs") and end.succeeded:
+        end = self._operate(verb, asked)
+        if (asked.outputs or verb == "outputs") and end.succeeded:
             return replace(end, outputs=json.loads(self.command(["stack", "output", "--json"]).result.stdout))
         return end
 
-    def _operate(self, verb: str, *, preview_only: bool, message: str) -> End:
+    def _operate(self, verb: str, asked: _Asked) -> End:
         if verb == "outputs":
             return End(self._stack["id"], "unchanged")
-        given = {"message": message or None, "suppress_outputs": True, "suppress_progress": True}
-        verb_words = ["refresh", "--preview-only"] if verb == "refresh" and preview_only else _OPERATIONS[verb]
+        given = {"message": asked.message or None, "suppress_outputs": True, "suppress_progress": True}
+        verb_words = ["refresh", "--preview-only"] if verb == "refresh" and asked.preview_only else _OPERATIONS[verb]
+        if verb == "import":
+            file = self._root / _of_stack(asked.import_file, self._stack)
+            if not file.is_file():
+                return End(self._stack["id"], "unchanged")
+            verb_words = [*verb_words, "--file", str(file)]
         kind = "auto.local" if self._program is None else "auto.inline"
         arguments = [*verb_words, *flags(given), "--exec-kind", kind]
         return self._end(self.command(arguments, operates=True))
@@ -184,6 +207,12 @@ class StackCommands:
             if isinstance(value, str):
                 config[_full(self._stack, name)] = value
         settings_files.write(str(self._settings.parent), self._settings.stem, {**members, "config": config})
+
+
+def _of_stack(template: str, stack: StackSpec) -> str:
+    for name, value in {**stack["labels"], "project": stack["project"], "stack": stack["stack"]}.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
 
 
 def _full(stack: StackSpec, name: str) -> str:

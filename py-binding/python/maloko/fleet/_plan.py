@@ -15,7 +15,7 @@ from maloko.fleet._wire import Plan, RunOptions
 if TYPE_CHECKING:
     from maloko.fleet._run import Run
 
-Verb = Literal["up", "preview", "refresh", "destroy", "outputs"]
+Verb = Literal["up", "preview", "refresh", "destroy", "import", "outputs"]
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,10 @@ class Fleet:
         """Begins a run that deletes every resource of the stacks."""
         return self.start("destroy", **asked)
 
+    def import_(self, file: str, **asked: Any) -> Run:
+        """Begins a run in which stacks take over objects that exist, listed in files such as `imports/{stack}.json`."""
+        return self.start("import", import_file=file, **asked)
+
     def outputs(self, **asked: Any) -> Run:
         """Begins a run that reads the stacks' outputs; secret ones are `[secret]`."""
         return self.start("outputs", outputs=True, **asked)
@@ -139,18 +143,25 @@ class Fleet:
         preview_only: bool = False,
         outputs: bool = False,
         message: str = "",
+        import_file: str = "",
     ) -> Run:
         """Begins a run, or gives the one that does the same already. The arguments are those of `plan`, and
 
         :param preview_only: of a refresh: change nothing
         :param outputs: whether the ends have the stacks' outputs
         :param message: what the stacks' histories say of it
+        :param import_file: of an import: where what a stack takes over is listed, such as `imports/{stack}.json`
         :raises FleetError: when the server cannot be reached
         """
         from maloko.fleet._run import start
 
         plan = self.plan(verb, select=select, stacks=stacks, at_a_time=at_a_time, stop_after=stop_after)
-        options: RunOptions = {"previewOnly": preview_only, "outputs": outputs, "message": message}
+        options: RunOptions = {
+            "previewOnly": preview_only,
+            "outputs": outputs,
+            "message": message,
+            "importFile": import_file,
+        }
         return start(plan, options)
 
 

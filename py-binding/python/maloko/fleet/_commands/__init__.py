@@ -21,6 +21,7 @@ _COMMANDS = {
     "refresh": start.run,
     "destroy": start.run,
     "drift": start.run,
+    "import": start.run,
     "outputs": start.run,
     "retry": start.again,
     "status": watch.status,

@@ -23,6 +23,7 @@ class Request(TypedDict, total=False):
     workers: int
     cancelOnInterrupt: bool
     message: str | None
+    importFile: str
     outputs: bool
     json: bool
     run: str | None

@@ -97,7 +97,12 @@ async def _put(client: Client, fleet: Fleet, name: str, entry_name: str, entry: 
 
 def _schedule(fleet: Fleet, name: str, entry_name: str, entry: Entry) -> Schedule:
     plan = fleet.plan(entry["verb"], select=entry["select"])
-    options: RunOptions = {"previewOnly": entry["previewOnly"], "outputs": False, "message": f"schedule {entry_name}"}
+    options: RunOptions = {
+        "previewOnly": entry["previewOnly"],
+        "outputs": False,
+        "message": f"schedule {entry_name}",
+        "importFile": "",
+    }
     order: Order = {"plan": plan, "options": options, "began": 0.0, "state": None}
     memo: dict[str, Any] = {
         "fleet": name,

@@ -18,7 +18,7 @@ from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
 from maloko.fleet._wire import Plan, RunOptions
 
-_CHANGES = ("up", "refresh", "destroy")
+_CHANGES = ("up", "refresh", "destroy", "import")
 
 
 def run(asked: Request) -> int:
@@ -35,6 +35,7 @@ def run(asked: Request) -> int:
         "previewOnly": verb == "drift",
         "outputs": bool(asked.get("outputs")) or verb == "outputs",
         "message": asked.get("message") or "",
+        "importFile": asked.get("importFile") or "",
     }
     return _begin(with_references(plan), options, asked)
 

@@ -12,12 +12,11 @@ from maloko.fleet._progress import Progress, StackProgress
 from maloko.fleet._run import Result
 
 _SHOWN = 10
-_COLUMNS = 100
 
 
 def shown(kind: str, document: dict[str, Any], columns: int | None) -> str:
-    """The text for a document."""
-    return fleet_text(kind, json.dumps(document), columns or _COLUMNS)
+    """The text for a document, in lines that a terminal has room for."""
+    return fleet_text(kind, json.dumps(document), columns or 0).rstrip("\n")
 
 
 def progress_document(progress: Progress) -> dict[str, Any]:
