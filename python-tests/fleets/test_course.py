@@ -33,7 +33,9 @@ def plan_of(case: dict[str, Any]) -> Plan:
 
 def end_of(name: str, end: str | dict[str, Any]) -> StackEnd:
     known = {"outcome": end} if isinstance(end, str) else end
-    return cast("StackEnd", {"id": name, "changes": {}, "reason": "", "text": "", "attempts": 1, "seconds": 1.0, **known})
+    return cast(
+        "StackEnd", {"id": name, "changes": {}, "reason": "", "text": "", "attempts": 1, "seconds": 1.0, **known}
+    )
 
 
 def in_words(end: StackEnd) -> str:

@@ -174,6 +174,8 @@ class RunOptions(TypedDict):
     previewOnly: bool
     outputs: bool
     message: str
+    importFile: str
+    """Where what a stack takes over is listed, such as `imports/{stack}.json`; empty for other verbs."""
 
 
 class Launch(TypedDict):
