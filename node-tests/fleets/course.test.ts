@@ -2,7 +2,15 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Course } from "../node_modules/maloko/dist/fleet/course.js";
-import type { CourseState, Limits, Plan, Retry, StackEnd, StackSpec, Wave } from "../node_modules/maloko/dist/fleet/wire.js";
+import type {
+    CourseState,
+    Limits,
+    Plan,
+    Retry,
+    StackEnd,
+    StackSpec,
+    Wave,
+} from "../node_modules/maloko/dist/fleet/wire.js";
 
 interface Step {
     at: number;
@@ -31,7 +39,9 @@ const { cases } = JSON.parse(readFileSync(TABLE, "utf8")) as { cases: Case[] };
 
 function planOf({ stacks, waves = [{ name: "all" }], limits, retry, stopAfter }: Case): Plan {
     const listed = stacks.flatMap(({ times, ...stack }) =>
-        times === undefined ? [stack] : Array.from({ length: times }, (_, at) => ({ ...stack, id: `${stack.id}${at}` })),
+        times === undefined
+            ? [stack]
+            : Array.from({ length: times }, (_, at) => ({ ...stack, id: `${stack.id}${at}` })),
     );
     return {
         stacks: listed.map((stack) => ({ needs: [], labels: {}, wave: 0, ...stack })),
@@ -69,7 +79,8 @@ class Told {
         if (step.pause || step.resume) {
             this.course.paused = !step.resume;
         }
-        const all = (): Record<string, string> => Object.fromEntries([...this.course.running.keys()].map((id) => [id, "done"]));
+        const all = (): Record<string, string> =>
+            Object.fromEntries([...this.course.running.keys()].map((id) => [id, "done"]));
         for (const [id, end] of Object.entries(step.ends === "all" ? all() : (step.ends ?? {}))) {
             this.course.ended(endOf(id, end), now);
         }
