@@ -16,7 +16,7 @@ import { loadProgram } from "./programs";
 import type { Secret, StackEnd, StackSpec } from "./wire";
 
 /** What may be done with a stack of a fleet. */
-export type Verb = "up" | "preview" | "refresh" | "destroy" | "outputs";
+export type Verb = "up" | "preview" | "refresh" | "destroy" | "import" | "outputs";
 
 /** How far the work on a stack has come. */
 export interface Reported {
@@ -47,6 +47,11 @@ export interface DeployOptions {
     outputs?: boolean;
     /** What the stack's history says of it. */
     message?: string;
+    /**
+     * Where what the stack takes over is listed, as for `maloko import --file`: relative to the directory, with `{stack}`,
+     * `{project}` and `{label}` for its own. A stack without such a file takes nothing over.
+     */
+    importFile?: string;
     /** Is called with counts while it goes on. */
     onProgress?: (progress: Reported) => void;
     /** Seconds between two calls of it; 2.5 when not given. */
@@ -55,8 +60,16 @@ export interface DeployOptions {
     signal?: AbortSignal;
 }
 
-const VERBS: readonly Verb[] = ["up", "preview", "refresh", "destroy", "outputs"];
-const MAKES_STACKS: readonly Verb[] = ["up", "preview"];
+const AT_ONCE = ["--yes", "--skip-preview"];
+/** The words of the commands; outputs are read without one. */
+const OPERATIONS: Record<Exclude<Verb, "outputs">, string[]> = {
+    up: ["up", ...AT_ONCE],
+    preview: ["preview"],
+    refresh: ["refresh", ...AT_ONCE],
+    destroy: ["destroy", ...AT_ONCE],
+    import: ["import", ...AT_ONCE, "--generate-code=false"],
+};
+const MAKES_STACKS: readonly Verb[] = ["up", "preview", "import"];
 const NO_CHANGE = ["same", "read"];
 /** The exit code of a command that was stopped. */
 const CANCELLED = 8;
@@ -65,12 +78,12 @@ const CANCELLED = 8;
  * Works on one stack and says how it ended. It throws nothing for a stack that fails; a `FleetError` where the program cannot be
  * loaded, the configuration cannot be read, or the verb is not known.
  *
- * `stack`: as a plan has it (`fleet.plan("up").stacks`); `verb`: `up`, `preview`, `refresh`, `destroy` or `outputs`.
+ * `stack`: as a plan has it (`fleet.plan("up").stacks`); `verb`: `up`, `preview`, `refresh`, `destroy`, `import` or `outputs`.
  */
 export async function deployOne(stack: StackSpec, verb: Verb = "up", options: DeployOptions = {}): Promise<End> {
-    if (!VERBS.includes(verb)) {
-        const known = `${VERBS.slice(0, -1).join(", ")} or ${VERBS.at(-1)}`;
-        throw new FleetError(`there is no verb '${String(verb)}' for a stack of a fleet: use ${known}`);
+    if (verb !== "outputs" && !Object.hasOwn(OPERATIONS, verb)) {
+        const known = Object.keys(OPERATIONS).join(", ");
+        throw new FleetError(`there is no verb '${String(verb)}' for a stack of a fleet: use ${known} or outputs`);
     }
     const { attempt = 1 } = options;
     const began = performance.now();
@@ -105,7 +118,7 @@ export class StackCommands {
             this.#variables.MALOKO_ATTEMPT = `${run}:${attempt}`;
         }
         if (backend !== undefined) {
-            this.#variables.PULUMI_BACKEND_URL = backend;
+            this.#variables.PULUMI_BACKEND_URL = placeOf(backend, root);
         }
     }
 
@@ -159,16 +172,19 @@ export class StackCommands {
         if (verb === "outputs") {
             return { id: this.stack.id, outcome: "unchanged", changes: {}, reason: "", text: "" };
         }
-        const { previewOnly, message } = this.options;
-        const how =
-            verb === "preview"
-                ? []
-                : verb === "refresh" && previewOnly === true
-                  ? ["--preview-only"]
-                  : ["--yes", "--skip-preview"];
+        const { previewOnly, message, importFile = "" } = this.options;
+        const words =
+            verb === "refresh" && previewOnly === true ? ["refresh", "--preview-only"] : [...OPERATIONS[verb]];
+        if (verb === "import") {
+            const file = path.resolve(this.root, ofStack(importFile, this.stack));
+            if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) {
+                return { id: this.stack.id, outcome: "unchanged", changes: {}, reason: "", text: "" };
+            }
+            words.push("--file", file);
+        }
         const flags = flagsOf(verb, { message, suppressOutputs: true, suppressProgress: true });
         const kind = program === undefined ? "auto.local" : "auto.inline";
-        return this.#end(await this.command([verb, ...how, ...flags, "--exec-kind", kind], true));
+        return this.#end(await this.command([...words, ...flags, "--exec-kind", kind], true));
     }
 
     /** Runs a command for the stack; how it ended is in what it gives. */
@@ -208,6 +224,17 @@ export class StackCommands {
             needs: why?.needs ?? null,
         };
     }
+}
+
+// A relative place is below the fleet's directory.
+function placeOf(backend: string, root: string): string {
+    const [, place] = /^file:\/\/([^/~].*)$/.exec(backend) ?? [];
+    return place === undefined ? backend : `file://${path.join(root, place)}`;
+}
+
+function ofStack(template: string, { labels, project, stack }: StackSpec): string {
+    const values = Object.entries({ ...labels, project, stack });
+    return values.reduce((text, [name, value]) => text.replaceAll(`{${name}}`, () => value), template);
 }
 
 // The stack's own settings, where its program has some, with what the fleet says over them.

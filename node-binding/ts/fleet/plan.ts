@@ -57,6 +57,8 @@ export interface StartOptions extends PlanOptions {
     outputs?: boolean;
     /** What the stacks' histories say of it. */
     message?: string;
+    /** Of an import: where what a stack takes over is listed, such as `imports/{stack}.json`. */
+    importFile?: string;
 }
 
 /** Stacks that are worked on together. */
@@ -126,6 +128,11 @@ export class Fleet {
         return this.start("destroy", options);
     }
 
+    /** Begins a run in which stacks take over objects that exist, listed in files such as `imports/{stack}.json`. */
+    import(file: string, options?: StartOptions): Promise<Run> {
+        return this.start("import", { ...options, importFile: file });
+    }
+
     /** Begins a run that reads the stacks' outputs; secret ones are `[secret]`. */
     outputs(options?: StartOptions): Promise<Run> {
         return this.start("outputs", { ...options, outputs: true });
@@ -133,8 +140,8 @@ export class Fleet {
 
     /** Begins a run, or gives the one that does the same already. Throws a `FleetError` when the server cannot be reached. */
     async start(verb: Verb, options: StartOptions = {}): Promise<Run> {
-        const { previewOnly = false, outputs = false, message = "", ...asked } = options;
-        return start(this.plan(verb, asked), { previewOnly, outputs, message });
+        const { previewOnly = false, outputs = false, message = "", importFile = "", ...asked } = options;
+        return start(this.plan(verb, asked), { previewOnly, outputs, message, importFile });
     }
 }
 
