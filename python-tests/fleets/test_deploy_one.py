@@ -36,7 +36,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.delitem(sys.modules, "tenant", raising=False)
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "state").mkdir()
-    return {"directory": tmp_path, "backend": f"file://{tmp_path / 'state'}"}
+    # A relative place is below the fleet's directory, on whatever machine.
+    return {"directory": tmp_path, "backend": "file://./state"}
 
 
 def deployed(place: dict[str, Any], verb: str = "up", config: dict[str, Any] | None = None, **asked: Any) -> End:

@@ -298,7 +298,7 @@ class Course:
             for dependent in self._dependents[place]:
                 if _succeeded(end):
                     self._unmet[dependent] -= 1
-                    if self._unmet[dependent] == 0 and dependent in self._begun:
+                    if self._unmet[dependent] == 0 and dependent in self._begun and not self._has_ended(dependent):
                         heapq.heappush(self._ready, dependent)
                 elif not alone:
                     finishing.append(self._without(self._stacks[dependent], end))
@@ -320,10 +320,13 @@ class Course:
         waiting = [*self._dependents[place]]
         while waiting:
             following = waiting.pop()
-            if following not in seen and self._stacks[following]["id"] not in self.ends:
+            if following not in seen and not self._has_ended(following):
                 seen.add(following)
                 waiting += self._dependents[following]
         return place in seen
+
+    def _has_ended(self, place: int) -> bool:
+        return self._stacks[place]["id"] in self.ends
 
     def _without(self, stack: StackSpec, needed: StackEnd) -> StackEnd:
         return self._unbegun(stack, "skipped", "needs", f"needs {needed['id']}, which {_WORDS[needed['outcome']]}")

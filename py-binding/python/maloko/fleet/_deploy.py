@@ -76,7 +76,7 @@ async def deploy_one(
     if verb not in _OPERATIONS and verb != "outputs":
         raise FleetError(f"there is no verb '{verb}' for a stack of a fleet: use {', '.join(_OPERATIONS)} or outputs")
     root = Path(absolute(os.fspath(directory)))
-    variables = variables_for(backend)
+    variables = variables_for(backend, root)
     if run is not None:
         variables["MALOKO_ATTEMPT"] = f"{run}:{attempt}"
     began = time.monotonic()
@@ -90,9 +90,14 @@ async def deploy_one(
     return replace(end, attempts=attempt, seconds=time.monotonic() - began)
 
 
-def variables_for(backend: str | None) -> dict[str, str]:
-    """The environment of commands for stacks whose state is in a backend."""
-    return {**os.environ, **({} if backend is None else {"PULUMI_BACKEND_URL": backend})}
+def variables_for(backend: str | None, root: Path) -> dict[str, str]:
+    """The environment of commands for stacks whose state is in a backend; a relative one is below the directory."""
+    if backend is None:
+        return dict(os.environ)
+    place = backend.removeprefix("file://")
+    if place != backend and not place.startswith(("/", "~")):
+        backend = f"file://{root / place}"
+    return {**os.environ, "PULUMI_BACKEND_URL": backend}
 
 
 class _Asked(NamedTuple):

@@ -16,7 +16,7 @@ _SHOWN = 10
 
 def shown(kind: str, document: dict[str, Any], columns: int | None) -> str:
     """The text for a document, in lines that a terminal has room for."""
-    return fleet_text(kind, json.dumps(document), columns or 0)
+    return fleet_text(kind, json.dumps(document), columns or 0).rstrip("\n")
 
 
 def progress_document(progress: Progress) -> dict[str, Any]:
