@@ -32,8 +32,8 @@ commands = types.ModuleType("maloko.fleet._commands")
 
 
 def run(request):
-    print(request, flush=True)
     try:
+        print(request, flush=True)
         threading.Event().wait()
     except KeyboardInterrupt:
         print("interrupted on", threading.current_thread().name, flush=True)
@@ -95,7 +95,14 @@ def test_what_drives_a_fleet_is_asked_on_the_main_thread_and_hears_ctrl_c(trials
     assert json.loads(request) == {
         **{"command": "up", "file": f"{directory}/fleet.yaml", "directory": directory, "interactive": False},
         **{"columns": 0, "color": False, "select": ["size=s"], "stacks": [], "atATime": 3, "stopAfter": "5%"},
-        **{"detach": False, "yes": False, "cancelOnInterrupt": False, "message": "note", "outputs": False, "json": False},
+        **{
+            "detach": False,
+            "yes": False,
+            "cancelOnInterrupt": False,
+            "message": "note",
+            "outputs": False,
+            "json": False,
+        },
     }
 
 
