@@ -37,7 +37,7 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
     let counts = {};
     context.heartbeat(counts);
     const beating = repeat(() => context.heartbeat(counts), every * 1000);
-    const { previewOnly, outputs, message } = launch.options;
+    const { previewOnly, outputs, message, importFile } = launch.options;
     try {
         const end = await deployOne(launch.stack, launch.verb as Verb, {
             directory,
@@ -48,6 +48,7 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
             previewOnly,
             outputs,
             message,
+            importFile,
             onProgress: ({ done, total, failed, reports }) => {
                 counts = { done, total, failed, reports };
             },

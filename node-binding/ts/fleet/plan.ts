@@ -3,7 +3,7 @@ import * as path from "node:path";
 import { loadAddon } from "../native";
 import { parseJson, toJsonText } from "../originals";
 import type { Verb } from "./deploy";
-import { FleetError } from "./ends";
+import { ConfigurationError, FleetError } from "./ends";
 import { type Run, start } from "./run";
 import type { Plan } from "./wire";
 
@@ -57,6 +57,8 @@ export interface StartOptions extends PlanOptions {
     outputs?: boolean;
     /** What the stacks' histories say of it. */
     message?: string;
+    /** Of an import: where what a stack takes over is listed, such as `imports/{stack}.json`. */
+    importFile?: string;
 }
 
 /** Stacks that are worked on together. */
@@ -98,7 +100,7 @@ export class Fleet {
             stopAfter: stopAfter === undefined ? null : String(stopAfter),
             variables: process.env,
         };
-        return parseJson(loadAddon().fleetPlan(this.#source, toJsonText(request))) as Plan;
+        return parseJson(planned(this.#source, toJsonText(request))) as Plan;
     }
 
     /** Begins a run that makes the resources as the programs say. */
@@ -126,6 +128,11 @@ export class Fleet {
         return this.start("destroy", options);
     }
 
+    /** Begins a run in which stacks take over objects that exist, listed in files such as `imports/{stack}.json`. */
+    import(file: string, options?: StartOptions): Promise<Run> {
+        return this.start("import", { ...options, importFile: file });
+    }
+
     /** Begins a run that reads the stacks' outputs; secret ones are `[secret]`. */
     outputs(options?: StartOptions): Promise<Run> {
         return this.start("outputs", { ...options, outputs: true });
@@ -133,14 +140,22 @@ export class Fleet {
 
     /** Begins a run, or gives the one that does the same already. Throws a `FleetError` when the server cannot be reached. */
     async start(verb: Verb, options: StartOptions = {}): Promise<Run> {
-        const { previewOnly = false, outputs = false, message = "", ...asked } = options;
-        return start(this.plan(verb, asked), { previewOnly, outputs, message });
+        const { previewOnly = false, outputs = false, message = "", importFile = "", ...asked } = options;
+        return start(this.plan(verb, asked), { previewOnly, outputs, message, importFile });
     }
 }
 
 /** The fleet of a file. Nothing is read before it is asked to plan. */
 export function load(file = "fleet.yaml"): Fleet {
     return new Fleet(file);
+}
+
+function planned(source: string, request: string): string {
+    try {
+        return loadAddon().fleetPlan(source, request);
+    } catch (error) {
+        throw new ConfigurationError((error as Error).message, { cause: error });
+    }
 }
 
 function several(given: string | readonly string[] | undefined): string[] {

@@ -142,6 +142,8 @@ export interface RunOptions {
     previewOnly: boolean;
     outputs: boolean;
     message: string;
+    /** Where what a stack takes over is listed, such as `imports/{stack}.json`; empty for other verbs. */
+    importFile: string;
 }
 
 /** The input of a run's workflow. */
