@@ -23,6 +23,7 @@ export type Message =
     | { kind: 'finished'; operation: number; report: string }
     | { kind: 'written'; operation: number; stream: 'out' | 'err'; bytes: Buffer }
     | { kind: 'engineEvent'; operation: number; event: string }
+    | { kind: 'progress'; operation: number; report: string }
 
 /** The engine's side of one JavaScript thread. */
 export declare class Bridge {
@@ -84,6 +85,8 @@ export declare class Bridge {
     invoke(number: number, request: string): void
     /** Asks an invocation to end gracefully, as a first Ctrl-C does. */
     cancelInvocation(number: number): void
+    /** How far the operation of an invocation has come (JSON); `null` when it is over. */
+    progressOfInvocation(number: number): string | null
     /** Gives up on everything: the JavaScript thread is about to end. */
     close(): void
     /**
@@ -315,12 +318,18 @@ export interface Serialized {
     secret: boolean
 }
 
+/** Said of a failed call: the same call may succeed later (JSON). */
+export interface Transience {
+    /** After so many seconds, where that is known. */
+    retryAfter?: number | null
+}
+
 /** A failed call as the package describes it (JSON). */
 export type Failure =
-    | { kind: 'raised'; message: string; traceback: string }
+    | { kind: 'raised'; message: string; traceback: string; transience?: Transience }
     | { kind: 'badReturn'; message: string }
     | { kind: 'unreadable'; message: string; returned: string; id: string }
     | { kind: 'unusableOutputs'; message: string; id: string; properties: Record<string, unknown> }
-    | { kind: 'notInitialized'; message: string; traceback: string; id: string; properties: Record<string, unknown>; reasons: Array<string> }
+    | { kind: 'notInitialized'; message: string; traceback: string; id: string; properties: Record<string, unknown>; reasons: Array<string>; transience?: Transience }
     | { kind: 'noProvider'; message: string; traceback: string }
     | { kind: 'interrupted'; message: string; traceback: string }

@@ -27,9 +27,10 @@ pub(crate) fn of_programs(programs: &[Arc<Program>]) -> Result<BTreeMap<String, 
     let mut languages: BTreeMap<Language, Sha256> = BTreeMap::new();
     for program in programs {
         // The functions of one directory share their files.
-        let place = match program.is_inline {
-            true => (program.path.parent().unwrap_or_else(|| Path::new("")).to_path_buf(), Some(program.language)),
-            false => (program.path.clone(), None),
+        let place = if program.is_inline {
+            (program.path.parent().unwrap_or_else(|| Path::new("")).to_path_buf(), Some(program.language))
+        } else {
+            (program.path.clone(), None)
         };
         if !known.contains_key(&place) {
             let digest = of_directory(&place.0, place.1).map_err(|error| {
@@ -59,9 +60,8 @@ fn part(whole: &mut Sha256, bytes: &[u8]) {
 }
 
 fn hex(whole: Sha256, digits: usize) -> String {
-    let mut text: String = whole.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    text.truncate(digits);
-    text
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    whole.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).take(digits).collect()
 }
 
 /// The digest of the files below a directory; with a language only of those that its functions can be made of.
@@ -97,7 +97,8 @@ fn of_directory(directory: &Path, functions_of: Option<Language>) -> io::Result<
 
 /// `Pulumi.STACK.yaml`.
 fn is_settings(name: &str) -> bool {
-    name.starts_with("Pulumi.") && (name.ends_with(".yaml") || name.ends_with(".yml")) && !PROJECT_FILES.contains(&name)
+    let is_yaml = matches!(Path::new(name).extension().and_then(|ending| ending.to_str()), Some("yaml" | "yml"));
+    is_yaml && name.starts_with("Pulumi.") && !PROJECT_FILES.contains(&name)
 }
 
 fn is_source(name: &str, language: Language) -> bool {

@@ -1,1 +1,68 @@
+use std::fs;
 
+use crate::testing::Fleet;
+
+fn fleet() -> Fleet {
+    Fleet::of("  - { program: net, stack: a }\n  - { project: p, program: \"lib/a.py:main\", stack: a }\n  - { program: tenant, stack: a }\n")
+        .with("net/__main__.py", "import net")
+        .with("lib/a.py", "import b")
+        .with("lib/b.py", "")
+}
+
+fn code(fleet: &Fleet, language: &str) -> String {
+    fleet.plan().code[language].clone()
+}
+
+#[test]
+fn a_digest_is_the_same_in_any_directory() {
+    let (one, other) = (fleet(), fleet());
+    assert_eq!(one.plan().code, other.plan().code);
+    assert_eq!(one.plan().hash, other.plan().hash);
+    assert_ne!(one.plan().directory, other.plan().directory);
+    assert_eq!((code(&one, "python").len(), one.plan().hash.len()), (8, 16));
+}
+
+#[test]
+fn what_is_no_part_of_a_program_changes_nothing() {
+    let before = code(&fleet(), "python");
+    let after = fleet()
+        .with("net/.env", "x")
+        .with("net/node_modules/x/index.js", "x")
+        .with("net/env/pyvenv.cfg", "")
+        .with("net/env/lib/x.py", "x")
+        .with("net/__pycache__/x.pyc", "x")
+        .with("net/sdks/x.py", "x")
+        .with("net/target/x", "x")
+        .with("net/Pulumi.dev.yaml", "x")
+        .with("lib/notes.md", "x");
+    assert_eq!(code(&after, "python"), before);
+}
+
+#[test]
+fn what_a_program_is_made_of_changes_its_language_alone() {
+    let before = fleet().plan().code;
+    for changed in ["net/__main__.py", "net/data.json", "lib/a.py", "lib/b.py", "net/Pulumi.yaml"] {
+        let content =
+            if changed.ends_with("Pulumi.yaml") { "name: net\nruntime: python\nmain: src\n" } else { "changed" };
+        let after = fleet().with(changed, content).plan().code;
+        assert_ne!(after["python"], before["python"], "{changed}");
+        assert_eq!(after["nodejs"], before["nodejs"], "{changed}");
+    }
+}
+
+#[test]
+fn the_digest_is_that_of_all_programs_whichever_stacks_are_chosen() {
+    let (fleet, chosen) = (fleet(), r#""verb": "up", "stacks": ["tenant/a"]"#);
+    assert_eq!(fleet.asked(chosen).unwrap().code, fleet.plan().code);
+    assert_ne!(fleet.asked(chosen).unwrap().hash, fleet.plan().hash);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let fleet = fleet();
+    let before = code(&fleet, "python");
+    std::os::unix::fs::symlink("/", fleet.directory().join("net/all")).unwrap();
+    assert_eq!(code(&fleet, "python"), before);
+    fs::remove_file(fleet.directory().join("net/all")).unwrap();
+}

@@ -20,6 +20,8 @@ mod select;
 mod settings;
 mod stacks;
 mod template;
+#[cfg(test)]
+mod testing;
 mod text;
 mod waves;
 

@@ -59,16 +59,23 @@ fn missing(stacks: &Stacks<'_>, need: &str) -> String {
     format!("needs '{need}', which no stack of this fleet is; {}", instead(need, names, "there are"))
 }
 
+/// Which stacks of so many these are.
+pub(crate) fn are_in(all: usize, numbers: &[usize]) -> Vec<bool> {
+    let mut are_in = vec![false; all];
+    for number in numbers {
+        are_in[*number] = true;
+    }
+    are_in
+}
+
 /// The numbers of stacks (`members`, in the order of the file) so that each comes after what it needs, and otherwise as they stand.
 /// `needs` has those of all stacks; what is no member is waited for by nobody.
 pub(crate) fn order(members: &[usize], needs: &Needs) -> Vec<usize> {
-    let mut waits = vec![usize::MAX; needs.len()];
+    let is_member = are_in(needs.len(), members);
+    let mut waits = vec![0; needs.len()];
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
     for number in members {
-        waits[*number] = 0;
-    }
-    for number in members {
-        for need in needs[*number].iter().filter(|need| members.binary_search(need).is_ok()) {
+        for need in needs[*number].iter().filter(|need| is_member[**need]) {
             waits[*number] += 1;
             needed_by[*need].push(*number);
         }

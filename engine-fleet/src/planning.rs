@@ -85,8 +85,7 @@ pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
 }
 
 fn planned(stacks: &[DeclaredStack], ordered: &[usize], needs: &Needs, wave_of: &[usize]) -> Vec<PlannedStack> {
-    let mut in_run = vec![false; stacks.len()];
-    ordered.iter().for_each(|number| in_run[*number] = true);
+    let in_run = needs::are_in(stacks.len(), ordered);
     let planned = |number: &usize| {
         let stack = &stacks[*number];
         PlannedStack {

@@ -12,7 +12,8 @@ use crate::fault::{Fault, Result};
 /// The names of a project's file, the usual one first.
 pub(crate) const PROJECT_FILES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
 /// Endings of files that Node loads.
-const NODE_ENDINGS: [&str; 6] = [".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"];
+const NODE_ENDINGS: [&str; 6] = ["js", "cjs", "mjs", "ts", "cts", "mts"];
+const PYTHON_ENDING: &str = "py";
 
 /// The language of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,7 +119,8 @@ impl<'a> Programs<'a> {
         let path = self.document.directory.join(&name);
         let shown = self.document.shown(&name);
         if path.is_file() {
-            let other = if name.ends_with(".py") { format!("{name}:program") } else { format!("{name}#program") };
+            let other =
+                if ends(&name, &[PYTHON_ENDING]) { format!("{name}:program") } else { format!("{name}#program") };
             return Err(field.fault(format!("{shown} is a file; name its directory, or a function in it: {other}")));
         }
         if !path.is_dir() {
@@ -157,10 +159,14 @@ impl<'a> Programs<'a> {
     }
 }
 
+fn ends(file: &str, endings: &[&str]) -> bool {
+    Path::new(file).extension().is_some_and(|ending| endings.iter().any(|known| ending == *known))
+}
+
 /// The file of a text that names a function, and its language.
 fn inline(text: &str) -> Option<(&str, Language)> {
-    let python = text.rsplit_once(':').filter(|(file, _)| file.ends_with(".py"));
-    let node = || text.rsplit_once('#').filter(|(file, _)| NODE_ENDINGS.iter().any(|ending| file.ends_with(ending)));
+    let python = text.rsplit_once(':').filter(|(file, _)| ends(file, &[PYTHON_ENDING]));
+    let node = || text.rsplit_once('#').filter(|(file, _)| ends(file, &NODE_ENDINGS));
     match python {
         Some((file, _)) => Some((file, Language::Python)),
         None => node().map(|(file, _)| (file, Language::NodeJs)),

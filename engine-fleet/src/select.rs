@@ -74,7 +74,7 @@ pub(crate) fn chosen(stacks: &[DeclaredStack], select: &[String], names: &[Strin
     if names.is_empty() {
         return Ok(chosen);
     }
-    let mut named = vec![false; stacks.len()];
+    let mut is_named = vec![false; stacks.len()];
     for text in names {
         let pattern = glob(text).map_err(|what| Fault::new(format!("stack: {what}")))?;
         let with_project = text.contains('/');
@@ -82,7 +82,7 @@ pub(crate) fn chosen(stacks: &[DeclaredStack], select: &[String], names: &[Strin
         let mut found = false;
         for (number, stack) in stacks.iter().enumerate() {
             if pattern.is_match(if with_project { &stack.id } else { &stack.stack }) {
-                named[number] = true;
+                is_named[number] = true;
                 found = true;
             }
         }
@@ -93,7 +93,7 @@ pub(crate) fn chosen(stacks: &[DeclaredStack], select: &[String], names: &[Strin
             return Err(Fault::new(format!("stack: no stack is named '{text}'; {near}`maloko fleet ls` shows them")));
         }
     }
-    chosen.retain(|number| named[*number]);
+    chosen.retain(|number| is_named[*number]);
     if chosen.is_empty() {
         return Err(Fault::new(format!(
             "select: no stack is named {} and has {}; leave one of the two out",

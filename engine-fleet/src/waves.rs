@@ -2,7 +2,7 @@
 
 use crate::document::{Field, Share};
 use crate::fault::Result;
-use crate::needs::Needs;
+use crate::needs::{Needs, are_in};
 use crate::plan::Wave;
 use crate::select::Selector;
 use crate::stacks::DeclaredStack;
@@ -97,8 +97,7 @@ pub(crate) fn assign(
 ) -> (Vec<Wave>, Vec<usize>) {
     const NONE: usize = usize::MAX;
     let mut of_stack = vec![NONE; stacks.len()];
-    let mut in_run = vec![false; stacks.len()];
-    ordered.iter().for_each(|number| in_run[*number] = true);
+    let in_run = are_in(stacks.len(), ordered);
     let mut assigned: Vec<Wave> = Vec::new();
     let (mut pause, mut unless_failed): (f64, Option<u64>) = (0.0, None);
     let mut left = ordered.len();

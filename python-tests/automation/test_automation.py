@@ -89,6 +89,31 @@ def test_a_destroy_leaves_out_what_is_protected_where_that_is_asked_for(tmp_path
     assert [resource["urn"].split("::")[-1] for resource in stack.export_stack().deployment["resources"]][-1] == "kept"
 
 
+def test_outputs_and_summary_are_left_out_where_nobody_wants_them(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Noting(auto.PulumiCommand):
+        def run(self, args: list[str], *rest: Any, **named: Any) -> auto.CommandResult:
+            asked.append(" ".join(args[:2]))
+            return super().run(args, *rest, **named)
+
+    stack = new_stack(tmp_path, pulumi_command=Noting())
+    asked.clear()
+    up = stack.up(outputs=False, summary=False)
+    refreshed = stack.refresh(summary=False)
+    destroyed = stack.destroy(summary=False)
+    assert asked == ["up --yes", "refresh --yes", "destroy --yes"]
+    # What the type has no word for.
+    none: list[Any] = [up.summary, refreshed.summary, destroyed.summary]
+    assert none == [None, None, None]
+    assert up.outputs == {}
+    assert (up.changes, refreshed.changes, destroyed.changes) == ({"create": 2}, {"same": 2}, {"delete": 2})
+    assert "2 created" in up.stdout
+    with_summary = stack.up(outputs=False)
+    assert (with_summary.outputs, with_summary.summary.resource_changes) == ({}, with_summary.changes)
+    assert stack.up(summary=False).outputs["text"].value == "none"
+
+
 def test_refresh_and_destroy_run_the_inline_program(tmp_path: Path) -> None:
     deleted: list[str] = []
 

@@ -115,6 +115,13 @@ fn help_describes_every_flag_of_up() {
 }
 
 #[test]
+fn help_describes_the_verbs_of_fleet() {
+    let lines = ["fleet --help", "fleet up --help", "fleet worker --help"];
+    let helps: Vec<String> = lines.iter().map(|line| format!("> {line}\n{}", try_parsed(line).unwrap_err())).collect();
+    insta::assert_snapshot!(helps.join("\n"));
+}
+
+#[test]
 fn flags_without_a_meaning_exit_with_code_2() {
     assert_eq!(try_parsed("up --nonsense").unwrap_err().exit_code(), 2);
     assert_eq!(try_parsed("--help").unwrap_err().exit_code(), 0);

@@ -1,8 +1,9 @@
-//! Why a command did not do what was asked, for a program that goes on by it: the kind of failure, a line of text, and who holds
-//! the stack.
+//! Why a command did not do what was asked, for a program that goes on by it: the kind of failure, a line of text, who holds
+//! the stack, and whether a provider says that it may pass.
 
 use maloko_core::error::Reason;
 use maloko_core::holder::Holder;
+use maloko_core::provider::Transience;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -16,6 +17,8 @@ pub struct Why {
     pub text: String,
     /// Who works on the stack, where that is the reason.
     pub holder: Option<Box<Holder>>,
+    /// Where the provider that failed says so: it may pass.
+    pub transience: Option<Transience>,
 }
 
 /// How it is told to a program.
@@ -25,6 +28,9 @@ struct WhyJson<'a> {
     reason: &'static str,
     text: &'a str,
     holder: Option<HolderJson<'a>>,
+    transient: bool,
+    /// Seconds.
+    retry_after: Option<f64>,
 }
 
 /// Who holds a stack; what is not known is empty.
@@ -42,10 +48,11 @@ struct HolderJson<'a> {
 impl Why {
     /// A reason, with the first line of its message.
     pub(crate) fn new(reason: Reason, told: &str) -> Self {
-        Self { reason, text: told.lines().next().unwrap_or_default().to_owned(), holder: None }
+        Self { reason, text: told.lines().next().unwrap_or_default().to_owned(), holder: None, transience: None }
     }
 
-    /// As JSON: `{ reason, text, holder: { user, host, pid, since, operation, run, attempt } | null }`.
+    /// As JSON: `{ reason, text, holder: { user, host, pid, since, operation, run, attempt } | null, transient, retryAfter: SECONDS |
+    /// null }`.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         let holder = self.holder.as_deref().map(|holder| HolderJson {
@@ -58,7 +65,14 @@ impl Why {
             attempt: holder.attempt.as_ref().map(|it| it.number),
         });
         // Text and numbers can always be written.
-        serde_json::to_value(WhyJson { reason: self.reason.name(), text: &self.text, holder }).unwrap_or_default()
+        serde_json::to_value(WhyJson {
+            reason: self.reason.name(),
+            text: &self.text,
+            holder,
+            transient: self.transience.is_some(),
+            retry_after: self.transience.and_then(|it| it.retry_after).map(|time| time.as_secs_f64()),
+        })
+        .unwrap_or_default()
     }
 }
 

@@ -49,6 +49,8 @@ fn a_holder_is_told_with_its_attempt_and_a_message_with_its_first_line() {
             "run": "tenants",
             "attempt": 2,
         },
+        "transient": false,
+        "retryAfter": null,
     });
     assert_eq!(told, expected);
 }

@@ -3,7 +3,7 @@
 use crate::error::Reason;
 use crate::event::Summary;
 use crate::message::Message;
-use crate::provider::HostError;
+use crate::provider::{HostError, Transience};
 use crate::urn::Urn;
 
 /// How the program ended.
@@ -37,6 +37,8 @@ pub struct Report {
     pub urn: Option<Urn>,
     /// The provider's method from which the first error came, such as `create`.
     pub method: Option<&'static str>,
+    /// Where the provider says so of the first error: it may pass.
+    pub transience: Option<Transience>,
 }
 
 /// What a destroy leaves in place that is to leave out what is protected.

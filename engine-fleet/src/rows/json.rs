@@ -6,31 +6,33 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
 use super::{Origin, Row, Table};
-use crate::document::{Field, text_of};
+use crate::document::{Field, Value, text_of};
 use crate::fault::Result;
 
 /// Makes rows of objects. Neighbours with the same columns share their names.
 #[derive(Default)]
-pub(super) struct Objects {
+struct Objects {
     columns: Arc<[String]>,
     rows: Vec<Row>,
 }
 
 impl Objects {
-    pub(super) fn add(&mut self, members: Map<String, Json>, origin: Origin) {
-        // What is null is not there.
-        let members = || members.iter().filter(|(_, value)| !value.is_null());
-        if !members().map(|(name, _)| name).eq(self.columns.iter()) {
-            self.columns = members().map(|(name, _)| name.clone()).collect();
+    fn add(&mut self, cells: Vec<(&str, String)>, origin: Origin) {
+        if !cells.iter().map(|(name, _)| *name).eq(self.columns.iter().map(String::as_str)) {
+            self.columns = cells.iter().map(|(name, _)| (*name).to_owned()).collect();
         }
-        let values = members().map(|(_, value)| match value {
-            Json::String(text) => text.clone(),
-            other => other.to_string(),
-        });
-        self.rows.push(Row::new(&self.columns, values.collect(), origin));
+        let values = cells.into_iter().map(|(_, value)| value).collect();
+        self.rows.push(Row::new(&self.columns, values, origin));
     }
 
-    pub(super) fn rows(self) -> Vec<Row> {
+    /// Adds an object. What is null is not there.
+    fn add_object(&mut self, members: &Map<String, Json>, origin: Origin) {
+        let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let cells = members.iter().filter(|(_, value)| !value.is_null());
+        self.add(cells.map(|(name, value)| (name.as_str(), text(value))).collect(), origin);
+    }
+
+    fn rows(self) -> Vec<Row> {
         self.rows
     }
 }
@@ -44,7 +46,7 @@ pub(super) fn lines(text: &str, origin: impl Fn(usize) -> Origin) -> Result<Vec<
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let members = serde_json::from_str(line)
             .map_err(|error| (index + 1, format!("the row is not {AN_OBJECT}: {}; correct it", in_words(&error))))?;
-        objects.add(members, origin(index + 1));
+        objects.add_object(&members, origin(index + 1));
     }
     Ok(objects.rows())
 }
@@ -66,12 +68,12 @@ pub(super) fn of_array(table: &Table<'_>) -> Result<Vec<Row>> {
     let (mut line, mut counted) = (1, 0);
     for item in items {
         let begin = item.get().as_ptr() as usize - text.as_ptr() as usize;
-        line += text.as_bytes()[counted..begin].iter().filter(|byte| **byte == b'\n').count();
+        line += text[counted..begin].matches('\n').count();
         counted = begin;
         let members = serde_json::from_str(item.get()).map_err(|error| {
             table.fault(line, format!("the row is not {AN_OBJECT}: {}; correct it", in_words(&error)))
         })?;
-        objects.add(members, Origin::Line(Arc::clone(&table.name), line));
+        objects.add_object(&members, Origin::Line(Arc::clone(&table.name), line));
     }
     Ok(objects.rows())
 }
@@ -80,11 +82,17 @@ pub(super) fn of_array(table: &Table<'_>) -> Result<Vec<Row>> {
 pub(super) fn of_list(field: &Field<'_>) -> Result<Vec<Row>> {
     let mut objects = Objects::default();
     for item in field.items()? {
-        // The members' types are told before they become JSON.
-        drop(item.members()?);
-        if let Json::Object(members) = item.node().to_json(&mut |text| text.into()) {
-            objects.add(members, Origin::Item(item.origin()));
+        let mut cells = Vec::new();
+        for (name, value) in item.members()? {
+            let node = value.node();
+            // A number stays as it is written.
+            let text =
+                || node.scalar().map_or_else(|| node.to_json(&mut |text| text.into()).to_string(), str::to_owned);
+            if node.value != Value::Nothing {
+                cells.push((name, text()));
+            }
         }
+        objects.add(cells, Origin::Item(item.origin()));
     }
     Ok(objects.rows())
 }

@@ -13,7 +13,7 @@ pub(super) fn rows(field: &Field<'_>) -> Result<Vec<Row>> {
     for (name, list) in field.members()? {
         columns.push(name.to_owned());
         let items = list.items()?;
-        lists.push(items.iter().map(|item| item.text()).collect::<Result<Vec<_>>>()?);
+        lists.push(items.iter().map(Field::text).collect::<Result<Vec<_>>>()?);
     }
     let all = lists.iter().fold(usize::from(!lists.is_empty()), |all, list| all.saturating_mul(list.len()));
     if all > MOST_STACKS {

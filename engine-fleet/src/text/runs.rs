@@ -12,7 +12,8 @@ pub(super) struct Runs {
 
 #[derive(Debug, Deserialize)]
 struct Run {
-    run: String,
+    #[serde(rename = "run")]
+    name: String,
     #[serde(default)]
     verb: String,
     #[serde(default)]
@@ -35,7 +36,7 @@ pub(super) fn text(runs: &Runs, columns: usize) -> String {
     shown.add_rows(runs.runs.iter().map(|run| {
         let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
         let started = run.started.as_deref().map(readable_time).unwrap_or_default();
-        [run.run.clone(), run.verb.clone(), run.state.clone(), started, number(run.stacks), number(run.failed)]
+        [run.name.clone(), run.verb.clone(), run.state.clone(), started, number(run.stacks), number(run.failed)]
             .map(|text| cell(&text))
     }));
     joined(&lines(&shown, "", columns))

@@ -1,1 +1,89 @@
+use super::text;
+use crate::testing::Fleet;
 
+const PROGRESS: &str = r#"{
+    "run": "tenants-up-7f3", "verb": "up", "wave": 2, "waves": 2,
+    "counts": {"done": 431, "unchanged": 0, "running": 12, "retrying": 3, "failed": 2, "skipped": 1, "cancelled": 0, "waiting": 551},
+    "seconds": 50.0, "perMinute": 528.2, "remaining": 62.0, "state": "running",
+    "stacks": [
+        {"id": "acme-eu", "text": "creating 12 of 20", "worker": "eu-3", "attempt": 2, "note": "worker eu-1 was lost 14 s ago"},
+        {"id": "globex-us", "text": "creating 3 of 20", "worker": null, "attempt": 1, "note": null}
+    ],
+    "failures": [{"id": "initech-eu", "text": "program: KeyError 'plan'\u001b[31m (tenant/__main__.py:14)", "retried": false}]
+}"#;
+
+#[test]
+fn progress_has_a_head_stacks_and_failures() {
+    let wanted = "\
+run tenants-up-7f3   wave 2 of 2   431 done  12 running  3 retrying  2 failed  1 skipped  551 wait   528 a minute   ETA 1m02s
+  acme-eu    creating 12 of 20  worker eu-3  attempt 2 (worker eu-1 was lost 14 s ago)
+  globex-us  creating 3 of 20
+failed  initech-eu  program: KeyError 'plan' (tenant/__main__.py:14)  not retried
+";
+    assert_eq!(text("progress", PROGRESS, 0).unwrap(), wanted);
+}
+
+#[test]
+fn lines_are_no_wider_than_the_terminal() {
+    let shown = text("progress", PROGRESS, 40).unwrap();
+    assert!(shown.starts_with("run tenants-up-7f3   wave 2 of 2   431 …\n"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 40), "{shown}");
+}
+
+#[test]
+fn a_run_that_does_not_go_on_says_so() {
+    let of = |state: &str| {
+        text("progress", &PROGRESS.replace("running\",\n    \"stacks", &format!("{state}\",\n    \"stacks")), 0)
+    };
+    let head = |state: &str| of(state).unwrap().lines().next().unwrap().to_owned();
+    assert!(head("paused").starts_with("run tenants-up-7f3   wave 2 of 2   paused   431 done"), "{}", head("paused"));
+    assert!(head("ended").ends_with("528 a minute   took 50s"), "{}", head("ended"));
+}
+
+#[test]
+fn results_tell_what_did_not_go_well_and_count_all() {
+    let results = r#"{
+        "run": "tenants-up-7f3", "verb": "up", "outcome": "failed", "seconds": 130.0,
+        "counts": {"done": 2, "unchanged": 1, "failed": 1, "skipped": 1},
+        "ends": [
+            {"id": "a/one", "outcome": "done", "changes": {"create": 3, "same": 1}, "reason": null, "text": null, "attempts": 1, "seconds": 2.0},
+            {"id": "a/four", "outcome": "skipped", "changes": null, "reason": "needs", "text": "needs a/two, which failed", "attempts": 0, "seconds": 0},
+            {"id": "a/two", "outcome": "failed", "changes": {"create": 1}, "reason": "provider", "text": "\n429: too many\nmore", "attempts": 5, "seconds": 9.0}
+        ]
+    }"#;
+    let wanted = "\
+failed   a/two   provider  429: too many  (5 attempts)
+skipped  a/four  needs     needs a/two, which failed
+run tenants-up-7f3   up   failed in 2m10s   2 done  1 unchanged  1 failed  1 skipped   resources: 4 create
+";
+    assert_eq!(text("results", results, 0).unwrap(), wanted);
+}
+
+#[test]
+fn stacks_and_runs_are_tables() {
+    let fleet = Fleet::of(
+        "  - { program: net, stack: \"{region}\", for: { region: [eu] }, queue: q }\n  - { program: tenant, stack: a, needs: eu }\n",
+    );
+    let plan = fleet.plan().to_json();
+    let wanted = "\
+STACK     LABELS     QUEUE    NEEDS   WAVE
+net/eu    region=eu  q                1 all
+tenant/a             default  net/eu  1 all
+";
+    assert_eq!(text("stacks", &plan, 0).unwrap(), wanted);
+    let runs = r#"{"runs": [{"run": "a-up-1", "verb": "up", "state": "ended", "started": "2026-11-29T10:43:03Z", "stacks": 3, "failed": 0}]}"#;
+    let wanted = "\
+RUN     VERB  STATE  STARTED                  STACKS  FAILED
+a-up-1  up    ended  2026-11-29 10:43:03 UTC  3       0
+";
+    assert_eq!(text("runs", runs, 0).unwrap(), wanted);
+    assert_eq!(text("runs", r#"{"runs": []}"#, 0).unwrap(), "There are no runs\n");
+}
+
+#[test]
+fn what_is_no_document_is_told() {
+    let unknown = text("poem", "{}", 0).unwrap_err().to_string();
+    assert_eq!(unknown, "there is no text of a fleet named 'poem'");
+    let wrong = text("runs", "{}", 0).unwrap_err().to_string();
+    assert!(wrong.starts_with("what the text 'runs' is made of cannot be read: missing field `runs`"), "{wrong}");
+}

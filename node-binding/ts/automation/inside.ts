@@ -13,6 +13,7 @@ import { Run } from "../run/run";
 import { attributeUncaught } from "../run/uncaught";
 import { type RunSettings, Sdk, sdkVersionOf } from "../sdk";
 import { Listeners } from "./listeners";
+import { interval, type Progress } from "./progress";
 import type { CommandRequest, Outcome } from "./request";
 import type { CommandResult } from "./result";
 
@@ -44,7 +45,9 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
         const ended = bridge.invoke(number, toJsonText(described(request, sdkVersionOf(root))), {
             written: (stream, bytes) => context(() => listeners.written(stream, bytes)),
             event: (event) => context(() => listeners.event(event as EngineEvent)),
+            progress: (report) => context(() => listeners.progress(report as Progress)),
         });
+        request.began?.(() => progressOf(bridge.native.progressOfInvocation(number)));
         undo.push(onAbort(request.signal, () => bridge.native.cancelInvocation(number)));
         const outcome = outcomeOf(await ended);
         const original = bridge.errorOf(outcome.operation?.source ?? 0);
@@ -68,19 +71,25 @@ async function launch(run: Run, description: Description, root: string, program:
     await run.execute(Sdk.load(root), description, LABEL, (it) => it.toItsEnd(program));
 }
 
-/** A request as the engine takes it. */
-export function described(request: CommandRequest, sdk: string): object {
+/** A request as the engine takes it. `command`: what starts a command line, where the process runs this one alone. */
+export function described(request: CommandRequest, sdk: string, command: string[] = []): object {
     const all = { ...process.env, ...request.variables };
     return {
         arguments: request.arguments,
         directory: path.resolve(request.directory),
         variables: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
         events: request.onEvent !== undefined,
+        progressEvery: request.onProgress === undefined ? null : interval(request.progressEvery),
         languageVersion: process.version,
         executable: process.execPath,
         sdkVersion: sdk,
         installedFrom: installedFrom(),
+        command,
     };
+}
+
+function progressOf(report: string | null): Progress | undefined {
+    return report === null ? undefined : (parseJson(report) as Progress);
 }
 
 /** The engine's report. */

@@ -2,6 +2,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { EngineEvent } from "@pulumi/pulumi/automation";
 import { commandError } from "./errors";
+import type { Progress } from "./progress";
 import type { CommandRequest, Outcome } from "./request";
 import { CommandResult } from "./result";
 
@@ -23,6 +24,10 @@ export class Listeners {
 
     event(event: EngineEvent): void {
         this.#protect(() => this.request.onEvent?.(event));
+    }
+
+    progress(report: Progress): void {
+        this.#protect(() => this.request.onProgress?.(report));
     }
 
     /**

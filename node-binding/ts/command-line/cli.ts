@@ -60,6 +60,12 @@ interface ProgramDescription extends RunSettings {
     loadedFile: string | null;
 }
 
+/** What starts a command line as this process was started. */
+export function ownCommand(): string[] {
+    // The debugger of this process has the port.
+    return [process.execPath, ...process.execArgv.filter((flag) => !INSPECTS.test(flag)), COMMAND];
+}
+
 /** Runs the command line of this process; the process ends with its exit code. */
 export function main(args: string[]): void {
     let bridge: Bridge;
@@ -82,8 +88,7 @@ export function main(args: string[]): void {
             version: process.version,
             sdk: sdkVersionOf(process.cwd()),
             from: installedFrom(),
-            // The debugger of this process has the port.
-            command: [process.execPath, ...process.execArgv.filter((flag) => !INSPECTS.test(flag)), COMMAND],
+            command: ownCommand(),
         },
         command,
     );

@@ -386,7 +386,7 @@ export class Course {
                 if (succeeded(end)) {
                     const unmet = (this.#unmet[dependent] ?? 0) - 1;
                     this.#unmet[dependent] = unmet;
-                    if (unmet === 0 && this.#begun.has(dependent)) {
+                    if (unmet === 0 && this.#begun.has(dependent) && !this.#hasEnded(dependent)) {
                         this.#ready.push(dependent);
                     }
                 } else if (!alone) {
@@ -413,7 +413,7 @@ export class Course {
         const seen = new Set<number>();
         const waiting = [...(this.#dependents[place] ?? [])];
         for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-            if (!seen.has(next) && !this.ends.has(this.#stackAt(next).id)) {
+            if (!seen.has(next) && !this.#hasEnded(next)) {
                 seen.add(next);
                 waiting.push(...(this.#dependents[next] ?? []));
             }
@@ -467,6 +467,10 @@ export class Course {
         this.#waveBegins = state.waveBegins;
         this.paused = state.paused;
         this.stopped = state.stopped;
+    }
+
+    #hasEnded(place: number): boolean {
+        return this.ends.has(this.#stackAt(place).id);
     }
 
     #triesOf(id: string): number {

@@ -109,7 +109,7 @@ export class Run {
                 const cause = error.cause?.message ?? error.message;
                 throw new FleetError(`run ${this.id} was ended from outside: ${cause}`, { cause: error });
             }
-            throw unknown(this.id, error);
+            throw unanswered(this.id, error);
         }
         const { fleet, verb, outcome, stopped, seconds, counts } = told;
         const ends = told.ends.map((end) => new End(end));
@@ -118,17 +118,29 @@ export class Run {
 
     /** Nothing begins until `resume`; what is running goes on. */
     async pause(): Promise<void> {
-        await this.#handle.signal("pause");
+        await this.#tell(this.#handle.signal("pause"));
     }
 
     /** Stacks begin again. */
     async resume(): Promise<void> {
-        await this.#handle.signal("resume");
+        await this.#tell(this.#handle.signal("resume"));
     }
 
     /** Ends the run in order: providers are told, nothing new begins, and what is in flight is recorded. */
     async cancel(): Promise<void> {
-        await this.#handle.cancel();
+        await this.#tell(this.#handle.cancel());
+    }
+
+    async #tell(telling: Promise<unknown>): Promise<void> {
+        const { WorkflowNotFoundError } = temporal("common");
+        try {
+            await telling;
+        } catch (error) {
+            if (error instanceof WorkflowNotFoundError) {
+                throw new FleetError(`run ${this.id} has ended: there is nothing left to pause, resume or cancel`);
+            }
+            throw unanswered(this.id, error);
+        }
     }
 
     /** @internal What has ended so far. */
@@ -226,12 +238,15 @@ export async function attachBy(client: Client, run: string): Promise<Run> {
     try {
         await handle.describe();
     } catch (error) {
-        throw unknown(run, error);
+        throw unanswered(run, error);
     }
     return new Run(client, handle);
 }
 
-function unknown(run: string, error: unknown): FleetError {
+function unanswered(run: string, error: unknown): FleetError {
+    if (error instanceof FleetError) {
+        return error;
+    }
     const { WorkflowNotFoundError } = temporal("common");
     return new FleetError(
         error instanceof WorkflowNotFoundError

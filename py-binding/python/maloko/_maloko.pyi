@@ -198,7 +198,7 @@ class Failed:
     """
     A call, or a look for an object, ended with an exception.
     """
-    def __new__(cls, /, cause: "Cause", message: "str", traceback: "str", error: "BaseException") -> Failed: ...
+    def __new__(cls, /, cause: "Cause", message: "str", traceback: "str", error: "BaseException", transient: "bool" = False, retry_after: "float | None" = None) -> Failed: ...
     @property
     def cause(self, /) -> Cause:
         """
@@ -215,9 +215,19 @@ class Failed:
         What it says.
         """
     @property
+    def retry_after(self, /) -> float | None:
+        """
+        After so many seconds, where that is known.
+        """
+    @property
     def traceback(self, /) -> str:
         """
         Its traceback, without our own frames.
+        """
+    @property
+    def transient(self, /) -> bool:
+        """
+        May it pass, as the provider says?
         """
 
 @final
@@ -276,14 +286,19 @@ class LibraryRun:
     """
     One run of the command line.
     """
-    def __new__(cls, /, arguments: "list[str]", directory: str | PathLike[str], variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None) -> LibraryRun:
+    def __new__(cls, /, arguments: "list[str]", directory: str | PathLike[str], variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None, progress: "object | None" = None, every: "float" = 2.5) -> LibraryRun:
         """
         A run of these arguments. `directory` is absolute; `variables` stand for the environment; `out` and `err` take
-        bytes, `event` the JSON of an engine event, each from a thread of the engine.
+        bytes, `event` the JSON of an engine event, `progress` that of a report of progress, one after `every` seconds at most, each from
+        a thread of the engine.
         """
     def cancel(self, /) -> None:
         """
         Asks the run to end: nothing new begins, what is in flight is waited for.
+        """
+    def progress(self, /) -> str:
+        """
+        A report of progress as JSON, from any thread.
         """
     def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None, str | None]":
         """

@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 
 use crate::commands::pretty;
 use crate::context::Context;
-use crate::failure::Result;
 use crate::plain::count;
 
 /// Tells what a plan comes to. Its faults were told before.
-pub(super) fn run(context: &Context, plan: &Plan, json: bool) -> Result<()> {
+pub(super) fn run(context: &Context, plan: &Plan, json: bool) {
     let numbers = |of: fn(&PlannedStack) -> &str| {
         let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
         plan.stacks.iter().for_each(|stack| *numbers.entry(of(stack)).or_default() += 1);
@@ -34,7 +33,7 @@ pub(super) fn run(context: &Context, plan: &Plan, json: bool) -> Result<()> {
             "fleet": plan.fleet, "stacks": plan.stacks.len(), "projects": projects, "languages": languages, "queues": queues,
             "waves": waves, "needs": needs, "longestChain": longest, "warnings": warnings,
         })));
-        return Ok(());
+        return;
     }
     let shown = |numbers: &BTreeMap<&str, usize>| {
         numbers.iter().map(|(name, stacks)| format!("{name} ({stacks})")).collect::<Vec<_>>().join(", ")
@@ -54,7 +53,6 @@ pub(super) fn run(context: &Context, plan: &Plan, json: bool) -> Result<()> {
         context.console.note(format!("warning: {warning}"));
     }
     say(format!("the file is fine; {}", count(warnings.len(), "warning")));
-    Ok(())
 }
 
 /// How many stacks have to come one after the other. A plan has each stack after what it needs.

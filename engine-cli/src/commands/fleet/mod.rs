@@ -22,9 +22,22 @@ impl From<Fault> for Failure {
 
 /// Runs `fleet`; gives the exit code.
 pub(crate) async fn run(context: &Context, arguments: &FleetArguments) -> Result<i32> {
+    let others =
+        [("--backend", context.global.backend.is_some()), ("--config-file", context.global.config_file.is_some())];
+    if let Some((flag, _)) = others.iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::configuration(format!(
+            "`fleet` takes no {flag}: the fleet's file says where state is kept and how its stacks are configured"
+        )));
+    }
     match &arguments.command {
-        FleetCommand::Check(show) => check::run(context, &plan(context, arguments, show)?, show.json).map(|()| 0),
-        FleetCommand::Ls(show) => list(context, &plan(context, arguments, show)?, show.json).map(|()| 0),
+        FleetCommand::Check(show) => {
+            check::run(context, &plan(context, arguments, show)?, show.json);
+            Ok(0)
+        }
+        FleetCommand::Ls(show) => {
+            list(context, &plan(context, arguments, show)?, show.json);
+            Ok(0)
+        }
         command => {
             context.refuse_in_library("fleet")?;
             let file = file(context, arguments)?;
@@ -48,7 +61,7 @@ fn file(context: &Context, arguments: &FleetArguments) -> Result<PathBuf> {
     }
     file_above(&context.directory).ok_or_else(|| {
         Failure::configuration(format!(
-            "no fleet.yaml found in {} or in any directory above it; name one with --file, or write one (`maloko help fleets`)",
+            "no fleet.yaml found in {} or in any directory above it; name one with --file, or write one (`maloko help fleet-file`)",
             context.directory.display()
         ))
     })
@@ -68,15 +81,13 @@ fn planned(file: &std::path::Path, verb: &str, choice: &FleetChoice) -> Result<P
     Ok(plan_run(&file.to_string_lossy(), &request)?)
 }
 
-fn list(context: &Context, plan: &Plan, json: bool) -> Result<()> {
+fn list(context: &Context, plan: &Plan, json: bool) {
     if json {
-        let value =
-            serde_json::to_value(plan).map_err(|error| Failure::new(format!("the plan cannot be written: {error}")))?;
-        context.console.line(&pretty(&value));
+        // A plan can always be written.
+        context.console.line(&pretty(&serde_json::to_value(plan).unwrap_or_default()));
     } else {
         context.console.print(&text_of_stacks(plan, 0));
     }
-    Ok(())
 }
 
 /// Deleting is asked about before anything begins.

@@ -18,6 +18,10 @@ export interface CommandError extends official.CommandError {
     readonly text: string;
     /** Who works on the stack, where `reason` is `locked`. */
     readonly holder?: Holder;
+    /** Does the provider that failed say that it may pass: by a `TryLater` of `maloko`, or by its `retryableErrors`? */
+    readonly transient: boolean;
+    /** Seconds to wait before it is tried again, as a `TryLater` says them. */
+    readonly retryAfter?: number;
     /** The exit code; `maloko help command-line` has their meanings. */
     readonly code: number;
     /** What the command wrote on stdout. */
@@ -65,8 +69,9 @@ export function commandError(result: CommandResult, thrown?: { value: unknown })
     const error = new (classOf(result) as unknown as new (result: CommandResult) => Error)(result);
     const { code, stdout, stderr } = result;
     const { urn, method } = result.operation ?? {};
-    const { reason = "other", text = "", holder = null } = result.why ?? {};
-    Object.assign(error, { code, stdout, stderr, reason, text });
+    const { reason = "other", text = "", holder = null, transient = false, retryAfter = null } = result.why ?? {};
+    Object.assign(error, { code, stdout, stderr, reason, text, transient });
+    Object.assign(error, retryAfter === null ? {} : { retryAfter });
     Object.assign(error, { ...(urn ? { urn } : {}), ...(method ? { method } : {}), ...(holder ? { holder } : {}) });
     if (thrown !== undefined) {
         // As `new Error(..., { cause })` sets it: no part of what is enumerated.

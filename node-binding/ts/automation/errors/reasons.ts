@@ -54,4 +54,8 @@ export interface Why {
     /** The first line of its message, without secrets; may be empty. */
     readonly text: string;
     readonly holder: Holder | null;
+    /** Does the provider that failed say that it may pass? */
+    readonly transient: boolean;
+    /** Seconds to wait before it is tried again, where the provider says so. */
+    readonly retryAfter: number | null;
 }

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _CONFIGURATION = 2
 """The exit code of what is wrong with arguments or project files."""
+_INTERRUPTED = 130
+"""The exit code by which a shell counts a process that Ctrl-C ended."""
 
 
 class Front:
@@ -128,8 +130,11 @@ class Front:
         if find_spec("temporalio") is None:
             return _refuse("maloko fleet needs more packages: pip install 'maloko[fleet]'")
         take_back()
-        # By its name: fleets are above the automation API, which is above this.
-        code: int = importlib.import_module("maloko.fleet._commands").run(request)
+        try:
+            # By its name: fleets are above the automation API, which is above this.
+            code: int = importlib.import_module("maloko.fleet._commands").run(request)
+        except KeyboardInterrupt:
+            return _INTERRUPTED
         return code
 
     def run_pass(self, arguments: list[str]) -> int:

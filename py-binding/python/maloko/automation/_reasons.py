@@ -80,12 +80,22 @@ class Why:
     text: str
     """The first line of its message, without secrets; may be empty."""
     holder: Holder | None
+    transient: bool
+    """Does the provider that failed say that it may pass?"""
+    retry_after: float | None
+    """Seconds to wait before it is tried again, where the provider says so."""
 
 
 def why_of(told: dict[str, Any]) -> Why:
     """What the engine tells, as an object."""
     holder = told["holder"]
-    return Why(Reason(told["reason"]), told["text"], None if holder is None else Holder(**holder))
+    return Why(
+        Reason(told["reason"]),
+        told["text"],
+        None if holder is None else Holder(**holder),
+        told["transient"],
+        told["retryAfter"],
+    )
 
 
 def why_of_json(text: str | None) -> Why | None:

@@ -173,11 +173,14 @@ class StackCommands:
     def command(self, arguments: list[str], *, operates: bool = False) -> Finished:
         """Runs a command for the stack; how it ended is in what it gives."""
         words = [*arguments, "--stack", self._stack["stack"], "--config-file", str(self._settings), "--non-interactive"]
-        listeners = Listeners(None, None, None)
         directory = str(self._directory)
-        if operates and self._program is None:
-            return run_child(words, directory, self._variables, listeners)
-        return run_inside(words, directory, self._variables, listeners, self._program if operates else None)
+        if not operates:
+            return run_inside(words, directory, self._variables, Listeners())
+        listeners = Listeners(on_progress=self._on_progress)
+        every = self._progress_every
+        if self._program is None:
+            return run_child(words, directory, self._variables, listeners, progress_every=every)
+        return run_inside(words, directory, self._variables, listeners, self._program, progress_every=every)
 
     def _end(self, finished: Finished) -> End:
         name, operation, why = self._stack["id"], finished.operation, finished.why
@@ -194,7 +197,7 @@ class StackCommands:
             text=why.text if why is not None else f"the command ended with the exit code {finished.result.code}",
             urn=None if operation is None else operation.urn,
             method=None if operation is None else operation.method,
-            retry_after=getattr(why, "retry_after", None),
+            retry_after=None if why is None else why.retry_after,
             needs=getattr(why, "needs", None),
         )
 

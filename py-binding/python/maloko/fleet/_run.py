@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,15 +105,23 @@ class Run:
 
     def pause(self) -> None:
         """Nothing begins until `resume`; what is running goes on."""
-        waited_for(self._handle.signal("pause"))
+        waited_for(self._tell(self._handle.signal("pause")))
 
     def resume(self) -> None:
         """Stacks begin again."""
-        waited_for(self._handle.signal("resume"))
+        waited_for(self._tell(self._handle.signal("resume")))
 
     def cancel(self) -> None:
         """Ends the run in order: providers are told, nothing new begins, and what is in flight is recorded."""
-        waited_for(self._handle.cancel())
+        waited_for(self._tell(self._handle.cancel()))
+
+    async def _tell(self, telling: Awaitable[None]) -> None:
+        try:
+            await telling
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise _unknown(self.id, error) from error
+            raise FleetError(f"run {self.id} has ended: there is nothing left to pause, resume or cancel") from None
 
     async def _page(self, since: int) -> tuple[list[End], bool]:
         """What has ended from a number on, and whether all have. Waits a moment where there is nothing."""
