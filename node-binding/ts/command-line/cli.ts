@@ -275,7 +275,7 @@ export class Command implements Front {
             return CONFIGURATION;
         }
         // By its path: fleets are above the automation API, which is above this.
-        const commands = require(path.join(OWN_DIRECTORY, "fleet", "commands.js")) as FleetCommands;
+        const commands = require(path.join(OWN_DIRECTORY, "fleet", "commands", "index.js")) as FleetCommands;
         return commands.run(request);
     }
 

@@ -124,11 +124,9 @@ class StackCommands:
         self._variables = variables
         self._on_progress = on_progress
         self._progress_every = progress_every
-        self._program = load_program(root, stack["program"]) if stack["inline"] else None
-        if self._program is None:
-            self._directory = root / stack["program"]
-        else:
-            self._directory = private
+        self._program: Callable[[], Any] | None = None
+        self._directory = private if stack["inline"] else root / stack["program"]
+        if stack["inline"]:
             settings_files.write(str(private), "Pulumi", {"name": stack["project"], "runtime": stack["language"]})
         self._settings = private / f"Pulumi.{stack['stack']}.yaml"
         self._secrets = _secrets_of(stack, root, variables)
@@ -136,6 +134,8 @@ class StackCommands:
 
     def perform(self, verb: str, key: str, asked: _Asked) -> End:
         """Makes or finds the stack, gives it its secrets, and does what is asked."""
+        if self._stack["inline"]:
+            self._program = load_program(self._root, self._stack["program"])
         creates = verb in _MAKES_STACKS
         select = ["stack", "select", *(["--create"] if creates else [])]
         if creates and key == "fleet":
