@@ -93,7 +93,7 @@ def test_workers_of_the_command_end_with_it(fleet: FleetFolder) -> None:
 def test_schedules_are_those_of_the_file(fleet: FleetFolder) -> None:
     entry = {"every": "6h", "jitter": "1m", "verb": "refresh --preview-only"}
     fleet.write(stacks_of(1), schedules={"drift": entry})
-    assert "not on the server" in fleet.command("schedules").stdout
+    assert "refresh every 6h, not on the server" in fleet.command("schedules").stdout
 
     fleet.command("schedules", "--apply")
 

@@ -121,7 +121,7 @@ def test_cancel_reaches_providers_and_the_run_ends_last(server: FleetServer, mak
 def test_a_worker_that_is_told_to_end_hands_its_stacks_over(server: FleetServer, make_fleet: MakeFleet) -> None:
     fleet = make_fleet(server)
     fleet.write([{**tenants(4), "needs": [], "config": {"holds": "true"}}])
-    leaving = fleet.worker("--slots", "4")
+    leaving = fleet.worker("--slots", "2", "--processes", "2")
     run = fleet.detached("up")
     until(lambda: len(fleet.marks("held")) == 4, "four stacks at work")
     fleet.worker("--slots", "4")

@@ -43,7 +43,8 @@ const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
 const INSPECTS = /^--inspect(-|=|$)/;
 
 // What the commands of `fleet` are made of, and the exit code where it is missing.
-const FLEET_PACKAGES = "@temporalio/client @temporalio/worker @temporalio/workflow @temporalio/activity";
+const FLEET_PACKAGES =
+    "@temporalio/client @temporalio/worker @temporalio/workflow @temporalio/activity @temporalio/common @temporalio/envconfig";
 const CONFIGURATION = 2;
 
 interface FleetCommands {
@@ -274,7 +275,7 @@ export class Command implements Front {
             return CONFIGURATION;
         }
         // By its path: fleets are above the automation API, which is above this.
-        const commands = require(path.join(OWN_DIRECTORY, "fleet", "commands.js")) as FleetCommands;
+        const commands = require(path.join(OWN_DIRECTORY, "fleet", "commands", "index.js")) as FleetCommands;
         return commands.run(request);
     }
 

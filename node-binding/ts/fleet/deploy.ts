@@ -7,6 +7,7 @@ import type { Why } from "../automation/errors/reasons";
 import { flagsOf } from "../automation/flags";
 import { runInside } from "../automation/inside";
 import { runInChild } from "../automation/local";
+import type { ProgressOptions } from "../automation/progress";
 import type { CommandRequest } from "../automation/request";
 import type { CommandResult } from "../automation/result";
 import * as settings from "../automation/settings";
@@ -18,16 +19,8 @@ import type { Secret, StackEnd, StackSpec } from "./wire";
 /** What may be done with a stack of a fleet. */
 export type Verb = "up" | "preview" | "refresh" | "destroy" | "import" | "outputs";
 
-/** How far the work on a stack has come. */
-export interface Reported {
-    done: number;
-    total: number;
-    failed: number;
-    reports: number;
-}
-
 /** How `deployOne` works. */
-export interface DeployOptions {
+export interface DeployOptions extends ProgressOptions {
     /** That of the fleet, against which the program's path counts; that of the process when not given. */
     directory?: string;
     /**
@@ -52,22 +45,17 @@ export interface DeployOptions {
      * `{project}` and `{label}` for its own. A stack without such a file takes nothing over.
      */
     importFile?: string;
-    /** Is called with counts while it goes on. */
-    onProgress?: (progress: Reported) => void;
-    /** Seconds between two calls of it; 2.5 when not given. */
-    progressEvery?: number;
     /** Cancels the work, which ends in order first. */
     signal?: AbortSignal;
 }
 
-const AT_ONCE = ["--yes", "--skip-preview"];
-/** The words of the commands; outputs are read without one. */
+const CHANGES = ["--yes", "--skip-preview"];
 const OPERATIONS: Record<Exclude<Verb, "outputs">, string[]> = {
-    up: ["up", ...AT_ONCE],
+    up: ["up", ...CHANGES],
     preview: ["preview"],
-    refresh: ["refresh", ...AT_ONCE],
-    destroy: ["destroy", ...AT_ONCE],
-    import: ["import", ...AT_ONCE, "--generate-code=false"],
+    refresh: ["refresh", ...CHANGES],
+    destroy: ["destroy", ...CHANGES],
+    import: ["import", ...CHANGES, "--generate-code=false"],
 };
 const MAKES_STACKS: readonly Verb[] = ["up", "preview", "import"];
 const NO_CHANGE = ["same", "read"];
@@ -81,16 +69,15 @@ const CANCELLED = 8;
  * `stack`: as a plan has it (`fleet.plan("up").stacks`); `verb`: `up`, `preview`, `refresh`, `destroy`, `import` or `outputs`.
  */
 export async function deployOne(stack: StackSpec, verb: Verb = "up", options: DeployOptions = {}): Promise<End> {
-    if (verb !== "outputs" && !Object.hasOwn(OPERATIONS, verb)) {
-        const known = Object.keys(OPERATIONS).join(", ");
-        throw new FleetError(`there is no verb '${String(verb)}' for a stack of a fleet: use ${known} or outputs`);
+    if (!Object.hasOwn(OPERATIONS, verb) && verb !== "outputs") {
+        const known = `${Object.keys(OPERATIONS).join(", ")} or outputs`;
+        throw new FleetError(`there is no verb '${String(verb)}' for a stack of a fleet: use ${known}`);
     }
     const { attempt = 1 } = options;
     const began = performance.now();
     const directory = await fs.promises.mkdtemp(path.join(os.tmpdir(), "maloko-stack-"));
     try {
-        const commands = await StackCommands.prepare(stack, verb, directory, options);
-        const end = await commands.perform();
+        const end = await new StackCommands(stack, directory, options).perform(verb);
         return new End({ ...end, attempts: attempt, seconds: (performance.now() - began) / 1000 });
     } finally {
         await fs.promises.rm(directory, { recursive: true, force: true });
@@ -101,64 +88,62 @@ type Told = Omit<StackEnd, "attempts" | "seconds">;
 
 /** @internal The commands for one stack, with settings and an environment of their own. */
 export class StackCommands {
+    readonly #stack: StackSpec;
+    readonly #options: DeployOptions;
+    readonly #root: string;
+    readonly #directory: string;
+    readonly #settingsFile: string;
+    readonly #secrets: Map<string, string>;
     readonly #variables: Record<string, string> = {};
+    #program: PulumiFn | undefined;
 
-    private constructor(
-        private readonly stack: StackSpec,
-        private readonly verb: Verb,
-        private readonly options: DeployOptions,
-        private readonly root: string,
-        private readonly directory: string,
-        private readonly settingsFile: string,
-        private readonly program: PulumiFn | undefined,
-        private readonly secrets: Map<string, string>,
-    ) {
-        const { run, attempt = 1, backend } = options;
+    /** `own`: an empty directory, for what a command writes into the stack's settings. */
+    constructor(stack: StackSpec, own: string, options: DeployOptions) {
+        const { directory = ".", run, attempt = 1, backend } = options;
+        this.#stack = stack;
+        this.#options = options;
+        this.#root = path.resolve(directory);
+        this.#directory = stack.inline ? own : path.join(this.#root, stack.program);
+        this.#settingsFile = path.join(own, `Pulumi.${stack.stack}.yaml`);
         if (run !== undefined) {
             this.#variables.MALOKO_ATTEMPT = `${run}:${attempt}`;
         }
         if (backend !== undefined) {
-            this.#variables.PULUMI_BACKEND_URL = placeOf(backend, root);
+            this.#variables.PULUMI_BACKEND_URL = placed(backend, this.#root);
         }
-    }
-
-    /** Reads all that the work needs; what a command writes into the stack's settings is kept apart. */
-    static async prepare(stack: StackSpec, verb: Verb, own: string, options: DeployOptions): Promise<StackCommands> {
-        const root = path.resolve(options.directory ?? ".");
-        const program = stack.inline ? await loadProgram(root, stack.program) : undefined;
-        const directory = stack.inline ? own : path.join(root, stack.program);
         if (stack.inline) {
-            settings.saveProject(own, { name: stack.project, runtime: "nodejs" });
+            settings.saveProject(own, { name: stack.project, runtime: stack.language });
         }
-        const file = path.join(own, `Pulumi.${stack.stack}.yaml`);
-        const secrets = secretsOf(stack, root);
-        writeSettings(stack, directory, own);
-        return new StackCommands(stack, verb, options, root, directory, file, program, secrets);
+        this.#secrets = secretsOf(stack, this.#root);
+        writeSettings(stack, this.#directory, own);
     }
 
-    async perform(): Promise<Told> {
-        const { id } = this.stack;
-        const creates = MAKES_STACKS.includes(this.verb);
-        const shared = creates && this.options.key === "fleet" ? ["--secrets-provider", "fleet"] : [];
+    /** Makes or finds the stack, gives it its secrets, and does what is asked. */
+    async perform(verb: Verb): Promise<Told> {
+        const { id, inline, program } = this.#stack;
+        if (inline) {
+            this.#program = await loadProgram(this.#root, program);
+        }
+        const creates = MAKES_STACKS.includes(verb);
+        const shared = creates && this.#options.key === "fleet" ? ["--secrets-provider", "fleet"] : [];
         const selected = await this.command(["stack", "select", ...(creates ? ["--create"] : []), ...shared]);
         if (selected.why?.reason === "no-stack" && !creates) {
             // There is nothing to destroy, to refresh or to tell.
-            const outputs = this.verb === "outputs" ? { outputs: {} } : {};
-            return { id, outcome: "unchanged", changes: {}, reason: "", text: "", ...outputs };
+            return verb === "outputs" ? { ...unchanged(id), outputs: {} } : unchanged(id);
         }
         if (selected.code !== 0) {
             return this.#end(selected);
         }
-        if (this.secrets.size > 0) {
-            const pairs = [...this.secrets].flatMap(([name, value]) => ["--secret", `${name}=${value}`]);
+        if (this.#secrets.size > 0) {
+            const pairs = [...this.#secrets].flatMap(([name, value]) => ["--secret", `${name}=${value}`]);
             const configured = await this.command(["config", "set-all", ...pairs]);
             if (configured.code !== 0) {
                 return this.#end(configured);
             }
         }
-        const end = await this.#operate();
+        const end = await this.#operate(verb);
         const ended = end.outcome === "done" || end.outcome === "unchanged";
-        if (!ended || !(this.options.outputs === true || this.verb === "outputs")) {
+        if (!ended || !(this.#options.outputs === true || verb === "outputs")) {
             return end;
         }
         const listed = await this.command(["stack", "output", "--json"]);
@@ -167,45 +152,52 @@ export class StackCommands {
             : this.#end(listed);
     }
 
-    async #operate(): Promise<Told> {
-        const { verb, program } = this;
+    async #operate(verb: Verb): Promise<Told> {
+        const { id } = this.#stack;
         if (verb === "outputs") {
-            return { id: this.stack.id, outcome: "unchanged", changes: {}, reason: "", text: "" };
+            return unchanged(id);
         }
-        const { previewOnly, message, importFile = "" } = this.options;
+        const { previewOnly, message, importFile = "" } = this.#options;
         const words =
             verb === "refresh" && previewOnly === true ? ["refresh", "--preview-only"] : [...OPERATIONS[verb]];
         if (verb === "import") {
-            const file = path.resolve(this.root, ofStack(importFile, this.stack));
-            if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) {
-                return { id: this.stack.id, outcome: "unchanged", changes: {}, reason: "", text: "" };
+            const file = path.resolve(this.#root, ofStack(importFile, this.#stack));
+            if (!isFile(file)) {
+                return unchanged(id);
             }
             words.push("--file", file);
         }
         const flags = flagsOf(verb, { message, suppressOutputs: true, suppressProgress: true });
-        const kind = program === undefined ? "auto.local" : "auto.inline";
+        const kind = this.#program === undefined ? "auto.local" : "auto.inline";
         return this.#end(await this.command([...words, ...flags, "--exec-kind", kind], true));
     }
 
     /** Runs a command for the stack; how it ended is in what it gives. */
     command(words: string[], operates = false): Promise<CommandResult> {
-        const { onProgress, progressEvery, signal } = this.options;
+        const { onProgress, progressEvery, signal } = this.#options;
         const request: CommandRequest = {
-            arguments: [...words, "--stack", this.stack.stack, "--config-file", this.settingsFile, "--non-interactive"],
-            directory: this.directory,
-            root: this.root,
+            arguments: [
+                ...words,
+                "--stack",
+                this.#stack.stack,
+                "--config-file",
+                this.#settingsFile,
+                "--non-interactive",
+            ],
+            directory: this.#directory,
+            root: this.#root,
             variables: this.#variables,
-            program: operates ? this.program : undefined,
+            program: operates ? this.#program : undefined,
             signal,
             returnsFailures: true,
-            ...((operates ? { onProgress, progressEvery } : {}) as object),
+            ...(operates ? { onProgress, progressEvery } : {}),
         };
-        return operates && this.program === undefined ? runInChild(request) : runInside(request);
+        return operates && this.#program === undefined ? runInChild(request) : runInside(request);
     }
 
     #end({ code, operation, why: told }: CommandResult): Told {
-        const { id } = this.stack;
-        const why = told as (Why & { retryAfter?: number | null; needs?: string | null }) | undefined;
+        const { id } = this.#stack;
+        const why = told as (Why & { needs?: string | null }) | undefined;
         const changes = Object.fromEntries(Object.entries(operation?.changes ?? {}).filter(([, count]) => count > 0));
         if (code === 0) {
             const changed = Object.keys(changes).some((op) => !NO_CHANGE.includes(op));
@@ -226,15 +218,23 @@ export class StackCommands {
     }
 }
 
-// A relative place is below the fleet's directory.
-function placeOf(backend: string, root: string): string {
-    const [, place] = /^file:\/\/([^/~].*)$/.exec(backend) ?? [];
+function unchanged(id: string): Told {
+    return { id, outcome: "unchanged", changes: {}, reason: "", text: "" };
+}
+
+// A relative folder of files is below the directory of the fleet.
+function placed(backend: string, root: string): string {
+    const [, place] = /^file:\/\/([^/~].*|)$/s.exec(backend) ?? [];
     return place === undefined ? backend : `file://${path.join(root, place)}`;
 }
 
 function ofStack(template: string, { labels, project, stack }: StackSpec): string {
-    const values = Object.entries({ ...labels, project, stack });
-    return values.reduce((text, [name, value]) => text.replaceAll(`{${name}}`, () => value), template);
+    const names = Object.entries({ ...labels, project, stack });
+    return names.reduce((text, [name, value]) => text.replaceAll(`{${name}}`, () => value), template);
+}
+
+function isFile(file: string): boolean {
+    return fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 // The stack's own settings, where its program has some, with what the fleet says over them.

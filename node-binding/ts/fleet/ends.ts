@@ -9,6 +9,9 @@ export class FleetError extends Error {
     readonly plain = true;
 }
 
+/** @internal What is wrong with arguments or files: the fleet's file cannot be used, or what is asked for of it. */
+export class ConfigurationError extends FleetError {}
+
 /** How a stack of a run ended. */
 export class End {
     /** `PROJECT/STACK`. */

@@ -3,7 +3,7 @@ import * as path from "node:path";
 import { loadAddon } from "../native";
 import { parseJson, toJsonText } from "../originals";
 import type { Verb } from "./deploy";
-import { FleetError } from "./ends";
+import { ConfigurationError, FleetError } from "./ends";
 import { type Run, start } from "./run";
 import type { Plan } from "./wire";
 
@@ -100,7 +100,7 @@ export class Fleet {
             stopAfter: stopAfter === undefined ? null : String(stopAfter),
             variables: process.env,
         };
-        return parseJson(loadAddon().fleetPlan(this.#source, toJsonText(request))) as Plan;
+        return parseJson(planned(this.#source, toJsonText(request))) as Plan;
     }
 
     /** Begins a run that makes the resources as the programs say. */
@@ -148,6 +148,14 @@ export class Fleet {
 /** The fleet of a file. Nothing is read before it is asked to plan. */
 export function load(file = "fleet.yaml"): Fleet {
     return new Fleet(file);
+}
+
+function planned(source: string, request: string): string {
+    try {
+        return loadAddon().fleetPlan(source, request);
+    } catch (error) {
+        throw new ConfigurationError((error as Error).message, { cause: error });
+    }
 }
 
 function several(given: string | readonly string[] | undefined): string[] {

@@ -3,7 +3,8 @@
 
 const { version } = require("../../package.json") as { version: string };
 
-const FLOW_LANGUAGE = "nodejs";
+/** That of the code which decides what a run does next. */
+export const FLOW_LANGUAGE = "nodejs";
 
 /** Where the workflows of runs wait: they are replayed by the code that began them, which is of one language and version. */
 export function flowQueue(fleet: string, language = FLOW_LANGUAGE): string {

@@ -1,6 +1,7 @@
 // A run of a fleet, from wherever it is watched.
 import type { Client, WorkflowHandle } from "@temporalio/client";
 import { later } from "../originals";
+import { dataConverter } from "./codec";
 import { connect } from "./connection";
 import { End, FleetError } from "./ends";
 import { temporal } from "./packages";
@@ -61,12 +62,19 @@ export class Result {
 export class Run {
     /** Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings. */
     readonly id: string;
+    readonly #client: Client;
     readonly #handle: WorkflowHandle;
 
     /** @internal */
-    constructor(handle: WorkflowHandle) {
+    constructor(client: Client, handle: WorkflowHandle) {
+        this.#client = client;
         this.#handle = handle;
         this.id = handle.workflowId;
+    }
+
+    /** @internal The way to its server. */
+    get client(): Client {
+        return this.#client;
     }
 
     /** Counts, and the stacks that are worth a look. */
@@ -144,6 +152,24 @@ export class Run {
         return ends;
     }
 
+    /** @internal What it was asked to do, from its history. */
+    async order(): Promise<Order> {
+        const { workflowService, options } = this.#client;
+        const execution = { workflowId: this.id };
+        const asked = { namespace: options.namespace, execution, maximumPageSize: 1 };
+        const { history } = await workflowService.getWorkflowExecutionHistory(asked);
+        const { input } = history?.events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+        let payloads = input?.payloads ?? [];
+        for (const codec of [...(dataConverter().payloadCodecs ?? [])].reverse()) {
+            payloads = await codec.decode(payloads);
+        }
+        const [payload] = payloads;
+        if (payload === undefined) {
+            throw new FleetError(`the server keeps no history of run ${this.id}`);
+        }
+        return temporal("common").defaultPayloadConverter.fromPayload<Order>(payload);
+    }
+
     // What has ended from a number on, and whether all have. Waits a moment where there is nothing.
     async #page(since: number): Promise<[page: End[], over: boolean]> {
         const page = await this.#ends(since);
@@ -174,17 +200,17 @@ export class Run {
 
 /** @internal Begins a run, or gives the one that does the same already. */
 export async function start(plan: Plan, options: RunOptions, client?: Client): Promise<Run> {
-    const { workflow } = client ?? (await connect(plan.engine));
+    const asked = client ?? (await connect(plan.engine));
     const order: Order = { plan, options, began: 0, state: null };
     const { fleet, stacks } = plan;
-    const handle = await workflow.start(RUN, {
+    const handle = await asked.workflow.start(RUN, {
         args: [order],
         workflowId: runName(plan, options),
         taskQueue: flowQueue(fleet),
         workflowIdConflictPolicy: "USE_EXISTING",
         memo: { fleet, verb: verbOf(plan, options), stacks: stacks.length, message: options.message },
     });
-    return new Run(handle);
+    return new Run(asked, handle);
 }
 
 /** @internal The verb as users have it: a refresh that changes nothing is `drift`. */
@@ -203,14 +229,18 @@ export function runName(plan: Plan, options: RunOptions): string {
  */
 export async function attach(run: string, engine?: string | Engine): Promise<Run> {
     const place = typeof engine === "string" ? engineOf(engine) : (engine ?? null);
-    const { workflow } = await connect(place);
-    const handle = workflow.getHandle(run);
+    return attachBy(await connect(place), run);
+}
+
+/** @internal The same, by a client. */
+export async function attachBy(client: Client, run: string): Promise<Run> {
+    const handle = client.workflow.getHandle(run);
     try {
         await handle.describe();
     } catch (error) {
         throw unanswered(run, error);
     }
-    return new Run(handle);
+    return new Run(client, handle);
 }
 
 function unanswered(run: string, error: unknown): FleetError {

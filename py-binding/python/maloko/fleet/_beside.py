@@ -86,7 +86,8 @@ def _with(stack: StackSpec, plan: Plan, work: Callable[[StackCommands], R]) -> R
         # Secret values are where workers are, and not asked for here.
         plain = {name: value for name, value in stack["config"].items() if isinstance(value, str)}
         named: StackSpec = {**stack, "config": {**plain}}
-        return work(StackCommands(named, Path(plan["directory"]), Path(private), variables_for(plan["backend"])))
+        root = Path(plan["directory"])
+        return work(StackCommands(named, root, Path(private), variables_for(plan["backend"], root)))
 
 
 def _circle(needs: dict[str, list[str]], names: set[str]) -> list[str]:

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from yaml import YAMLError  # type: ignore[import-untyped]
+
 from maloko.automation import _settings as settings_files
 from maloko.automation._child import run_child
 from maloko.automation._finished import Finished
@@ -124,11 +126,9 @@ class StackCommands:
         self._variables = variables
         self._on_progress = on_progress
         self._progress_every = progress_every
-        self._program = load_program(root, stack["program"]) if stack["inline"] else None
-        if self._program is None:
-            self._directory = root / stack["program"]
-        else:
-            self._directory = private
+        self._program: Callable[[], Any] | None = None
+        self._directory = private if stack["inline"] else root / stack["program"]
+        if stack["inline"]:
             settings_files.write(str(private), "Pulumi", {"name": stack["project"], "runtime": stack["language"]})
         self._settings = private / f"Pulumi.{stack['stack']}.yaml"
         self._secrets = _secrets_of(stack, root, variables)
@@ -136,6 +136,8 @@ class StackCommands:
 
     def perform(self, verb: str, key: str, asked: _Asked) -> End:
         """Makes or finds the stack, gives it its secrets, and does what is asked."""
+        if self._stack["inline"]:
+            self._program = load_program(self._root, self._stack["program"])
         creates = verb in _MAKES_STACKS
         select = ["stack", "select", *(["--create"] if creates else [])]
         if creates and key == "fleet":
@@ -153,7 +155,10 @@ class StackCommands:
                 return self._end(configured)
         end = self._operate(verb, asked)
         if (asked.outputs or verb == "outputs") and end.succeeded:
-            return replace(end, outputs=json.loads(self.command(["stack", "output", "--json"]).result.stdout))
+            listed = self.command(["stack", "output", "--json"])
+            return (
+                replace(end, outputs=json.loads(listed.result.stdout)) if listed.result.code == 0 else self._end(listed)
+            )
         return end
 
     def _operate(self, verb: str, asked: _Asked) -> End:
@@ -204,7 +209,10 @@ class StackCommands:
     def _write_settings(self) -> None:
         """The stack's own settings, where its program has some, with what the fleet says over them."""
         own = settings_files.file_of(str(self._directory), f"Pulumi.{self._stack['stack']}")
-        members = {} if own is None else settings_files.read(own) or {}
+        try:
+            members = {} if own is None else settings_files.read(own) or {}
+        except (OSError, ValueError, YAMLError) as error:
+            raise FleetError(f"{self._stack['id']}: {own} cannot be read: {error}") from error
         config = dict(members.get("config") or {})
         for name, value in self._stack["config"].items():
             if isinstance(value, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 
 from maloko._errors import MalokoError
@@ -46,6 +47,8 @@ def run(text: str) -> int:
     :param text: the request, as the command line makes it
     """
     asked: Request = json.loads(text)
+    # Processes that a command has started end with it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _COMMANDS[asked["command"]](asked)
     except FleetError as error:

@@ -63,7 +63,7 @@ async def _run(fleet: Fleet, apply: bool, as_json: bool) -> int:
             if name not in there
             else f"next {there[name]}"
         )
-        every = f" every {timedelta(seconds=wanted[name]['every'])}" if name in wanted else ""
+        every = f" every {_period(wanted[name]['every'])}" if name in wanted else ""
         print(f"{name}: {wanted[name]['verb'] if name in wanted else 'a run'}{every}, {where}")
     if not apply and set(wanted) != set(there):
         say("`maloko fleet schedules --apply` makes the server's schedules those of the file")
@@ -128,6 +128,14 @@ def _exists(error: Exception) -> bool:
     return isinstance(error, ScheduleAlreadyRunningError) or (
         isinstance(error, RPCError) and error.status is RPCStatusCode.ALREADY_EXISTS
     )
+
+
+def _period(seconds: float) -> str:
+    """A number of seconds in the largest unit that it is a whole number of, such as `6h`."""
+    for name, unit in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds % unit == 0:
+            return f"{seconds / unit:.0f}{name}"
+    return f"{seconds:g}s"
 
 
 def _id(fleet: str, name: str) -> str:

@@ -27,6 +27,8 @@ def run(asked: Request) -> int:
     try:
         while all(process.poll() is None for process in processes):
             time.sleep(_LOOK_SECONDS)
+    except KeyboardInterrupt:
+        return 0
     finally:
         # One that ends alone takes the others with it: whoever started this one starts it again.
         end(processes)
