@@ -218,6 +218,9 @@ export declare class LifeTrial {
     brokenText(words: string, story: string, again: string): string
 }
 
+/** The page (HTML) of a fleet's run, from its document (JSON). Throws for what is none. */
+export declare function fleetPage(document: string): string
+
 /** A plugin that is judged. */
 export declare class PluginUnderTest {
     /**
