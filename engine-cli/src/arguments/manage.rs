@@ -123,8 +123,11 @@ pub(crate) struct StackList {
     #[arg(short, long, hide = true, value_name = "NAME")]
     pub(crate) organization: Option<String>,
     /// Those with this tag: NAME, or NAME=VALUE
-    #[arg(short, long, value_name = "TAG")]
+    #[arg(short, long, visible_alias = "label", value_name = "TAG")]
     pub(crate) tag: Option<String>,
+    /// Those whose names begin with this
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
 }
 
 /// `stack select`.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::super::{pretty, table, text};
 use super::unresolved_creates;
-use super::{in_json, last_update, resource_count};
+use super::list::{in_json, last_update, resource_count};
 use crate::arguments::{StackOutput, StackShow};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
