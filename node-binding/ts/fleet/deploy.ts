@@ -3,7 +3,6 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
-import type { Why } from "../automation/errors/reasons";
 import { flagsOf } from "../automation/flags";
 import { runInside } from "../automation/inside";
 import { runInChild } from "../automation/local";
@@ -195,9 +194,8 @@ export class StackCommands {
         return operates && this.#program === undefined ? runInChild(request) : runInside(request);
     }
 
-    #end({ code, operation, why: told }: CommandResult): Told {
+    #end({ code, operation, why }: CommandResult): Told {
         const { id } = this.#stack;
-        const why = told as (Why & { needs?: string | null }) | undefined;
         const changes = Object.fromEntries(Object.entries(operation?.changes ?? {}).filter(([, count]) => count > 0));
         if (code === 0) {
             const changed = Object.keys(changes).some((op) => !NO_CHANGE.includes(op));

@@ -6,6 +6,7 @@ mod history;
 mod list;
 mod migrate;
 mod page;
+mod references;
 mod rekey;
 mod remove;
 mod rename;
@@ -54,6 +55,7 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
         },
         StackCommand::Page(arguments) => page::stack(context, arguments).await,
         StackCommand::Graph(arguments) => graph::run(context, arguments).await,
+        StackCommand::References(arguments) => references::run(context, arguments).await,
     }
 }
 

@@ -203,7 +203,7 @@ class StackCommands:
             urn=None if operation is None else operation.urn,
             method=None if operation is None else operation.method,
             retry_after=None if why is None else why.retry_after,
-            needs=getattr(why, "needs", None),
+            needs=None if why is None else why.needs,
         )
 
     def _write_settings(self) -> None:
