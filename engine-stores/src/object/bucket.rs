@@ -58,13 +58,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn new(
-        connection: Connection,
-        io: Io,
-        prefix: String,
-        place: String,
-        environment: Environment,
-    ) -> Self {
+    pub(crate) fn new(connection: Connection, io: Io, prefix: String, place: String, environment: Environment) -> Self {
         Self { connection, io, prefix, place, environment, conditional: true }
     }
 

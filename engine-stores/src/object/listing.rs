@@ -72,7 +72,8 @@ impl Bucket {
                 None => whole_directory(&*connection.store, &wanted, depth).await,
             }
         };
-        let found = self.io().run(list).await?.map_err(|error| failed(&format!("list {}", self.place(beginning)), &error))?;
+        let found =
+            self.io().run(list).await?.map_err(|error| failed(&format!("list {}", self.place(beginning)), &error))?;
         let (objects, directories) = found;
         let inside = |name: &str| Some(name.strip_prefix(self.prefix())?.to_owned());
         let object = |meta: ObjectMeta| Some(Listed { key: inside(meta.location.as_ref())?, e_tag: meta.e_tag });

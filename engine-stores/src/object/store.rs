@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use maloko_core::error::{Error, Result};
-use maloko_core::state::{Backend, Generation, Holder, Lease, ListedStack, StackName, StoredEntry, StoredStack, Wanted};
+use maloko_core::state::{
+    Backend, Generation, Holder, Lease, ListedStack, StackName, StoredEntry, StoredStack, Wanted,
+};
 use object_store::ObjectStore;
 
 use crate::World;

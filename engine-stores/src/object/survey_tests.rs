@@ -8,11 +8,9 @@ const CHECKPOINT: &[u8] = br#"{"version":3,"checkpoint":{"latest":{"resources":[
 fn the_name_of_a_summary_tells_its_stack_and_version_and_content() {
     let name = StackName::new("shop", "dev-1.x").unwrap();
     let summary = Summary { resources: 1, updated: None };
-    for (written, listed) in [
-        ("\"9f86d0\"", "\"9f86d0\""),
-        ("\"0x8DC5E\"", "0x8DC5E"),
-        ("W/\"CJ+/Zw==\"", "\"CJ+/Zw==\""),
-    ] {
+    for (written, listed) in
+        [("\"9f86d0\"", "\"9f86d0\""), ("\"0x8DC5E\"", "0x8DC5E"), ("W/\"CJ+/Zw==\"", "\"CJ+/Zw==\"")]
+    {
         let key = key(&StackKeys::new(&name), Some(written), CHECKPOINT).unwrap();
         let (of, version_of, told) = parse(&key).unwrap();
         assert_eq!((of, version_of, told), (name.clone(), version(listed), summary), "{key}");

@@ -33,10 +33,8 @@ pub(super) async fn run(context: &Context, arguments: &StackList) -> Result<()> 
     let workplace = Workplace::open(context)?;
     let selected = workplace.selected().unwrap_or_default();
     let listed = listed(&workplace, arguments).await?;
-    let rows: Vec<Row> = futures::stream::iter(listed.into_iter().map(|stack| row(&workplace, stack)))
-        .buffered(AT_ONCE)
-        .collect()
-        .await;
+    let rows: Vec<Row> =
+        futures::stream::iter(listed.into_iter().map(|stack| row(&workplace, stack))).buffered(AT_ONCE).collect().await;
     if arguments.format.json() {
         let entries: Vec<_> = rows.iter().map(|row| as_json(&workplace, row, selected.as_ref())).collect();
         context.console.line(&pretty(&json!(entries)));

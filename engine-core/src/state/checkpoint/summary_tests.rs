@@ -8,10 +8,9 @@ fn of(text: &str) -> Option<Summary> {
 
 #[test]
 fn a_stack_file_of_either_tool_is_summed_up() {
-    for file in [
-        &include_bytes!("../fixtures/pulumi-python.json")[..],
-        include_bytes!("../fixtures/pulumi-nodejs.json"),
-    ] {
+    for file in
+        [&include_bytes!("../fixtures/pulumi-python.json")[..], include_bytes!("../fixtures/pulumi-nodejs.json")]
+    {
         let summary = Summary::of(file).unwrap();
         let document: serde_json::Value = serde_json::from_slice(file).unwrap();
         let latest = &document["checkpoint"]["latest"];

@@ -127,8 +127,9 @@ impl Layout {
     /// The directories of those projects that are wanted.
     fn projects(&self, below: &str, wanted: &Wanted) -> Result<Vec<PathBuf>> {
         let mut projects = files::entries(&*self.disk, &self.root.join(below))?;
-        let is_wanted =
-            |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| wanted.has_project(name));
+        let is_wanted = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| wanted.has_project(name))
+        };
         projects.retain(|path| is_wanted(path) && self.is_directory(path));
         Ok(projects)
     }
