@@ -56,9 +56,12 @@ export function freePort(): Promise<number> {
 export function isServed(port: number): Promise<boolean> {
     return new Promise((resolve) => {
         const found = connect(port, "127.0.0.1");
-        found.once("connect", () => resolve(true));
+        found.once("connect", () => {
+            found.destroy();
+            resolve(true);
+        });
         found.once("error", () => resolve(false));
-    }).then((served) => served as boolean);
+    });
 }
 
 /** A development server of Temporal, with its database in a file. */
