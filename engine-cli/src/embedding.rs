@@ -160,7 +160,8 @@ pub(crate) fn why_of(report: &Report) -> Option<Why> {
     };
     // Of a run that was stopped by something else, what its first error may come to is no matter.
     let transience = report.transience.filter(|_| report.reason == Some(reason));
-    Some(Why { transience, ..Why::new(reason, report.error.as_ref().map_or("", |error| error)) })
+    let needs = report.needs.clone().filter(|_| reason == Reason::Needs);
+    Some(Why { transience, needs, ..Why::new(reason, report.error.as_ref().map_or("", |error| error)) })
 }
 
 /// What a command has to know when it runs inside a library.

@@ -18,10 +18,10 @@ pub trait ProgressReports: Send + Sync {
 
 /// How far a run has come. All clones stand for the same run.
 #[derive(Clone, Default)]
-pub struct ProgressMeter(Arc<Metered>);
+pub struct ProgressMeter(Arc<Meter>);
 
 #[derive(Default)]
-struct Metered {
+struct Meter {
     run: Mutex<MeteredRun>,
     /// How often somebody was told.
     reports: AtomicU64,

@@ -21,8 +21,9 @@ const NODE_FILES: [&str; 7] = ["js", "cjs", "mjs", "ts", "cts", "mts", "json"];
 /// How many digits of a digest there are for programs.
 const CODE_DIGITS: usize = 8;
 
-/// The digest of all programs of each language.
-pub(crate) fn of_programs(programs: &[Arc<Program>]) -> Result<BTreeMap<String, String>> {
+/// The digest of all programs of each language. `state` is the directory in which the stacks are kept, where there is one: each run
+/// changes it.
+pub(crate) fn of_programs(programs: &[Arc<Program>], state: Option<&Path>) -> Result<BTreeMap<String, String>> {
     let mut known: BTreeMap<(PathBuf, Option<Language>), String> = BTreeMap::new();
     let mut languages: BTreeMap<Language, Sha256> = BTreeMap::new();
     for program in programs {
@@ -33,7 +34,7 @@ pub(crate) fn of_programs(programs: &[Arc<Program>]) -> Result<BTreeMap<String, 
             (program.path.clone(), None)
         };
         if !known.contains_key(&place) {
-            let digest = of_directory(&place.0, place.1).map_err(|error| {
+            let digest = of_directory(&place.0, place.1, state).map_err(|error| {
                 Fault::new(format!("{}: the program cannot be read: {error}; check its permissions", place.0.display()))
             })?;
             known.insert(place.clone(), digest);
@@ -65,7 +66,7 @@ fn hex(whole: Sha256, digits: usize) -> String {
 }
 
 /// The digest of the files below a directory; with a language only of those that its functions can be made of.
-fn of_directory(directory: &Path, functions_of: Option<Language>) -> io::Result<String> {
+fn of_directory(directory: &Path, functions_of: Option<Language>, state: Option<&Path>) -> io::Result<String> {
     let mut files = Vec::new();
     let mut folders = vec![(directory.to_path_buf(), String::new())];
     while let Some((folder, shown)) = folders.pop() {
@@ -78,7 +79,8 @@ fn of_directory(directory: &Path, functions_of: Option<Language>) -> io::Result<
                 continue;
             }
             if kind.is_dir() {
-                if !NOT_OURS.contains(&name.as_str()) && !path.join(OF_VIRTUAL_ENVIRONMENT).exists() {
+                let is_installed = NOT_OURS.contains(&name.as_str()) || path.join(OF_VIRTUAL_ENVIRONMENT).exists();
+                if !is_installed && state.is_none_or(|state| path != state) {
                     folders.push((path, format!("{shown}/")));
                 }
             } else if kind.is_file() && !is_settings(&name) && functions_of.is_none_or(|of| is_source(&name, of)) {

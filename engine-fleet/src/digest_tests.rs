@@ -39,6 +39,19 @@ fn what_is_no_part_of_a_program_changes_nothing() {
 }
 
 #[test]
+fn where_state_is_kept_is_no_part_of_a_program() {
+    let of = |url: &str| {
+        let fleet = Fleet::new(&format!("name: a\nbackend: {url}\nstacks: [{{ program: net, stack: a }}]\n"));
+        let before = code(&fleet, "python");
+        (before, code(&fleet.with("net/state/stacks/a.json", "x"), "python"))
+    };
+    let (before, after) = of("file://./net/state");
+    assert_eq!(before, after);
+    let (before, after) = of("file://./elsewhere");
+    assert_ne!(before, after);
+}
+
+#[test]
 fn what_a_program_is_made_of_changes_its_language_alone() {
     let before = fleet().plan().code;
     for changed in ["net/__main__.py", "net/data.json", "lib/a.py", "lib/b.py", "net/Pulumi.yaml"] {

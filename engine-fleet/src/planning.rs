@@ -56,7 +56,9 @@ pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
     let (waves, wave_of) = waves::assign(&declared_waves, &stacks.all, &ordered, &needs);
     let planned = planned(&stacks.all, &ordered, &needs, &wave_of);
     let limits = Limits { at_a_time: request.at_a_time.or(limits.at_a_time), ..limits };
-    let code = digest::of_programs(&stacks.programs)?;
+    let state =
+        backend.as_deref().and_then(|url| url.strip_prefix("file://")).map(|path| document.directory.join(path));
+    let code = digest::of_programs(&stacks.programs, state.as_deref())?;
     let (fleet, verb) = (name.to_owned(), request.verb.clone());
     let (hash, directory) = (String::new(), String::new());
     let plan = Plan {

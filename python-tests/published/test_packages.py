@@ -69,6 +69,7 @@ def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
     source = unpacked(next(tmp_path.glob("*.tar.gz")), tmp_path / "sdist")
     assert crates_of(source) == {
         "maloko-core",
+        "maloko-fleet",
         "maloko-plugins",
         "maloko-rpc",
         "maloko-stores",
@@ -90,6 +91,7 @@ def test_the_source_package_of_npm_has_all_that_cargo_needs(tmp_path: Path) -> N
     package = unpacked(Path(made.stdout.strip()), tmp_path / "npm")
     assert crates_of(package / "source", "--locked") == {
         "maloko-core",
+        "maloko-fleet",
         "maloko-plugins",
         "maloko-rpc",
         "maloko-stores",

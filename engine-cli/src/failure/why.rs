@@ -1,5 +1,5 @@
 //! Why a command did not do what was asked, for a program that goes on by it: the kind of failure, a line of text, who holds
-//! the stack, and whether a provider says that it may pass.
+//! the stack, which one is missing, and whether a provider says that it may pass.
 
 use maloko_core::error::Reason;
 use maloko_core::holder::Holder;
@@ -19,6 +19,8 @@ pub struct Why {
     pub holder: Option<Box<Holder>>,
     /// Where the provider that failed says so: it may pass.
     pub transience: Option<Transience>,
+    /// The stack that the program refers to and that does not exist, where that is the reason: `project/stack`.
+    pub needs: Option<String>,
 }
 
 /// How it is told to a program.
@@ -31,6 +33,7 @@ struct WhyJson<'a> {
     transient: bool,
     /// Seconds.
     retry_after: Option<f64>,
+    needs: Option<&'a str>,
 }
 
 /// Who holds a stack; what is not known is empty.
@@ -48,11 +51,12 @@ struct HolderJson<'a> {
 impl Why {
     /// A reason, with the first line of its message.
     pub(crate) fn new(reason: Reason, told: &str) -> Self {
-        Self { reason, text: told.lines().next().unwrap_or_default().to_owned(), holder: None, transience: None }
+        let text = told.lines().next().unwrap_or_default().to_owned();
+        Self { reason, text, holder: None, transience: None, needs: None }
     }
 
     /// As JSON: `{ reason, text, holder: { user, host, pid, since, operation, run, attempt } | null, transient, retryAfter: SECONDS |
-    /// null }`.
+    /// null, needs }`.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         let holder = self.holder.as_deref().map(|holder| HolderJson {
@@ -71,6 +75,7 @@ impl Why {
             holder,
             transient: self.transience.is_some(),
             retry_after: self.transience.and_then(|it| it.retry_after).map(|time| time.as_secs_f64()),
+            needs: self.needs.as_deref(),
         })
         .unwrap_or_default()
     }

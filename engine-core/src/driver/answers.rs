@@ -39,6 +39,8 @@ pub struct Report {
     pub method: Option<&'static str>,
     /// Where the provider says so of the first error: it may pass.
     pub transience: Option<Transience>,
+    /// The stack that is missing: `project/stack`. The program refers to it, and that was the first error.
+    pub needs: Option<String>,
 }
 
 /// What a destroy leaves in place that is to leave out what is protected.

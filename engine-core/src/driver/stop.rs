@@ -23,6 +23,8 @@ pub(super) struct Failure {
     pub(super) method: Option<&'static str>,
     /// Where the provider says so: it may pass.
     pub(super) transience: Option<Transience>,
+    /// The stack that is missing: `project/stack`.
+    pub(super) needs: Option<String>,
 }
 
 impl Failure {

@@ -71,6 +71,8 @@ pub enum ProviderErrorKind {
     },
     /// No live object serves the resource; the message names the ways out.
     NoProvider,
+    /// A reference to a stack that does not exist: `project/stack`. Nothing was called.
+    NoStack(String),
     /// The provider lacks a method for which the engine has no answer of its own. Nothing was called.
     NoMethod,
     /// The call took longer than its limit and was abandoned.

@@ -226,6 +226,15 @@ export class Stack {
         return this.workspace.stackOutputs(this.name);
     }
 
+    /**
+     * The stacks that the last run of this one read by a `StackReference`, each as `project/stack`, in order. It reads the state:
+     * the program does not run, and no secret is decrypted.
+     */
+    async references(): Promise<string[]> {
+        const { stdout } = await operations.command(this, ["stack", "references", "--json"]);
+        return Object.values(JSON.parse(stdout) as Record<string, string[]>).flat();
+    }
+
     /** What was done to the stack, the newest first; pages are counted from 1. */
     async history(pageSize?: number, page?: number, showSecrets?: boolean): Promise<UpdateSummary[]> {
         const secrets = (showSecrets ?? true) ? ["--show-secrets"] : [];

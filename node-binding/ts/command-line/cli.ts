@@ -43,7 +43,8 @@ const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
 const INSPECTS = /^--inspect(-|=|$)/;
 
 // What the commands of `fleet` are made of, and the exit code where it is missing.
-const FLEET_PACKAGES = "@temporalio/client @temporalio/worker @temporalio/workflow @temporalio/activity";
+const FLEET_PACKAGES =
+    "@temporalio/client @temporalio/worker @temporalio/workflow @temporalio/activity @temporalio/common @temporalio/envconfig";
 const CONFIGURATION = 2;
 
 interface FleetCommands {

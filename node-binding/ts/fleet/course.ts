@@ -2,6 +2,7 @@
 //
 // It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do the same
 // whenever it is given the same. `maloko/fleet/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
+import { type Group, groupOf, groupsOf } from "./groups";
 import { Heap } from "./heap";
 import type { Counts, CourseState, Later, Outcome, Plan, StackEnd, StackSpec } from "./wire";
 
@@ -13,14 +14,6 @@ const WORDS: Partial<Record<Outcome, string>> = {
     skipped: "was skipped",
     cancelled: "was cancelled",
 };
-
-/** The stacks that have the same value of a label. */
-interface Group {
-    label: string;
-    value: string;
-    /** What tells it from others. */
-    key: string;
-}
 
 interface Waiting {
     at: number;
@@ -492,16 +485,6 @@ function placesInOrder(): Heap<number> {
 
 function isEarlier(left: Waiting, right: Waiting): boolean {
     return left.at < right.at || (left.at === right.at && left.place < right.place);
-}
-
-function groupsOf({ labels }: StackSpec, limited: Record<string, number>): Group[] {
-    return Object.keys(limited)
-        .filter((label) => Object.hasOwn(labels, label))
-        .map((label) => groupOf(label, labels[label] as string));
-}
-
-function groupOf(label: string, value: string): Group {
-    return { label, value, key: JSON.stringify([label, value]) };
 }
 
 function succeeded({ outcome }: StackEnd): boolean {

@@ -3,10 +3,10 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
-import type { Why } from "../automation/errors/reasons";
 import { flagsOf } from "../automation/flags";
 import { runInside } from "../automation/inside";
 import { runInChild } from "../automation/local";
+import type { ProgressOptions } from "../automation/progress";
 import type { CommandRequest } from "../automation/request";
 import type { CommandResult } from "../automation/result";
 import * as settings from "../automation/settings";
@@ -18,16 +18,8 @@ import type { Secret, StackEnd, StackSpec } from "./wire";
 /** What may be done with a stack of a fleet. */
 export type Verb = "up" | "preview" | "refresh" | "destroy" | "import" | "outputs";
 
-/** How far the work on a stack has come. */
-export interface Reported {
-    done: number;
-    total: number;
-    failed: number;
-    reports: number;
-}
-
 /** How `deployOne` works. */
-export interface DeployOptions {
+export interface DeployOptions extends ProgressOptions {
     /** That of the fleet, against which the program's path counts; that of the process when not given. */
     directory?: string;
     /**
@@ -52,10 +44,6 @@ export interface DeployOptions {
      * `{project}` and `{label}` for its own. A stack without such a file takes nothing over.
      */
     importFile?: string;
-    /** Is called with counts while it goes on. */
-    onProgress?: (progress: Reported) => void;
-    /** Seconds between two calls of it; 2.5 when not given. */
-    progressEvery?: number;
     /** Cancels the work, which ends in order first. */
     signal?: AbortSignal;
 }
@@ -201,14 +189,13 @@ export class StackCommands {
             program: operates ? this.#program : undefined,
             signal,
             returnsFailures: true,
-            ...((operates ? { onProgress, progressEvery } : {}) as object),
+            ...(operates ? { onProgress, progressEvery } : {}),
         };
         return operates && this.#program === undefined ? runInChild(request) : runInside(request);
     }
 
-    #end({ code, operation, why: told }: CommandResult): Told {
+    #end({ code, operation, why }: CommandResult): Told {
         const { id } = this.#stack;
-        const why = told as (Why & { retryAfter?: number | null; needs?: string | null }) | undefined;
         const changes = Object.fromEntries(Object.entries(operation?.changes ?? {}).filter(([, count]) => count > 0));
         if (code === 0) {
             const changed = Object.keys(changes).some((op) => !NO_CHANGE.includes(op));

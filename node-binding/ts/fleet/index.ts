@@ -12,7 +12,7 @@
 // `maloko help fleets` has the guide.
 import { Sdk } from "../sdk";
 
-export { type DeployOptions, deployOne, type Reported, type Verb } from "./deploy";
+export { type DeployOptions, deployOne, type Verb } from "./deploy";
 export { End, FleetError } from "./ends";
 export { Fleet, type FleetSettings, load, type PlanOptions, type Stack, type StartOptions } from "./plan";
 export { Progress, type StackProgress } from "./progress";

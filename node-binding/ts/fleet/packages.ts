@@ -1,4 +1,6 @@
-// The packages of the server, which only those need who drive runs or work on them: they are loaded when they are asked for.
+// The packages of the server, which only those need who drive runs or work on them: they are loaded when they are asked for, as the
+// user's project has them. They are optional peers of any version: npm refuses a whole installation because of one.
+import * as path from "node:path";
 import { FleetError } from "./ends";
 
 interface Packages {
@@ -9,16 +11,28 @@ interface Packages {
     worker: typeof import("@temporalio/worker");
 }
 
-const ALL = "@temporalio/{activity,client,common,envconfig,worker,workflow}";
+/** The first minor version of 1 that has all that is used. */
+const OLDEST = 24;
+const INSTALLATION =
+    "npm install " +
+    ["client", "worker", "workflow", "activity", "common", "envconfig"].map((name) => `@temporalio/${name}`).join(" ");
 
-/** One of them, as the user's project has it. */
+/** One of them; throws a `FleetError` where it is missing or too old. */
 export function temporal<Name extends keyof Packages>(name: Name): Packages[Name] {
+    const tool = `@temporalio/${name}`;
+    let manifest: string;
     try {
-        return require(`@temporalio/${name}`) as Packages[Name];
+        manifest = require.resolve(`${tool}/package.json`);
     } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") {
-            throw error;
-        }
-        throw new FleetError(`maloko/fleet needs more packages for this: npm install ${ALL}`, { cause: error });
+        throw new FleetError(`\`maloko/fleet\` needs ${tool} for this: \`${INSTALLATION}\``, { cause: error });
     }
+    const { version } = require(manifest) as { version: string };
+    const [major = 0, minor = 0] = version.split(".").map(Number);
+    if (major < 1 || (major === 1 && minor < OLDEST)) {
+        throw new FleetError(
+            `\`maloko/fleet\` works with ${tool} 1.${OLDEST} and newer; the version here is ${version} ` +
+                `(${path.dirname(manifest)}). Install a newer one: \`${INSTALLATION}\``,
+        );
+    }
+    return require(tool) as Packages[Name];
 }

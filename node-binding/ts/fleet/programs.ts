@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
-import { findEntry, loadFile, prepareLoader } from "../loading/program";
+import { findEntry, loadFile, prepareLoader, readTypeScript } from "../loading/program";
 import { FleetError } from "./ends";
 import type { StackSpec } from "./wire";
 
@@ -30,6 +30,9 @@ export async function loadProgram(root: string, place: string): Promise<PulumiFn
         // Two stacks of one program begin at the same time.
         preparing ??= prepareLoader({ ...entry, workingDirectory: root }, root, {});
         await preparing;
+        if (TYPESCRIPT.test(named)) {
+            await readTypeScript(entry);
+        }
         exported = await loadFile(entry.file);
     } catch (error) {
         const told = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -45,16 +48,10 @@ export async function loadProgram(root: string, place: string): Promise<PulumiFn
 /** Loads the functions of all stacks of a plan: with the first stack there is no time for that. */
 export async function loadPrograms(root: string, stacks: readonly StackSpec[]): Promise<void> {
     const places = new Set(stacks.filter((it) => it.inline && it.language === "nodejs").map((it) => it.program));
-    // How files are read is settled with the first one, and TypeScript needs more.
-    const typescriptFirst = [...places].sort((left, right) => Number(isTypeScript(right)) - Number(isTypeScript(left)));
-    for (const place of typescriptFirst) {
+    for (const place of places) {
         // One that cannot be loaded is told of by its stacks.
         await loadProgram(root, place).catch(() => {});
     }
-}
-
-function isTypeScript(place: string): boolean {
-    return TYPESCRIPT.test(split(place)[1]);
 }
 
 function split(place: string): [name: string, file: string] {

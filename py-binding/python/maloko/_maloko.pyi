@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "fleet_page", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -616,6 +616,11 @@ def converted(properties: "object", what: "str") -> "dict[str, Any]":
     """
     Properties as they come back from the engine, in a provider's method, when they go in like that. Raises `ValueError`
     for what the engine refuses; `what` names the properties in it.
+    """
+
+def fleet_page(document: str) -> str:
+    """
+    The page (HTML) of a fleet's run, from its document (JSON). Raises `ValueError` for what is none.
     """
 
 def give_back_terminal(debugger: bool) -> None:

@@ -18,6 +18,7 @@ fn of_call(kind: &ProviderErrorKind) -> Reason {
     match kind {
         // Nothing was called: the program has no such object, or a function of its own failed.
         ProviderErrorKind::NoProvider | ProviderErrorKind::NoMethod | ProviderErrorKind::Hook => Reason::Program,
+        ProviderErrorKind::NoStack(_) => Reason::Needs,
         _ => Reason::Provider,
     }
 }
@@ -87,8 +88,12 @@ impl Reports {
         let source: Option<HostError> = error.source.clone();
         let method = self.providers.failed_method(urn);
         let message = message![format!("{urn}: "), &error.message];
+        let needs = match &error.kind {
+            ProviderErrorKind::NoStack(stack) => Some(stack.clone()),
+            _ => None,
+        };
         let (reason, urn, transience) = (of_call(&error.kind), Some(urn.clone()), error.transience.as_deref().copied());
-        self.stop.fail(Failure { reason, message, source, urn, method, transience }, halt);
+        self.stop.fail(Failure { reason, message, source, urn, method, transience, needs }, halt);
     }
 
     /// Notes that a resource failed, and reports why.

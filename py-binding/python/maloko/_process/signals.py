@@ -58,8 +58,10 @@ def leave_to_engine() -> None:
 
 
 def take_back() -> None:
-    """Undoes `leave_to_engine`: Python's handlers are in force again, and Ctrl-C raises `KeyboardInterrupt`. For the main thread,
-    where the engine has set no handlers of its own."""
+    """Undoes `leave_to_engine`: Python's handlers are in force again, and Ctrl-C raises `KeyboardInterrupt`.
+
+    For the main thread, where the engine has set no handlers of its own.
+    """
     undo = getattr(signal.signal, "maloko", None)
     if undo is not None:
         undo()

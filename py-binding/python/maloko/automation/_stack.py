@@ -480,6 +480,15 @@ class Stack(official.Stack):
         """
         return _running.progress(self)
 
+    def references(self) -> list[str]:
+        """The stacks that the last run of this one read by a `StackReference`, each as `project/stack`, in order.
+
+        It reads the state: the program does not run, and no secret is decrypted.
+        """
+        done = self._run_pulumi_cmd_sync(["stack", "references", "--json"])
+        found: dict[str, list[str]] = json_module.loads(done.stdout)
+        return [reference for references in found.values() for reference in references]
+
     # How they are run.
 
     def _previewed(self, verb: list[str], given: Mapping[str, Any]) -> PreviewResult:
@@ -504,6 +513,7 @@ class Stack(official.Stack):
     import_resources_async = twin(import_resources)
     rename_async = twin(rename)
     cancel_async = twin(cancel)
+    references_async = twin(references)
     outputs_async = twin(official.Stack.outputs)
     history_async = twin(official.Stack.history)
     info_async = twin(official.Stack.info)

@@ -76,7 +76,9 @@ class StackActivities:
         if end.outcome == "cancelled":
             if activity.is_worker_shutdown():
                 raise _leaving()
-            raise asyncio.CancelledError
+            if activity.is_cancelled():
+                raise asyncio.CancelledError
+            # Somebody stopped this stack alone: that is its end.
         attempts = launch["number"] // ATTEMPTS_A_START + activity.info().attempt
         return {**end.wire(), "worker": self._identity, "attempts": attempts}
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from yaml import YAMLError  # type: ignore[import-untyped]
+
 from maloko.automation import _settings as settings_files
 from maloko.automation._child import run_child
 from maloko.automation._finished import Finished
@@ -153,7 +155,10 @@ class StackCommands:
                 return self._end(configured)
         end = self._operate(verb, asked)
         if (asked.outputs or verb == "outputs") and end.succeeded:
-            return replace(end, outputs=json.loads(self.command(["stack", "output", "--json"]).result.stdout))
+            listed = self.command(["stack", "output", "--json"])
+            return (
+                replace(end, outputs=json.loads(listed.result.stdout)) if listed.result.code == 0 else self._end(listed)
+            )
         return end
 
     def _operate(self, verb: str, asked: _Asked) -> End:
@@ -198,13 +203,16 @@ class StackCommands:
             urn=None if operation is None else operation.urn,
             method=None if operation is None else operation.method,
             retry_after=None if why is None else why.retry_after,
-            needs=getattr(why, "needs", None),
+            needs=None if why is None else why.needs,
         )
 
     def _write_settings(self) -> None:
         """The stack's own settings, where its program has some, with what the fleet says over them."""
         own = settings_files.file_of(str(self._directory), f"Pulumi.{self._stack['stack']}")
-        members = {} if own is None else settings_files.read(own) or {}
+        try:
+            members = {} if own is None else settings_files.read(own) or {}
+        except (OSError, ValueError, YAMLError) as error:
+            raise FleetError(f"{self._stack['id']}: {own} cannot be read: {error}") from error
         config = dict(members.get("config") or {})
         for name, value in self._stack["config"].items():
             if isinstance(value, str):
