@@ -129,7 +129,7 @@ test("cancel reaches providers and the run ends last", async () => {
     expect(fleet.marks("told")).toEqual(held);
 });
 
-test("a worker that is told to end hands its stacks on", async () => {
+test("a worker that is told to end hands its stacks over", async () => {
     const fleet = new FleetFolder(server);
     fleet.write([free(4, { holds: "true" })]);
     const leaving = fleet.worker("--slots", "2", "--processes", "2");

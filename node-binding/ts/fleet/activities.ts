@@ -38,8 +38,9 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
     context.heartbeat(counts);
     const beating = repeat(() => context.heartbeat(counts), every * 1000);
     const { previewOnly, outputs, message, importFile } = launch.options;
+    let end: End;
     try {
-        const end = await deployOne(launch.stack, launch.verb as Verb, {
+        end = await deployOne(launch.stack, launch.verb as Verb, {
             directory,
             run: launch.run,
             attempt: launch.number + attempt,
@@ -55,17 +56,20 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
             progressEvery: every,
             signal: context.cancellationSignal,
         });
-        log(`${what}: ${inWords(end)}`);
-        return told(end, launch, context, identity);
     } catch (error) {
         if (error instanceof FleetError) {
             const [line = ""] = error.message.split("\n", 1);
+            log(`${what}: ${line}`);
             throw ApplicationFailure.create({ message: line, type: FATAL, details: ["configuration"] });
         }
+        // The server has it tried again; somebody has to be told.
+        log(`${what}: ${String(error)}`);
         throw error;
     } finally {
         clearInterval(beating);
     }
+    log(`${what}: ${inWords(end)}`);
+    return told(end, launch, context, identity);
 }
 
 function inWords({ outcome, seconds, text, changes }: End): string {

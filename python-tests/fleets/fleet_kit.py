@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = Path(__file__).parent.parent / "fleets" / "programs"
+PROGRAMS = Path(__file__).parent / "programs"
 _SECONDS = 60.0
 
 
