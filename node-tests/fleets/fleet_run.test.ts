@@ -67,8 +67,9 @@ test("forty stacks survive a killed worker and a server that restarts", async ()
     expect(failed).toMatchObject(
         [1, 2].map(() => ({ reason: "provider", text: expect.stringContaining("no room") as string })),
     );
-    expect(new Set(Object.values(ends).map(({ outcome }) => outcome))).toEqual(new Set(["done", "failed"]));
-    expect(Object.keys(ends)).toHaveLength(40);
+    // A worker that was killed may have made what the next one finds.
+    const well = Object.values(ends).filter(({ outcome }) => outcome === "done" || outcome === "unchanged");
+    expect(well).toHaveLength(38);
     expect(ends["tenant/t10"]?.attempts).toBeGreaterThan(1);
     const objects = Object.entries(fleet.objects()).filter(([name]) => !["t5", "t15"].includes(name));
     expect(objects.filter(([name, count]) => count !== (name.startsWith("t") ? 3 : 1))).toEqual([]);
@@ -128,7 +129,7 @@ test("cancel reaches providers and the run ends last", async () => {
     expect(fleet.marks("told")).toEqual(held);
 });
 
-test("a worker that is told to end hands its stacks on", async () => {
+test("a worker that is told to end hands its stacks over", async () => {
     const fleet = new FleetFolder(server);
     fleet.write([free(4, { holds: "true" })]);
     const leaving = fleet.worker("--slots", "2", "--processes", "2");

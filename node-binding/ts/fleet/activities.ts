@@ -38,8 +38,9 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
     context.heartbeat(counts);
     const beating = repeat(() => context.heartbeat(counts), every * 1000);
     const { previewOnly, outputs, message, importFile } = launch.options;
+    let end: End;
     try {
-        const end = await deployOne(launch.stack, launch.verb as Verb, {
+        end = await deployOne(launch.stack, launch.verb as Verb, {
             directory,
             run: launch.run,
             attempt: launch.number + attempt,
@@ -55,11 +56,10 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
             progressEvery: every,
             signal: context.cancellationSignal,
         });
-        log(`${what}: ${inWords(end)}`);
-        return told(end, launch, context, identity);
     } catch (error) {
         if (error instanceof FleetError) {
             const [line = ""] = error.message.split("\n", 1);
+            log(`${what}: ${line}`);
             throw ApplicationFailure.create({ message: line, type: FATAL, details: ["configuration"] });
         }
         if (error instanceof ApplicationFailure || error instanceof CancelledFailure) {
@@ -76,6 +76,8 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
     } finally {
         clearInterval(beating);
     }
+    log(`${what}: ${inWords(end)}`);
+    return told(end, launch, context, identity);
 }
 
 function inWords({ outcome, seconds, text, changes }: End): string {

@@ -7,6 +7,8 @@ import { temporal } from "./packages";
 import type { Engine } from "./wire";
 
 const DEFAULT = "127.0.0.1:7233";
+/** A server that nobody reaches by then is away. */
+const CONNECTED_WITHIN = "5s";
 
 /** Where the server is, and how one comes to it. */
 function place(engine: Engine | null) {
@@ -24,7 +26,10 @@ function place(engine: Engine | null) {
 export async function connect(engine: Engine | null): Promise<Client> {
     const { Client, Connection } = temporal("client");
     const { options, namespace } = place(engine);
-    const connection = await reached(options.address, Connection.connect(options));
+    const connection = await reached(
+        options.address,
+        Connection.connect({ ...options, connectTimeout: CONNECTED_WITHIN }),
+    );
     return new Client({ connection, namespace, dataConverter: dataConverter() });
 }
 

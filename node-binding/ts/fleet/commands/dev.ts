@@ -29,7 +29,7 @@ export async function run(asked: Request): Promise<number> {
     const uiPort = asked.uiPort ?? port + 1000;
     const words = ["server", "start-dev", "--ip", "127.0.0.1", "--port", String(port), "--ui-port", String(uiPort)];
     words.push("--namespace", namespace, "--log-level", "error");
-    const server = started(temporalAbove(asked.directory), words, "ignore");
+    const server = started(temporalFor(asked.directory), words, "ignore");
     const workers: ChildProcess[] = [];
     try {
         const engine = { address: `127.0.0.1:${port}`, namespace };
@@ -57,16 +57,15 @@ export async function run(asked: Request): Promise<number> {
     return 1;
 }
 
-// The command that a project has, or the machine.
-function temporalAbove(directory: string): string {
-    const places: string[] = [];
+// The command that the machine has, or the project.
+function temporalFor(directory: string): string {
+    const places = (process.env.PATH ?? "").split(path.delimiter).filter((place) => place !== "");
     for (let above = directory; ; above = path.dirname(above)) {
         places.push(path.join(above, "node_modules", ".bin"));
         if (path.dirname(above) === above) {
             break;
         }
     }
-    places.push(...(process.env.PATH ?? "").split(path.delimiter).filter((place) => place !== ""));
     const found = places.map((place) => path.join(place, "temporal")).find(isProgram);
     if (found === undefined) {
         throw new ConfigurationError(

