@@ -118,7 +118,7 @@ def test_cancel_reaches_providers_and_the_run_ends_last(server: FleetServer, mak
     fleet.assert_whole()
 
 
-def test_a_worker_that_is_told_to_end_hands_its_stacks_on(server: FleetServer, make_fleet: MakeFleet) -> None:
+def test_a_worker_that_is_told_to_end_hands_its_stacks_over(server: FleetServer, make_fleet: MakeFleet) -> None:
     fleet = make_fleet(server)
     fleet.write([{**tenants(4), "needs": [], "config": {"holds": "true"}}])
     leaving = fleet.worker("--slots", "2", "--processes", "2")
