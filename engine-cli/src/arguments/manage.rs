@@ -249,7 +249,7 @@ pub(crate) struct StackHistory {
     /// Show times as dates, not as how long ago they are
     #[arg(long)]
     pub(crate) full_dates: bool,
-    /// Only the attempts at this run, as MALOKO_ATTEMPT=RUN:NUMBER named it
+    /// Only the attempts at this run
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
     /// Which page; the first holds the newest
