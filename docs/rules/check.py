@@ -16,7 +16,7 @@ REFERENCE = re.compile(r"`(case|core|cli|py|node):([^`]+)`")
 CITATION = re.compile(r"docs/rules ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
 # Working papers of the first months, which no reader has got.
 PAPER = re.compile(
-    r"\b(?:semantics|seams|fleets|user-needs|house-review)(?:\.md\b|,? (?:rule )?\d)"
+    r"\b(?:semantics|seams|(?<!/)fleets|user-needs|house-review)(?:\.md\b|,? (?:rule )?\d)"
     r"|\b(?:reliability|design|limitations|testing-kit), rule \d|\b[DP]\d of (?!docs/)\w+|(?<!/)\bdesign\.md\b"
 )
 SOURCES = (".rs", ".py", ".ts", ".mjs", ".toml", "Makefile")

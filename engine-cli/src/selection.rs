@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
-use maloko_core::state::{StackName, Wanted};
+use maloko_core::state::{StackFilter, StackName};
 
 use crate::backend::{self, PROJECT_DIRECTORY};
 use crate::commands::stack::create;
@@ -99,7 +99,7 @@ impl Workplace<'_> {
 
     /// The stacks of this project.
     pub(crate) async fn own_stacks(&self) -> Result<Vec<StackName>> {
-        let wanted = Wanted { project: Some(self.project.name.clone()), ..Wanted::default() };
+        let wanted = StackFilter { project: Some(self.project.name.clone()), ..StackFilter::default() };
         Ok(self.backend.survey(&wanted).await?.into_iter().map(|stack| stack.name).collect())
     }
 

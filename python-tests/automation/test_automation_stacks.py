@@ -105,9 +105,8 @@ def test_the_history_tells_which_run_it_was(tmp_path: Path) -> None:
         stack.workspace.env_vars = {**variables, "MALOKO_ATTEMPT": f"tenants:up/1:{attempt}"}
         stack.up(message=f"for all, {attempt}", program=two)
     told = stack.history()
-    of_run = [
-        (each.message, each.environment.get("maloko.run"), each.environment.get("maloko.attempt")) for each in told
-    ]
+    names = ("maloko.run", "maloko.attempt")
+    of_run = [(each.message, *(each.environment.get(name) for name in names)) for each in told]
     run = "tenants:up/1"
     assert of_run == [("for all, 2", run, "2"), ("for all, 1", run, "1"), ("by hand", None, None)]
     workspace = stack.workspace

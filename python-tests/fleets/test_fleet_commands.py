@@ -48,7 +48,7 @@ def test_a_run_is_watched_paused_and_goes_on(fleet: FleetFolder) -> None:
     assert run in (fleet.folder / "run.html").read_text()
 
 
-# In Python alone: what a run has is decided by the plan, which Rust makes.
+# In Python alone: selecting is the same Rust
 def test_what_is_selected_is_all_that_is_done(fleet: FleetFolder) -> None:
     fleet.write(stacks_of(4, plan="gold"))
     fleet.worker()
@@ -61,7 +61,7 @@ def test_what_is_selected_is_all_that_is_done(fleet: FleetFolder) -> None:
     assert drift["run"].split("-")[-2] == "drift"
 
 
-# In Python alone: when a run stops is in the cases of the course, which both languages pass.
+# In Python alone: conformance/fleets/course.json has it for both
 def test_the_stop_rule_ends_a_wave_and_skips_the_rest(fleet: FleetFolder) -> None:
     waves = [{"select": "ring=canary"}, {"unless_failed": 1}]
     fleet.write(stacks_of(3, fails="always"), waves=waves)

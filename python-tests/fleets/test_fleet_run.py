@@ -159,7 +159,7 @@ def test_a_program_with_a_folder_of_its_own_runs_in_its_own_process(server: Flee
     fleet.assert_whole()
 
 
-# In Python alone: stacks are locked by the engine.
+# In Python alone: the lease, which decides it, is the same Rust
 def test_two_fleets_over_the_same_stacks_exclude_each_other(server: FleetServer, make_fleet: MakeFleet) -> None:
     one, other = make_fleet(server), make_fleet(server)
     stacks = [{**tenants(6), "needs": [], "config": {"plan": "gold"}}]
@@ -177,7 +177,7 @@ def test_two_fleets_over_the_same_stacks_exclude_each_other(server: FleetServer,
     one.assert_whole()
 
 
-# In Python alone: a run has its name from the plan, which Rust makes, and the server has one of a name.
+# In Python alone: the server decides it by the run's name, which course and plan give
 def test_the_same_run_twice_is_one(server: FleetServer, make_fleet: MakeFleet) -> None:
     fleet = make_fleet(server)
     fleet.write([{**tenants(2), "needs": [], "config": {"holds": "true"}}])
@@ -210,7 +210,7 @@ def test_stacks_take_over_what_is_there(server: FleetServer, make_fleet: MakeFle
     assert "t1/by-hand" in (fleet.state / ".pulumi/stacks/tenant/t1.json").read_text()
 
 
-# In Python alone: which failures may pass is said by the engine.
+# In Python alone: reasons are told by the same Rust
 def test_a_damaged_state_stops_alone(server: FleetServer, make_fleet: MakeFleet) -> None:
     fleet = make_fleet(server)
     fleet.write([{**tenants(3), "needs": [], "config": {"plan": "gold"}}])
@@ -229,7 +229,7 @@ def test_a_damaged_state_stops_alone(server: FleetServer, make_fleet: MakeFleet)
     assert (end["reason"], end["attempts"]) == ("damaged", 1)
 
 
-# In Python alone: what it looks for is in the engine, and it takes most of an hour.
+# In Python alone: hours of the same
 @pytest.mark.nightly
 def test_a_thousand_stacks_are_whole_although_a_worker_is_killed_every_20_seconds(
     own_server: FleetServer, make_fleet: MakeFleet

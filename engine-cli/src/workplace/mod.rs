@@ -13,8 +13,8 @@ use maloko_core::message;
 use maloko_core::message::{Command, Message};
 use maloko_core::state::lock_file::by_whom;
 use maloko_core::state::{
-    Backend, Crypter, Holder, MIN_GENERATIONS, Passphrase, Session, SessionOptions, Snapshot, StackName, StackReading,
-    StoredStack, Unfinished, Wanted, overwrite_stack, read_stack, read_stack_beside, reseal_stack,
+    Backend, Crypter, Holder, MIN_GENERATIONS, Passphrase, Session, SessionOptions, Snapshot, StackFilter, StackName,
+    StackReading, StoredStack, Unfinished, overwrite_stack, read_stack, read_stack_beside, reseal_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
@@ -162,7 +162,7 @@ impl<'c> Workplace<'c> {
 
     /// Is there such a stack?
     pub(crate) async fn has(&self, stack: &StackName) -> Result<bool> {
-        Ok(self.backend.survey(&Wanted::named(stack)).await?.iter().any(|found| found.name == *stack))
+        Ok(self.backend.survey(&StackFilter::named(stack)).await?.iter().any(|found| found.name == *stack))
     }
 
     /// Fails when there is no such stack.

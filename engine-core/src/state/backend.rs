@@ -46,7 +46,7 @@ pub struct Generation {
 
 /// Which stacks a list is of, and what it has to tell of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct StackFilter {
     /// Those of this project; `None`: of all.
     pub project: Option<String>,
     /// Those whose short name begins with this.
@@ -55,7 +55,7 @@ pub struct Wanted {
     pub tags: bool,
 }
 
-impl Wanted {
+impl StackFilter {
     /// Just this stack, and those whose names begin with its own.
     #[must_use]
     pub fn named(stack: &StackName) -> Self {
@@ -100,7 +100,7 @@ pub trait Backend: Send + Sync {
 
     /// Those stacks that are wanted, sorted by name, with what is known of each without reading its state: for lists of
     /// thousands.
-    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>>;
+    async fn survey(&self, wanted: &StackFilter) -> Result<Vec<ListedStack>>;
 
     /// Makes a stack with this first checkpoint; refuses when there is one of that name.
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()>;

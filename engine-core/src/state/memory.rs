@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use crate::error::{Error, Result};
 
 use super::backend::{
-    Backend, Generation, Lease, ListedStack, MIN_GENERATIONS, StoredEntry, StoredStack, Wanted, no_generation,
+    Backend, Generation, Lease, ListedStack, MIN_GENERATIONS, StackFilter, StoredEntry, StoredStack, no_generation,
 };
 use super::checkpoint::summary::Summary;
 use super::lock_file;
@@ -112,7 +112,7 @@ impl Backend for MemoryBackend {
         Ok(self.content().stacks.keys().cloned().collect())
     }
 
-    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+    async fn survey(&self, wanted: &StackFilter) -> Result<Vec<ListedStack>> {
         let content = self.content();
         let found = content.stacks.iter().filter(|(name, _)| wanted.has(name));
         let listed = found.map(|(name, stored)| ListedStack {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Lease, ListedStack, StoredEntry, StoredStack, Wanted};
+use super::backend::{Backend, Generation, Lease, ListedStack, StackFilter, StoredEntry, StoredStack};
 use super::name::StackName;
 use crate::holder::Holder;
 
@@ -127,7 +127,7 @@ impl Backend for WatchedBackend {
         self.inner.list().await
     }
 
-    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+    async fn survey(&self, wanted: &StackFilter) -> Result<Vec<ListedStack>> {
         self.inner.survey(wanted).await
     }
 

@@ -18,9 +18,9 @@ use object_store::{
 
 use crate::backoff::{PATIENCE, doubling};
 
+use super::connection::Connection;
 use super::fault::{failed, is_ambiguous, is_out_of_reach};
 use super::io::Io;
-use super::listing::Connection;
 
 /// How often a request whose outcome is unknown is made again, after the retries of the library.
 const ATTEMPTS: usize = 4;

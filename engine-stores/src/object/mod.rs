@@ -16,6 +16,7 @@ mod address;
 mod batch;
 mod bucket;
 mod checkpoint;
+mod connection;
 pub(crate) mod connector;
 mod fault;
 mod history;
@@ -33,7 +34,6 @@ mod retrying_client;
 mod seal;
 pub(crate) mod services;
 mod store;
-mod survey;
 
 pub use opened::Timing;
 pub use store::ObjectBackend;
@@ -59,9 +59,9 @@ pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
 }
 
 /// What makes the connection: kept, because a forked process has to make it anew.
-fn connecting<S: listing::PagedStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> opened::Connect {
+fn connecting<S: connection::PagedStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> opened::Connect {
     Box::new(move || {
         let made = Arc::new(build()?);
-        Ok(listing::Connection { store: Arc::clone(&made) as _, pages: Some(made) })
+        Ok(connection::Connection { store: Arc::clone(&made) as _, pages: Some(made) })
     })
 }

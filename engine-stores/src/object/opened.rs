@@ -13,8 +13,8 @@ use crate::Notify;
 use crate::lease::DEFAULT_PATIENCE;
 
 use super::bucket::{Bucket, Found};
+use super::connection::Connection;
 use super::keys::{self, META, STACKS};
-use super::listing::Connection;
 
 const VERSION: u64 = 1;
 

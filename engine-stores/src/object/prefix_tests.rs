@@ -9,7 +9,7 @@ use maloko_core::state::conformance::{Rig, Store, run};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 
-use crate::object::listing::Connection;
+use crate::object::connection::Connection;
 use crate::object::{Address, ObjectBackend};
 use crate::testing::world_at;
 

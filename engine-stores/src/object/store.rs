@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use maloko_core::error::{Error, Result};
 use maloko_core::state::{
-    Backend, Generation, Holder, Lease, ListedStack, StackName, StoredEntry, StoredStack, Wanted,
+    Backend, Generation, Holder, Lease, ListedStack, StackFilter, StackName, StoredEntry, StoredStack,
 };
 use object_store::ObjectStore;
 
@@ -13,13 +13,14 @@ use crate::World;
 use crate::slow_notice::SlowNotice;
 
 use super::bucket::Bucket;
+use super::connection::Connection;
 use super::io::Io;
 use super::keys::{self, META, STACKS, StackKeys};
 use super::lease::{claim, fence};
-use super::listing::Connection;
+use super::listing::survey;
 use super::opened::{Connect, Opened, Timing, layout_file};
 use super::record::{Record, State, Who};
-use super::{checkpoint, history, locks, mark, survey};
+use super::{checkpoint, history, locks, mark};
 
 /// How often the lock of a holder that goes on renewing it is tried to be broken.
 const BREAK_ATTEMPTS: u32 = 16;
@@ -99,7 +100,7 @@ impl Backend for ObjectBackend {
         survey::names(&self.opened().await?.bucket).await
     }
 
-    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+    async fn survey(&self, wanted: &StackFilter) -> Result<Vec<ListedStack>> {
         survey::survey(&self.opened().await?.bucket, wanted).await
     }
 

@@ -19,7 +19,7 @@ use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
 use maloko_core::holder::RunAttempt;
 use maloko_core::state::{
-    Backend, Generation, Holder, Lease, ListedStack, StackName, StoredEntry, StoredStack, Summary, Wanted,
+    Backend, Generation, Holder, Lease, ListedStack, StackFilter, StackName, StoredEntry, StoredStack, Summary,
 };
 use tokio_postgres::Row;
 
@@ -208,7 +208,7 @@ impl Backend for PostgresBackend {
         Ok(stacks)
     }
 
-    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+    async fn survey(&self, wanted: &StackFilter) -> Result<Vec<ListedStack>> {
         let project = wanted.project.as_deref().unwrap_or_default();
         let values = vec![project.into(), wanted.prefix.as_str().into(), i64::from(wanted.tags).into()];
         let mut stacks = Vec::new();

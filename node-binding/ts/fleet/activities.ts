@@ -28,7 +28,7 @@ export interface Working {
 // Throws what is to be tried again, and gives the end of everything else.
 async function workOn(launch: Launch, { directory, identity, log }: Working): Promise<StackEnd> {
     const { Context } = temporal("activity");
-    const { ApplicationFailure } = temporal("common");
+    const { ApplicationFailure, CancelledFailure } = temporal("common");
     const context = Context.current();
     const { attempt } = context.info;
     const what = `${launch.verb} ${launch.stack.id}`;
@@ -62,9 +62,17 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
             log(`${what}: ${line}`);
             throw ApplicationFailure.create({ message: line, type: FATAL, details: ["configuration"] });
         }
-        // The server has it tried again; somebody has to be told.
-        log(`${what}: ${String(error)}`);
-        throw error;
+        if (error instanceof ApplicationFailure || error instanceof CancelledFailure) {
+            throw error;
+        }
+        // A fault of maloko's: tried again, it would be the same. What it says may have secrets in it.
+        const { name, stack = "" } = error instanceof Error ? error : new Error();
+        log(`${what}: failed in the worker\n${stack}`);
+        throw ApplicationFailure.create({
+            message: `${name} in the worker ${identity}`,
+            type: FATAL,
+            details: ["other"],
+        });
     } finally {
         clearInterval(beating);
     }

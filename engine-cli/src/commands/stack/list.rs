@@ -2,7 +2,7 @@
 
 use futures::StreamExt;
 use maloko_core::message::Message;
-use maloko_core::state::{ListedStack, ORGANIZATION, Snapshot, StackName, Summary, Wanted, has_ended};
+use maloko_core::state::{ListedStack, ORGANIZATION, Snapshot, StackFilter, StackName, Summary, has_ended};
 use serde_json::json;
 
 use super::super::{pretty, table, text};
@@ -18,12 +18,12 @@ const AT_ONCE: usize = 16;
 /// A stack as it is shown.
 struct Row {
     name: StackName,
-    shown: std::result::Result<Shown, Message>,
+    shown: std::result::Result<StackFigures, Message>,
     busy: bool,
 }
 
 /// What is shown of a state.
-struct Shown {
+struct StackFigures {
     /// When it was last written; `None` when nothing was done to the stack yet.
     updated: Option<String>,
     resources: u64,
@@ -46,7 +46,7 @@ pub(super) async fn run(context: &Context, arguments: &StackList) -> Result<()> 
         let when = match shown {
             Err(_) => "cannot be read".to_owned(),
             Ok(_) if *busy => "in progress".to_owned(),
-            Ok(Shown { updated: Some(when), .. }) => crate::plain::readable_time(when),
+            Ok(StackFigures { updated: Some(when), .. }) => crate::plain::readable_time(when),
             Ok(_) => "n/a".to_owned(),
         };
         let resources = shown.as_ref().map_or_else(|_| "n/a".to_owned(), |shown| shown.resources.to_string());
@@ -62,7 +62,7 @@ async fn listed(workplace: &Workplace<'_>, arguments: &StackList) -> Result<Vec<
         return Ok(Vec::new());
     }
     let project = arguments.project.as_ref().unwrap_or(&workplace.project.name);
-    let wanted = Wanted {
+    let wanted = StackFilter {
         project: (!arguments.all).then(|| project.clone()),
         prefix: arguments.prefix.clone().unwrap_or_default(),
         tags: arguments.tag.is_some(),
@@ -81,7 +81,9 @@ async fn listed(workplace: &Workplace<'_>, arguments: &StackList) -> Result<Vec<
 async fn row(workplace: &Workplace<'_>, stack: ListedStack) -> Row {
     let ListedStack { name, summary, locked, .. } = stack;
     let shown = match summary.filter(|_| !locked) {
-        Some(Summary { resources, updated }) => Ok(Shown { resources, updated: updated.map(|time| time.to_string()) }),
+        Some(Summary { resources, updated }) => {
+            Ok(StackFigures { resources, updated: updated.map(|time| time.to_string()) })
+        }
         // One stack that cannot be read must not hide the others.
         None => read(workplace, &name).await.inspect_err(|problem| workplace.context.console.warn(problem)),
     };
@@ -89,9 +91,9 @@ async fn row(workplace: &Workplace<'_>, stack: ListedStack) -> Row {
     Row { name, shown, busy }
 }
 
-async fn read(workplace: &Workplace<'_>, stack: &StackName) -> std::result::Result<Shown, Message> {
+async fn read(workplace: &Workplace<'_>, stack: &StackName) -> std::result::Result<StackFigures, Message> {
     let snapshot = workplace.read(stack).await.map_err(|failure| failure.message)?;
-    Ok(Shown { updated: last_update(&snapshot), resources: resource_count(&snapshot) })
+    Ok(StackFigures { updated: last_update(&snapshot), resources: resource_count(&snapshot) })
 }
 
 /// When the state was last written.

@@ -1,6 +1,6 @@
 //! Lists of stacks, with what is known of each without reading it.
 
-use crate::state::backend::{Backend, ListedStack, Wanted};
+use crate::state::backend::{Backend, ListedStack, StackFilter};
 use crate::state::checkpoint::summary::Summary;
 use crate::state::name::StackName;
 
@@ -25,7 +25,7 @@ const THREE: &[u8] =
 
 /// What a list tells of one stack.
 async fn listed(machine: &dyn Backend, stack: &StackName) -> std::result::Result<ListedStack, Failed> {
-    let found = machine.survey(&Wanted::named(stack)).await?.into_iter().find(|found| found.name == *stack);
+    let found = machine.survey(&StackFilter::named(stack)).await?.into_iter().find(|found| found.name == *stack);
     found.ok_or_else(|| Failed::new(format!("the stack {stack} is not listed")))
 }
 
@@ -99,7 +99,7 @@ async fn lists_are_of_projects_and_of_names_that_begin_alike(bench: Bench) -> Ou
     for (project, stack) in [("shop", "dev"), ("shop", "dev-2"), ("shop", "prod"), ("shop-2", "dev"), ("sho", "dev")] {
         machine.create(&name(project, stack)?, FIRST).await?;
     }
-    let of = |project: Option<&str>, prefix: &str| Wanted {
+    let of = |project: Option<&str>, prefix: &str| StackFilter {
         project: project.map(str::to_owned),
         prefix: prefix.to_owned(),
         tags: false,
@@ -131,7 +131,7 @@ async fn lists_have_tags_where_they_are_asked_for(bench: Bench) -> Outcome {
     held.write_tags(b"tags").await?;
     held.release().await?;
     for (asked, expected) in [(true, Some(b"tags".to_vec())), (false, None)] {
-        let found = machine.survey(&Wanted { tags: asked, ..Wanted::default() }).await?;
+        let found = machine.survey(&StackFilter { tags: asked, ..StackFilter::default() }).await?;
         let tags: Vec<_> = found.into_iter().map(|stack| stack.tags).collect();
         check!(tags == [expected, None], "a list has the tags {tags:?}");
     }
@@ -145,7 +145,7 @@ async fn a_new_stack_has_no_summary_of_one_that_was_removed(bench: Bench) -> Out
     let held = lease(&*machine, &dev).await?;
     held.remove_stack().await?;
     held.release().await?;
-    check!(machine.survey(&Wanted::default()).await?.is_empty(), "a stack that was removed is listed");
+    check!(machine.survey(&StackFilter::default()).await?.is_empty(), "a stack that was removed is listed");
     machine.create(&dev, THREE).await?;
     tells(&*machine, &dev, THREE, "a stack that was made anew").await
 }

@@ -7,10 +7,8 @@ use std::sync::Arc;
 
 use crate::environment::files::{self, FileKind, Files, io_error};
 use crate::error::{Error, Result};
-use crate::state::backend::{StoredStack, Wanted};
+use crate::state::backend::{StackFilter, StoredStack};
 use crate::state::name::{ORGANIZATION, StackName};
-
-use super::summaries;
 
 /// The only version of the layout.
 const VERSION: u64 = 1;
@@ -108,7 +106,7 @@ impl Layout {
     }
 
     /// Those stacks that are wanted, sorted by name.
-    pub(super) fn list(&self, wanted: &Wanted) -> Result<Vec<StackName>> {
+    pub(super) fn list(&self, wanted: &StackFilter) -> Result<Vec<StackName>> {
         let mut stacks = BTreeSet::new();
         for project in self.projects("stacks", wanted)? {
             let Some(project_name) = project.file_name().and_then(|name| name.to_str()) else { continue };
@@ -125,7 +123,7 @@ impl Layout {
     }
 
     /// The directories of those projects that are wanted.
-    fn projects(&self, below: &str, wanted: &Wanted) -> Result<Vec<PathBuf>> {
+    fn projects(&self, below: &str, wanted: &StackFilter) -> Result<Vec<PathBuf>> {
         let mut projects = files::entries(&*self.disk, &self.root.join(below))?;
         let is_wanted = |path: &PathBuf| {
             path.file_name().and_then(|name| name.to_str()).is_some_and(|name| wanted.has_project(name))
@@ -139,7 +137,7 @@ impl Layout {
     }
 
     /// Stacks whose file is missing although something else of them is there.
-    fn list_missing(&self, wanted: &Wanted, known: &BTreeSet<StackName>) -> Result<Vec<StackName>> {
+    fn list_missing(&self, wanted: &StackFilter, known: &BTreeSet<StackName>) -> Result<Vec<StackName>> {
         let mut missing = Vec::new();
         for project in self.projects("maloko", wanted)? {
             for own in files::entries(&*self.disk, &project)? {
@@ -236,11 +234,7 @@ impl StackFiles {
         if let Some(directory) = self.checkpoint.parent() {
             files::create_dir(&*self.disk, directory)?;
         }
-        let made = files::write_new(&*self.disk, &self.checkpoint, checkpoint)?;
-        if made {
-            summaries::keep(self, checkpoint);
-        }
-        Ok(made)
+        files::write_new(&*self.disk, &self.checkpoint, checkpoint)
     }
 
     pub(super) fn load(&self) -> Result<StoredStack> {

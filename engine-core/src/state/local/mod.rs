@@ -32,7 +32,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Lease, ListedStack, StoredEntry, StoredStack, Wanted};
+use super::backend::{Backend, Generation, Lease, ListedStack, StackFilter, StoredEntry, StoredStack};
 use super::name::StackName;
 use crate::environment::{Environment, files};
 use crate::holder::Holder;
@@ -102,10 +102,10 @@ impl Backend for LocalBackend {
     }
 
     async fn list(&self) -> Result<Vec<StackName>> {
-        self.layout.list(&Wanted::default())
+        self.layout.list(&StackFilter::default())
     }
 
-    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+    async fn survey(&self, wanted: &StackFilter) -> Result<Vec<ListedStack>> {
         let listed = self.layout.list(wanted)?.into_iter().map(|name| {
             let files = self.layout.stack(&name);
             let tags = if wanted.tags { files::read_if_exists(&*files.disk, &files.tags)? } else { None };
@@ -124,6 +124,9 @@ impl Backend for LocalBackend {
         }
         let lease = self.take_lease(stack, "maloko stack init")?;
         let written = files.create(checkpoint);
+        if matches!(written, Ok(true)) {
+            summaries::keep(&files, checkpoint);
+        }
         lease.give_back()?;
         if written? { Ok(()) } else { Err(exists()) }
     }

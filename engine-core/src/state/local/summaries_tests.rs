@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use futures::executor::block_on;
 
 use crate::environment::Environment;
-use crate::state::backend::{Backend, Wanted};
+use crate::state::backend::{Backend, StackFilter};
 use crate::state::local::LocalBackend;
 use crate::state::name::StackName;
 
@@ -21,7 +21,7 @@ fn with_stack() -> (tempfile::TempDir, LocalBackend) {
 }
 
 fn told(backend: &LocalBackend) -> Option<u64> {
-    let listed = block_on(backend.survey(&Wanted::default())).unwrap();
+    let listed = block_on(backend.survey(&StackFilter::default())).unwrap();
     assert_eq!(listed.len(), 1);
     listed[0].summary.map(|summary| summary.resources)
 }

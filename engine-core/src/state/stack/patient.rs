@@ -9,7 +9,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 
 use crate::holder::Holder;
-use crate::state::backend::{Backend, Generation, Lease, ListedStack, StoredEntry, StoredStack, Wanted};
+use crate::state::backend::{Backend, Generation, Lease, ListedStack, StackFilter, StoredEntry, StoredStack};
 use crate::state::lock_file::by_whom;
 use crate::state::name::StackName;
 
@@ -56,7 +56,7 @@ impl Backend for PatientBackend {
         self.inner.list().await
     }
 
-    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+    async fn survey(&self, wanted: &StackFilter) -> Result<Vec<ListedStack>> {
         self.inner.survey(wanted).await
     }
 

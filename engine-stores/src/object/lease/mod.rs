@@ -21,10 +21,11 @@ use super::bucket::Bucket;
 use super::keys::StackKeys;
 use super::lease::heartbeat::Heartbeat;
 use super::lease::standing::Right;
+use super::listing::survey;
 use super::mark;
 use super::opened::Opened;
 use super::record::Record;
-use super::{checkpoint, seal, survey};
+use super::{checkpoint, seal};
 
 /// A lease that was just won.
 pub(crate) struct Taken {

@@ -169,7 +169,7 @@ class LocalWorkspace(official.LocalWorkspace):
         return stacks
 
     def stack_references(self, stack_names: Sequence[str]) -> dict[str, list[str]]:
-        """Which stacks each of these has read in its last run, all as `project/stack`; none of one that does not exist yet."""
+        """Which stacks each of these has read in its last run, as `project/stack`; none of one that does not exist."""
         if not stack_names:
             return {}
         told = json.loads(self._command(["stack", "references", "--json", "--", *stack_names]).stdout)

@@ -65,10 +65,11 @@ class StackActivities:
             if activity.is_worker_shutdown():
                 raise _leaving() from None
             raise
-        except Exception as error:
-            # The server has it tried again; somebody has to be told.
-            LOG.warning("%s %s: %s: %s", launch["verb"], name, type(error).__name__, error)
-            raise
+        except Exception as error:  # a fault of maloko's: tried again, it would be the same
+            LOG.exception("%s %s: failed in the worker", launch["verb"], name)
+            # What it says may have secrets in it.
+            text = f"{type(error).__name__} in the worker {self._identity}"
+            raise ApplicationError(text, "other", type=FATAL) from None
         finally:
             beating.cancel()
             with suppress(asyncio.CancelledError):

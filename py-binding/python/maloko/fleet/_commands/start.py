@@ -6,7 +6,6 @@ import hashlib
 import sys
 
 from maloko._errors import MalokoError
-from maloko.fleet import _run as runs
 from maloko.fleet._beside import with_references
 from maloko.fleet._commands import helpers
 from maloko.fleet._commands.find import find, order_of
@@ -16,6 +15,7 @@ from maloko.fleet._commands.texts import say
 from maloko.fleet._commands.watch import follow, tell
 from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
+from maloko.fleet._run import start, verb_of
 from maloko.fleet._wire import Plan, RunOptions
 
 _CHANGES = ("up", "refresh", "destroy", "import")
@@ -63,11 +63,11 @@ def _only(plan: Plan, names: set[str]) -> Plan:
 
 
 def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
-    verb = runs.verb_of(plan, options)
+    verb = verb_of(plan, options)
     if plan["verb"] in _CHANGES and not options["previewOnly"] and not _is_confirmed(verb, plan, asked):
         say("nothing was begun")
         return 0
-    run = runs.start(plan, options)
+    run = start(plan, options)
     say(f"run {run.id}: {verb} of {len(plan['stacks'])} stacks")
     with helpers.workers(asked, plan) as look:
         if asked.get("detach"):

@@ -1,35 +1,23 @@
 //! Names by their beginning, and by directory: for lists of many stacks, which have to reach no object that they do not tell of.
 
-use std::sync::Arc;
+pub(crate) mod survey;
 
 use futures::TryStreamExt;
 use maloko_core::error::Result;
-use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::list::PaginatedListOptions;
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectMeta, ObjectStore};
 
 use super::bucket::Bucket;
+use super::connection::PagedStore;
 use super::fault::failed;
 
 /// What separates the parts of a name.
 const SEPARATOR: &str = "/";
 
-/// A store that lists its names page by page, from any beginning on.
-pub(crate) trait PagedStore: ObjectStore + PaginatedListStore {}
-
-impl<S: ObjectStore + PaginatedListStore> PagedStore for S {}
-
-/// The connection to a store.
-#[derive(Clone, Debug)]
-pub(crate) struct Connection {
-    pub(crate) store: Arc<dyn ObjectStore>,
-    /// The same store, if it lists by pages. One in memory does not.
-    pub(crate) pages: Option<Arc<dyn PagedStore>>,
-}
-
 /// What a list tells of an object.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListedObject {
     pub(crate) key: String,
     /// Which version it is, as a write of it was answered.
     pub(crate) e_tag: Option<String>,
@@ -38,7 +26,7 @@ pub(crate) struct Listed {
 /// What is in a directory.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
-    pub(crate) objects: Vec<Listed>,
+    pub(crate) objects: Vec<ListedObject>,
     /// Their names, with all that stands before them, and ending in '/'.
     pub(crate) directories: Vec<String>,
 }
@@ -53,7 +41,7 @@ enum Depth {
 
 impl Bucket {
     /// All objects whose names begin with this text, in no order.
-    pub(crate) async fn list_by(&self, beginning: &str) -> Result<Vec<Listed>> {
+    pub(crate) async fn list_by(&self, beginning: &str) -> Result<Vec<ListedObject>> {
         Ok(self.content(beginning, Depth::All).await?.objects)
     }
 
@@ -76,7 +64,7 @@ impl Bucket {
             self.io().run(list).await?.map_err(|error| failed(&format!("list {}", self.place(beginning)), &error))?;
         let (objects, directories) = found;
         let inside = |name: &str| Some(name.strip_prefix(self.prefix())?.to_owned());
-        let object = |meta: ObjectMeta| Some(Listed { key: inside(meta.location.as_ref())?, e_tag: meta.e_tag });
+        let object = |meta: ObjectMeta| Some(ListedObject { key: inside(meta.location.as_ref())?, e_tag: meta.e_tag });
         let directory = |path: Path| Some(format!("{}{SEPARATOR}", inside(path.as_ref())?));
         Ok(Content {
             objects: objects.into_iter().filter_map(object).collect(),
@@ -86,9 +74,9 @@ impl Bucket {
 }
 
 /// Objects, and directories.
-type Found = std::result::Result<(Vec<ObjectMeta>, Vec<Path>), StoreError>;
+type FoundNames = std::result::Result<(Vec<ObjectMeta>, Vec<Path>), StoreError>;
 
-async fn by_pages(store: &dyn PagedStore, beginning: &str, depth: Depth) -> Found {
+async fn by_pages(store: &dyn PagedStore, beginning: &str, depth: Depth) -> FoundNames {
     let (mut objects, mut directories, mut page_token) = (Vec::new(), Vec::new(), None);
     loop {
         let delimiter = (depth == Depth::Directory).then(|| SEPARATOR.into());
@@ -103,7 +91,7 @@ async fn by_pages(store: &dyn PagedStore, beginning: &str, depth: Depth) -> Foun
     }
 }
 
-async fn whole_directory(store: &dyn ObjectStore, beginning: &str, depth: Depth) -> Found {
+async fn whole_directory(store: &dyn ObjectStore, beginning: &str, depth: Depth) -> FoundNames {
     let directory = beginning.rsplit_once(SEPARATOR).map(|(directory, _)| Path::parse(directory)).transpose()?;
     let (mut objects, mut directories) = match depth {
         Depth::All => (store.list(directory.as_ref()).try_collect::<Vec<_>>().await?, Vec::new()),

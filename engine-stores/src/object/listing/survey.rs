@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::{StreamExt, TryStreamExt};
 use maloko_core::error::Result;
-use maloko_core::state::{ListedStack, ORGANIZATION, StackName, Summary, Wanted};
+use maloko_core::state::{ListedStack, ORGANIZATION, StackFilter, StackName, Summary};
 
-use super::bucket::{AT_ONCE, Bucket};
-use super::checkpoint;
-use super::keys::{self, LOCKS, OWN, STACKS, StackKeys};
-use super::listing::Listed;
+use super::super::bucket::{AT_ONCE, Bucket};
+use super::super::checkpoint;
+use super::super::keys::{self, LOCKS, OWN, STACKS, StackKeys};
+use super::ListedObject;
 
 /// What separates the parts of a summary's name. No stack has it in its own.
 const SEPARATOR: char = '=';
@@ -42,7 +42,7 @@ fn parse(key: &str) -> Option<(StackName, String, Summary)> {
 
 /// What was found of a stack.
 #[derive(Default)]
-struct Sighted {
+struct Sighting {
     e_tag: Option<String>,
     has_tags: bool,
     locked: bool,
@@ -50,7 +50,7 @@ struct Sighted {
 }
 
 /// Those stacks that are wanted, sorted by name.
-pub(crate) async fn survey(bucket: &Bucket, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+pub(crate) async fn survey(bucket: &Bucket, wanted: &StackFilter) -> Result<Vec<ListedStack>> {
     let below = |directory: &str| match &wanted.project {
         Some(project) => format!("{directory}{project}/{}", wanted.prefix),
         None => directory.to_owned(),
@@ -75,10 +75,10 @@ pub(crate) async fn survey(bucket: &Bucket, wanted: &Wanted) -> Result<Vec<Liste
     }
     own.stacks.retain(|name| wanted.has(name) && !stacks.contains_key(name));
     for name in lost(bucket, own.stacks).await? {
-        stacks.insert(name, Sighted::default());
+        stacks.insert(name, Sighting::default());
     }
     let tags = tags(bucket, wanted, &stacks).await?;
-    let told = |(name, Sighted { locked, summary, .. }): (StackName, Sighted)| {
+    let told = |(name, Sighting { locked, summary, .. }): (StackName, Sighting)| {
         let tags = tags.get(&name).cloned();
         ListedStack { name, summary, locked, tags }
     };
@@ -87,7 +87,7 @@ pub(crate) async fn survey(bucket: &Bucket, wanted: &Wanted) -> Result<Vec<Liste
 
 /// The names alone.
 pub(crate) async fn names(bucket: &Bucket) -> Result<Vec<StackName>> {
-    let wanted = Wanted::default();
+    let wanted = StackFilter::default();
     let (listed, mut own) = futures::future::try_join(bucket.list_by(STACKS), own(bucket, &wanted)).await?;
     let mut stacks: BTreeSet<StackName> = sighted(&listed, &wanted).into_keys().collect();
     own.stacks.retain(|name| !stacks.contains(name));
@@ -96,14 +96,14 @@ pub(crate) async fn names(bucket: &Bucket) -> Result<Vec<StackName>> {
 }
 
 /// The stacks that there are stack files of. Objects of other names are not stacks of ours.
-fn sighted(listed: &[Listed], wanted: &Wanted) -> BTreeMap<StackName, Sighted> {
-    let mut stacks: BTreeMap<StackName, Sighted> = BTreeMap::new();
-    for Listed { key, e_tag } in listed {
+fn sighted(listed: &[ListedObject], wanted: &StackFilter) -> BTreeMap<StackName, Sighting> {
+    let mut stacks: BTreeMap<StackName, Sighting> = BTreeMap::new();
+    for ListedObject { key, e_tag } in listed {
         if let Some(name) = keys::stack_of(key).filter(|name| wanted.has(name)) {
             stacks.entry(name).or_default().e_tag.clone_from(e_tag);
         }
     }
-    for Listed { key, .. } in listed {
+    for ListedObject { key, .. } in listed {
         if let Some(stack) = keys::tagged_by(key).and_then(|name| stacks.get_mut(&name)) {
             stack.has_tags = true;
         }
@@ -119,7 +119,7 @@ struct Own {
     summaries: Vec<String>,
 }
 
-async fn own(bucket: &Bucket, wanted: &Wanted) -> Result<Own> {
+async fn own(bucket: &Bucket, wanted: &StackFilter) -> Result<Own> {
     let projects = match &wanted.project {
         Some(project) => vec![format!("{OWN}{project}/")],
         None => bucket.list_directory(OWN).await?.directories,
@@ -147,8 +147,8 @@ async fn lost(bucket: &Bucket, without_checkpoint: Vec<StackName>) -> Result<Vec
 
 async fn tags(
     bucket: &Bucket,
-    wanted: &Wanted,
-    stacks: &BTreeMap<StackName, Sighted>,
+    wanted: &StackFilter,
+    stacks: &BTreeMap<StackName, Sighting>,
 ) -> Result<HashMap<StackName, Vec<u8>>> {
     let mut tagged = Vec::new();
     if wanted.tags {
