@@ -350,8 +350,8 @@ test-python-versions: $(STAMPS)/wheel
 		$$venv/bin/python -m pytest -q -p no:cacheprovider $(TESTED_ON_EACH_PYTHON:%=python-tests/testing_kit/%.py); \
 	done; test $$tried -gt 0 || { echo "none of these was found: $(PYTHONS)" >&2; exit 1; }; echo "test-python-versions: $$tried versions passed"
 
-# The plugins of its tests run in our Python.
-test-node test-node-long: $(STAMPS)/venv
+# The plugins of its tests run in our Python, and a fleet has workers of both languages.
+test-node test-node-long: $(STAMPS)/python
 test-node: $(STAMPS)/node
 	$(NPM) --prefix node-tests run test:vitest
 	$(NPM) --prefix node-tests run test:others

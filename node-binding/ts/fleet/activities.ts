@@ -28,7 +28,7 @@ export interface Working {
 // Throws what is to be tried again, and gives the end of everything else.
 async function workOn(launch: Launch, { directory, identity, log }: Working): Promise<StackEnd> {
     const { Context } = temporal("activity");
-    const { ApplicationFailure, CancelledFailure } = temporal("common");
+    const { ApplicationFailure } = temporal("common");
     const context = Context.current();
     const { attempt } = context.info;
     const what = `${launch.verb} ${launch.stack.id}`;
@@ -61,9 +61,6 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
             const [line = ""] = error.message.split("\n", 1);
             log(`${what}: ${line}`);
             throw ApplicationFailure.create({ message: line, type: FATAL, details: ["configuration"] });
-        }
-        if (error instanceof ApplicationFailure || error instanceof CancelledFailure) {
-            throw error;
         }
         // A fault of maloko's: tried again, it would be the same. What it says may have secrets in it.
         const { name, stack = "" } = error instanceof Error ? error : new Error();
