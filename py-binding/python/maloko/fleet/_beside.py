@@ -7,8 +7,9 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from maloko.automation._reasons import Reason
 from maloko.fleet._deploy import StackCommands, variables_for
 from maloko.fleet._ends import FleetError
 from maloko.fleet._wire import Plan, StackSpec
@@ -70,13 +71,16 @@ def _references(group: list[StackSpec], plan: Plan) -> dict[str, list[str]]:
     def work(commands: StackCommands) -> dict[str, list[str]]:
         names = [stack["stack"] for stack in group]
         told = commands.command(["stack", "references", *names, "--json"])
-        if told.result.code != 0:
-            raise FleetError(
-                f"the references of the stacks of {group[0]['project']} cannot be read: "
-                f"{told.why.text if told.why is not None else told.result.stderr.strip()}"
-            )
-        references: dict[str, list[str]] = json.loads(told.result.stdout)
-        return references
+        if told.result.code == 0:
+            return cast("dict[str, list[str]]", json.loads(told.result.stdout))
+        if told.why is not None and told.why.reason is Reason.BACKEND:
+            raise FleetError(f"the references of the stacks of {group[0]['project']} cannot be read: {told.why.text}")
+        # One of them cannot be read. The run tells of that; the others have their order.
+        found: dict[str, list[str]] = {}
+        for name in names if len(names) > 1 else []:
+            alone = commands.command(["stack", "references", name, "--json"])
+            found |= json.loads(alone.result.stdout) if alone.result.code == 0 else {}
+        return found
 
     return _with(group[0], plan, work)
 
