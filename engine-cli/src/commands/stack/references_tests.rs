@@ -8,14 +8,13 @@ use crate::testing::World;
 /// A state that refers to these stacks.
 fn deployment(references: &[&str]) -> String {
     let kind = "pulumi:pulumi:StackReference";
-    let resources: Vec<_> = references
-        .iter()
-        .enumerate()
-        .map(|(number, name)| {
-            json!({ "urn": format!("urn:pulumi:dev::shop::{kind}::r{number}"), "custom": true, "external": true, "id": name,
-                "type": kind, "inputs": { "name": name }, "outputs": { "name": name, "outputs": {}, "secretOutputNames": [] } })
-        })
-        .collect();
+    let provider = "urn:pulumi:dev::shop::pulumi:providers:pulumi::default";
+    let mut resources = vec![json!({ "urn": provider, "custom": true, "id": "p1", "type": "pulumi:providers:pulumi" })];
+    resources.extend(references.iter().enumerate().map(|(number, name)| {
+        json!({ "urn": format!("urn:pulumi:dev::shop::{kind}::r{number}"), "custom": true, "external": true, "id": name,
+            "type": kind, "provider": format!("{provider}::p1"), "inputs": { "name": name },
+            "outputs": { "name": name, "outputs": {}, "secretOutputNames": [] } })
+    }));
     json!({ "version": 3, "deployment": { "manifest": { "time": "2026-01-02T03:04:05Z" }, "resources": resources } })
         .to_string()
 }

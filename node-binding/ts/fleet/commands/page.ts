@@ -4,7 +4,7 @@ import { loadAddon } from "../../native";
 import { toJsonText } from "../../originals";
 import { runOf } from "./find";
 import type { Request } from "./request";
-import { progressDocument, say } from "./texts";
+import { progressDocument, rowOf, say } from "./texts";
 
 /** Writes the page of a run as it is now. */
 export async function page(asked: Request): Promise<number> {
@@ -12,15 +12,17 @@ export async function page(asked: Request): Promise<number> {
     const { plan } = await run.order();
     const progress = await run.progress();
     const ends = await run.allEnds();
-    const { stacks: atWork, ...shown } = progressDocument(progress);
     const document = {
-        ...shown,
+        ...progressDocument(progress),
         fleet: plan.fleet,
         outcome: progress.outcome ?? null,
         began: progress.began,
         stacks: plan.stacks.map(({ id, labels, needs, wave, queue }) => ({ id, labels, needs, wave, queue })),
         ends: ends.map((end) => end.wire()),
-        atWork,
+        atWork: progress.atWork.map((stack) => ({
+            ...rowOf(stack),
+            retrying: !stack.isRunning && stack.attempt > 1,
+        })),
     };
     const file = asked.output ?? `${run.id}.html`;
     await fs.promises.writeFile(file, loadAddon().fleetPage(toJsonText(document)));

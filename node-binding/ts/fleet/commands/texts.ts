@@ -26,7 +26,7 @@ export function progressDocument(progress: Progress) {
         seconds: rounded(seconds),
         perMinute: perMinute === undefined ? null : rounded(perMinute),
         remaining: remaining === undefined ? null : rounded(remaining),
-        stacks: progress.atWork.slice(0, SHOWN).map(row),
+        stacks: progress.atWork.slice(0, SHOWN).map(rowOf),
         failures: progress.failures.map(({ stack, outcome, reason, text }) => ({
             id: stack,
             text: outcome === "failed" ? `${reason}: ${text}` : text,
@@ -35,7 +35,8 @@ export function progressDocument(progress: Progress) {
     };
 }
 
-function row({ stack, worker, attempt, isRunning, done, total, failure }: StackProgress) {
+/** A stack that is worked on, or waits to be, as it is shown. */
+export function rowOf({ stack, worker, attempt, isRunning, done, total, failure }: StackProgress) {
     const waits = failure === "" ? "waits for a worker" : `waits: ${failure}`;
     const works = total === undefined || total === 0 ? "at work" : `${done ?? 0} of ${total}`;
     return {

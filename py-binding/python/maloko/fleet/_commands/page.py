@@ -9,7 +9,7 @@ from typing import Any
 from maloko._maloko import fleet_page
 from maloko.fleet._commands.find import order_of, run_of
 from maloko.fleet._commands.request import Request
-from maloko.fleet._commands.texts import progress_document, say
+from maloko.fleet._commands.texts import progress_document, row_of, say
 from maloko.fleet._loop import waited_for
 
 
@@ -19,9 +19,8 @@ def write(asked: Request) -> int:
     order = waited_for(order_of(run))
     progress = run.progress()
     ends = waited_for(run.all_ends())
-    shown = progress_document(progress)
     document: dict[str, Any] = {
-        **shown,
+        **progress_document(progress),
         "fleet": order["plan"]["fleet"],
         "outcome": progress.outcome,
         "began": progress.began,
@@ -30,7 +29,9 @@ def write(asked: Request) -> int:
             for stack in order["plan"]["stacks"]
         ],
         "ends": [end.wire() for end in ends],
-        "atWork": shown["stacks"],
+        "atWork": [
+            {**row_of(stack), "retrying": not stack.is_running and stack.attempt > 1} for stack in progress.at_work
+        ],
     }
     file = Path(asked.get("output") or f"{run.id}.html")
     file.write_text(fleet_page(json.dumps(document)), encoding="utf-8")

@@ -32,7 +32,7 @@ def progress_document(progress: Progress) -> dict[str, Any]:
         "seconds": round(progress.seconds, 1),
         "perMinute": None if progress.per_minute is None else round(progress.per_minute, 1),
         "remaining": None if progress.remaining is None else round(progress.remaining, 1),
-        "stacks": [_row(stack) for stack in progress.at_work[:_SHOWN]],
+        "stacks": [row_of(stack) for stack in progress.at_work[:_SHOWN]],
         "failures": [
             {
                 "id": end.stack,
@@ -44,7 +44,8 @@ def progress_document(progress: Progress) -> dict[str, Any]:
     }
 
 
-def _row(stack: StackProgress) -> dict[str, Any]:
+def row_of(stack: StackProgress) -> dict[str, Any]:
+    """A stack that is worked on, or waits to be, as it is shown."""
     if not stack.is_running:
         text = f"waits: {stack.failure}" if stack.failure else "waits for a worker"
     elif stack.total:
