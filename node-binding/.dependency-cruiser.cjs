@@ -2,7 +2,7 @@
 
 // What lies in a folder, the lowest first: each file and folder may name those before it. What is not here is named by nobody.
 const ORDER = {
-    ts: "native originals current process sdk loading providers run command-line testing automation",
+    ts: "native originals current process sdk loading providers run command-line testing automation fleet",
     "ts/testing":
         "frames judgement page supported values direct scrubbing worlds serializers " +
         "stack matchers recorded kit crash laws lifecycle index runner",

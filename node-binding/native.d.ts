@@ -15,6 +15,7 @@ export type Message =
     | { kind: 'runProgram'; call: number; engine: number; description: string }
     | { kind: 'runPass'; call: number; arguments: Array<string> }
     | { kind: 'reExecute'; call: number; request: string }
+    | { kind: 'fleet'; call: number; request: string }
     | { kind: 'resourceClasses'; call: number }
     | { kind: 'stopped'; engine: number }
     | { kind: 'leaveSignals' }
@@ -22,6 +23,7 @@ export type Message =
     | { kind: 'finished'; operation: number; report: string }
     | { kind: 'written'; operation: number; stream: 'out' | 'err'; bytes: Buffer }
     | { kind: 'engineEvent'; operation: number; event: string }
+    | { kind: 'progress'; operation: number; report: string }
 
 /** The engine's side of one JavaScript thread. */
 export declare class Bridge {
@@ -83,6 +85,8 @@ export declare class Bridge {
     invoke(number: number, request: string): void
     /** Asks an invocation to end gracefully, as a first Ctrl-C does. */
     cancelInvocation(number: number): void
+    /** How far the operation of an invocation has come (JSON); `null` when it is over. */
+    progressOfInvocation(number: number): string | null
     /** Gives up on everything: the JavaScript thread is about to end. */
     close(): void
     /**
@@ -91,6 +95,18 @@ export declare class Bridge {
     */
     runTest(number: number, stack: TestStack, order: string, program: string): void
 }
+
+/**
+ * The plan (JSON) of a run that a request (JSON) asks for. `source` is the path of a fleet file, or a document (JSON) that code
+ * has made. Throws with the place of what is wrong.
+ */
+export declare function fleetPlan(source: string, request: string): string
+
+/**
+ * The text that people see of a document (JSON) of a kind: `progress`, `results`, `stacks` or `runs`. No line is wider than so
+ * many columns; 0 for any width. Throws for what cannot be read.
+ */
+export declare function fleetText(kind: string, document: string, columns: number): string
 
 /** What lies in the store of a stack. */
 export interface Stored {
@@ -202,6 +218,9 @@ export declare class LifeTrial {
     brokenText(words: string, story: string, again: string): string
 }
 
+/** The page (HTML) of a fleet's run, from its document (JSON). Throws for what is none. */
+export declare function fleetPage(document: string): string
+
 /** A plugin that is judged. */
 export declare class PluginUnderTest {
     /**
@@ -302,12 +321,18 @@ export interface Serialized {
     secret: boolean
 }
 
+/** Said of a failed call: the same call may succeed later (JSON). */
+export interface Transience {
+    /** After so many seconds, where that is known. */
+    retryAfter?: number | null
+}
+
 /** A failed call as the package describes it (JSON). */
 export type Failure =
-    | { kind: 'raised'; message: string; traceback: string }
+    | { kind: 'raised'; message: string; traceback: string; transience?: Transience }
     | { kind: 'badReturn'; message: string }
     | { kind: 'unreadable'; message: string; returned: string; id: string }
     | { kind: 'unusableOutputs'; message: string; id: string; properties: Record<string, unknown> }
-    | { kind: 'notInitialized'; message: string; traceback: string; id: string; properties: Record<string, unknown>; reasons: Array<string> }
+    | { kind: 'notInitialized'; message: string; traceback: string; id: string; properties: Record<string, unknown>; reasons: Array<string>; transience?: Transience }
     | { kind: 'noProvider'; message: string; traceback: string }
     | { kind: 'interrupted'; message: string; traceback: string }

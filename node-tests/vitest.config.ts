@@ -10,6 +10,7 @@ const together = [
     "autonaming",
     "bad_input_provider",
     "errors",
+    "fleet_page",
     "hooks",
     "kit_faults",
     "kit_files",

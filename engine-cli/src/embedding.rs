@@ -12,6 +12,7 @@ use maloko_core::urn::Urn;
 use maloko_core::{Engine, Report};
 
 use crate::failure::{Failure, Result, Why};
+use crate::progress::{ProgressListener, ProgressMeter};
 
 /// Takes engine events.
 pub trait EngineEvents: Send + Sync {
@@ -157,12 +158,17 @@ pub(crate) fn why_of(report: &Report) -> Option<Why> {
         (Outcome::Cancelled, _) => Reason::Cancelled,
         (Outcome::Failed, reason) => reason.unwrap_or_default(),
     };
-    Some(Why::new(reason, report.error.as_ref().map_or("", |error| error)))
+    // Of a run that was stopped by something else, what its first error may come to is no matter.
+    let transience = report.transience.filter(|_| report.reason == Some(reason));
+    let needs = report.needs.clone().filter(|_| reason == Reason::Needs);
+    Some(Why { transience, needs, ..Why::new(reason, report.error.as_ref().map_or("", |error| error)) })
 }
 
 /// What a command has to know when it runs inside a library.
 pub(crate) struct Library {
     pub(crate) events: Option<Arc<dyn EngineEvents>>,
+    pub(crate) progress: Option<ProgressListener>,
+    pub(crate) meter: ProgressMeter,
     pub(crate) cancellation: Cancellation,
     pub(crate) end: Mutex<Option<OperationEnd>>,
 }

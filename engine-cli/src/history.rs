@@ -13,6 +13,10 @@ use crate::arguments::RunArguments;
 use crate::settings::Settings;
 use crate::workplace::Workplace;
 
+/// Under which name an entry has the run that it was an attempt at, and which attempt.
+pub(crate) const OF_RUN: &str = "maloko.run";
+const ATTEMPT: &str = "maloko.attempt";
+
 /// An operation that changes a stack, from its beginning.
 pub(crate) struct Beginning {
     kind: &'static str,
@@ -145,10 +149,14 @@ fn configuration(settings: &Settings) -> serde_json::Map<String, serde_json::Val
 /// Where the operation is run from, and by whom.
 fn environment(workplace: &Workplace<'_>, of_operation: &[(&str, &str)]) -> BTreeMap<String, String> {
     let identity = &workplace.context.environment.identity;
+    let (run, attempt) =
+        identity.attempt.as_ref().map(|it| (it.run.as_str(), it.number.to_string())).unwrap_or_default();
     let known = [
         ("maloko.version", env!("CARGO_PKG_VERSION")),
         ("maloko.user", &identity.user),
         ("maloko.host", &identity.host),
+        (OF_RUN, run),
+        (ATTEMPT, &attempt),
     ];
     let known = known.iter().chain(of_operation).filter(|(_, text)| !text.is_empty());
     let mut known: BTreeMap<String, String> =

@@ -159,7 +159,8 @@ pub trait LanguageHost: Send + Sync {
     /// with the same arguments and gives its exit code; `None` when the running one is right.
     async fn re_execute(&self, program: &ProgramSpec, arguments: &[OsString]) -> Option<i32>;
 
-    /// What starts this command line again, for a program that runs in a process of its own; `None` where nothing does.
+    /// What starts this command line again, for a program that runs in a process of its own; `None` where the program is a part of
+    /// this one.
     fn own_command(&self) -> Option<OwnCommand> {
         None
     }

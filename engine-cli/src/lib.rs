@@ -21,6 +21,7 @@ mod operation;
 mod page;
 mod plain;
 mod platform;
+mod progress;
 mod project;
 mod removal;
 mod selection;
@@ -48,7 +49,8 @@ pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
 pub use failure::Why;
 pub use library::{Invocation, run_in};
 pub use operation::{RunForTests, plugin_under_test};
-pub use page::{page_of_record, record_for_page};
+pub use page::{page_of_fleet, page_of_record, record_for_page};
+pub use progress::{ProgressListener, ProgressMeter, ProgressReports};
 
 pub use language_host::{
     ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PackageUse, Parameter, PassResult, ProgramSpec,

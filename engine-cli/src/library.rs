@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::embedding::{Cancellation, EngineEvents, Finished, Library, called_off};
 use crate::failure::Why;
 use crate::language_host::LanguageHost;
+use crate::progress::{ProgressListener, ProgressMeter};
 
 /// A command line and the world that it is to see.
 pub struct Invocation {
@@ -34,6 +35,10 @@ pub struct Invocation {
     pub err: Box<dyn Write + Send>,
     /// Who receives engine events while an operation goes on.
     pub events: Option<Arc<dyn EngineEvents>>,
+    /// Who is told how far an operation has come.
+    pub progress: Option<ProgressListener>,
+    /// What says so when it is asked; keep a clone.
+    pub meter: ProgressMeter,
     /// How the run can be stopped from outside; keep a clone.
     pub cancellation: Cancellation,
     /// Keys that former invocations have derived from passphrases, which takes a fifth of a second each; share one.
@@ -43,7 +48,8 @@ pub struct Invocation {
 /// Runs a command line to its end. `language_host` is of this run only; its `re_execute` and `run_pass` are not called. Needs a
 /// tokio runtime with time, of which it does not spawn onto any thread.
 pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>) -> Finished {
-    let Invocation { arguments, directory, variables, out, err, events, cancellation, known_keys } = invocation;
+    let Invocation { arguments, directory, variables, out, err, events, progress, meter, cancellation, known_keys } =
+        invocation;
     let (mut out, mut err) = (out, err);
     let all_variables = Arc::new(variables);
     let known = Arc::clone(&all_variables);
@@ -59,7 +65,7 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
             return Finished { code: error.exit_code(), message: String::new(), operation: None, why };
         }
     };
-    let library = Arc::new(Library { events, cancellation, end: Mutex::default() });
+    let library = Arc::new(Library { events, progress, meter, cancellation, end: Mutex::default() });
     let own = Arc::clone(&library);
     let result = match Context::library(arguments, parsed.global, language_host, directory, variables, (out, err), own)
     {

@@ -10,6 +10,7 @@ use maloko_core::event::Outcome;
 
 use super::{Cancellation, EngineEvents, Finished, Invocation, run_in};
 use crate::embedding::EventLines;
+use crate::progress::ProgressMeter;
 use crate::testing::{NoLanguage, World, Written};
 
 #[derive(Default)]
@@ -42,6 +43,8 @@ async fn seen(world: &World, line: &str, variables: BTreeMap<String, OsString>, 
         out: Box::new(out.clone()),
         err: Box::new(err.clone()),
         events: Some(Arc::clone(&events) as Arc<_>),
+        progress: None,
+        meter: ProgressMeter::default(),
         cancellation,
         known_keys: KnownKeys::default(),
     };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
-use maloko_core::state::StackName;
+use maloko_core::state::{StackName, Wanted};
 
 use crate::backend::{self, PROJECT_DIRECTORY};
 use crate::commands::stack::create;
@@ -98,10 +98,9 @@ impl Workplace<'_> {
     }
 
     /// The stacks of this project.
-    async fn own_stacks(&self) -> Result<Vec<StackName>> {
-        let mut stacks = self.backend.list().await?;
-        stacks.retain(|stack| stack.project() == self.project.name);
-        Ok(stacks)
+    pub(crate) async fn own_stacks(&self) -> Result<Vec<StackName>> {
+        let wanted = Wanted { project: Some(self.project.name.clone()), ..Wanted::default() };
+        Ok(self.backend.survey(&wanted).await?.into_iter().map(|stack| stack.name).collect())
     }
 
     /// The stack that Pulumi's command line has selected in this directory.

@@ -11,6 +11,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     ("command-line", "verbs, flags, exit codes, variables", include_str!("../topics/command-line.md")),
     ("differences-from-pulumi", "what is different on purpose", include_str!("../topics/differences-from-pulumi.md")),
     ("fleet-file", "fleet.yaml: many stacks in one file", include_str!("../topics/fleet-file.md")),
+    ("fleets", "thousands of stacks on many machines", include_str!("../topics/fleets.md")),
     (
         "how-a-provider-is-found",
         "which provider object is called",

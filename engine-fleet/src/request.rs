@@ -40,7 +40,7 @@ pub enum StopAfter {
     Text(String),
 }
 
-const VERBS: [&str; 5] = ["up", "preview", "refresh", "destroy", "outputs"];
+const VERBS: [&str; 6] = ["up", "preview", "refresh", "destroy", "import", "outputs"];
 
 impl Request {
     /// Reads a request that is written as JSON.

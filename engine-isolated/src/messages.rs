@@ -13,7 +13,7 @@ use maloko_core::event::Severity;
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::provider::{
     Answer, CallLimits, Capabilities, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
-    ProviderReference, SerializedProvider,
+    ProviderReference, SerializedProvider, Transience,
 };
 use serde::{Deserialize, Serialize};
 
@@ -239,11 +239,13 @@ pub(crate) struct Failure {
     message: String,
     traceback: String,
     source: Option<ErrorWords>,
+    transience: Option<Box<Transience>>,
 }
 
 impl Failure {
     pub(crate) fn of(error: ProviderError, source: Option<ErrorWords>) -> Self {
-        Self { kind: error.kind, message: error.message.to_string(), traceback: error.traceback, source }
+        let (message, transience) = (error.message.to_string(), error.transience);
+        Self { kind: error.kind, message, traceback: error.traceback, source, transience }
     }
 
     pub(crate) fn error(self) -> ProviderError {
@@ -252,6 +254,7 @@ impl Failure {
             message: self.message.into(),
             traceback: self.traceback,
             source: self.source.map(|words| Arc::new(words) as _),
+            transience: self.transience,
         }
     }
 }

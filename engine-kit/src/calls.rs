@@ -127,6 +127,7 @@ fn kind(kind: &ProviderErrorKind) -> &'static str {
         ProviderErrorKind::UnusableOutputs { .. } => "unusable-outputs",
         ProviderErrorKind::NotInitialized { .. } => "partial",
         ProviderErrorKind::NoProvider => "no-provider",
+        ProviderErrorKind::NoStack(_) => "no-stack",
         ProviderErrorKind::NoMethod => "no-method",
         ProviderErrorKind::TimedOut => "timed-out",
         ProviderErrorKind::Interrupted => "interrupted",

@@ -65,6 +65,7 @@ pub(crate) fn error_type(kind: &ProviderErrorKind) -> &'static str {
         ProviderErrorKind::UnusableOutputs { .. } => "unusable_outputs",
         ProviderErrorKind::NotInitialized { .. } => "not_initialized",
         ProviderErrorKind::NoProvider => "no_provider",
+        ProviderErrorKind::NoStack(_) => "no_stack",
         ProviderErrorKind::NoMethod => "no_method",
         ProviderErrorKind::TimedOut => "timed_out",
         ProviderErrorKind::Interrupted => "interrupted",

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use maloko_core::environment::Environment;
-use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode, Stamp};
 
 /// What goes wrong, and when.
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +170,10 @@ impl Files for Failing {
 
     fn kind(&self, path: &Path) -> io::Result<Option<FileKind>> {
         self.inner.kind(path)
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        self.inner.stamp(path)
     }
 
     fn entries(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {

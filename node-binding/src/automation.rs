@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
-use maloko_cli::{Cancellation, EngineEvents, Finished, Invocation, LanguageAbout, run_in};
+use maloko_cli::{EngineEvents, Finished, Invocation, LanguageAbout, ProgressListener, ProgressReports, run_in};
 use maloko_core::environment::KnownKeys;
 use napi::bindgen_prelude::Buffer;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use crate::callback::{Crossing, Message};
 use crate::error::error_number;
 use crate::language_host::NodeLanguageHost;
-use crate::thread::Thread;
+use crate::thread::{InvocationHandles, Thread};
 
 /// What the package asks for.
 #[derive(Deserialize)]
@@ -26,11 +27,15 @@ struct Request {
     variables: BTreeMap<String, String>,
     /// Does somebody listen to engine events?
     events: bool,
+    /// After how many seconds somebody is told how far the operation has come; `null` where nobody is.
+    progress_every: Option<f64>,
     language_version: String,
     executable: String,
     sdk_version: String,
     #[serde(default)]
     installed_from: String,
+    /// What starts a command line, where the process runs this one alone; else empty.
+    command: Vec<String>,
 }
 
 /// The keys of this process: operations follow one another on the same stacks.
@@ -38,13 +43,13 @@ static KNOWN_KEYS: LazyLock<KnownKeys> = LazyLock::new(KnownKeys::default);
 
 /// Runs the command line that `request` (JSON) describes and gives its end as JSON: `{ code, message, operation }`, or
 /// `{ fault }` when it could not be begun.
-pub(crate) async fn run(thread: &Arc<Thread>, number: u32, request: &str, cancellation: Cancellation) -> String {
-    let report = invoke(thread, number, request, cancellation).await;
+pub(crate) async fn run(thread: &Arc<Thread>, number: u32, request: &str, handles: InvocationHandles) -> String {
+    let report = invoke(thread, number, request, handles).await;
     thread.invocations.end(number);
     report.to_string()
 }
 
-async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: Cancellation) -> Value {
+async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, handles: InvocationHandles) -> Value {
     let request: Request = match serde_json::from_str(request) {
         Ok(request) => request,
         Err(error) => return json!({"fault": format!("the invocation cannot be read: {error}")}),
@@ -61,6 +66,12 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: 
         let crossing = Arc::clone(&thread.crossing);
         Arc::new(Events { crossing, operation: number }) as Arc<dyn EngineEvents>
     });
+    let every = request.progress_every.and_then(|every| Duration::try_from_secs_f64(every).ok());
+    let progress = every.map(|every| {
+        let crossing = Arc::clone(&thread.crossing);
+        ProgressListener { to: Arc::new(Progress { crossing, operation: number }), every }
+    });
+    let InvocationHandles { cancellation, meter } = handles;
     let invocation = Invocation {
         arguments: request.arguments.into_iter().map(OsString::from).collect(),
         directory: request.directory,
@@ -68,10 +79,13 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: 
         out: stream("out"),
         err: stream("err"),
         events,
+        progress,
+        meter,
         cancellation,
         known_keys: KNOWN_KEYS.clone(),
     };
-    described(&run_in(invocation, Arc::new(NodeLanguageHost::new(Arc::clone(thread), about, number))).await)
+    let language_host = NodeLanguageHost::new(Arc::clone(thread), about, number).started_by(request.command);
+    described(&run_in(invocation, Arc::new(language_host)).await)
 }
 
 fn described(finished: &Finished) -> Value {
@@ -121,5 +135,17 @@ struct Events {
 impl EngineEvents for Events {
     fn event(&self, json: &str) {
         self.crossing.post(Message::EngineEvent { operation: self.operation, event: json.to_owned() });
+    }
+}
+
+/// Hands on reports of progress.
+struct Progress {
+    crossing: Arc<Crossing>,
+    operation: u32,
+}
+
+impl ProgressReports for Progress {
+    fn progress(&self, json: &str) {
+        self.crossing.post(Message::Progress { operation: self.operation, report: json.to_owned() });
     }
 }

@@ -81,6 +81,8 @@ pub enum Message {
     },
     /// An engine event (JSON) of an invocation.
     EngineEvent { operation: u32, event: String },
+    /// How far the operation of an invocation has come (JSON).
+    Progress { operation: u32, report: String },
 }
 
 /// The numbers of engines, objects and calls are counted up from 0: JavaScript holds them exactly.

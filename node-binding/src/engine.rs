@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use maloko_cli::{LanguageAbout, OwnCommand};
+use maloko_cli::LanguageAbout;
 use maloko_core::autonaming::Autonaming;
 use maloko_core::driver::Notice;
 use maloko_core::event::Severity;
@@ -241,14 +241,9 @@ impl Bridge {
         command: Vec<String>,
     ) -> napi::Result<()> {
         let executable = command.first().cloned().unwrap_or_default();
-        let own_command = OwnCommand {
-            program: executable.clone().into(),
-            arguments: command.into_iter().skip(1).map(OsString::from).collect(),
-            directory: None,
-        };
         let about =
             LanguageAbout { language_version, executable, sdk_version, installed_from, ..LanguageAbout::default() };
-        let language_host = Arc::new(NodeLanguageHost::new(Arc::clone(&self.thread), about, 0).started_by(own_command));
+        let language_host = Arc::new(NodeLanguageHost::new(Arc::clone(&self.thread), about, 0).started_by(command));
         let ending = Ending::guard(env, &self.thread.crossing)?;
         spawn(async move {
             let arguments = arguments.into_iter().map(OsString::from).collect();
@@ -270,9 +265,9 @@ impl Bridge {
     #[napi]
     pub fn invoke(&self, number: u32, request: String) {
         let thread = Arc::clone(&self.thread);
-        let cancellation = thread.invocations.begin(number);
+        let handles = thread.invocations.begin(number);
         spawn_apart(async move {
-            let report = automation::run(&thread, number, &request, cancellation).await;
+            let report = automation::run(&thread, number, &request, handles).await;
             thread.finished(number, report);
         });
     }
@@ -281,6 +276,13 @@ impl Bridge {
     #[napi]
     pub fn cancel_invocation(&self, number: u32) {
         self.thread.invocations.cancel(number);
+    }
+
+    /// How far the operation of an invocation has come (JSON); `null` when it is over.
+    #[napi]
+    #[must_use]
+    pub fn progress_of_invocation(&self, number: u32) -> Option<String> {
+        self.thread.invocations.progress(number)
     }
 
     /// Gives up on everything: the JavaScript thread is about to end.

@@ -28,8 +28,12 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
         Ok(failure) => failure,
         Err(fault) => return bad_answer(&fault),
     };
+    let transience = match &failure {
+        Failure::Raised { transience, .. } | Failure::NotInitialized { transience, .. } => *transience,
+        _ => None,
+    };
     let (kind, message, traceback) = match failure {
-        Failure::Raised { message, traceback } => (ProviderErrorKind::Raised, message, traceback),
+        Failure::Raised { message, traceback, .. } => (ProviderErrorKind::Raised, message, traceback),
         Failure::BadReturn { message } => (ProviderErrorKind::BadReturn, message, String::new()),
         Failure::Unreadable { message, returned, id } => {
             (ProviderErrorKind::Unreadable { returned, id }, message, String::new())
@@ -37,7 +41,7 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
         Failure::UnusableOutputs { message, id, properties } => {
             (ProviderErrorKind::UnusableOutputs { id, properties: properties.0 }, message, String::new())
         }
-        Failure::NotInitialized { message, traceback, id, properties, reasons } => (
+        Failure::NotInitialized { message, traceback, id, properties, reasons, .. } => (
             ProviderErrorKind::NotInitialized {
                 id,
                 properties: properties.0,
@@ -51,7 +55,13 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
         Failure::NoProvider { message, traceback } => (ProviderErrorKind::NoProvider, message, traceback),
         Failure::Interrupted { message, traceback } => (ProviderErrorKind::Interrupted, message, traceback),
     };
-    ProviderError { kind, message: message.into(), traceback, source: host_error(error) }
+    ProviderError {
+        kind,
+        message: message.into(),
+        traceback,
+        source: host_error(error),
+        transience: transience.map(|it| Box::new(it.into())),
+    }
 }
 
 /// The error of an answer that cannot be read.

@@ -27,9 +27,16 @@ impl NodeLanguageHost {
         Self { thread, about, own_command: None, registry }
     }
 
-    /// For the command line of a process: what starts it again.
-    pub(crate) fn started_by(self, own_command: OwnCommand) -> Self {
-        Self { own_command: Some(own_command), ..self }
+    /// For a process that runs one command: what starts it again, the executable and what comes before the arguments. Nothing
+    /// does where that is empty.
+    pub(crate) fn started_by(self, command: Vec<String>) -> Self {
+        let mut command = command.into_iter().map(OsString::from);
+        let own_command = command.next().map(|program| OwnCommand {
+            program: program.into(),
+            arguments: command.collect(),
+            directory: None,
+        });
+        Self { own_command, ..self }
     }
 
     /// Asks the JavaScript side for an exit code.

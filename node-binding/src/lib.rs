@@ -14,6 +14,7 @@ mod error;
 mod fleet;
 mod kit;
 mod language_host;
+mod page;
 mod plugin_laws;
 mod provider;
 mod runtime;
@@ -24,6 +25,7 @@ mod transfer;
 pub use engine::Bridge;
 pub use fleet::{fleet_plan, fleet_text};
 pub use kit::{LawTrial, LifeTrial, StackTask, Stored, TestStack, kit_answer, law_text, page_of_record};
+pub use page::fleet_page;
 pub use plugin_laws::{PluginLife, PluginTrial, PluginUnderTest};
 
 /// A run allocates from many threads at once and in small pieces; docs/explanation/architecture.md has why it is this one.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use maloko_cli::Cancellation;
+use maloko_cli::{Cancellation, ProgressMeter};
 use maloko_core::{ProgramEnd, ProgramEngine};
 
 use crate::callback::{Crossing, Message, Reply, number};
@@ -80,16 +80,23 @@ impl Thread {
     }
 }
 
+/// What an invocation is cancelled by, and looked at, while it goes on.
+#[derive(Clone, Default)]
+pub(crate) struct InvocationHandles {
+    pub(crate) cancellation: Cancellation,
+    pub(crate) meter: ProgressMeter,
+}
+
 /// The invocations of one JavaScript thread that go on, by number.
 #[derive(Default)]
-pub(crate) struct Invocations(Mutex<HashMap<u32, Cancellation>>);
+pub(crate) struct Invocations(Mutex<HashMap<u32, InvocationHandles>>);
 
 impl Invocations {
     /// Notes an invocation before it begins, so that it can be cancelled from then on.
-    pub(crate) fn begin(&self, number: u32) -> Cancellation {
-        let cancellation = Cancellation::default();
-        self.all().insert(number, cancellation.clone());
-        cancellation
+    pub(crate) fn begin(&self, number: u32) -> InvocationHandles {
+        let handles = InvocationHandles::default();
+        self.all().insert(number, handles.clone());
+        handles
     }
 
     pub(crate) fn end(&self, number: u32) {
@@ -99,12 +106,18 @@ impl Invocations {
     /// Asks an invocation to end; nothing happens when it is over.
     pub(crate) fn cancel(&self, number: u32) {
         let found = self.all().get(&number).cloned();
-        if let Some(cancellation) = found {
+        if let Some(InvocationHandles { cancellation, .. }) = found {
             cancellation.cancel();
         }
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Cancellation>> {
+    /// How far an invocation has come (JSON); `None` when it is over.
+    pub(crate) fn progress(&self, number: u32) -> Option<String> {
+        let found = self.all().get(&number).cloned();
+        found.map(|handles| handles.meter.read())
+    }
+
+    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<u32, InvocationHandles>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

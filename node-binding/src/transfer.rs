@@ -2,6 +2,8 @@
 
 #![expect(unreachable_pub, reason = "napi writes the TypeScript of types that are public alone")]
 
+use std::time::Duration;
+
 use maloko_core::provider::{Answer, CheckFailure, DiffAnswer, Method};
 use napi_derive::napi;
 use serde::{Deserialize, Serialize};
@@ -125,13 +127,30 @@ pub struct Serialized {
     pub secret: bool,
 }
 
+/// Said of a failed call: the same call may succeed later (JSON).
+#[napi(object, object_from_js = false, object_to_js = false)]
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Transience {
+    /// After so many seconds, where that is known.
+    #[napi(ts_type = "number | null")]
+    pub retry_after: Option<f64>,
+}
+
+impl From<Transience> for maloko_core::provider::Transience {
+    fn from(Transience { retry_after }: Transience) -> Self {
+        // None where it is more than a clock can count.
+        Self { retry_after: retry_after.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) }
+    }
+}
+
 /// A failed call as the package describes it (JSON).
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Failure {
     /// User code threw something.
-    Raised { message: String, traceback: String },
+    Raised { message: String, traceback: String, transience: Option<Transience> },
     /// The method returned what cannot be used.
     BadReturn { message: String },
     /// So did `create`, whose object is there all the same; `id` is the one that seems to be in what it returned.
@@ -151,6 +170,7 @@ pub enum Failure {
         #[napi(ts_type = "Record<string, unknown>")]
         properties: Properties,
         reasons: Vec<String>,
+        transience: Option<Transience>,
     },
     /// There is no object that could be called.
     NoProvider { message: String, traceback: String },

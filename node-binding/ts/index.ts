@@ -4,6 +4,7 @@ import * as path from "node:path";
 
 export { currentCall, type ProviderCall } from "./current";
 export { type ProviderFactory, type ProviderOptions, registerProvider } from "./providers/registered";
+export { TryLater } from "./providers/transience";
 export { type Checked, type Schema, TypedProvider, type Validated } from "./providers/typed";
 
 /** The version of this package. */

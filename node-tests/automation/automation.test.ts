@@ -3,9 +3,11 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import {
     CommandError,
+    type CommandRunner,
     type EngineEvent,
     LocalWorkspace,
     type PreviewResult,
+    PulumiCommand,
     StackAlreadyExistsError,
     StackNotFoundError,
     type UpResult,
@@ -70,6 +72,32 @@ test("a destroy leaves out what is protected where that is asked for", async () 
     expect((await stack.previewDestroy({ excludeProtected })).changeSummary).toEqual({ retain: 1, same: 2 });
     expect((await stack.destroy({ excludeProtected })).summary.resourceChanges).toEqual({ retain: 1, same: 2 });
     expect((await stack.exportStack()).deployment.resources.at(-1).urn).toContain("::kept");
+});
+
+test("outputs and summary are left out where nobody wants them", async () => {
+    const inner = await PulumiCommand.get();
+    let asked: string[] = [];
+    const pulumiCommand: CommandRunner = {
+        command: "noting",
+        version: null,
+        run: (args, ...rest) => {
+            asked.push(args[0] as string);
+            return inner.run(args, ...rest);
+        },
+    };
+    const stack = await newStack(echo, placed({ pulumiCommand }));
+    asked = [];
+    const up = await stack.up({ outputs: false, summary: false });
+    const refreshed = await stack.refresh({ summary: false });
+    const destroyed = await stack.destroy({ summary: false });
+    expect(asked).toEqual(["up", "refresh", "destroy"]);
+    expect([up.summary, refreshed.summary, destroyed.summary]).toEqual([undefined, undefined, undefined]);
+    expect(up.outputs).toEqual({});
+    expect([up.changes, refreshed.changes, destroyed.changes]).toEqual([{ create: 2 }, { same: 2 }, { delete: 2 }]);
+    expect(up.stdout).toContain("2 created");
+    const withSummary = await stack.up({ outputs: false });
+    expect([withSummary.outputs, withSummary.summary.resourceChanges]).toEqual([{}, withSummary.changes]);
+    expect((await stack.up({ summary: false })).outputs.text?.value).toBe("none");
 });
 
 test("refresh and destroy run the inline program", async () => {

@@ -2,6 +2,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { TryLater } from "maloko";
 import {
     type CommandError,
     ConcurrentUpdateError,
@@ -154,4 +155,97 @@ test("a program in a process of its own tells the same", async () => {
     stack.workspace.envVars = { ...stack.workspace.envVars, PULUMI_CONFIG_PASSPHRASE: "wrong" };
     // It has not begun.
     expect((await commandErrorOf(stack.up())).reason).toBe("key");
+});
+
+/** A service's own word for it. */
+class Busy extends TryLater {
+    constructor() {
+        super("7.5", "429: too many requests");
+    }
+}
+
+class Asking extends Echo {
+    static retryableErrors = [RangeError];
+
+    constructor(
+        readonly error: Error,
+        readonly method: string,
+    ) {
+        super();
+    }
+
+    async check(_olds: Props, news: Props) {
+        return { inputs: this.#ask("check", news), failures: [] };
+    }
+
+    override async create(inputs: Props) {
+        return super.create(this.#ask("create", inputs));
+    }
+
+    #ask(method: string, inputs: Props): Props {
+        if (method === this.method) {
+            throw this.error;
+        }
+        return inputs;
+    }
+}
+
+test("a provider says whether its failure may pass", async () => {
+    const busy = new Busy();
+    class Gone extends RangeError {}
+    for (const [error, method, transient, wait] of [
+        [busy, "create", true, 7.5],
+        [busy, "check", true, 7.5],
+        [new TryLater(-1), "create", true, 0],
+        // A subclass of one that is declared.
+        [new Gone("gone"), "create", true, undefined],
+        [new TypeError("nowhere"), "create", false, undefined],
+        [Object.assign(new Error("not started"), { id: "id" }), "create", false, undefined],
+    ] as const) {
+        const failure = await commandErrorOf((await newStack(one(new Asking(error, method)))).up());
+        expect([failure.transient, failure.retryAfter]).toEqual([transient, wait]);
+        expect([failure.reason, failure.method]).toEqual(["provider", method]);
+        expect(failure.cause).toBe(error);
+    }
+    // An object says it for itself.
+    const create = async () => {
+        throw new RangeError("gone");
+    };
+    const failure = await commandErrorOf((await newStack(one({ create, retryableErrors: [RangeError] }))).up());
+    expect([failure.transient, failure.retryAfter]).toEqual([true, undefined]);
+    expect([busy.message, new TryLater(2).message]).toEqual([
+        "429: too many requests",
+        "the service asks to be tried again in 2 s",
+    ]);
+});
+
+test("what is no class of errors is refused when the provider is used", async () => {
+    class Wrong extends Echo {
+        static retryableErrors = ["RangeError"];
+    }
+    const failure = await commandErrorOf((await newStack(one(new Wrong()))).up());
+    expect(failure.reason).toBe("program");
+    expect(failure.toString()).toContain("retryableErrors");
+});
+
+const ASKS_LATER = `
+const { TryLater } = require("maloko");
+const pulumi = require("@pulumi/pulumi");
+class Thing extends pulumi.dynamic.Resource {}
+const create = async () => {
+    throw new TryLater(30, "429");
+};
+new Thing({ create }, "a", {});
+`;
+
+test.each([false, true])("a provider in a process of its own says when to try again", async (isolated) => {
+    const options = placed();
+    const workDir = options.workDir as string;
+    symlinkSync(MODULES, join(workDir, "node_modules"));
+    writeFileSync(join(workDir, "Pulumi.yaml"), "name: project\nruntime: nodejs\n");
+    writeFileSync(join(workDir, "index.js"), ASKS_LATER);
+    const stack = await LocalWorkspace.createStack({ stackName: "dev", workDir }, options);
+    const failure = await commandErrorOf(stack.up({ isolated }));
+    expect([failure.transient, failure.retryAfter, failure.reason]).toEqual([true, 30, "provider"]);
+    expect(failure.text).toContain("429");
 });

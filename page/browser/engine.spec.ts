@@ -1,11 +1,14 @@
 // Pages as the engine writes them, of real runs: of 45 resources with a chain of replacements, of 10,000, and of the stack.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "@playwright/test";
+import { fleetRun, hostileFleet } from "../fixtures/fleet.ts";
+import { HOSTILE } from "../fixtures/make.ts";
 import { accessible, expect, fits, NIGHT, test } from "./support.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -86,6 +89,20 @@ test("a stack and a run of the past have a page", async ({ watched: page }) => {
     await shows(page, project.address("stack.html"), "#/changes?show=states&q=site-0-database", /site-0-database/);
     if (NIGHT) await accessible(page);
     await shows(page, project.address("stack.html"), "#/resources", /site-0/);
+});
+
+test("the document of a fleet's run becomes a page, whatever texts are in it", async ({ watched: page }) => {
+    const { loadAddon } = createRequire(import.meta.url)(join(MODULES, "maloko", "dist", "native.js"));
+    const file = join(MADE, "fleet.html");
+    const address = pathToFileURL(file).href;
+    writeFileSync(file, loadAddon().fleetPage(JSON.stringify(fleetRun(1000))));
+    await shows(page, address, "", /20 of the same/);
+    await shows(page, address, "#/stacks?q=data-sa", /needs net\/net-sa, which failed/);
+    writeFileSync(file, loadAddon().fleetPage(JSON.stringify(hostileFleet())));
+    await page.reload();
+    await shows(page, address, "#/failures", /<script>alert\(1\)<\/script>/);
+    await expect(page.getByRole("heading", { level: 1 })).toContainText(HOSTILE);
+    expect(await page.locator("script:not([type])").count()).toBe(1);
 });
 
 test("a run of 10,000 resources opens, and its views show it", { tag: "@night" }, async ({ watched: page }) => {

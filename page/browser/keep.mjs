@@ -27,14 +27,16 @@ const SINGLE = [
     "narrow-run",
     "narrow-changes",
 ];
+/** What stands by itself beside the folder. */
+const BESIDE = { "fleet-overview-light": "../fleet-run" };
 const MOST_BYTES = 150_000;
 
 const from = join(import.meta.dirname, "..", "test-results", "pictures");
 const to = join(import.meta.dirname, "..", "..", "docs", "pictures", "page");
 mkdirSync(to, { recursive: true });
-for (const name of [...KEPT.flatMap((view) => [`${view}-light`, `${view}-dark`]), ...SINGLE]) {
+for (const name of [...KEPT.flatMap((view) => [`${view}-light`, `${view}-dark`]), ...SINGLE, ...Object.keys(BESIDE)]) {
     const image = PNG.sync.read(readFileSync(join(from, `${name}.png`)));
     const best = palettePng(image);
     if (best.length > MOST_BYTES) throw new Error(`${name}.png has ${best.length} bytes, more than ${MOST_BYTES}`);
-    writeFileSync(join(to, `${name}.png`), best);
+    writeFileSync(join(to, `${BESIDE[name] ?? name}.png`), best);
 }

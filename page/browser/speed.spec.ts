@@ -1,4 +1,4 @@
-// How fast a page of 10,000 resources is: measured and reported, not asserted.
+// How fast a page of 10,000 resources or stacks is: measured and reported, not asserted.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -73,3 +73,26 @@ test(
         process.stdout.write(`${JSON.stringify(result)}\n`);
     },
 );
+
+test("10,000 stacks of a fleet: opened, scrolled, searched, sorted", { tag: "@night" }, async ({ watched: page }) => {
+    const result: { [what: string]: unknown } = {};
+    const before = Date.now();
+    await open(page, "fleet-large", "#/stacks");
+    await expect(page.getByRole("row").nth(1)).toBeVisible();
+    result.opened = { milliseconds: Date.now() - before };
+    const box = await page.getByRole("grid").boundingBox();
+    await page.mouse.move((box?.x ?? 0) + 100, (box?.y ?? 0) + 100);
+    result.scrolling = await frames(page, async () => {
+        for (let n = 0; n < 60; n++) await page.mouse.wheel(0, 700);
+    });
+    result.searching = await frames(page, async () => {
+        await page.getByRole("searchbox").pressSequentially("tenant=ac*9", { delay: 60 });
+    });
+    await page.getByRole("searchbox").fill("");
+    const sorted = Date.now();
+    await page.getByRole("button", { name: "Outcome" }).click();
+    await expect(page.getByRole("row").nth(1)).toContainText("failed");
+    result.sorted = { milliseconds: Date.now() - sorted };
+    writeFileSync(join(PICTURES, "..", "speed-fleet.json"), `${JSON.stringify(result, null, 4)}\n`);
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+});

@@ -2,8 +2,13 @@
 
 import { signal } from "@preact/signals";
 
-export const VIEWS = ["overview", "resources", "run", "changes", "log", "history"] as const;
-export type View = (typeof VIEWS)[number];
+export const STACK_VIEWS = ["overview", "resources", "run", "changes", "log", "history"] as const;
+export type StackView = (typeof STACK_VIEWS)[number];
+/** Those of the page of a fleet's run. */
+export const FLEET_VIEWS = ["overview", "stacks", "failures"] as const;
+export type FleetView = (typeof FLEET_VIEWS)[number];
+export type View = StackView | FleetView;
+const VIEWS: readonly View[] = [...STACK_VIEWS, ...FLEET_VIEWS];
 
 export interface Route {
     view: View;
@@ -42,6 +47,11 @@ function decoded(text: string): string {
 }
 
 export const route = signal<Route>({ view: "overview", params: {} });
+
+/** The view that the address names, where the page has it; otherwise the overview. */
+export function viewAmong<T extends View>(views: readonly T[]): T | "overview" {
+    return views.find((name) => name === route.value.view) ?? "overview";
+}
 
 /** Follows the address. */
 export function followAddress(): void {
@@ -84,4 +94,9 @@ export function pick(item: string, how: "move" | "open"): void {
 /** The same view with other parameters; an empty one is left out. */
 export function withParams(params: { [key: string]: string }): Route {
     return { ...route.value, params: { ...route.value.params, ...params } };
+}
+
+/** The members of a parameter that is a list. */
+export function setOf(text: string | undefined): Set<string> {
+    return new Set((text ?? "").split(",").filter(Boolean));
 }

@@ -194,14 +194,27 @@ pub(crate) struct Failed {
     pub(crate) traceback: String,
     /// The exception.
     pub(crate) error: Py<PyAny>,
+    /// May it pass, as the provider says?
+    pub(crate) transient: bool,
+    /// After so many seconds, where that is known.
+    pub(crate) retry_after: Option<f64>,
 }
 
 #[pymethods]
 impl Failed {
     #[new]
-    #[pyo3(signature = (cause: "Cause", message: "str", traceback: "str", error: "BaseException"))]
-    fn new(cause: Cause, message: String, traceback: String, error: Py<PyAny>) -> Self {
-        Self { cause, message, traceback, error }
+    #[pyo3(signature = (
+        cause: "Cause", message: "str", traceback: "str", error: "BaseException", transient: "bool" = false, retry_after: "float | None" = None
+    ))]
+    fn new(
+        cause: Cause,
+        message: String,
+        traceback: String,
+        error: Py<PyAny>,
+        transient: bool,
+        retry_after: Option<f64>,
+    ) -> Self {
+        Self { cause, message, traceback, error, transient, retry_after }
     }
 }
 

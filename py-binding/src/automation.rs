@@ -8,10 +8,14 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
 
-use maloko_cli::{Cancellation, EngineEvents, Finished, Invocation, LanguageHost, OperationEnd};
+use maloko_cli::{
+    Cancellation, EngineEvents, Finished, Invocation, LanguageHost, OperationEnd, ProgressListener, ProgressMeter,
+    ProgressReports,
+};
 use maloko_core::environment::KnownKeys;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -44,6 +48,14 @@ impl EngineEvents for Events {
     }
 }
 
+struct Progress(Py<PyAny>);
+
+impl ProgressReports for Progress {
+    fn progress(&self, json: &str) {
+        deliver(|py| self.0.call1(py, (json,)));
+    }
+}
+
 fn deliver(call: impl for<'py> FnOnce(Python<'py>) -> PyResult<Py<PyAny>>) {
     // An interpreter that shuts down has nobody left who reads.
     let _ = Python::try_attach(|py| {
@@ -71,16 +83,20 @@ type Operation = (
 pub(crate) struct LibraryRun {
     invocation: Mutex<Option<Invocation>>,
     cancellation: Cancellation,
+    meter: ProgressMeter,
 }
 
 #[pymethods]
 impl LibraryRun {
     /// A run of these arguments. `directory` is absolute; `variables` stand for the environment; `out` and `err` take
-    /// bytes, `event` the JSON of an engine event, each from a thread of the engine.
+    /// bytes, `event` the JSON of an engine event, `progress` that of a report of progress, one after `every` seconds at most, each from
+    /// a thread of the engine.
     #[new]
     #[pyo3(signature = (
-        arguments: "list[str]", directory, variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None
+        arguments: "list[str]", directory, variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None,
+        progress: "object | None" = None, every: "float" = 2.5
     ))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn new(
         arguments: Vec<OsString>,
         directory: PathBuf,
@@ -88,8 +104,11 @@ impl LibraryRun {
         out: Py<PyAny>,
         err: Py<PyAny>,
         event: Option<Py<PyAny>>,
-    ) -> Self {
-        let cancellation = Cancellation::default();
+        progress: Option<Py<PyAny>>,
+        every: f64,
+    ) -> PyResult<Self> {
+        let (cancellation, meter) = (Cancellation::default(), ProgressMeter::default());
+        let every = Duration::try_from_secs_f64(every).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let invocation = Invocation {
             arguments,
             directory,
@@ -97,10 +116,12 @@ impl LibraryRun {
             out: Box::new(Sink(out)),
             err: Box::new(Sink(err)),
             events: event.map(|event| Arc::new(Events(event)) as Arc<dyn EngineEvents>),
+            progress: progress.map(|to| ProgressListener { to: Arc::new(Progress(to)), every }),
+            meter: meter.clone(),
             cancellation: cancellation.clone(),
             known_keys: KNOWN_KEYS.clone(),
         };
-        Self { invocation: Mutex::new(Some(invocation)), cancellation }
+        Ok(Self { invocation: Mutex::new(Some(invocation)), cancellation, meter })
     }
 
     /// Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
@@ -138,6 +159,11 @@ impl LibraryRun {
         let Finished { code, message, operation, why } = finished
             .ok_or_else(|| PyRuntimeError::new_err("the engine failed; this is a fault of maloko, please report it"))?;
         Ok((code, message, operation.map(|end| told(py, end)), why.map(|why| why.to_json().to_string())))
+    }
+
+    /// A report of progress as JSON, from any thread.
+    fn progress(&self, py: Python<'_>) -> String {
+        py.detach(|| self.meter.read())
     }
 
     /// Asks the run to end: nothing new begins, what is in flight is waited for.

@@ -24,5 +24,6 @@ pub(crate) fn internal_error(py: Python<'_>, error: &PyErr) -> ProviderError {
         message: format!("maloko could not make the call: {error}").into(),
         traceback,
         source: Some(host_error(error.value(py).clone().into_any().unbind())),
+        transience: None,
     }
 }

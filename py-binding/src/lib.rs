@@ -10,6 +10,7 @@ mod error;
 mod fleet;
 mod kit;
 mod language_host;
+mod page;
 mod plugin_laws;
 mod pool;
 mod provider;
@@ -78,6 +79,8 @@ mod _maloko {
     use super::kit::{
         LawTrial, LifeTrial, StackTask, TestRun, TestStack, converted, kit_answer, law_text, page_of_record,
     };
+    #[pymodule_export]
+    use super::page::fleet_page;
     #[pymodule_export]
     use super::plugin_laws::{PluginLife, PluginTrial, PluginUnderTest};
 

@@ -1,6 +1,7 @@
 //! The live provider objects of a Python process, as the engine asks for them.
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -9,7 +10,7 @@ use maloko_core::event::Severity;
 use maloko_core::message::Code;
 use maloko_core::provider::{
     Answer, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider, Spawner,
+    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider, Spawner, Transience,
 };
 use maloko_core::{ProgramEngine, PropertyMap};
 use pyo3::PyClass;
@@ -240,6 +241,11 @@ fn failure(failed: &Failed, py: Python<'_>) -> ProviderError {
         message: failed.message.clone().into(),
         traceback: failed.traceback.clone(),
         source: Some(host_error(failed.error.clone_ref(py))),
+        transience: failed.transient.then(|| {
+            // None where it is more than a clock can count.
+            let retry_after = failed.retry_after.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            Box::new(Transience { retry_after })
+        }),
     }
 }
 

@@ -11,6 +11,7 @@ from automation_kit import Echo, Thing, echo, new_stack, placed
 from pulumi import ResourceOptions
 from pulumi.dynamic import CheckFailure, CheckResult, CreateResult, ResourceProvider
 
+from maloko import PartialFailure, TryLater
 from maloko import automation as auto
 from maloko.automation.errors import Reason
 
@@ -183,3 +184,89 @@ def test_a_program_in_a_process_of_its_own_tells_the_same(tmp_path: Path) -> Non
     stack.workspace.env_vars = {**stack.workspace.env_vars, "PULUMI_CONFIG_PASSPHRASE": "wrong"}
     # It has not begun.
     assert _failure_of(stack.up).reason is Reason.KEY
+
+
+class Busy(TryLater):
+    """A service's own word for it."""
+
+    def __init__(self) -> None:
+        super().__init__("7.5", "429: too many requests")
+
+
+class Asking(Echo):
+    retryable_errors = (TimeoutError, ConnectionError)
+
+    def __init__(self, error: Exception, method: str) -> None:
+        self.error = error
+        self.method = method
+
+    def check(self, _olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:
+        return CheckResult(self._ask("check", news), [])
+
+    def create(self, props: dict[str, Any]) -> CreateResult:
+        return super().create(self._ask("create", props))
+
+    def _ask(self, method: str, props: dict[str, Any]) -> dict[str, Any]:
+        if method == self.method:
+            raise self.error
+        return props
+
+
+def test_a_provider_says_whether_its_failure_may_pass(tmp_path: Path) -> None:
+    busy = Busy()
+    for number, (error, method, transient, wait) in enumerate(
+        [
+            (busy, "create", True, 7.5),
+            (busy, "check", True, 7.5),
+            (TryLater(-1), "create", True, 0.0),
+            # A subclass of one that is declared.
+            (ConnectionResetError("gone"), "create", True, None),
+            (LookupError("nowhere"), "create", False, None),
+            (PartialFailure("id"), "create", False, None),
+        ]
+    ):
+        stack = new_stack(tmp_path / str(number), _one(Asking(error, method)))
+        failure = _failure_of(stack.up)
+        assert (failure.transient, failure.retry_after) == (transient, wait), error
+        assert (failure.reason, failure.method, failure.__cause__) == (Reason.PROVIDER, method, error)
+        other = pickle.loads(pickle.dumps(failure))
+        assert (other.transient, other.retry_after) == (transient, wait)
+    assert (str(busy), str(TryLater(2))) == ("429: too many requests", "the service asks to be tried again in 2 s")
+    copy = pickle.loads(pickle.dumps(TryLater(3, "wait")))
+    assert (copy.seconds, str(copy)) == (3.0, "wait")
+
+
+def test_what_is_no_class_of_errors_is_refused_when_the_provider_is_used(tmp_path: Path) -> None:
+    class Wrong(Echo):
+        retryable_errors = ("TimeoutError",)
+
+    failure = _failure_of(new_stack(tmp_path, _one(Wrong())).up)
+    assert failure.reason is Reason.PROGRAM
+    assert "retryable_errors" in str(failure)
+
+
+_ASKS_LATER = """
+import maloko
+from pulumi.dynamic import Resource, ResourceProvider
+
+class Busy(ResourceProvider):
+    def create(self, props):
+        raise maloko.TryLater(30, "429")
+
+class Thing(Resource):
+    pass
+
+Thing(Busy(), "a", {})
+"""
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_provider_in_a_process_of_its_own_says_when_to_try_again(tmp_path: Path, isolated: bool) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "Pulumi.yaml").write_text("name: project\nruntime: python\n")
+    (work / "__main__.py").write_text(_ASKS_LATER)
+    stack = auto.create_stack("dev", work_dir=str(work), opts=placed(tmp_path, work_dir=str(work)))
+    failure = _failure_of(lambda: stack.up(isolated=isolated))
+    assert (failure.transient, failure.retry_after, failure.reason) == (True, 30.0, Reason.PROVIDER)
+    assert "429" in failure.text

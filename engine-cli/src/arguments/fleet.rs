@@ -32,6 +32,8 @@ pub(crate) enum FleetCommand {
     Destroy(FleetRun),
     /// Show what differs between states and real resources, and change nothing
     Drift(FleetRun),
+    /// Have stacks take over objects that exist
+    Import(FleetImport),
     /// Show how far a run is
     Status(FleetLook),
     /// Follow a run until it ends
@@ -56,7 +58,7 @@ pub(crate) enum FleetCommand {
     Schedules(FleetSchedules),
     /// Work on stacks of the fleet, until a signal comes
     Worker(FleetWorker),
-    /// Start a server and workers on this machine, for development
+    /// Start a server and two workers on this machine, for development
     Dev(FleetDev),
     /// Give the fleet's key to stacks that were made before
     Adopt(FleetAdopt),
@@ -96,27 +98,26 @@ pub(crate) struct FleetRun {
     /// Begin no further stacks once so many have failed: a number or a share such as 5%
     #[arg(long, value_name = "N|N%")]
     pub(crate) stop_after: Option<String>,
-    /// Begin the run and leave it to the workers
-    #[arg(short, long)]
-    pub(crate) detach: bool,
-    /// Do not ask
-    #[arg(short, long)]
-    pub(crate) yes: bool,
-    /// Start so many workers here for this run
-    #[arg(long, value_name = "N")]
-    pub(crate) workers: Option<u64>,
-    /// Ctrl-C cancels the run, instead of leaving it to the workers
-    #[arg(long)]
-    pub(crate) cancel_on_interrupt: bool,
+    /// How it is begun and followed.
+    #[command(flatten)]
+    pub(crate) follow: FleetFollow,
     /// A message that is kept with the run and in the history of its stacks
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
     /// Print the outputs of the stacks at the end
     #[arg(long)]
     pub(crate) outputs: bool,
-    /// Print the results as JSON
-    #[arg(short, long)]
-    pub(crate) json: bool,
+}
+
+/// Flags of `fleet import`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct FleetImport {
+    /// The list of each stack's objects, such as imports/{stack}.json; {project} and {LABEL} stand for its own, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: String,
+    /// Which stacks, and how.
+    #[command(flatten)]
+    pub(crate) run: FleetRun,
 }
 
 /// Flags of what looks at a run.
@@ -130,26 +131,43 @@ pub(crate) struct FleetLook {
     pub(crate) json: bool,
 }
 
-/// A run that has to be named.
+/// A run.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FleetOneRun {
-    /// The run
+    /// The run; the newest one when not given
     #[arg(value_name = "RUN")]
-    pub(crate) run: String,
+    pub(crate) run: Option<String>,
 }
 
-/// Flags of `fleet retry`.
+/// How a run is begun and followed.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct FleetRetry {
-    /// The run
-    #[arg(value_name = "RUN")]
-    pub(crate) run: String,
-    /// Begin the new run and leave it to the workers
+pub(crate) struct FleetFollow {
+    /// Begin the run and leave it to the workers
     #[arg(short, long)]
     pub(crate) detach: bool,
     /// Do not ask
     #[arg(short, long)]
     pub(crate) yes: bool,
+    /// Start so many workers here for this run
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<u64>,
+    /// Ctrl-C cancels the run, instead of leaving it to the workers
+    #[arg(long)]
+    pub(crate) cancel_on_interrupt: bool,
+    /// Print the results as JSON
+    #[arg(short, long)]
+    pub(crate) json: bool,
+}
+
+/// Flags of `fleet retry`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct FleetRetry {
+    /// The run; the newest one when not given
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// How it is begun and followed.
+    #[command(flatten)]
+    pub(crate) follow: FleetFollow,
 }
 
 /// Flags of `fleet logs`.
@@ -174,9 +192,9 @@ pub(crate) struct FleetHistory {
 /// Flags of `fleet page`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FleetPage {
-    /// The run
+    /// The run; the newest one when not given
     #[arg(value_name = "RUN")]
-    pub(crate) run: String,
+    pub(crate) run: Option<String>,
     /// The file to write; RUN.html when not given
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

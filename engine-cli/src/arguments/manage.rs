@@ -83,6 +83,8 @@ pub(crate) enum StackCommand {
     Page(StackPage),
     /// Write the resources and their dependencies as a DOT graph
     Graph(StackGraph),
+    /// Show which other stacks the stack's last run read
+    References(StackReferences),
     /// Verbs that are not here.
     #[command(flatten)]
     Elsewhere(StackElsewhere),
@@ -123,8 +125,11 @@ pub(crate) struct StackList {
     #[arg(short, long, hide = true, value_name = "NAME")]
     pub(crate) organization: Option<String>,
     /// Those with this tag: NAME, or NAME=VALUE
-    #[arg(short, long, value_name = "TAG")]
+    #[arg(short, long, visible_alias = "label", value_name = "TAG")]
     pub(crate) tag: Option<String>,
+    /// Those whose names begin with this
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
 }
 
 /// `stack select`.
@@ -244,6 +249,9 @@ pub(crate) struct StackHistory {
     /// Show times as dates, not as how long ago they are
     #[arg(long)]
     pub(crate) full_dates: bool,
+    /// Only the attempts at this run, as MALOKO_ATTEMPT=RUN:NUMBER named it
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
     /// Which page; the first holds the newest
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) page: u32,
@@ -323,6 +331,17 @@ pub(crate) struct StackGraph {
     /// Put this at the head of the graph, such as 'rankdir=LR;'
     #[arg(long, value_name = "DOT", allow_hyphen_values = true)]
     pub(crate) dot_fragment: Option<String>,
+}
+
+/// `stack references`.
+#[derive(Debug, Args)]
+pub(crate) struct StackReferences {
+    /// The stacks; the selected one when none is given. One that does not exist has no references
+    #[arg(value_name = "STACK")]
+    pub(crate) stacks: Vec<String>,
+    /// How to write.
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// The verbs of `state`.

@@ -28,14 +28,16 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(crate) use config::{ConfigArguments, ConfigCommand, ConfigCopy, ConfigGet, ConfigSet, ConfigSetAll, ScalarType};
 pub(crate) use elsewhere::{ElsewhereCommand, OrgCommand};
-pub(crate) use fleet::{FleetArguments, FleetChoice, FleetCommand, FleetLook, FleetOneRun, FleetRun, FleetShow};
+pub(crate) use fleet::{
+    FleetArguments, FleetChoice, FleetCommand, FleetFollow, FleetLook, FleetOneRun, FleetRetry, FleetRun, FleetShow,
+};
 pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
     CheckArguments, PageFile, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph,
     StackHistory, StackHistoryCommand, StackHistoryPage, StackHistoryShow, StackImport, StackInit, StackList,
-    StackMigrate, StackOutput, StackPage, StackRemove, StackRename, StackSelect, StackShow, StateCommand, StateDelete,
-    StateFlag, StateGet, StateMove, StateRename, StateRestore,
+    StackMigrate, StackOutput, StackPage, StackReferences, StackRemove, StackRename, StackSelect, StackShow,
+    StateCommand, StateDelete, StateFlag, StateGet, StateMove, StateRename, StateRestore,
 };
 pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,

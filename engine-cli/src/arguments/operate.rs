@@ -1,6 +1,7 @@
 //! Flags of `up`, `preview`, `refresh` and `destroy`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
@@ -58,6 +59,12 @@ pub(crate) struct RunArguments {
     /// Also write each engine event to this file, as a line of JSON, or tell it whoever serves at tcp://HOST:PORT.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) event_log: Option<PathBuf>,
+    /// Write how far the operation has come to this file, as lines of JSON.
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) progress_log: Option<PathBuf>,
+    /// So many seconds after a line of --progress-log comes the next one.
+    #[arg(long, hide = true, value_name = "SECONDS", default_value = "2.5", value_parser = seconds)]
+    pub(crate) progress_every: Duration,
     /// Write what came of the operation to this file, as JSON.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) outcome_file: Option<PathBuf>,
@@ -79,6 +86,12 @@ pub(crate) struct RunArguments {
     /// Flags of Pulumi.
     #[command(flatten)]
     compatibility: RunCompatibility,
+}
+
+/// A time in seconds, such as `2.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let time = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.filter(|time| !time.is_zero()).ok_or_else(|| "it must be a number of seconds above 0, such as 2.5".to_owned())
 }
 
 impl RunArguments {

@@ -24,6 +24,13 @@ fn both_automation_apis_know_every_reason_and_no_other() {
 }
 
 #[test]
+fn a_stack_that_is_missing_is_told_by_its_name() {
+    let why = Why { needs: Some("net/prod".into()), ..Why::new(Reason::Needs, "there is no stack") };
+    let told = why.to_json();
+    assert_eq!((&told["reason"], &told["needs"]), (&"needs".into(), &"net/prod".into()));
+}
+
+#[test]
 fn a_holder_is_told_with_its_attempt_and_a_message_with_its_first_line() {
     let attempt = Some(RunAttempt { run: "tenants".into(), number: 2 });
     let holder = Holder {
@@ -49,6 +56,9 @@ fn a_holder_is_told_with_its_attempt_and_a_message_with_its_first_line() {
             "run": "tenants",
             "attempt": 2,
         },
+        "transient": false,
+        "retryAfter": null,
+        "needs": null,
     });
     assert_eq!(told, expected);
 }

@@ -46,8 +46,7 @@ impl Runner {
         if is_foreign || !is_wanted(request, operation)? {
             return Ok(Self { language_host, apart: None });
         }
-        let own = if context.library.is_some() { None } else { language_host.own_command() };
-        let Some(own) = own else {
+        let Some(own) = language_host.own_command() else {
             return Err(Failure::configuration(format!(
                 "a program that is given inline is part of this process, and cannot be isolated from it: leave out \
                  `--isolated` and the configuration '{KEY}', or give the program as a folder"

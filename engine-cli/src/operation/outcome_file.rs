@@ -1,7 +1,7 @@
-//! What a process that runs an operation for a library leaves to it: the events as they come, and in the end what came of
-//! the operation, with the error in words, for the error object stays in the process that raised it.
+//! What a process that runs an operation for a library leaves to it: the events as they come, now and then how far it has come,
+//! and in the end what came of the operation, with the error in words, for the error object stays in the process that raised it.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,9 +12,11 @@ use maloko_rpc::EventStream;
 use serde_json::json;
 
 use super::isolated;
+use crate::arguments::RunArguments;
 use crate::context::Context;
 use crate::embedding::why_of;
 use crate::failure::{Failure, Result, Why};
+use crate::progress::{ProgressListener, ProgressReports};
 use crate::terminal::console::Stream;
 
 /// Where `--event-log` sends events to that is no file: whoever serves them at `tcp://HOST:PORT`.
@@ -60,6 +62,26 @@ pub(super) fn open_event_log(context: &Context, file: &Path) -> Result<Stream> {
     let opened = OpenOptions::new().append(true).create(true).open(&file);
     let opened = opened.map_err(|error| Failure::io(format!("{name} cannot be written"), &error))?;
     Ok(context.console.to_file(&name, opened))
+}
+
+/// Who is told how far the operation has come, where `--progress-log` names a file, which may be a pipe.
+pub(super) fn progress_log(context: &Context, flags: &RunArguments) -> Result<Option<ProgressListener>> {
+    let Some(file) = &flags.progress_log else { return Ok(None) };
+    let file = context.directory.join(file);
+    let opened = OpenOptions::new().append(true).create(true).open(&file).map_err(|error| {
+        Failure::io(format!("the progress log {} (from --progress-log) cannot be written", file.display()), &error)
+    })?;
+    Ok(Some(ProgressListener { to: Arc::new(ProgressLines(opened)), every: flags.progress_every }))
+}
+
+/// Writes reports of progress, each as a line.
+struct ProgressLines(File);
+
+impl ProgressReports for ProgressLines {
+    fn progress(&self, json: &str) {
+        // A reader that has gone away, or a full disk, is no reason for the operation to fail.
+        drop((&self.0).write_all(format!("{json}\n").as_bytes()));
+    }
 }
 
 /// Writes the file of `--outcome-file`, without secrets; `page` is what was recorded of the run.

@@ -37,6 +37,7 @@ use crate::failure::{Failure, Result, code};
 use crate::history::Beginning;
 use crate::host::SettlingHost;
 use crate::language_host::{ProgramSpec, ResourceClass};
+use crate::progress::{ProgressMeter, ProgressTeller};
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
@@ -51,6 +52,7 @@ pub(super) async fn run(
     program: ProgramSpec,
     plan: Option<PreviewOutcome>,
 ) -> Result<i32> {
+    let (meter, _teller) = tell_of_progress(workplace, request)?;
     let beginning = Beginning::of_run(workplace, history_kind(request), &request.operate.run);
     let Prepared { mut operation, session, redactor, crypter, packs } =
         prepare(workplace, request, stack, &program).await?;
@@ -69,7 +71,7 @@ pub(super) async fn run(
     show.telemetry = telemetry::of(workplace, request, stack, &redactor, session.lock_wait())?;
     let watchers = pages.watcher().into_iter().chain(telemetry::watcher(show.telemetry.as_ref()));
     operation.activities = Activities::watched_by(watchers.collect());
-    let around = Surroundings { runner: &runner, show: &show, packs: packs.as_ref() };
+    let around = Surroundings { runner: &runner, show: &show, packs: packs.as_ref(), meter: &meter };
     let ran = operate(workplace, request, around, program, operation, session).await;
     policies::end(packs).await;
     let outcome = ran.as_ref().map_or(Outcome::Failed, |(report, _)| report.summary.outcome);
@@ -104,6 +106,17 @@ pub(super) async fn run(
         signals::leave(code);
     }
     Ok(code)
+}
+
+/// Begins to tell those who asked for it how far the operation has come, also while it waits for the stack.
+fn tell_of_progress(workplace: &Workplace<'_>, request: &Request) -> Result<(ProgressMeter, Option<ProgressTeller>)> {
+    let (meter, listener) = match &workplace.context.library {
+        Some(library) => (library.meter.clone(), library.progress.clone()),
+        None => (ProgressMeter::default(), outcome_file::progress_log(workplace.context, &request.operate.run)?),
+    };
+    let teller = listener.map(|listener| ProgressTeller::begin(&meter, listener)).transpose();
+    let teller = teller.map_err(|error| Failure::io("a thread for reports of progress cannot be started", &error))?;
+    Ok((meter, teller))
 }
 
 /// Is the operation driven by a library? It tells its caller of every operation by the entry in the history.
@@ -263,6 +276,7 @@ struct Surroundings<'a> {
     runner: &'a Runner,
     show: &'a Show,
     packs: Option<&'a Arc<Packs>>,
+    meter: &'a ProgressMeter,
 }
 
 /// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was
@@ -275,13 +289,14 @@ async fn operate(
     operation: Operation,
     session: Session,
 ) -> Result<(Report, bool)> {
-    let Surroundings { runner, show, packs } = around;
+    let Surroundings { runner, show, packs, meter } = around;
     let runs_program = request.runs_program && !plugins::need_no_program(request, &operation, session.snapshot());
     let host = Arc::new(SettlingHost::new(runner.host()));
     let aim = workplace.context.console.aim.clone();
     let engine =
         Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Aimed { to: show.sink(), aim }));
     policies::bind(packs, &engine);
+    meter.watch(&engine);
     if let Some(message) = &request.operate.run.message {
         engine.tell(Severity::Info, message);
     }
@@ -311,6 +326,7 @@ async fn operate(
     };
     host.settle();
     let report = engine.finish(end).await;
+    meter.leave(&engine);
     runner.end(show.imported.is_some()).await;
     if let Some(page) = &show.page {
         page.leave(&engine.snapshot());

@@ -1,11 +1,12 @@
 //! The page: one file that shows a stack, or what a run did to it, in a browser.
 //!
 //! A [`Recorder`] watches a run. What it noted becomes a [`data::PageData`], which `html` puts into the front end that is
-//! built from `page/`. Nothing that is known as a secret gets as far as the data.
+//! built from `page/`. A fleet's run has a page by the same front end. Nothing that is known as a secret gets as far as the data.
 
 mod comparison;
 mod critical_path;
 pub(crate) mod data;
+mod fleet;
 mod html;
 mod kept;
 mod live;
@@ -23,6 +24,7 @@ mod text;
 
 pub(crate) use comparison::compare;
 pub(crate) use data::PageData;
+pub use fleet::page_of_fleet;
 pub(crate) use html::render;
 pub use kept::{page_of_record, record_for_page};
 pub(crate) use live::LivePage;

@@ -61,7 +61,7 @@ impl Workplace<'_> {
         }
         // What was typed in is the passphrase of the stack that joins.
         self.forget_typed_passphrase();
-        if fleet.holder.is_none() && !self.backend.list().await?.contains(&holder) {
+        if fleet.holder.is_none() && !self.has(&holder).await? {
             if let Some(keeps) = keeps.filter(|settings| settings.has_secrets()) {
                 return Err(keeps.under_another_key());
             }

@@ -14,7 +14,7 @@ use maloko_core::message::{Command, Message};
 use maloko_core::state::lock_file::by_whom;
 use maloko_core::state::{
     Backend, Crypter, Holder, MIN_GENERATIONS, Passphrase, Session, SessionOptions, Snapshot, StackName, StackReading,
-    StoredStack, Unfinished, overwrite_stack, read_stack, read_stack_beside, reseal_stack,
+    StoredStack, Unfinished, Wanted, overwrite_stack, read_stack, read_stack_beside, reseal_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
@@ -158,6 +158,11 @@ impl<'c> Workplace<'c> {
     pub(crate) async fn reseal(&self, stack: &StackName, crypter: Crypter) -> Result<Vec<Message>> {
         let options = self.session_options(crypter, "maloko state reseal", true);
         reseal_stack(&*self.backend, stack, &options).await.map_err(|error| self.explain(error, stack))
+    }
+
+    /// Is there such a stack?
+    pub(crate) async fn has(&self, stack: &StackName) -> Result<bool> {
+        Ok(self.backend.survey(&Wanted::named(stack)).await?.iter().any(|found| found.name == *stack))
     }
 
     /// Fails when there is no such stack.

@@ -21,7 +21,7 @@ impl Workplace<'_> {
                 Ok(()) => return Ok(true),
                 Err(error) => error,
             };
-            let is_there = self.backend.list().await?.contains(stack);
+            let is_there = self.has(stack).await?;
             match error {
                 Error::Configuration(_) | Error::InUse { .. } | Error::Locked(_) if is_there => return Ok(false),
                 Error::InUse { .. } | Error::Locked(_) if looks < MOST_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,

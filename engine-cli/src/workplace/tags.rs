@@ -22,6 +22,15 @@ struct TagsFile {
 /// The tags of a stack.
 pub(crate) async fn read(workplace: &Workplace<'_>, stack: &StackName) -> Result<BTreeMap<String, String>> {
     let stored = workplace.backend.tags(stack).await.map_err(|error| workplace.explain(error, stack))?;
+    decode(workplace, stack, stored.as_deref())
+}
+
+/// The tags of a stack, of which this is stored.
+pub(crate) fn decode(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    stored: Option<&[u8]>,
+) -> Result<BTreeMap<String, String>> {
     let Some(bytes) = stored else { return Ok(BTreeMap::new()) };
     let damaged = |why: String| {
         Failure::new(format!(
@@ -31,7 +40,7 @@ pub(crate) async fn read(workplace: &Workplace<'_>, stack: &StackName) -> Result
             stack.stack()
         ))
     };
-    let stored: TagsFile = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let stored: TagsFile = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
     match stored.version {
         VERSION => Ok(stored.tags),
         newer => Err(damaged(format!("their form {newer} is one of a newer version"))),

@@ -60,7 +60,7 @@ fn get_resource(urn: &Urn, find: impl FnOnce(&Urn) -> Option<Arc<ResourceState>>
 }
 
 async fn resource_outputs(name: String, stacks: &OtherStacks) -> Result<PropertyMap, String> {
-    let stack = stacks.read(&name).await?;
+    let stack = stacks.read(&name).await.map_err(|error| error.message.to_string())?;
     let states = stack.resources.iter().filter(|state| !state.delete);
     let resources = states.map(|state| {
         let resource = PropertyMap::from([

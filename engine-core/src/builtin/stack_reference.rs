@@ -42,7 +42,7 @@ fn name_of(inputs: &PropertyMap) -> Result<String, ProviderError> {
 
 /// The outputs of a reference: `name`, `outputs` and `secretOutputNames`.
 pub(super) async fn outputs(name: &str, stacks: &OtherStacks) -> Result<PropertyMap, ProviderError> {
-    let stack = stacks.read(name).await.map_err(refused)?;
+    let stack = stacks.read(name).await?;
     let outputs = stack.outputs();
     let secret = outputs.iter().filter(|(_, value)| value.contains_secret());
     let secret_names = secret.map(|(key, _)| Value::String(key.clone())).collect();

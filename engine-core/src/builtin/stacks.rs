@@ -8,11 +8,13 @@ use async_trait::async_trait;
 use crate::error::{Error, Result};
 use crate::message;
 use crate::message::Command;
+use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::key_record::KeyRecord;
 use crate::state::{Backend, Crypter, Passphrase, Snapshot, StackName, passphrase_variables, read_stack};
 use crate::value::PropertyMap;
 
+use super::refused;
 use super::unreadable::Unreadable;
 
 /// Another stack as it was left by its last operation.
@@ -62,12 +64,18 @@ impl OtherStacks {
     }
 
     /// Reads a stack; the error is for the program's author.
-    pub(crate) async fn read(&self, name: &str) -> std::result::Result<OtherStack, String> {
+    pub(crate) async fn read(&self, name: &str) -> std::result::Result<OtherStack, ProviderError> {
         let Some(reader) = &self.reader else {
-            return Err(format!("the stack '{name}' cannot be read: this run keeps its state in memory only"));
+            return Err(refused(format!("the stack '{name}' cannot be read: this run keeps its state in memory only")));
         };
         let read = reader.read(name).await;
-        let mut stack = read.map_err(|error| format!("the stack '{name}' cannot be read: {error}"))?;
+        let mut stack = read.map_err(|error| {
+            let message = format!("the stack '{name}' cannot be read: {error}");
+            match error {
+                Error::Needs { stack, .. } => ProviderError::new(ProviderErrorKind::NoStack(stack), message),
+                _ => refused(message),
+            }
+        })?;
         self.unreadable.stand_in(name, &mut stack.resources, stack.sealed_because.as_deref());
         Ok(stack)
     }
@@ -154,15 +162,18 @@ impl BackendStacks {
 
     fn explain(&self, error: Error, stack: &StackName) -> Error {
         match error {
-            Error::NoStack { .. } => Error::Configuration(message![
-                format!(
-                    "there is no stack '{stack}' in {}. The name of a stack of another project is \
-                     organization/<project>/<stack>; ",
-                    self.backend.url()
-                ),
-                Command::new("stack ls").with("--all"),
-                " lists them"
-            ]),
+            Error::NoStack { .. } => Error::Needs {
+                stack: stack.in_store(),
+                message: message![
+                    format!(
+                        "there is no stack '{stack}' in {}. The name of a stack of another project is \
+                         organization/<project>/<stack>; ",
+                        self.backend.url()
+                    ),
+                    Command::new("stack ls").with("--all"),
+                    " lists them"
+                ],
+            },
             other => other,
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::Reason;
 use crate::event::Summary;
 use crate::message::Message;
-use crate::provider::HostError;
+use crate::provider::{HostError, Transience};
 use crate::urn::Urn;
 
 /// How the program ended.
@@ -37,6 +37,10 @@ pub struct Report {
     pub urn: Option<Urn>,
     /// The provider's method from which the first error came, such as `create`.
     pub method: Option<&'static str>,
+    /// Where the provider says so of the first error: it may pass.
+    pub transience: Option<Transience>,
+    /// The stack that is missing: `project/stack`. The program refers to it, and that was the first error.
+    pub needs: Option<String>,
 }
 
 /// What a destroy leaves in place that is to leave out what is protected.

@@ -20,6 +20,7 @@ use crate::driver::program::Functions;
 use crate::driver::program::callbacks::Callbacks;
 use crate::driver::reports::Reports;
 use crate::driver::reports::notices::Notices;
+use crate::driver::reports::progress::Counts;
 use crate::driver::selection::Selection;
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
@@ -68,7 +69,8 @@ impl Doors {
         let (stop, selection) = (Arc::<Stop>::default(), Arc::<Selection>::default());
         let callbacks = Arc::<Callbacks>::default();
         let providers = Arc::new(Providers::new(Arc::clone(&exchange), &operation, crypter.clone(), &base));
-        let reports = Arc::new(Reports::new(&operation, &exchange, &stop, &providers, &selection));
+        let counts = Counts::new(&operation, &base);
+        let reports = Arc::new(Reports::new(&operation, &exchange, &stop, &providers, &selection, counts));
         let notices = Arc::new(Notices::new(&operation, &base, &reports));
         let waits = Arc::new(WatchedWaits::new(&operation, &exchange));
         let flow_states = Arc::new(FlowStates::new(&exchange));

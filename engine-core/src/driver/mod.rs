@@ -48,3 +48,4 @@ pub use calls::plugins::package_of_resource;
 pub use notice::Notice;
 pub use outside::Engine;
 pub use program_engine::ProgramEngine;
+pub use reports::progress::{Progress, SlowCall};

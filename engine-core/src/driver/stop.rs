@@ -8,7 +8,7 @@ use futures::channel::oneshot;
 use crate::error::Reason;
 use crate::event::Outcome;
 use crate::message::Message;
-use crate::provider::HostError;
+use crate::provider::{HostError, Transience};
 use crate::urn::Urn;
 
 /// The first thing that went wrong.
@@ -21,6 +21,10 @@ pub(super) struct Failure {
     pub(super) urn: Option<Urn>,
     /// The provider's method that failed.
     pub(super) method: Option<&'static str>,
+    /// Where the provider says so: it may pass.
+    pub(super) transience: Option<Transience>,
+    /// The stack that is missing: `project/stack`.
+    pub(super) needs: Option<String>,
 }
 
 impl Failure {

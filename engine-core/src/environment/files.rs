@@ -22,6 +22,15 @@ pub enum FileKind {
     Directory,
 }
 
+/// What is another one whenever a file got other content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its length in bytes.
+    pub length: u64,
+    /// When it was written, in nanoseconds since 1970 by the disk's clock.
+    pub modified: i128,
+}
+
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
@@ -49,6 +58,9 @@ pub trait Files: Send + Sync {
 
     /// What is there, links followed; `None` when nothing is.
     fn kind(&self, path: &Path) -> io::Result<Option<FileKind>>;
+
+    /// How long a file is and when it was written; `None` where no file is, or that is not known.
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
 
     /// What is in a directory, in no order.
     fn entries(&self, directory: &Path) -> io::Result<Vec<PathBuf>>;
@@ -229,6 +241,25 @@ fn write_and_sync(files: &dyn Files, path: &Path, in_place_of: &Path, bytes: &[u
 pub(crate) fn write_atomically(files: &dyn Files, path: &Path, bytes: &[u8]) -> Result<()> {
     let staged = stage(files, path, "tmp", bytes)?;
     put_in_place(files, &staged, path)
+}
+
+/// Writes a file that readers see whole or not at all, unless the power fails: then anything may be left of it. For what can
+/// be made anew.
+pub(crate) fn write_passing(files: &dyn Files, path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut staged = path.as_os_str().to_owned();
+    staged.push(".tmp");
+    let staged = PathBuf::from(staged);
+    remove_if_exists(files, &staged)?;
+    let write = || {
+        let mut file = files.open(&staged, OpenMode::New)?;
+        file.write_all(bytes)?;
+        files.rename(&staged, path)
+    };
+    write().map_err(|error| {
+        // It may be what filled the disk.
+        let _ = files.remove(&staged);
+        io_error("write", path, error)
+    })
 }
 
 /// The first half of a write in one step: a file beside `path`, with an ending of its own, that is whole and durable.

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::holder::{Holder, RunAttempt};
 
 pub use self::disk::SystemFiles;
-pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode, Stamp};
 pub use self::key_services::{KeyServices, STACK_KEY_LEN, UnwrappedKey};
 pub use self::known_keys::KnownKeys;
 pub use self::steady::SteadyReader;

@@ -28,6 +28,14 @@ pub enum Error {
         /// The name that was asked for.
         stack: String,
     },
+    /// The program refers to a stack that does not exist.
+    #[error("{message}")]
+    Needs {
+        /// Which one: `project/stack`.
+        stack: String,
+        /// What is wrong, and what to do.
+        message: Message,
+    },
     /// Someone else is working on the stack now.
     #[error("{message}")]
     InUse {
@@ -51,6 +59,7 @@ impl From<&Error> for Message {
     fn from(error: &Error) -> Self {
         match error {
             Error::BadState(message)
+            | Error::Needs { message, .. }
             | Error::InUse { message, .. }
             | Error::Locked(message)
             | Error::Secrets(message)

@@ -13,6 +13,8 @@ pub enum Reason {
     Backend,
     /// A method of a provider failed.
     Provider,
+    /// The program refers to a stack that does not exist.
+    Needs,
     /// What the program gives a provider was refused by its check.
     Inputs,
     /// The program failed, or asks for what cannot be.
@@ -51,6 +53,7 @@ impl From<&Error> for Reason {
             Error::InUse { .. } => Self::Locked,
             Error::Locked(_) => Self::LeaseLost,
             Error::Secrets(_) => Self::Key,
+            Error::Needs { .. } => Self::Needs,
             Error::Configuration(_) => Self::Configuration,
         }
     }
@@ -58,11 +61,12 @@ impl From<&Error> for Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Locked,
         Self::LeaseLost,
         Self::Backend,
         Self::Provider,
+        Self::Needs,
         Self::Inputs,
         Self::Program,
         Self::Policy,
@@ -86,6 +90,7 @@ impl Reason {
             Self::LeaseLost => "lease-lost",
             Self::Backend => "backend",
             Self::Provider => "provider",
+            Self::Needs => "needs",
             Self::Inputs => "inputs",
             Self::Program => "program",
             Self::Policy => "policy",

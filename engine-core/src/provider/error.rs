@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,15 @@ pub struct ProviderError {
     pub traceback: String,
     /// The original error object, for hosts that raise it again.
     pub source: Option<HostError>,
+    /// Where the provider says so: it may pass. In a box, which few failures need.
+    pub transience: Option<Box<Transience>>,
+}
+
+/// Said of a failure: the same call may succeed later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transience {
+    /// How long to wait before it is tried again, where that is known.
+    pub retry_after: Option<Duration>,
 }
 
 /// Kinds of failed provider calls.
@@ -61,6 +71,8 @@ pub enum ProviderErrorKind {
     },
     /// No live object serves the resource; the message names the ways out.
     NoProvider,
+    /// A reference to a stack that does not exist: `project/stack`. Nothing was called.
+    NoStack(String),
     /// The provider lacks a method for which the engine has no answer of its own. Nothing was called.
     NoMethod,
     /// The call took longer than its limit and was abandoned.
@@ -84,7 +96,7 @@ const MAX_REASONS: usize = 100;
 impl ProviderError {
     /// An error without traceback or source.
     pub fn new(kind: ProviderErrorKind, message: impl Into<Message>) -> Self {
-        Self { kind, message: message.into(), traceback: String::new(), source: None }
+        Self { kind, message: message.into(), traceback: String::new(), source: None, transience: None }
     }
 
     /// The error with texts of a length that a terminal and a state can bear.

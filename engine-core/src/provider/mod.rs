@@ -9,7 +9,7 @@ pub use call::{
     Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, PluginArguments, ProviderCall,
     ProviderDescription, TraceContext,
 };
-pub use error::{HostError, ProviderError, ProviderErrorKind};
+pub use error::{HostError, ProviderError, ProviderErrorKind, Transience};
 pub use host::{ProviderHost, Spawner};
 pub(crate) use reference::DYNAMIC_PACKAGES;
 pub use reference::{

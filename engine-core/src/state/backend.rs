@@ -1,7 +1,8 @@
 //! Where stacks are kept: what every store can do.
 //!
 //! A store keeps, for each stack, one checkpoint (Pulumi's stack file) and, while an operation runs or after it was
-//! killed, one journal. It knows nothing of their content. Writing needs a [`Lease`], which at most one process holds.
+//! killed, one journal. It knows nothing of their content, save that it keeps a [`Summary`] of what it writes. Writing needs
+//! a [`Lease`], which at most one process holds.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
+use super::checkpoint::summary::Summary;
 use super::name::StackName;
 use crate::holder::Holder;
 
@@ -42,6 +44,51 @@ pub struct Generation {
     pub is_last: bool,
 }
 
+/// Which stacks a list is of, and what it has to tell of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Those of this project; `None`: of all.
+    pub project: Option<String>,
+    /// Those whose short name begins with this.
+    pub prefix: String,
+    /// Are their tags to be read?
+    pub tags: bool,
+}
+
+impl Wanted {
+    /// Just this stack, and those whose names begin with its own.
+    #[must_use]
+    pub fn named(stack: &StackName) -> Self {
+        Self { project: Some(stack.project().to_owned()), prefix: stack.stack().to_owned(), tags: false }
+    }
+
+    /// Is this stack one of them?
+    #[must_use]
+    pub fn has(&self, stack: &StackName) -> bool {
+        self.has_project(stack.project()) && stack.stack().starts_with(&self.prefix)
+    }
+
+    /// Is this project one whose stacks are listed?
+    #[must_use]
+    pub fn has_project(&self, project: &str) -> bool {
+        self.project.as_ref().is_none_or(|wanted| wanted == project)
+    }
+}
+
+/// A stack, and what a store knows of it without reading its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedStack {
+    /// Its name.
+    pub name: StackName,
+    /// What its checkpoint holds, as of the checkpoint that is there now. `None` where that is not known, and where a
+    /// journal may stand beside it: then the state has to be read.
+    pub summary: Option<Summary>,
+    /// May somebody hold it? [`Backend::holders`] says who.
+    pub locked: bool,
+    /// Its tags, as [`Backend::tags`] gives them, where they were asked for.
+    pub tags: Option<Vec<u8>>,
+}
+
 /// A store of stacks.
 #[async_trait]
 pub trait Backend: Send + Sync {
@@ -50,6 +97,10 @@ pub trait Backend: Send + Sync {
 
     /// All stacks, sorted by name.
     async fn list(&self) -> Result<Vec<StackName>>;
+
+    /// Those stacks that are wanted, sorted by name, with what is known of each without reading its state: for lists of
+    /// thousands.
+    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>>;
 
     /// Makes a stack with this first checkpoint; refuses when there is one of that name.
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()>;

@@ -2,6 +2,7 @@
 
 mod document;
 mod outline;
+pub(super) mod summary;
 
 use serde_json::Map;
 

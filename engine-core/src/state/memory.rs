@@ -7,7 +7,10 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Lease, MIN_GENERATIONS, StoredEntry, StoredStack, no_generation};
+use super::backend::{
+    Backend, Generation, Lease, ListedStack, MIN_GENERATIONS, StoredEntry, StoredStack, Wanted, no_generation,
+};
+use super::checkpoint::summary::Summary;
 use super::lock_file;
 use super::name::StackName;
 use crate::environment::Environment;
@@ -107,6 +110,18 @@ impl Backend for MemoryBackend {
 
     async fn list(&self) -> Result<Vec<StackName>> {
         Ok(self.content().stacks.keys().cloned().collect())
+    }
+
+    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+        let content = self.content();
+        let found = content.stacks.iter().filter(|(name, _)| wanted.has(name));
+        let listed = found.map(|(name, stored)| ListedStack {
+            name: name.clone(),
+            summary: if stored.journal.is_none() { Summary::of(&stored.checkpoint) } else { None },
+            locked: stored.holder.is_some(),
+            tags: stored.tags.clone().filter(|_| wanted.tags),
+        });
+        Ok(listed.collect())
     }
 
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {

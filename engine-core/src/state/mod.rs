@@ -32,7 +32,8 @@ pub mod unresolved_create;
 pub mod watched;
 
 pub use crate::holder::Holder;
-pub use backend::{Backend, Generation, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
+pub use backend::{Backend, Generation, Lease, ListedStack, MIN_GENERATIONS, StoredEntry, StoredStack, Wanted};
+pub use checkpoint::summary::Summary;
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
 pub(crate) use component_code::recognise_migrated;
 pub use history::HistoryEntry;

@@ -78,6 +78,12 @@ impl StackName {
     pub fn stack(&self) -> &str {
         &self.stack
     }
+
+    /// `<project>/<stack>`: without the organization, of which a store has no other.
+    #[must_use]
+    pub fn in_store(&self) -> String {
+        format!("{}/{}", self.project, self.stack)
+    }
 }
 
 /// `organization/<project>/<stack>`, as it stands in stack files.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Lease, StoredEntry, StoredStack};
+use super::backend::{Backend, Generation, Lease, ListedStack, StoredEntry, StoredStack, Wanted};
 use super::name::StackName;
 use crate::holder::Holder;
 
@@ -125,6 +125,10 @@ impl Backend for WatchedBackend {
 
     async fn list(&self) -> Result<Vec<StackName>> {
         self.inner.list().await
+    }
+
+    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+        self.inner.survey(wanted).await
     }
 
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {

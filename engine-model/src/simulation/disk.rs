@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode, Stamp};
 
 use maloko_test_support::random::Random;
 
@@ -208,6 +208,15 @@ impl Files for Disk {
         let mut volume = self.look()?;
         let Ok(node) = volume.find(path) else { return Ok(None) };
         Ok(Some(if volume.node(node)?.directory { FileKind::Directory } else { FileKind::File }))
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        let mut volume = self.look()?;
+        let Ok(node) = volume.find(path) else { return Ok(None) };
+        let found = volume.node(node)?;
+        // Each file is another node, and what is there is never written over in place: so that is its time.
+        let (length, modified) = (found.content.len() as u64, i128::try_from(node).unwrap_or(i128::MAX));
+        Ok((!found.directory).then_some(Stamp { length, modified }))
     }
 
     fn entries(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {

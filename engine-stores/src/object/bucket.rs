@@ -20,13 +20,14 @@ use crate::backoff::{PATIENCE, doubling};
 
 use super::fault::{failed, is_ambiguous, is_out_of_reach};
 use super::io::Io;
+use super::listing::Connection;
 
 /// How often a request whose outcome is unknown is made again, after the retries of the library.
 const ATTEMPTS: usize = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const MAX_PAUSE: Duration = Duration::from_millis(800);
 /// Requests of one kind that are made at a time.
-const AT_ONCE: usize = 16;
+pub(crate) const AT_ONCE: usize = 32;
 
 /// An object and its version.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ enum Condition {
 /// A part of a store: the objects below one prefix.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
-    store: Arc<dyn ObjectStore>,
+    connection: Connection,
     io: Io,
     /// What stands before every name; empty or ending in '/'.
     prefix: String,
@@ -57,14 +58,8 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn new(
-        store: Arc<dyn ObjectStore>,
-        io: Io,
-        prefix: String,
-        place: String,
-        environment: Environment,
-    ) -> Self {
-        Self { store, io, prefix, place, environment, conditional: true }
+    pub(crate) fn new(connection: Connection, io: Io, prefix: String, place: String, environment: Environment) -> Self {
+        Self { connection, io, prefix, place, environment, conditional: true }
     }
 
     /// The same objects, told whether their store can refuse a write.
@@ -78,6 +73,15 @@ impl Bucket {
 
     pub(crate) fn io(&self) -> &Io {
         &self.io
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// What stands before every name; empty or ending in '/'.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
     }
 
     /// An object's name in messages.
@@ -94,7 +98,7 @@ impl Bucket {
 
     /// Reads an object; `None` when there is none.
     pub(crate) async fn get(&self, key: &str) -> Result<Option<Found>> {
-        let (store, path) = (Arc::clone(&self.store), self.path(key)?);
+        let (store, path) = (Arc::clone(&self.connection.store), self.path(key)?);
         let read = async move {
             let found = store.get_opts(&path, GetOptions::default()).await?;
             let version = UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
@@ -117,7 +121,7 @@ impl Bucket {
 
     /// The version of an object; `None` when there is none.
     pub(crate) async fn version(&self, key: &str) -> Result<Option<UpdateVersion>> {
-        let (store, path) = (Arc::clone(&self.store), self.path(key)?);
+        let (store, path) = (Arc::clone(&self.connection.store), self.path(key)?);
         match self.io.run(async move { store.head(&path).await }).await? {
             Ok(meta) => Ok(Some(UpdateVersion { e_tag: meta.e_tag, version: meta.version })),
             Err(error) => self.unless_missing("look for", key, &error),
@@ -144,7 +148,7 @@ impl Bucket {
         bytes: Bytes,
         mode: PutMode,
     ) -> Result<std::result::Result<UpdateVersion, StoreError>> {
-        let (store, path) = (Arc::clone(&self.store), self.path(key)?);
+        let (store, path) = (Arc::clone(&self.connection.store), self.path(key)?);
         let put = async move {
             let written = store.put_opts(&path, PutPayload::from_bytes(bytes), PutOptions::from(mode)).await?;
             Ok(UpdateVersion { e_tag: written.e_tag, version: written.version })
@@ -245,7 +249,7 @@ impl Bucket {
 
     /// Removes an object, if it is there.
     pub(crate) async fn delete(&self, key: &str) -> Result<()> {
-        let (store, path) = (Arc::clone(&self.store), self.path(key)?);
+        let (store, path) = (Arc::clone(&self.connection.store), self.path(key)?);
         match self.io.run(async move { store.delete(&path).await }).await? {
             Ok(()) => Ok(()),
             Err(error) => self.unless_missing::<()>("remove", key, &error).map(drop),
@@ -257,7 +261,7 @@ impl Bucket {
         if keys.is_empty() {
             return Ok(());
         }
-        let store = Arc::clone(&self.store);
+        let store = Arc::clone(&self.connection.store);
         let paths = keys.iter().map(|key| self.path(key).map(Ok)).collect::<Result<Vec<_>>>()?;
         let remove = async move {
             let mut removed = store.delete_stream(futures::stream::iter(paths).boxed());
@@ -275,7 +279,7 @@ impl Bucket {
 
     /// Copies an object within the store; nothing happens when it is not there.
     pub(crate) async fn copy(&self, from: &str, to: &str) -> Result<()> {
-        let (store, source, target) = (Arc::clone(&self.store), self.path(from)?, self.path(to)?);
+        let (store, source, target) = (Arc::clone(&self.connection.store), self.path(from)?, self.path(to)?);
         match self.io.run(async move { store.copy_opts(&source, &target, CopyOptions::default()).await }).await? {
             Ok(()) => Ok(()),
             Err(error) => self.unless_missing::<()>("copy", from, &error).map(drop),
@@ -294,7 +298,7 @@ impl Bucket {
 
     /// The same names, each with the number of its object's bytes, which a store tells along with them.
     pub(crate) async fn list_sizes(&self, below: &str, after: Option<&str>) -> Result<Vec<(String, u64)>> {
-        let (store, path) = (Arc::clone(&self.store), self.path(below)?);
+        let (store, path) = (Arc::clone(&self.connection.store), self.path(below)?);
         let after = after.map(|after| self.path(after)).transpose()?;
         let list = async move {
             let found = match &after {

@@ -11,6 +11,8 @@ pub(crate) const COMPRESSED: [&str; 2] = ["gz", "zst"];
 pub(crate) const META: &str = ".pulumi/meta.yaml";
 /// What all stack files lie below.
 pub(crate) const STACKS: &str = ".pulumi/stacks/";
+/// What the locks that both tools respect lie below.
+pub(crate) const LOCKS: &str = ".pulumi/locks/";
 /// What our own objects lie below.
 pub(crate) const OWN: &str = ".pulumi/maloko/";
 
@@ -49,7 +51,7 @@ impl StackKeys {
             checkpoint: format!("{STACKS}{project}/{stack}.json"),
             backup: format!("{STACKS}{project}/{stack}.json.bak"),
             tags: format!("{STACKS}{project}/{stack}.pulumi-tags"),
-            locks: format!(".pulumi/locks/{ORGANIZATION}/{project}/{stack}/"),
+            locks: format!("{LOCKS}{ORGANIZATION}/{project}/{stack}/"),
             history: format!(".pulumi/history/{project}/{stack}/"),
             lease: format!("{own}/lease"),
             seal: format!("{own}/seal"),
@@ -59,6 +61,11 @@ impl StackKeys {
             own,
             stack: stack.to_owned(),
         }
+    }
+
+    /// What the stack's own objects lie below, without the last '/'.
+    pub(crate) fn own(&self) -> &str {
+        &self.own
     }
 
     /// What a lease tries the store with.
@@ -124,10 +131,22 @@ pub(crate) fn stack_of(key: &str) -> Option<StackName> {
     StackName::new(project, plain.strip_suffix(".json")?).ok()
 }
 
-/// The stack that a lease or seal belongs to.
-pub(crate) fn owner_of(key: &str) -> Option<StackName> {
-    let (stack, kind) = key.strip_prefix(OWN)?.rsplit_once('/')?;
-    let (project, stack) = stack.split_once('/').filter(|_| matches!(kind, "lease" | "seal"))?;
+/// The stack that tags belong to.
+pub(crate) fn tagged_by(key: &str) -> Option<StackName> {
+    let (project, file) = key.strip_prefix(STACKS)?.split_once('/')?;
+    StackName::new(project, file.strip_suffix(".pulumi-tags")?).ok()
+}
+
+/// The stack that a lock belongs to.
+pub(crate) fn locked_by(key: &str) -> Option<StackName> {
+    let (_, stack) = key.strip_prefix(LOCKS)?.split_once('/')?;
+    let mut parts = stack.split('/');
+    StackName::new(parts.next()?, parts.next()?).ok()
+}
+
+/// The stack whose own objects lie in a directory.
+pub(crate) fn owned_by(directory: &str) -> Option<StackName> {
+    let (project, stack) = directory.strip_prefix(OWN)?.strip_suffix('/')?.split_once('/')?;
     StackName::new(project, stack).ok()
 }
 

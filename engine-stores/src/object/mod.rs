@@ -9,6 +9,7 @@
 //! .pulumi/maloko/PROJECT/STACK/journal/NUMBER              the journal: one object for each group commit
 //! .pulumi/maloko/PROJECT/STACK/seal                        the seal of the checkpoint
 //! .pulumi/maloko/PROJECT/STACK/generations/NUMBER.json     former checkpoints
+//! .pulumi/maloko/PROJECT/STACK=VERSION=SUMMARY             what a list shows of the checkpoint
 //! ```
 
 mod address;
@@ -21,6 +22,7 @@ mod history;
 mod io;
 mod keys;
 mod lease;
+mod listing;
 mod locks;
 mod machine_addresses;
 mod mark;
@@ -31,6 +33,7 @@ mod retrying_client;
 mod seal;
 pub(crate) mod services;
 mod store;
+mod survey;
 
 pub use opened::Timing;
 pub use store::ObjectBackend;
@@ -56,6 +59,9 @@ pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
 }
 
 /// What makes the connection: kept, because a forked process has to make it anew.
-fn connecting<S: object_store::ObjectStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> opened::Connect {
-    Box::new(move || Ok(Arc::new(build()?)))
+fn connecting<S: listing::PagedStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> opened::Connect {
+    Box::new(move || {
+        let made = Arc::new(build()?);
+        Ok(listing::Connection { store: Arc::clone(&made) as _, pages: Some(made) })
+    })
 }

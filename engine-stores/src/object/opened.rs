@@ -1,20 +1,20 @@
 //! A store as one process has opened it: its bucket, what the bucket can do, and whose layout it has. Claims and leases work on
 //! this, and the backend makes it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
 use maloko_core::message;
 use maloko_core::message::Command;
-use object_store::ObjectStore;
 
 use crate::Notify;
 use crate::lease::DEFAULT_PATIENCE;
 
 use super::bucket::{Bucket, Found};
 use super::keys::{self, META, STACKS};
+use super::listing::Connection;
 
 const VERSION: u64 = 1;
 
@@ -46,7 +46,7 @@ impl Default for Timing {
 }
 
 /// Makes the connection to an object store; called again in a process that was forked off.
-pub(crate) type Connect = Box<dyn Fn() -> Result<Arc<dyn ObjectStore>> + Send + Sync>;
+pub(crate) type Connect = Box<dyn Fn() -> Result<Connection> + Send + Sync>;
 
 /// The connection of one process.
 pub(crate) struct Opened {

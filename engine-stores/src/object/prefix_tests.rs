@@ -9,6 +9,7 @@ use maloko_core::state::conformance::{Rig, Store, run};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 
+use crate::object::listing::Connection;
 use crate::object::{Address, ObjectBackend};
 use crate::testing::world_at;
 
@@ -67,7 +68,8 @@ impl Rig for Memories {
 impl Store for Memory {
     async fn machine(&self) -> Result<Arc<dyn Backend>> {
         let memory = Arc::clone(&self.1);
-        let connect = Box::new(move || Ok(Arc::clone(&memory) as Arc<dyn ObjectStore>));
+        let connect =
+            Box::new(move || Ok(Connection { store: Arc::clone(&memory) as Arc<dyn ObjectStore>, pages: None }));
         let (url, world) = ("memory://".to_owned(), world_at(".".as_ref(), &[]));
         Ok(Arc::new(ObjectBackend::new(url.clone(), url, self.0.to_owned(), connect, world)))
     }

@@ -84,6 +84,10 @@ pub(crate) struct Record {
     /// Is there no stack? Either it was removed, or it is only being made. Otherwise a checkpoint that is not there was lost.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) no_stack: bool,
+    /// The object whose name is the checkpoint's summary, as far as is known: it is taken away before the checkpoint is no longer
+    /// all that counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) summary: Option<String>,
     /// In milliseconds: how often the holder raises the counter, and how long others wait for that. Zero where an older version
     /// wrote it.
     #[serde(default)]
@@ -116,6 +120,7 @@ impl Record {
             who,
             journal_start,
             no_stack: false,
+            summary: None,
             beat,
             patience,
             journal_next,

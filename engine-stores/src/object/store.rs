@@ -1,11 +1,12 @@
 //! A store of stacks in a bucket.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use maloko_core::error::{Error, Result};
-use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack};
+use maloko_core::state::{
+    Backend, Generation, Holder, Lease, ListedStack, StackName, StoredEntry, StoredStack, Wanted,
+};
 use object_store::ObjectStore;
 
 use crate::World;
@@ -13,11 +14,12 @@ use crate::slow_notice::SlowNotice;
 
 use super::bucket::Bucket;
 use super::io::Io;
-use super::keys::{self, META, OWN, STACKS, StackKeys};
+use super::keys::{self, META, STACKS, StackKeys};
 use super::lease::{claim, fence};
+use super::listing::Connection;
 use super::opened::{Connect, Opened, Timing, layout_file};
 use super::record::{Record, State, Who};
-use super::{checkpoint, history, locks, mark};
+use super::{checkpoint, history, locks, mark, survey};
 
 /// How often the lock of a holder that goes on renewing it is tried to be broken.
 const BREAK_ATTEMPTS: u32 = 16;
@@ -45,7 +47,7 @@ impl ObjectBackend {
     /// A store over any object store that needs no runtime, such as one in memory: for tests and simulations.
     #[must_use]
     pub fn over(store: Arc<dyn ObjectStore>, world: World, timing: Timing) -> Self {
-        let connect: Connect = Box::new(move || Ok(Arc::clone(&store)));
+        let connect: Connect = Box::new(move || Ok(Connection { store: Arc::clone(&store), pages: None }));
         let place = "memory://".to_owned();
         let opened = Mutex::new(None);
         Self { url: place.clone(), prefix: String::new(), place, connect, direct: true, world, timing, opened }
@@ -73,9 +75,9 @@ impl ObjectBackend {
     fn open_anew(&self) -> Result<Opened> {
         let notify = Arc::clone(&self.world.notify);
         let io = if self.direct { Io::Direct } else { Io::new(SlowNotice::new(&self.place, Arc::clone(&notify)))? };
-        let store = (self.connect)()?;
+        let connection = (self.connect)()?;
         let environment = self.world.environment.clone();
-        let bucket = Bucket::new(store, io, self.prefix.clone(), self.place.clone(), environment.clone());
+        let bucket = Bucket::new(connection, io, self.prefix.clone(), self.place.clone(), environment.clone());
         Ok(Opened::new(bucket, environment, notify, self.timing))
     }
 
@@ -94,20 +96,11 @@ impl Backend for ObjectBackend {
     }
 
     async fn list(&self) -> Result<Vec<StackName>> {
-        let store = self.opened().await?;
-        let (listed, own) = futures::future::try_join(store.bucket.list(STACKS), store.bucket.list(OWN)).await?;
-        // Objects of other names are not stacks of ours.
-        let mut stacks: Vec<StackName> = listed.iter().filter_map(|key| keys::stack_of(key)).collect();
-        let known: HashSet<StackName> = stacks.iter().cloned().collect();
-        let owned: HashSet<StackName> = own.iter().filter_map(|key| keys::owner_of(key)).collect();
-        for stack in owned.into_iter().filter(|stack| !known.contains(stack)) {
-            if checkpoint::is_lost(&store.bucket, &StackKeys::new(&stack)).await? {
-                stacks.push(stack);
-            }
-        }
-        stacks.sort();
-        stacks.dedup();
-        Ok(stacks)
+        survey::names(&self.opened().await?.bucket).await
+    }
+
+    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+        survey::survey(&self.opened().await?.bucket, wanted).await
     }
 
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {
@@ -122,10 +115,11 @@ impl Backend for ObjectBackend {
         }
         let lease = claim::take(&store, stack, "stack init", true).await?;
         let mut written = lease.bucket().put_new(&keys.checkpoint, mark::marked(checkpoint, lease.epoch(), 0)).await;
-        if matches!(written, Ok(Some(_)))
-            && let Err(error) = lease.stack_is_there().await
-        {
-            written = Err(error);
+        if let Ok(Some(version)) = &written {
+            lease.made(version, checkpoint).await;
+            if let Err(error) = lease.stack_is_there().await {
+                written = Err(error);
+            }
         }
         lease.release().await?;
         if written?.is_some() { Ok(()) } else { Err(exists()) }

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use tokio_postgres::Row;
 
 use super::connection::{Link, Retries, Trouble, Value};
-use super::{Store, column, no_stack};
+use super::{Store, column, no_stack, summary};
 
 /// How often a holder shows that it lives, as a part of the patience that others have with it.
 pub(super) const BEATS_PER_PATIENCE: u32 = 10;
@@ -52,7 +52,7 @@ const REPLACE: &str = ",
     ), dropped AS (
         DELETE FROM {s}.checkpoints c USING moved m WHERE c.stack = m.id AND c.number < m.current - $6
     )
-    INSERT INTO {s}.checkpoints (stack, number, content) SELECT id, current, $5 FROM moved RETURNING 1";
+    INSERT INTO {s}.checkpoints (stack, number, content, summary) SELECT id, current, $5, $7 FROM moved RETURNING 1";
 const SEAL: &str = "
     UPDATE {s}.stacks s SET seal = $5 FROM held WHERE s.id = held.stack RETURNING 1";
 const TAGS: &str = "
@@ -287,7 +287,8 @@ impl Lease for PostgresLease {
     }
 
     async fn replace(&self, checkpoint: &[u8], keep: usize) -> Result<()> {
-        self.write(REPLACE, vec![checkpoint.into(), i64::try_from(keep).unwrap_or(i64::MAX / 2).into()]).await
+        let keep = i64::try_from(keep).unwrap_or(i64::MAX / 2);
+        self.write(REPLACE, vec![checkpoint.into(), keep.into(), summary(checkpoint)]).await
     }
 
     async fn write_seal(&self, seal: &[u8]) -> Result<()> {

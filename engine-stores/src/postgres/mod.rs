@@ -18,7 +18,9 @@ use async_trait::async_trait;
 use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
 use maloko_core::holder::RunAttempt;
-use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack};
+use maloko_core::state::{
+    Backend, Generation, Holder, Lease, ListedStack, StackName, StoredEntry, StoredStack, Summary, Wanted,
+};
 use tokio_postgres::Row;
 
 use crate::World;
@@ -104,6 +106,11 @@ fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, index: usize)
     })
 }
 
+/// A checkpoint's summary, as a statement takes it.
+fn summary(checkpoint: &[u8]) -> Value {
+    Summary::of(checkpoint).map(|summary| summary.to_string()).unwrap_or_default().as_str().into()
+}
+
 /// The two values that name a stack in a statement.
 fn named(stack: &StackName) -> Vec<Value> {
     vec![stack.project().into(), stack.stack().into()]
@@ -137,9 +144,18 @@ const CREATE: &str = "
     ), lease AS (
         INSERT INTO {s}.leases (stack) SELECT id FROM made
     )
-    INSERT INTO {s}.checkpoints (stack, number, content) SELECT id, 0, $4 FROM made RETURNING 1";
+    INSERT INTO {s}.checkpoints (stack, number, content, summary) SELECT id, 0, $4, $5 FROM made RETURNING 1";
 const WHO_MADE: &str = "SELECT made_by FROM {s}.stacks WHERE project = $1 AND name = $2";
 const LIST: &str = "SELECT project, name FROM {s}.stacks";
+/// A checkpoint is all that counts where no journal is. An older version leaves the summary empty, and so does what cannot be
+/// summed up.
+const SURVEY: &str = "
+    SELECT s.project, s.name, l.holder IS NOT NULL,
+        CASE WHEN EXISTS (SELECT 1 FROM {s}.journal j WHERE j.stack = s.id) THEN '' ELSE coalesce(c.summary, '') END,
+        CASE WHEN $3 = 1 THEN s.tags END
+    FROM {s}.stacks s LEFT JOIN {s}.checkpoints c ON c.stack = s.id AND c.number = s.current
+        LEFT JOIN {s}.leases l ON l.stack = s.id
+    WHERE ($1 = '' OR s.project = $1) AND s.name >= $2 AND left(s.name, length($2)) = $2";
 /// One statement sees one moment: checkpoint, seal and journal belong together. Of a checkpoint that was lost there are no
 /// bytes at all, which nobody can take for a state.
 const LOAD: &str = "
@@ -192,10 +208,24 @@ impl Backend for PostgresBackend {
         Ok(stacks)
     }
 
+    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+        let project = wanted.project.as_deref().unwrap_or_default();
+        let values = vec![project.into(), wanted.prefix.as_str().into(), i64::from(wanted.tags).into()];
+        let mut stacks = Vec::new();
+        for row in &self.ask(SURVEY, values).await?.unwrap_or_default() {
+            // What this version cannot name was not made by it.
+            let Ok(name) = StackName::new(column(row, 0)?, column(row, 1)?) else { continue };
+            let summary = Summary::parse(column(row, 3)?);
+            stacks.push(ListedStack { name, summary, locked: column(row, 2)?, tags: column(row, 4)? });
+        }
+        stacks.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(stacks)
+    }
+
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {
         let token = self.token()?;
         let mut values = named(stack);
-        values.extend([token.as_str().into(), checkpoint.into()]);
+        values.extend([token.as_str().into(), checkpoint.into(), summary(checkpoint)]);
         let made = self.store.perform(CREATE, values, true).await?.unwrap_or_default();
         if !made.is_empty() {
             return Ok(());

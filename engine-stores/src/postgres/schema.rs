@@ -3,7 +3,7 @@
 //! ```text
 //! layout       one row: the version of the tables
 //! stacks       one row per stack: which checkpoint is the present one, the seal beside it, and the stack's tags
-//! checkpoints  the present checkpoint of a stack and the generations before it
+//! checkpoints  the present checkpoint of a stack and the generations before it, each with what a list shows of it
 //! journal      one row per batch of records, while an operation runs or after it was killed
 //! leases       one row per stack: who may write; each write of the holder counts `writes` up, in its own transaction
 //! history      one row per past operation
@@ -24,6 +24,7 @@ const SCRIPTS: &[&str] = &[
     FIRST,
     "ALTER TABLE {s}.stacks ADD COLUMN tags bytea;",
     "ALTER TABLE {s}.leases ADD COLUMN run text NOT NULL DEFAULT '', ADD COLUMN attempt bigint NOT NULL DEFAULT 0;",
+    "ALTER TABLE {s}.checkpoints ADD COLUMN summary text NOT NULL DEFAULT '';",
 ];
 const FIRST: &str = "
     CREATE SEQUENCE {s}.epochs;

@@ -81,7 +81,7 @@ fn tables_of_an_older_version_are_brought_up_to_date_in_one_step() {
     run_sql(&format!("DROP TABLE {schema}.removed"));
     assert!(block_on(machine(&address).list()).unwrap().is_empty());
     assert_eq!(first(&tables), "asides checkpoints history journal layout leases removed stacks");
-    assert_eq!(first(&format!("SELECT version FROM {schema}.layout")), "3");
+    assert_eq!(first(&format!("SELECT version FROM {schema}.layout")), "4");
 }
 
 /// A store with a stack that has a generation, a history and a journal.

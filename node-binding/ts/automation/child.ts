@@ -1,6 +1,6 @@
 // The process of a local program: runs one command, and tells the parent its outcome.
 
-import { Command } from "../command-line/cli";
+import { Command, ownCommand } from "../command-line/cli";
 import { loadFile } from "../loading/program";
 import { parseJson, toJsonText } from "../originals";
 import { describe } from "../process/errors";
@@ -9,14 +9,8 @@ import { Bridge } from "../run/bridge";
 import { sdkVersionOf } from "../sdk";
 
 import { described, outcomeOf } from "./inside";
-import type { ChildError, ChildMessage } from "./local";
+import type { ChildError, ChildMessage, ChildRequest } from "./local";
 import type { CommandRequest } from "./request";
-
-interface ChildRequest {
-    arguments: string[];
-    directory: string;
-    events: boolean;
-}
 
 const CANCELLED = 130;
 
@@ -30,14 +24,17 @@ async function serve(asked: ChildRequest): Promise<void> {
         arguments: asked.arguments,
         directory: asked.directory,
         variables: {},
+        onProgress: () => {},
+        progressEvery: asked.progressEvery,
         ...(asked.events ? { onEvent: () => {} } : {}),
     };
-    const text = toJsonText(described(request, sdkVersionOf(asked.directory)));
+    const text = toJsonText(described(request, sdkVersionOf(asked.directory), ownCommand()));
     const outcome = outcomeOf(
         await bridge.invoke(number, text, {
             written: (stream, bytes) =>
                 void tell({ written: { stream, base64: Buffer.from(bytes).toString("base64") } }),
             event: (event) => void tell({ event } as ChildMessage),
+            progress: (progress) => void tell({ progress } as ChildMessage),
         }),
     );
     const original = bridge.errorOf(outcome.operation?.source ?? 0);

@@ -60,12 +60,14 @@ export class PulumiCommand implements CommandRunner {
      */
     run(...[args, cwd, additionalEnv, onOutput, onError, signal]: RunArguments): Promise<CommandResult> {
         const asked = asking.getStore();
-        const { program, runsDirectory, onEvent } = asked?.request ?? { runsDirectory: true };
+        const own = asked?.request ?? ({ runsDirectory: true } as Partial<CommandRequest>);
+        const { program, runsDirectory, onEvent, onProgress, progressEvery, began } = own;
         if (asked !== undefined) {
             asked.request = undefined;
         }
         const given = { arguments: args, directory: cwd, variables: additionalEnv, onOutput, onError, signal };
-        return runRequest({ ...given, program, runsDirectory: runsDirectory === true, onEvent });
+        const ours = { program, onEvent, onProgress, progressEvery, began };
+        return runRequest({ ...given, ...ours, runsDirectory: runsDirectory === true });
     }
 }
 

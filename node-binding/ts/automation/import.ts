@@ -5,12 +5,13 @@ import * as path from "node:path";
 import type { ImportOptions } from "@pulumi/pulumi/automation";
 import { flagsOf, type LockOptions, type TelemetryOptions } from "./flags";
 import { type OnStack, operate } from "./operations";
+import type { ProgressOptions } from "./progress";
 import type { CommandResult, PageOptions } from "./result";
 
 /** Imports resources; gives the declarations that were written for them. */
 export async function importResources(
     stack: OnStack,
-    options: ImportOptions & PageOptions & TelemetryOptions & LockOptions,
+    options: ImportOptions & PageOptions & ProgressOptions & TelemetryOptions & LockOptions,
 ): Promise<{ done: CommandResult; generatedCode: string }> {
     const directory = await fs.promises.mkdtemp(path.join(os.tmpdir(), "automation-import-"));
     try {

@@ -20,8 +20,9 @@ export {
     type LocalWorkspaceOptions,
     type NewOptions,
 } from "./local-workspace";
+export type { Progress, ProgressOptions, SlowCall } from "./progress";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
-export type { PageOptions, WithPage } from "./result";
+export type { OutputsOptions, PageOptions, SummaryOptions, WithPage } from "./result";
 export { fullyQualifiedStackName, Stack } from "./stack";
 export type { Workspace } from "./workspace";
 

@@ -13,6 +13,7 @@ import { Run } from "../run/run";
 import { attributeUncaught } from "../run/uncaught";
 import { type RunSettings, Sdk, sdkVersionOf } from "../sdk";
 import { Listeners } from "./listeners";
+import { interval, type Progress } from "./progress";
 import type { CommandRequest, Outcome } from "./request";
 import type { CommandResult } from "./result";
 
@@ -22,7 +23,8 @@ const LABEL = "inline program";
 export async function runInside(request: CommandRequest): Promise<CommandResult> {
     const bridge = Bridge.get();
     const number = bridge.newOperation();
-    const registry = new ProviderRegistry(bridge.native, process.cwd());
+    const root = request.root ?? process.cwd();
+    const registry = new ProviderRegistry(bridge.native, root);
     // What the caller keeps in async storages is there in the program and in its providers. A provider call that the
     // caller is in is none of ours.
     const snapshot = AsyncLocalStorage.snapshot();
@@ -30,7 +32,7 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
     const run = new Run(
         bridge,
         registry,
-        (_engine, text, it) => context(() => launch(it, parseJson(text) as Description, request.program)),
+        (_engine, text, it) => context(() => launch(it, parseJson(text) as Description, root, request.program)),
         context,
     );
     const listeners = new Listeners(request);
@@ -40,10 +42,12 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
             ? []
             : [refuseExits((code) => run.isCurrent() && run.exited(code)), attributeUncaught(run, LABEL)];
     try {
-        const ended = bridge.invoke(number, toJsonText(described(request, sdkVersionOf(process.cwd()))), {
+        const ended = bridge.invoke(number, toJsonText(described(request, sdkVersionOf(root))), {
             written: (stream, bytes) => context(() => listeners.written(stream, bytes)),
             event: (event) => context(() => listeners.event(event as EngineEvent)),
+            progress: (report) => context(() => listeners.progress(report as Progress)),
         });
+        request.began?.(() => progressOf(bridge.native.progressOfInvocation(number)));
         undo.push(onAbort(request.signal, () => bridge.native.cancelInvocation(number)));
         const outcome = outcomeOf(await ended);
         const original = bridge.errorOf(outcome.operation?.source ?? 0);
@@ -59,27 +63,33 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
 
 type Description = RunSettings & { attachOnly?: boolean };
 
-async function launch(run: Run, description: Description, program: PulumiFn | undefined): Promise<void> {
+async function launch(run: Run, description: Description, root: string, program: PulumiFn | undefined): Promise<void> {
     if (program === undefined || description.attachOnly === true) {
         return;
     }
     run.guardModuleBodies(description.project, description.stack);
-    await run.execute(Sdk.load(process.cwd()), description, LABEL, (it) => it.toItsEnd(program));
+    await run.execute(Sdk.load(root), description, LABEL, (it) => it.toItsEnd(program));
 }
 
-/** A request as the engine takes it. */
-export function described(request: CommandRequest, sdk: string): object {
+/** A request as the engine takes it. `command`: what starts a command line, where the process runs this one alone. */
+export function described(request: CommandRequest, sdk: string, command: string[] = []): object {
     const all = { ...process.env, ...request.variables };
     return {
         arguments: request.arguments,
         directory: path.resolve(request.directory),
         variables: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
         events: request.onEvent !== undefined,
+        progressEvery: request.onProgress === undefined ? null : interval(request.progressEvery),
         languageVersion: process.version,
         executable: process.execPath,
         sdkVersion: sdk,
         installedFrom: installedFrom(),
+        command,
     };
+}
+
+function progressOf(report: string | null): Progress | undefined {
+    return report === null ? undefined : (parseJson(report) as Progress);
 }
 
 /** The engine's report. */

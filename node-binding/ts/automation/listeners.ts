@@ -2,6 +2,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { EngineEvent } from "@pulumi/pulumi/automation";
 import { commandError } from "./errors";
+import type { Progress } from "./progress";
 import type { CommandRequest, Outcome } from "./request";
 import { CommandResult } from "./result";
 
@@ -25,6 +26,10 @@ export class Listeners {
         this.#protect(() => this.request.onEvent?.(event));
     }
 
+    progress(report: Progress): void {
+        this.#protect(() => this.request.onProgress?.(report));
+    }
+
     /**
      * The result; throws a `CommandError` for a command that failed, and what a function of the caller has thrown. `thrown`: what
      * the program or a provider threw.
@@ -45,8 +50,8 @@ export class Listeners {
             outcome.operation ?? undefined,
             outcome.why ?? undefined,
         );
-        if (outcome.code !== 0) {
-            const { signal } = this.request;
+        const { signal, returnsFailures } = this.request;
+        if (outcome.code !== 0 && returnsFailures !== true) {
             const stopped = signal?.aborted === true && outcome.code === CANCELLED;
             throw commandError(result, thrown ?? (stopped ? { value: signal.reason } : undefined));
         }

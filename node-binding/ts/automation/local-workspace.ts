@@ -40,6 +40,12 @@ export interface LocalWorkspaceOptions extends Omit<OfficialOptions, "pulumiComm
     signal?: AbortSignal;
 }
 
+/** Which stacks `LocalWorkspace.listStacks` gives. */
+export interface ListStacksOptions extends ListOptions {
+    /** Only those whose names begin with this. */
+    prefix?: string;
+}
+
 /** What `LocalWorkspace.install` would leave out. */
 export interface InstallOptions {
     noPlugins?: boolean;
@@ -294,11 +300,18 @@ export class LocalWorkspace implements Workspace {
         return (await this.listStacks()).find(({ current }) => current);
     }
 
-    /** The project's stacks, or with `all` those of the whole backend. */
-    async listStacks(options?: ListOptions): Promise<StackSummary[]> {
-        const stacks = await this.#json<StackSummary[]>(["stack", "ls", "--json", ...(options?.all ? ["--all"] : [])]);
+    /** The project's stacks, or with `all` those of the whole backend; with `prefix` those whose names begin with it. */
+    async listStacks(options?: ListStacksOptions): Promise<StackSummary[]> {
+        const { all, prefix } = options ?? {};
+        const wanted = [...(all ? ["--all"] : []), ...(prefix === undefined ? [] : [`--prefix=${prefix}`])];
+        const stacks = await this.#json<StackSummary[]>(["stack", "ls", "--json", ...wanted]);
         const selected = this.#selected && settings.shortName(this.#selected);
         return stacks.map((stack) => ({ ...stack, current: settings.shortName(stack.name) === selected }));
+    }
+
+    /** Which stacks each of these has read in its last run, all as `project/stack`; none of one that does not exist yet. */
+    async stackReferences(stackNames: readonly string[]): Promise<Record<string, string[]>> {
+        return stackNames.length === 0 ? {} : this.#json(["stack", "references", "--json", "--", ...stackNames]);
     }
 
     /** Installs the packages that the program needs, with the project's package manager, and their plugins. */

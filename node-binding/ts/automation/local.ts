@@ -6,14 +6,24 @@ import type { EngineEvent, ProjectSettings } from "@pulumi/pulumi/automation";
 import { nodeFlags } from "../command-line/node-flags";
 import { onAbort } from "../process/waiting";
 import { Listeners } from "./listeners";
+import { interval, NOTHING_YET, type Progress } from "./progress";
 import type { CommandRequest, Outcome } from "./request";
 import type { CommandResult } from "./result";
 import { hasProject, loadProject } from "./settings";
+
+/** What the child is to do. */
+export interface ChildRequest {
+    arguments: string[];
+    directory: string;
+    events: boolean;
+    progressEvery: number;
+}
 
 /** What the child tells, one member at a time. */
 export interface ChildMessage {
     written?: { stream: "out" | "err"; base64: string };
     event?: EngineEvent;
+    progress?: Progress;
     finished?: { outcome: Outcome; error: ChildError | undefined };
 }
 
@@ -39,18 +49,30 @@ export async function runInChild(request: CommandRequest): Promise<CommandResult
             child.send({ cancel: true }, () => {});
         }
     };
-    const ended = endOf(child, listeners);
-    child.send({ arguments: request.arguments, directory, events: request.onEvent !== undefined }, () => {});
+    let last: Progress | undefined = NOTHING_YET;
+    const ended = endOf(child, listeners, (report) => {
+        last = report;
+    });
+    request.began?.(() => last);
+    const asked: ChildRequest = {
+        arguments: request.arguments,
+        directory,
+        events: request.onEvent !== undefined,
+        // Whoever asks for progress may come later.
+        progressEvery: interval(request.progressEvery),
+    };
+    child.send(asked, () => {});
     const stopListening = onAbort(signal, cancel);
     const { outcome, error } = await ended;
     stopListening();
+    last = undefined;
     return listeners.finish(outcome, error && { value: revived(error) });
 }
 
 type End = NonNullable<ChildMessage["finished"]>;
 
 // Over when the process is gone and all that it has written has been read.
-function endOf(child: ChildProcess, listeners: Listeners): Promise<End> {
+function endOf(child: ChildProcess, listeners: Listeners, reported: (report: Progress) => void): Promise<End> {
     return new Promise((resolve) => {
         let end: End | undefined;
         let fault: string | undefined;
@@ -61,6 +83,9 @@ function endOf(child: ChildProcess, listeners: Listeners): Promise<End> {
                 listeners.written(message.written.stream, Buffer.from(message.written.base64, "base64"));
             } else if (message.event !== undefined) {
                 listeners.event(message.event);
+            } else if (message.progress !== undefined) {
+                reported(message.progress);
+                listeners.progress(message.progress);
             } else {
                 end = message.finished ?? end;
             }

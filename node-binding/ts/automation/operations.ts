@@ -2,6 +2,8 @@
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
 import { onAbort } from "../process/waiting";
 import { runThrough } from "./command";
+import { interval, type Progress, type ProgressOptions } from "./progress";
+import type { CommandRequest } from "./request";
 import type { CommandResult } from "./result";
 import { shortName } from "./settings";
 import { variablesOf, type Workspace } from "./workspace";
@@ -13,15 +15,21 @@ export interface OnStack {
 }
 
 /** What operations are told besides flags. */
-export interface OperateOptions {
+export interface OperateOptions extends ProgressOptions {
     onOutput?: (text: string) => void;
     onError?: (text: string) => void;
     onEvent?: (event: EngineEvent) => void;
     signal?: AbortSignal;
 }
 
-// The operations of this thread that are at work, so that any object for the same stack can end them.
-const working = new Set<{ stack: OnStack; stop: AbortController }>();
+// The operations of this thread that are at work, so that any object for the same stack can end them, and see how far they are.
+const working = new Set<Entry>();
+
+interface Entry {
+    stack: OnStack;
+    stop: AbortController;
+    progress: () => Progress | undefined;
+}
 
 /** Runs an operation: of an inline program in this process, of a local one in a child. */
 export async function operate(
@@ -30,12 +38,16 @@ export async function operate(
     options: OperateOptions,
     program: PulumiFn | undefined,
 ): Promise<CommandResult> {
-    const entry = { stack, stop: new AbortController() };
+    const entry: Entry = { stack, stop: new AbortController(), progress: () => undefined };
     const { signal } = options;
     const stopForwarding = onAbort(signal, () => entry.stop.abort(signal?.reason));
     working.add(entry);
     try {
-        return await command(stack, args, { ...options, signal: entry.stop.signal }, program, true);
+        const began = (progress: Entry["progress"]): void => {
+            entry.progress = progress;
+        };
+        const all = { ...options, progressEvery: interval(options.progressEvery), signal: entry.stop.signal };
+        return await command(stack, args, all, program, true, began);
     } finally {
         stopForwarding();
         working.delete(entry);
@@ -44,13 +56,33 @@ export async function operate(
 
 /** Asks the operations of this thread on a stack to end; says whether there were any. */
 export async function cancel(stack: OnStack): Promise<boolean> {
-    const entries = [...working];
-    const place = entries.length === 0 ? undefined : await placeOf(stack);
-    let found = false;
+    const entries = await entriesOf(stack);
     for (const entry of entries) {
-        if (entry.stack === stack || (await placeOf(entry.stack)) === place) {
-            entry.stop.abort();
-            found = true;
+        entry.stop.abort();
+    }
+    return entries.length > 0;
+}
+
+/** How far the operation of this thread on a stack has come; undefined when there is none. */
+export async function progress(stack: OnStack): Promise<Progress | undefined> {
+    for (const entry of await entriesOf(stack)) {
+        const report = entry.progress();
+        if (report !== undefined) {
+            return report;
+        }
+    }
+    return undefined;
+}
+
+async function entriesOf(stack: OnStack): Promise<Entry[]> {
+    const own = [...working].filter((entry) => entry.stack === stack);
+    const others = [...working].filter((entry) => entry.stack !== stack);
+    // Where a stack is takes a look into its settings.
+    const place = others.length === 0 ? undefined : await placeOf(stack);
+    const found = own;
+    for (const entry of others) {
+        if ((await placeOf(entry.stack)) === place) {
+            found.push(entry);
         }
     }
     return found;
@@ -63,8 +95,9 @@ export async function command(
     options: OperateOptions = {},
     program?: PulumiFn,
     runsDirectory = false,
+    began?: CommandRequest["began"],
 ): Promise<CommandResult> {
-    const { onOutput, onError, onEvent, signal } = options;
+    const { onOutput, onError, onEvent, onProgress, progressEvery, signal } = options;
     const kind = runsDirectory ? ["--exec-kind", program === undefined ? "auto.local" : "auto.inline"] : [];
     const result = await runThrough(workspace.pulumiCommand, {
         arguments: [...args, ...kind, "--stack", name, ...(await workspace.serializeArgsForOp(name))],
@@ -75,6 +108,9 @@ export async function command(
         onOutput,
         onError,
         onEvent,
+        onProgress,
+        progressEvery,
+        began,
         signal,
     });
     await workspace.postCommandCallback(name);

@@ -2,6 +2,7 @@
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
 
 import type { Why } from "./errors/reasons";
+import type { Progress, ProgressOptions } from "./progress";
 
 /** A command and its surroundings. */
 export interface CommandRequest {
@@ -18,8 +19,17 @@ export interface CommandRequest {
     onOutput?: ((text: string) => void) | undefined;
     onError?: ((text: string) => void) | undefined;
     onEvent?: ((event: EngineEvent) => void) | undefined;
+    /** Is told how far an operation has come, after so many seconds each time. */
+    onProgress?: ProgressOptions["onProgress"] | undefined;
+    progressEvery?: number | undefined;
+    /** Is given what says how far the operation has come; undefined when it is over. */
+    began?: ((progress: () => Progress | undefined) => void) | undefined;
     /** Cancels the command gracefully. */
     signal?: AbortSignal | undefined;
+    /** Where the SDK is looked for and by what files are named, when not by the directory of this process. */
+    root?: string;
+    /** A command that fails gives its result, too, and throws nothing. */
+    returnsFailures?: boolean;
 }
 
 /** How a command ended. */

@@ -24,13 +24,25 @@ export class CommandResult {
     }
 }
 
+/** An option of operations that are summed up, beside the official ones. */
+export interface SummaryOptions {
+    /** `false`: the result has no summary (it is undefined), which saves a command. */
+    summary?: boolean;
+}
+
+/** Options of `up` beside the official ones. */
+export interface OutputsOptions extends SummaryOptions {
+    /** `false`: the result has no outputs (`{}`), which saves a command. */
+    outputs?: boolean;
+}
+
 /** An option of operations beside the official ones. */
 export interface PageOptions {
     /** A file that shows the run in a browser, while it goes on and afterwards (`page()` of the result gives it, too). */
     page?: string;
 }
 
-/** A result that has the page of its run. */
+/** A result that has the page of its run, and what the run did. */
 export type WithPage<Result> = Result & {
     /**
      * The page of this run, as HTML: what it did and in which order, why it was slow, because of what something is replaced. It has
@@ -39,9 +51,11 @@ export type WithPage<Result> = Result & {
      * ran it.
      */
     page(): string;
+    /** The number of resources by what was done to them, as the summary has it, which need not be asked for. */
+    readonly changes: Record<string, number>;
 };
 
-/** The result of an operation, with its page. */
+/** The result of an operation, with its page and its changes. */
 export function withPage<Result extends object>(result: Result, { operation }: CommandResult): WithPage<Result> {
     const record = operation?.page ?? undefined;
     const page = (): string => {
@@ -55,5 +69,6 @@ export function withPage<Result extends object>(result: Result, { operation }: C
     };
     // Not among the members that results are shown and compared by.
     Object.defineProperty(result, "page", { value: page, configurable: true });
+    Object.defineProperty(result, "changes", { value: operation?.changes ?? {}, configurable: true });
     return result as WithPage<Result>;
 }

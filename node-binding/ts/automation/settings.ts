@@ -60,6 +60,11 @@ export function saveProject(directory: string, settings: ProjectSettings): void 
     write(existing(directory, "Pulumi") ?? path.join(directory, "Pulumi.yaml"), settings);
 }
 
+/** Does a directory have settings of a stack? */
+export function hasStack(directory: string, stack: string): boolean {
+    return existing(directory, `Pulumi.${shortName(stack)}`) !== undefined;
+}
+
 /** The settings of a stack; throws where there are none, or none that can be read. */
 export function loadStack(directory: string, stack: string): StackSettings {
     const file = existing(directory, `Pulumi.${shortName(stack)}`);

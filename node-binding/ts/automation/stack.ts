@@ -23,7 +23,15 @@ import { StackAlreadyExistsError, StackNotFoundError, UnsupportedError } from ".
 import { flagsOf, type ImportDifferencesOptions, type LockOptions, type TelemetryOptions, type Verb } from "./flags";
 import { importResources } from "./import";
 import * as operations from "./operations";
-import { type CommandResult, type PageOptions, type WithPage, withPage } from "./result";
+import type { Progress, ProgressOptions } from "./progress";
+import {
+    type CommandResult,
+    type OutputsOptions,
+    type PageOptions,
+    type SummaryOptions,
+    type WithPage,
+    withPage,
+} from "./result";
 import type { Workspace } from "./workspace";
 
 const ORGANIZATIONS = "organizations are Pulumi Cloud's; in a store of one's own there is `organization` for all";
@@ -71,41 +79,49 @@ export class Stack {
 
     /** Makes the resources as the program says. */
     async up(
-        options: UpOptions & ImportDifferencesOptions & PageOptions & TelemetryOptions & LockOptions = {},
+        options: UpOptions &
+            ImportDifferencesOptions &
+            OutputsOptions &
+            PageOptions &
+            ProgressOptions &
+            TelemetryOptions &
+            LockOptions = {},
     ): Promise<WithPage<UpResult>> {
         const done = await this.#operate("up", ["--yes", "--skip-preview"], options, options.program);
-        const outputs = await this.outputs();
-        return withPage({ ...(await this.#summarized(done, options.showSecrets)), outputs }, done);
+        const outputs = options.outputs === false ? {} : await this.outputs();
+        return withPage({ ...(await this.#summarized(done, options)), outputs }, done);
     }
 
     /** Says what `up` would do. */
     preview(
-        options: PreviewOptions & ImportDifferencesOptions & PageOptions & TelemetryOptions = {},
+        options: PreviewOptions & ImportDifferencesOptions & PageOptions & ProgressOptions & TelemetryOptions = {},
     ): Promise<WithPage<PreviewResult>> {
         return this.#preview("preview", [], options, options.program);
     }
 
     /** Makes the state as the real resources are. */
     async refresh(
-        options: RefreshOptions & PageOptions & TelemetryOptions & LockOptions = {},
+        options: RefreshOptions & PageOptions & ProgressOptions & SummaryOptions & TelemetryOptions & LockOptions = {},
     ): Promise<WithPage<RefreshResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#operate("refresh", how, options);
-        return withPage(await this.#summarized(done, options.showSecrets), done);
+        return withPage(await this.#summarized(done, options), done);
     }
 
     /** Says what `refresh` would change in the state. */
-    previewRefresh(options: RefreshOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
+    previewRefresh(
+        options: RefreshOptions & PageOptions & ProgressOptions & TelemetryOptions = {},
+    ): Promise<WithPage<PreviewResult>> {
         return this.#preview("refresh", ["--preview-only"], options);
     }
 
     /** Deletes all resources; with `remove`, then the stack itself and its configuration. */
     async destroy(
-        options: DestroyOptions & PageOptions & TelemetryOptions & LockOptions = {},
+        options: DestroyOptions & PageOptions & ProgressOptions & SummaryOptions & TelemetryOptions & LockOptions = {},
     ): Promise<WithPage<DestroyResult>> {
         const how = options.previewOnly ? ["--preview-only"] : ["--skip-preview", "--yes"];
         const done = await this.#operate("destroy", how, options);
-        const summarized = await this.#summarized(done, options.showSecrets);
+        const summarized = await this.#summarized(done, options);
         if (options.remove && !options.previewOnly) {
             await this.workspace.removeStack(this.name);
         }
@@ -113,7 +129,9 @@ export class Stack {
     }
 
     /** Says what `destroy` would delete. */
-    previewDestroy(options: DestroyOptions & PageOptions & TelemetryOptions = {}): Promise<WithPage<PreviewResult>> {
+    previewDestroy(
+        options: DestroyOptions & PageOptions & ProgressOptions & TelemetryOptions = {},
+    ): Promise<WithPage<PreviewResult>> {
         return this.#preview("destroy", ["--preview-only"], options);
     }
 
@@ -122,15 +140,15 @@ export class Stack {
         const args = ["stack", "rename", options.stackName, ...flagsOf("rename", options)];
         const done = await operations.command(this, args, options);
         this.name = options.stackName;
-        return this.#summarized(done, options.showSecrets);
+        return this.#summarized(done, options);
     }
 
     /** Takes over objects that exist. */
     async import(
-        options: ImportOptions & PageOptions & TelemetryOptions & LockOptions,
+        options: ImportOptions & PageOptions & ProgressOptions & SummaryOptions & TelemetryOptions & LockOptions,
     ): Promise<WithPage<ImportResult>> {
         const { done, generatedCode } = await importResources(this, options);
-        return withPage({ ...(await this.#summarized(done, options.showSecrets)), generatedCode }, done);
+        return withPage({ ...(await this.#summarized(done, options)), generatedCode }, done);
     }
 
     /** Throws `UnsupportedError`, as the next two do: environments are a service of Pulumi Cloud. */
@@ -208,6 +226,15 @@ export class Stack {
         return this.workspace.stackOutputs(this.name);
     }
 
+    /**
+     * The stacks that the last run of this one read by a `StackReference`, each as `project/stack`, in order. It reads the state:
+     * the program does not run, and no secret is decrypted.
+     */
+    async references(): Promise<string[]> {
+        const { stdout } = await operations.command(this, ["stack", "references", "--json"]);
+        return Object.values(JSON.parse(stdout) as Record<string, string[]>).flat();
+    }
+
     /** What was done to the stack, the newest first; pages are counted from 1. */
     async history(pageSize?: number, page?: number, showSecrets?: boolean): Promise<UpdateSummary[]> {
         const secrets = (showSecrets ?? true) ? ["--show-secrets"] : [];
@@ -233,6 +260,14 @@ export class Stack {
         if (!(await operations.cancel(this))) {
             await operations.command(this, ["cancel", "--yes"]);
         }
+    }
+
+    /**
+     * How far the operation of this thread on the stack has come; undefined when none goes on. Of a local program it is what its process
+     * reported last, `progressEvery` seconds ago at most.
+     */
+    progress(): Promise<Progress | undefined> {
+        return operations.progress(this);
     }
 
     /** Throws `UnsupportedError`, as the next one does: organizations are Pulumi Cloud's. */
@@ -275,8 +310,12 @@ export class Stack {
     }
 
     // An operation has an entry in the history, also one that found everything as it should be.
-    async #summarized({ stdout, stderr }: CommandResult, showSecrets: boolean | undefined): Promise<RefreshResult> {
-        return { stdout, stderr, summary: (await this.info(showSecrets)) as UpdateSummary };
+    async #summarized(
+        { stdout, stderr }: CommandResult,
+        { showSecrets, summary }: { showSecrets?: boolean } & SummaryOptions,
+    ): Promise<RefreshResult> {
+        const found = summary === false ? undefined : await this.info(showSecrets);
+        return { stdout, stderr, summary: found as UpdateSummary };
     }
 }
 

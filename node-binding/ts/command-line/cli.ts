@@ -43,7 +43,8 @@ const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
 const INSPECTS = /^--inspect(-|=|$)/;
 
 // What the commands of `fleet` are made of, and the exit code where it is missing.
-const FLEET_PACKAGES = "@temporalio/client @temporalio/worker @temporalio/workflow @temporalio/activity";
+const FLEET_PACKAGES =
+    "@temporalio/client @temporalio/worker @temporalio/workflow @temporalio/activity @temporalio/common @temporalio/envconfig";
 const CONFIGURATION = 2;
 
 interface FleetCommands {
@@ -58,6 +59,12 @@ interface ProgramDescription extends RunSettings {
     attachOnly?: boolean;
     /** Where the files that the program was loaded from are to be listed. */
     loadedFile: string | null;
+}
+
+/** What starts a command line as this process was started. */
+export function ownCommand(): string[] {
+    // The debugger of this process has the port.
+    return [process.execPath, ...process.execArgv.filter((flag) => !INSPECTS.test(flag)), COMMAND];
 }
 
 /** Runs the command line of this process; the process ends with its exit code. */
@@ -82,8 +89,7 @@ export function main(args: string[]): void {
             version: process.version,
             sdk: sdkVersionOf(process.cwd()),
             from: installedFrom(),
-            // The debugger of this process has the port.
-            command: [process.execPath, ...process.execArgv.filter((flag) => !INSPECTS.test(flag)), COMMAND],
+            command: ownCommand(),
         },
         command,
     );
@@ -269,7 +275,7 @@ export class Command implements Front {
             return CONFIGURATION;
         }
         // By its path: fleets are above the automation API, which is above this.
-        const commands = require(path.join(OWN_DIRECTORY, "fleet", "commands.js")) as FleetCommands;
+        const commands = require(path.join(OWN_DIRECTORY, "fleet", "commands", "index.js")) as FleetCommands;
         return commands.run(request);
     }
 

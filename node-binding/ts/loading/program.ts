@@ -213,19 +213,7 @@ export async function prepareLoader(
     const hasTypeScript = typescript && (/ts$/.test(entry.file) || findUp(entry.directory) !== undefined);
     prepareHooks(projectRoot, loaded);
     if (hasTypeScript) {
-        const config = loaderConfig(entry.directory, options.tsconfig);
-        if (config !== undefined) {
-            process.env.TSX_TSCONFIG_PATH = config;
-        }
-        keepLines();
-        (require("tsx/cjs/api") as { register(): void }).register();
-        requiresAll = !entry.isModule;
-        if (entry.isModule) {
-            // The CommonJS form of this API looks for its hooks in the wrong folder.
-            const tsx = await import("tsx/esm/api");
-            tsx.register(config === undefined ? {} : { tsconfig: config });
-        }
-        delete process.env.TSX_TSCONFIG_PATH;
+        await readTypeScript(entry, options.tsconfig);
     } else {
         process.setSourceMapsEnabled(true);
     }
@@ -233,6 +221,30 @@ export async function prepareLoader(
         hookModules();
     }
     declareScripts(projectRoot, withoutCopies);
+}
+
+let readsTypeScript: Promise<void> | undefined;
+
+/** Has this process read TypeScript, where it does not yet: the first program may have been none. */
+export function readTypeScript(entry: Entry, tsconfig?: string): Promise<void> {
+    readsTypeScript ??= registerTypeScript(entry, tsconfig);
+    return readsTypeScript;
+}
+
+async function registerTypeScript(entry: Entry, tsconfig: string | undefined): Promise<void> {
+    const config = loaderConfig(entry.directory, tsconfig);
+    if (config !== undefined) {
+        process.env.TSX_TSCONFIG_PATH = config;
+    }
+    keepLines();
+    (require("tsx/cjs/api") as { register(): void }).register();
+    requiresAll = !entry.isModule;
+    if (entry.isModule) {
+        // The CommonJS form of this API looks for its hooks in the wrong folder.
+        const tsx = await import("tsx/esm/api");
+        tsx.register(config === undefined ? {} : { tsconfig: config });
+    }
+    delete process.env.TSX_TSCONFIG_PATH;
 }
 
 function prepareHooks(root: string, loaded?: LoadedFiles): void {

@@ -6,6 +6,7 @@ import { labelOf } from "./calls";
 import { isMadeByConstructor } from "./constructors";
 import { nameOf } from "./conversion";
 import { VERSION_MEMBER } from "./revision";
+import { RETRYABLE_MEMBER } from "./transience";
 
 const MAX_ATTRIBUTES = 64 * 1024;
 
@@ -46,8 +47,8 @@ export function takenNow(provider: object, values?: ReadonlyMap<string, unknown>
     }
     const attributes: Record<string, unknown> = {};
     for (const key of values === undefined ? Object.keys(provider).sort() : [...values.keys()].sort()) {
-        // Kept by itself, because it says nothing about the one object.
-        if (key === VERSION_MEMBER) {
+        // The version is kept by itself; neither says anything about the one object.
+        if (key === VERSION_MEMBER || key === RETRYABLE_MEMBER) {
             continue;
         }
         const descriptor = values?.has(key)

@@ -9,6 +9,7 @@ import { METHODS } from "../sdk/methods";
 import { Outputs } from "../sdk/outputs";
 import { BadValue, type Bag, fromText, isSpecial, nameOf, type Reservations, toBag, usable } from "./conversion";
 import { describeResult, idIn } from "./described";
+import { transienceOf } from "./transience";
 import { typedInputs } from "./typed";
 
 /** A provider object as the SDK's `pulumi.dynamic.ResourceProvider` describes it; everything may be missing. */
@@ -111,7 +112,7 @@ export async function callProvider(
             const failure: Failure = { kind: "interrupted", message: describe(thrown), traceback: tracebackOf(thrown) };
             throw new CallFailed(failure, thrown);
         }
-        const failure = await withOutputs((outputs) => failureOf(thrown, method, outputs));
+        const failure = await withOutputs((outputs) => failureOf(thrown, provider, method, outputs));
         throw new CallFailed(failure, thrown);
     }
     let notes: string[] = [];
@@ -336,10 +337,12 @@ function readAnswer(result: Record<string, unknown>, notes: Reservations): Seen 
     };
 }
 
-function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
+function failureOf(thrown: unknown, provider: object, method: string, outputs: Outputs): Failure {
     const message = describeWithCauses(thrown);
     const traceback = tracebackOf(thrown);
-    const failure: Failure = { kind: "raised", message, traceback };
+    const transience = transienceOf(thrown, provider);
+    const said = transience === undefined ? {} : { transience };
+    const failure: Failure = { kind: "raised", message, traceback, ...said };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
     if (
         !["create", "update", "read", "find"].includes(method) ||
@@ -366,7 +369,7 @@ function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
         reasons.push(describe(fault));
         properties = usableIn(partial, outputs);
     }
-    return { kind: "notInitialized", message, traceback, id: String(partial.id), properties, reasons };
+    return { kind: "notInitialized", message, traceback, id: String(partial.id), properties, reasons, ...said };
 }
 
 function usableIn(partial: { properties?: unknown }, outputs: Outputs): Bag {

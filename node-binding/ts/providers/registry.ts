@@ -17,6 +17,7 @@ import { exportOf, findExport } from "./exported";
 import { limitsOf } from "./rate-limits";
 import { factoryOf, type Locate, type Place, type ProviderFactory, today } from "./registered";
 import { fingerprintOf, type Revision, versionOf } from "./revision";
+import { retryableErrorsOf } from "./transience";
 
 const HANDLE_PREFIX = "maloko:object:";
 
@@ -83,6 +84,8 @@ export class ProviderRegistry {
         const { property, maxLength } = autonamingOf(provider);
         const described = { ...reference, revision: revisionOf(provider) };
         const limits = limitsOf(provider);
+        // What is wrong with them is said here, and not when a call has failed.
+        retryableErrorsOf(provider);
         this.native.describe(
             number,
             toJsonText(described),

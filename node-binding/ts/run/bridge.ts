@@ -95,6 +95,7 @@ export interface About {
 export interface InvocationListener {
     written(stream: "out" | "err", bytes: Uint8Array): void;
     event(event: unknown): void;
+    progress(report: unknown): void;
 }
 
 /** One per JavaScript thread. */
@@ -346,6 +347,9 @@ export class Bridge {
                 break;
             case "engineEvent":
                 this.#listeners.get(message.operation)?.event(parseJson(message.event));
+                break;
+            case "progress":
+                this.#listeners.get(message.operation)?.progress(parseJson(message.report));
                 break;
         }
     }

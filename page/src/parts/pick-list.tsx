@@ -1,4 +1,4 @@
-// A list or tree of which one row is chosen: by mouse, by arrow keys, by its first letters. Only what is on the screen is drawn.
+// A list, tree or table of which one row is chosen: by mouse, by arrow keys, by its first letters. Only what is on the screen is drawn.
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -6,7 +6,7 @@ import { printing } from "../app.ts";
 import { MOST_PRINTED, useWindow } from "./virtual.ts";
 
 interface Props {
-    role: "tree" | "listbox";
+    role: "tree" | "listbox" | "grid";
     label: string;
     count: number;
     /** Pixels of a row. */
@@ -15,6 +15,14 @@ interface Props {
     /** `move`: the keyboard is on it; `open`: it is chosen. */
     onPick: (index: number, how: "move" | "open") => void;
     row: (index: number) => ComponentChildren;
+    /** The row of the columns' names, of a table; it stays where it is when the others move. */
+    head?: ComponentChildren;
+    /** Pixels of that row. */
+    headSize?: number;
+    /** A class of every row. */
+    rowClass?: string;
+    /** How the rows are ordered: in another order the list begins at its first row, unless one is chosen. */
+    order?: unknown;
     /** What a screen reader is told besides. */
     aria?: (index: number) => { [name: `aria-${string}`]: string | number | boolean };
     /** Other keys; returns the row to go to, or `true` where the key was its own. */
@@ -22,10 +30,12 @@ interface Props {
     empty: string;
 }
 
+const ITEMS = { tree: "treeitem", listbox: "option", grid: "row" } as const;
+
 export function PickList(props: Props): JSX.Element {
-    const { role, label, count, size, selected, onPick, row, aria, onKey, empty } = props;
+    const { role, label, count, size, selected, onPick, row, aria, onKey, empty, head, headSize = 0 } = props;
     const id = useId();
-    const { scroller, rows, height, scrollTo } = useWindow(count, size);
+    const { scroller, rows, height, scrollTo } = useWindow(count, size, false, headSize);
     const [active, setActive] = useState(selected ?? 0);
     const asked = useRef(selected);
     const seen = useRef(selected);
@@ -44,6 +54,11 @@ export function PickList(props: Props): JSX.Element {
     useEffect(() => {
         if (selected !== undefined) scrollTo(selected);
     }, []);
+    useEffect(() => {
+        if (selected !== undefined) return;
+        setActive(0);
+        scrollTo(0);
+    }, [props.order]);
 
     const move = (to: number) => {
         const next = Math.max(0, Math.min(count - 1, to));
@@ -65,6 +80,8 @@ export function PickList(props: Props): JSX.Element {
     };
     const onKeyDown = (event: KeyboardEvent) => {
         if (event.ctrlKey || event.metaKey || event.altKey || count === 0) return;
+        // The buttons of a table's head have keys of their own.
+        if ((event.target as Element).closest("button")) return;
         const own = onKey?.(event.key, at);
         if (typeof own === "number") move(own);
         else if (!own) {
@@ -82,21 +99,28 @@ export function PickList(props: Props): JSX.Element {
             class="scroll pick"
             role={role}
             aria-label={label}
+            aria-rowcount={role === "grid" ? count + 1 : undefined}
             tabIndex={0}
             aria-activedescendant={rows.some((item) => item.index === at) ? `${id}-${at}` : undefined}
             onKeyDown={onKeyDown}
         >
-            <div class="all" role="presentation" style={printed ? undefined : `height: ${height}px`}>
+            {head}
+            <div
+                class="all"
+                role={role === "grid" ? "rowgroup" : "presentation"}
+                style={printed ? undefined : `height: ${height}px`}
+            >
                 {rows.map((item) => (
                     <div
                         key={item.key}
                         id={`${id}-${item.index}`}
-                        role={role === "tree" ? "treeitem" : "option"}
-                        class={item.index === at ? "row active" : "row"}
+                        role={ITEMS[role]}
+                        class={`row${item.index === at ? " active" : ""}${props.rowClass ? ` ${props.rowClass}` : ""}`}
                         style={printed ? undefined : `transform: translateY(${item.start}px); height: ${item.size}px`}
                         aria-selected={item.index === selected}
-                        aria-setsize={role === "tree" ? undefined : count}
-                        aria-posinset={role === "tree" ? undefined : item.index + 1}
+                        aria-setsize={role === "listbox" ? count : undefined}
+                        aria-posinset={role === "listbox" ? item.index + 1 : undefined}
+                        aria-rowindex={role === "grid" ? item.index + 2 : undefined}
                         {...aria?.(item.index)}
                         onClick={() => {
                             asked.current = item.index;

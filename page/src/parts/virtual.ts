@@ -24,8 +24,11 @@ export interface Window {
     scrollTo: (index: number) => void;
 }
 
-/** `size`: pixels of a row, exactly, or a guess where rows are measured. */
-export function useWindow(count: number, size: (index: number) => number, measured = false): Window {
+/**
+ * `size`: pixels of a row, exactly, or a guess where rows are measured. `head`: pixels of what stands above the rows and stays there
+ * when they move.
+ */
+export function useWindow(count: number, size: (index: number) => number, measured = false, head = 0): Window {
     const scroller = useRef<HTMLDivElement | null>(null);
     const [, redraw] = useReducer((n: number) => n + 1, 0);
     const made = useRef<Virtualizer<HTMLDivElement, HTMLElement> | null>(null);
@@ -37,6 +40,8 @@ export function useWindow(count: number, size: (index: number) => number, measur
         observeElementRect,
         observeElementOffset,
         overscan: 12,
+        // The rows begin below the head: the last one on the screen ends that much further down.
+        scrollPaddingEnd: head,
         onChange: () => redraw(0),
         ...(measured ? { measureElement } : {}),
     };

@@ -2,14 +2,15 @@
 
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Catalog } from "../model/catalog.ts";
 import { counts, type Filter, isActive, matches, STATES, stateWords, type TreeRow, treeRows } from "../model/filter.ts";
 import { byWeight, opWords, whole } from "../model/words.ts";
 import { NameAndType, OpSign, StateBadge } from "../parts/badges.tsx";
 import { Split, Tabs, Toggles } from "../parts/layout.tsx";
 import { PickList } from "../parts/pick-list.tsx";
-import { address, adjust, go, pick, route, withParams } from "../route.ts";
+import { Search, searchText } from "../parts/search.tsx";
+import { address, go, pick, route, setOf, withParams } from "../route.ts";
 import { Graph } from "./graph.tsx";
 import { ResourceDetail } from "./resource-detail.tsx";
 
@@ -17,16 +18,10 @@ const ROW = 26;
 
 /** What was folded by hand. */
 const folded = signal<ReadonlySet<number>>(new Set());
-/** What is being typed: the address follows when it rests. */
-const typed = signal<string | undefined>(undefined);
-
-function setOf(text: string | undefined): Set<string> {
-    return new Set((text ?? "").split(",").filter(Boolean));
-}
 
 export function Resources({ catalog }: { catalog: Catalog }): JSX.Element {
     const { item, params } = route.value;
-    const text = typed.value ?? params.q ?? "";
+    const text = searchText();
     const filter: Filter = { text, ops: setOf(params.ops), states: setOf(params.states) };
     const active = isActive(filter);
     const found = useMemo(
@@ -51,7 +46,13 @@ export function Resources({ catalog }: { catalog: Catalog }): JSX.Element {
                     ]}
                     chosen={view}
                     onChoose={(name) => go(withParams({ view: name === "tree" ? "" : name }))}
-                    beside={<Search found={found ? `${whole(found.size)} of ${whole(all)}` : whole(all)} text={text} />}
+                    beside={
+                        <Search
+                            label="Search by name, type or URN"
+                            placeholder="Search name, type, URN  ( / )"
+                            found={found ? `${whole(found.size)} of ${whole(all)}` : whole(all)}
+                        />
+                    }
                 >
                     <Filters catalog={catalog} filter={filter} />
                     {view === "tree" ? (
@@ -78,43 +79,6 @@ export function Resources({ catalog }: { catalog: Catalog }): JSX.Element {
                 )
             }
         />
-    );
-}
-
-/** How long typing rests before the address is changed: browsers allow few changes in a row. */
-const REST_MS = 400;
-
-function Search({ text, found }: { text: string; found: string }): JSX.Element {
-    const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-    useEffect(
-        () => () => {
-            clearTimeout(timer.current);
-            typed.value = undefined;
-        },
-        [],
-    );
-    const type = (value: string) => {
-        typed.value = value;
-        clearTimeout(timer.current);
-        timer.current = setTimeout(() => {
-            adjust(withParams({ q: value }));
-            typed.value = undefined;
-        }, REST_MS);
-    };
-    return (
-        <div class="search">
-            <input
-                type="search"
-                data-search
-                aria-label="Search by name, type or URN"
-                placeholder="Search name, type, URN  ( / )"
-                value={text}
-                onInput={(event) => type(event.currentTarget.value)}
-            />
-            <span class="dim" role="status">
-                {found}
-            </span>
-        </div>
     );
 }
 

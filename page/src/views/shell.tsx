@@ -1,12 +1,12 @@
 // The frame of the page: what it is about, the views, how it stands to a run that goes on.
 
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import { catalog as catalogSignal, connection, elapsed, goesOn } from "../app.ts";
 import type { PageData, Run } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
 import { duration, moment, runName, ticking } from "../model/words.ts";
-import { address, route, type View } from "../route.ts";
+import { Frame, Many, useFrame } from "../parts/frame.tsx";
+import { STACK_VIEWS, type StackView, viewAmong } from "../route.ts";
 import { Changes } from "./changes.tsx";
 import { History } from "./history.tsx";
 import { Log } from "./log.tsx";
@@ -14,7 +14,7 @@ import { Overview } from "./overview.tsx";
 import { Resources } from "./resources.tsx";
 import { RunView } from "./run.tsx";
 
-const NAMES: { [view in View]: string } = {
+const NAMES: { [view in StackView]: string } = {
     overview: "Overview",
     resources: "Resources",
     run: "Run",
@@ -25,62 +25,26 @@ const NAMES: { [view in View]: string } = {
 
 export function Shell(): JSX.Element {
     const catalog = catalogSignal.value;
-    const { view } = route.value;
-    useEffect(() => {
-        const name = catalog ? `${catalog.data.stack} (${catalog.data.project})` : "maloko";
-        document.title = `${NAMES[view]} · ${name}`;
-    });
-    useEffect(() => {
-        const onKeyDown = (event: KeyboardEvent) => {
-            const target = event.target as Element;
-            if (event.key !== "/" || event.ctrlKey || event.metaKey || target.matches("input, textarea, select"))
-                return;
-            const search = document.querySelector<HTMLInputElement>("[data-search]");
-            if (!search) return;
-            event.preventDefault();
-            search.focus();
-            search.select();
-        };
-        addEventListener("keydown", onKeyDown);
-        return () => removeEventListener("keydown", onKeyDown);
-    }, []);
+    const view = viewAmong(STACK_VIEWS);
+    useFrame(`${NAMES[view]} · ${catalog ? `${catalog.data.stack} (${catalog.data.project})` : "maloko"}`);
     if (!catalog) return <Waiting />;
     return (
-        <>
-            {/* biome-ignore lint/a11y/useValidAnchor: it goes to a place of the page, which the address can not name */}
-            <a
-                class="skip"
-                href="#main"
-                onClick={(event) => {
-                    // The address behind # is that of the view.
-                    event.preventDefault();
-                    document.getElementById("main")?.focus();
-                }}
-            >
-                Skip to the content
-            </a>
-            <header class="top">
-                <Title data={catalog.data} />
-                <nav aria-label="Views">
-                    {views(catalog.data).map((name) => (
-                        <a key={name} href={address(name)} aria-current={name === view ? "page" : undefined}>
-                            {NAMES[name]}
-                            <Many catalog={catalog} view={name} />
-                        </a>
-                    ))}
-                </nav>
-            </header>
-            <Standing data={catalog.data} />
-            <main id="main" tabIndex={-1} class={`view-${view}`}>
-                <Body catalog={catalog} view={view} />
-            </main>
-        </>
+        <Frame
+            title={<Title data={catalog.data} />}
+            views={views(catalog.data)}
+            view={view}
+            names={NAMES}
+            beside={(name) => name === "log" && <Many number={errorsOf(catalog.data)} one="error" several="errors" />}
+            above={<Standing data={catalog.data} />}
+        >
+            <Body catalog={catalog} view={view} />
+        </Frame>
     );
 }
 
 /** A page of the stack alone has no run to show. */
-function views(data: PageData): View[] {
-    const all: View[] = ["overview", "resources"];
+function views(data: PageData): StackView[] {
+    const all: StackView[] = ["overview", "resources"];
     if (data.run) all.push("run");
     if (data.run || data.comparison) all.push("changes");
     if (data.run) all.push("log");
@@ -88,7 +52,7 @@ function views(data: PageData): View[] {
     return all;
 }
 
-function Body({ catalog, view }: { catalog: Catalog; view: View }): JSX.Element {
+function Body({ catalog, view }: { catalog: Catalog; view: StackView }): JSX.Element {
     switch (view) {
         case "overview":
             return <Overview catalog={catalog} />;
@@ -105,17 +69,8 @@ function Body({ catalog, view }: { catalog: Catalog; view: View }): JSX.Element 
     }
 }
 
-function Many({ catalog, view }: { catalog: Catalog; view: View }): JSX.Element | null {
-    const { data } = catalog;
-    if (view !== "log") return null;
-    const errors = (data.run?.diagnostics ?? []).filter((one) => one.severity === "error").length;
-    if (errors === 0) return null;
-    return (
-        <span class="many">
-            {errors}
-            <span class="hidden"> {errors === 1 ? "error" : "errors"}</span>
-        </span>
-    );
+function errorsOf({ run }: PageData): number {
+    return (run?.diagnostics ?? []).filter((one) => one.severity === "error").length;
 }
 
 const OUTCOMES = { succeeded: "succeeded", failed: "failed", cancelled: "cancelled", unfinished: "unfinished" };

@@ -4,6 +4,7 @@ The command line is `maloko` (or `python -m maloko`). Programs need nothing from
 
 - `register_provider`, for provider objects that cannot be found again from the state alone,
 - `PartialFailure`, for providers whose object was made but did not start,
+- `TryLater`, for providers whose service says that it cannot be asked now,
 - `TypedProvider`, a base class for providers whose inputs and outputs are dataclasses or pydantic models, and
 - `current_call`, for provider methods that take long and are to end when the run is cancelled, or
   that pass their operation key on to a service.
@@ -12,7 +13,7 @@ The command line is `maloko` (or `python -m maloko`). Programs need nothing from
 from typing import TYPE_CHECKING, Any
 
 from maloko._current import ProviderCall, current_call
-from maloko._errors import MalokoError, PartialFailure
+from maloko._errors import MalokoError, PartialFailure, TryLater
 from maloko._maloko import VERSION as __version__  # noqa: N811 the name that packages use
 from maloko._maloko import require_main_interpreter
 from maloko._providers.registered import register_provider
@@ -21,6 +22,7 @@ __all__ = [
     "MalokoError",
     "PartialFailure",
     "ProviderCall",
+    "TryLater",
     "TypedProvider",
     "__version__",
     "current_call",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,3 +28,24 @@ class PartialFailure(Exception):  # noqa: N818 it is no error to have an object,
         self.id = id_
         self.outs: Any = dict(outs or {}) if outs is None or isinstance(outs, Mapping) else outs
         self.reasons = list(reasons)
+
+
+class TryLater(Exception):  # noqa: N818 it is what to do, and no fault of anybody's
+    """Raised by a provider's method when the service says "not now", as with HTTP 429.
+
+    The method fails, and whoever runs the operation learns how long to wait before it is run again: `retry_after` of
+    the automation API's errors.
+    """
+
+    def __init__(self, seconds: float | str, message: str = "") -> None:
+        """
+        :param seconds: how long to wait; also the text of a `Retry-After` header that has a number. What is negative
+            counts as 0.
+        :param message: what the service said.
+        """
+        number = float(seconds)
+        self.seconds: float = number if 0 < number < math.inf else 0.0
+        super().__init__(message or f"the service asks to be tried again in {self.seconds:g} s")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.seconds, str(self))

@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "fleet_page", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -198,7 +198,7 @@ class Failed:
     """
     A call, or a look for an object, ended with an exception.
     """
-    def __new__(cls, /, cause: "Cause", message: "str", traceback: "str", error: "BaseException") -> Failed: ...
+    def __new__(cls, /, cause: "Cause", message: "str", traceback: "str", error: "BaseException", transient: "bool" = False, retry_after: "float | None" = None) -> Failed: ...
     @property
     def cause(self, /) -> Cause:
         """
@@ -215,9 +215,19 @@ class Failed:
         What it says.
         """
     @property
+    def retry_after(self, /) -> float | None:
+        """
+        After so many seconds, where that is known.
+        """
+    @property
     def traceback(self, /) -> str:
         """
         Its traceback, without our own frames.
+        """
+    @property
+    def transient(self, /) -> bool:
+        """
+        May it pass, as the provider says?
         """
 
 @final
@@ -276,14 +286,19 @@ class LibraryRun:
     """
     One run of the command line.
     """
-    def __new__(cls, /, arguments: "list[str]", directory: str | PathLike[str], variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None) -> LibraryRun:
+    def __new__(cls, /, arguments: "list[str]", directory: str | PathLike[str], variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None, progress: "object | None" = None, every: "float" = 2.5) -> LibraryRun:
         """
         A run of these arguments. `directory` is absolute; `variables` stand for the environment; `out` and `err` take
-        bytes, `event` the JSON of an engine event, each from a thread of the engine.
+        bytes, `event` the JSON of an engine event, `progress` that of a report of progress, one after `every` seconds at most, each from
+        a thread of the engine.
         """
     def cancel(self, /) -> None:
         """
         Asks the run to end: nothing new begins, what is in flight is waited for.
+        """
+    def progress(self, /) -> str:
+        """
+        A report of progress as JSON, from any thread.
         """
     def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None, str | None]":
         """
@@ -601,6 +616,11 @@ def converted(properties: "object", what: "str") -> "dict[str, Any]":
     """
     Properties as they come back from the engine, in a provider's method, when they go in like that. Raises `ValueError`
     for what the engine refuses; `what` names the properties in it.
+    """
+
+def fleet_page(document: str) -> str:
+    """
+    The page (HTML) of a fleet's run, from its document (JSON). Raises `ValueError` for what is none.
     """
 
 def give_back_terminal(debugger: bool) -> None:

@@ -96,7 +96,7 @@ fn ask(context: &Context, file: &std::path::Path, command: &FleetCommand) -> Res
     let plan = planned(file, "destroy", &run.choice)?;
     let stacks = count(plan.stacks.len(), "stack");
     let question = format!("This deletes every resource of {stacks} of the fleet '{}'. Go on?", plan.fleet);
-    prompt::permission(&context.console, run.yes, &question)
+    prompt::permission(&context.console, run.follow.yes, &question)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{FleetCommand, FleetLook, FleetOneRun, FleetRun};
+use crate::arguments::{FleetCommand, FleetFollow, FleetLook, FleetOneRun, FleetRetry, FleetRun};
 use crate::context::Context;
 
 /// The request for a command. Members that the command does not have, or that were not given, are left out.
@@ -38,15 +38,23 @@ fn members(context: &Context, command: &FleetCommand) -> (&'static str, Value) {
         FleetCommand::Preview(run) => ("preview", of_run(run)),
         FleetCommand::Refresh(run) => ("refresh", of_run(run)),
         // It was asked about.
-        FleetCommand::Destroy(run) => ("destroy", of_run(&FleetRun { yes: true, ..run.clone() })),
+        FleetCommand::Destroy(run) => {
+            let follow = FleetFollow { yes: true, ..run.follow.clone() };
+            ("destroy", of_run(&FleetRun { follow, ..run.clone() }))
+        }
         FleetCommand::Drift(run) => ("drift", of_run(run)),
+        FleetCommand::Import(import) => {
+            let mut request = of_run(&import.run);
+            request["importFile"] = json!(import.from);
+            ("import", request)
+        }
         FleetCommand::Status(look) => ("status", of_look(look)),
         FleetCommand::Watch(look) => ("watch", of_look(look)),
         FleetCommand::Results(look) => ("results", of_look(look)),
         FleetCommand::Pause(one) => ("pause", of_one(one)),
         FleetCommand::Resume(one) => ("resume", of_one(one)),
         FleetCommand::Cancel(one) => ("cancel", of_one(one)),
-        FleetCommand::Retry(retry) => ("retry", json!({ "run": retry.run, "detach": retry.detach, "yes": retry.yes })),
+        FleetCommand::Retry(retry) => ("retry", of_retry(retry)),
         FleetCommand::Logs(logs) => ("logs", json!({ "stack": logs.of_stack, "run": logs.run })),
         FleetCommand::History(history) => ("history", json!({ "stack": context.global.stack, "json": history.json })),
         FleetCommand::Page(page) => {
@@ -74,13 +82,24 @@ fn of_run(run: &FleetRun) -> Value {
         "stacks": run.choice.stack,
         "atATime": run.at_a_time,
         "stopAfter": run.stop_after,
-        "detach": run.detach,
-        "yes": run.yes,
-        "workers": run.workers,
-        "cancelOnInterrupt": run.cancel_on_interrupt,
+        "detach": run.follow.detach,
+        "yes": run.follow.yes,
+        "workers": run.follow.workers,
+        "cancelOnInterrupt": run.follow.cancel_on_interrupt,
         "message": run.message,
         "outputs": run.outputs,
-        "json": run.json,
+        "json": run.follow.json,
+    })
+}
+
+fn of_retry(FleetRetry { run, follow }: &FleetRetry) -> Value {
+    json!({
+        "run": run,
+        "detach": follow.detach,
+        "yes": follow.yes,
+        "workers": follow.workers,
+        "cancelOnInterrupt": follow.cancel_on_interrupt,
+        "json": follow.json,
     })
 }
 

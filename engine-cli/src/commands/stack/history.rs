@@ -11,7 +11,7 @@ use super::super::pretty;
 use crate::arguments::StackHistory;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::history::numbers;
+use crate::history::{OF_RUN, numbers};
 use crate::plain::HIDDEN;
 use crate::workplace::Workplace;
 
@@ -35,8 +35,12 @@ pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<(
         None
     };
     let mut shown = Vec::new();
-    let total = entries.len();
-    for (number, mut entry) in numbers(&entries).into_iter().zip(entries).skip(skipped).take(size) {
+    let mut numbered: Vec<_> = numbers(&entries).into_iter().zip(entries).collect();
+    if let Some(run) = &arguments.run {
+        numbered.retain(|(_, entry)| entry.environment.get(OF_RUN) == Some(run));
+    }
+    let total = numbered.len();
+    for (number, mut entry) in numbered.into_iter().skip(skipped).take(size) {
         entry.version = number;
         shown.push(if arguments.format.json() {
             as_json(&entry, crypter.as_ref())
@@ -48,8 +52,9 @@ pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<(
     if arguments.format.json() {
         console.line(&pretty(&Json::Array(shown)));
     } else if shown.is_empty() {
-        console.line(&match total {
-            0 => "Stack has never been updated".to_owned(),
+        console.line(&match (total, &arguments.run) {
+            (0, Some(run)) => format!("The stack's history has nothing of the run '{run}'"),
+            (0, None) => "Stack has never been updated".to_owned(),
             _ => format!("No stack updates found on page '{}'", arguments.page),
         });
     } else {

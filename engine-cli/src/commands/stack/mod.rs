@@ -3,8 +3,10 @@
 mod for_pulumi;
 mod graph;
 mod history;
+mod list;
 mod migrate;
 mod page;
+mod references;
 mod rekey;
 mod remove;
 mod rename;
@@ -16,20 +18,17 @@ mod versions;
 
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::state::{ORGANIZATION, Snapshot, StackName, has_ended};
-use serde_json::json;
+use maloko_core::state::StackName;
 
 use super::config::copy;
 use super::elsewhere::refuse;
-use super::{pretty, table, text};
 
-use crate::arguments::{StackArguments, StackCommand, StackHistoryCommand, StackInit, StackList, StackSelect};
+use crate::arguments::{StackArguments, StackCommand, StackHistoryCommand, StackInit, StackSelect};
 use crate::backend::{confirm_new_directory, guard_first_stack, make_project_directory};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
-use crate::workplace::tags as stack_tags;
 
 /// Runs `stack`.
 pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<()> {
@@ -37,7 +36,7 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
     match command {
         StackCommand::Get(arguments) => show::stack(context, arguments).await,
         StackCommand::Init(arguments) => init(context, arguments).await,
-        StackCommand::Ls(arguments) => list(context, arguments).await,
+        StackCommand::Ls(arguments) => list::run(context, arguments).await,
         StackCommand::Select(arguments) => select(context, arguments).await,
         StackCommand::Unselect => Workplace::open(context)?.select(None),
         StackCommand::Tag { command } => tags::run(context, command).await,
@@ -56,6 +55,7 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
         },
         StackCommand::Page(arguments) => page::stack(context, arguments).await,
         StackCommand::Graph(arguments) => graph::run(context, arguments).await,
+        StackCommand::References(arguments) => references::run(context, arguments).await,
     }
 }
 
@@ -93,15 +93,14 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
 
 /// Makes an empty stack with a key for its secrets, and selects it.
 pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
-    let existing = workplace.backend.list().await?;
-    if existing.contains(stack) {
+    if workplace.has(stack).await? {
         return Err(exists(workplace, stack));
     }
     // The project's own directory is made for it.
     if !workplace.is_embedded() {
         confirm_new_directory(workplace.context, &workplace.place)?;
     }
-    if !existing.iter().any(|other| other.project() == stack.project()) {
+    if workplace.is_embedded() && workplace.own_stacks().await?.is_empty() {
         guard_first_stack(workplace.context, &workplace.project, &workplace.place)?;
     }
     if workplace.is_embedded() {
@@ -124,95 +123,6 @@ fn exists(workplace: &Workplace<'_>, stack: &StackName) -> Failure {
     Failure::stack_exists(message)
 }
 
-async fn list(context: &Context, arguments: &StackList) -> Result<()> {
-    let workplace = Workplace::open(context)?;
-    let selected = workplace.selected().unwrap_or_default();
-    let mut stacks = workplace.backend.list().await?;
-    let project = arguments.project.as_deref().unwrap_or(&workplace.project.name);
-    stacks.retain(|stack| arguments.all || stack.project() == project);
-    if arguments.organization.as_ref().is_some_and(|name| name != ORGANIZATION) {
-        stacks.clear();
-    }
-    if let Some(tag) = &arguments.tag {
-        let mut tagged = Vec::new();
-        for stack in stacks {
-            if stack_tags::has(&stack_tags::read(&workplace, &stack).await?, tag) {
-                tagged.push(stack);
-            }
-        }
-        stacks = tagged;
-    }
-    let mut rows = Vec::new();
-    for stack in &stacks {
-        // One stack that cannot be read must not hide the others.
-        let snapshot = match workplace.read(stack).await {
-            Ok(snapshot) => Ok(snapshot),
-            Err(failure) => {
-                context.console.warn(&failure.message);
-                Err(failure.message)
-            }
-        };
-        let busy = !workplace.backend.holders(stack).await.unwrap_or_default().iter().all(has_ended);
-        rows.push((stack, snapshot, busy));
-    }
-    if arguments.format.json() {
-        let entries: Vec<_> = rows
-            .iter()
-            .map(|(stack, snapshot, busy)| {
-                let mut entry = json!({
-                    "name": workplace.shown(stack),
-                    "current": selected.as_ref() == Some(*stack),
-                    "updateInProgress": busy,
-                    "resourceCount": snapshot.as_ref().ok().map(resource_count),
-                });
-                // A stack to which nothing was done has no such member, as in Pulumi.
-                if let Some(time) = snapshot.as_ref().ok().and_then(last_update) {
-                    entry["lastUpdate"] = json!(in_json(&time));
-                }
-                if let Err(problem) = snapshot {
-                    entry["error"] = json!(problem);
-                }
-                entry
-            })
-            .collect();
-        context.console.line(&pretty(&json!(entries)));
-        return Ok(());
-    }
-    let mut table = table(&["NAME", "LAST UPDATE", "RESOURCE COUNT"]);
-    for (stack, snapshot, busy) in &rows {
-        let mark = if selected.as_ref() == Some(*stack) { "*" } else { "" };
-        let when = match snapshot.as_ref().map(last_update) {
-            Err(_) => "cannot be read".to_owned(),
-            Ok(_) if *busy => "in progress".to_owned(),
-            Ok(Some(when)) => crate::plain::readable_time(&when),
-            Ok(None) => "n/a".to_owned(),
-        };
-        let resources = snapshot.as_ref().map_or_else(|_| "n/a".to_owned(), |found| resource_count(found).to_string());
-        table.add_row([format!("{}{mark}", workplace.shown(stack)), when, resources]);
-    }
-    context.console.print(&text(&table));
-    Ok(())
-}
-
-/// When the state was last written.
-fn last_update(snapshot: &Snapshot) -> Option<String> {
-    let time = snapshot.other.get("manifest")?.get("time")?.as_str()?;
-    (!time.starts_with("0001-")).then(|| time.to_owned())
-}
-
-/// A time as JSON for scripts has it, to the millisecond; what is no time is shown as it is.
-fn in_json(time: &str) -> String {
-    match time.parse::<jiff::Timestamp>() {
-        Ok(time) => time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(),
-        Err(_) => time.to_owned(),
-    }
-}
-
-/// How many resources there are, those that wait for their deletion included.
-fn resource_count(snapshot: &Snapshot) -> usize {
-    snapshot.resources.len()
-}
-
 async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     let mut workplace = Workplace::open(context)?;
     workplace.secrets_provider.clone_from(&arguments.secrets_provider);
@@ -220,7 +130,7 @@ async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
         Some(name) => workplace.parse_own_stack(name)?,
         None => workplace.choose_for_good().await?,
     };
-    if workplace.backend.list().await?.contains(&stack) {
+    if workplace.has(&stack).await? {
         workplace.select(Some(&stack))
     } else if arguments.create {
         create(&workplace, &stack, true).await?;

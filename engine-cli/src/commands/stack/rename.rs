@@ -55,7 +55,7 @@ impl Renaming<'_> {
         let mark = Unfinished::RenamedTo(self.new.stack().to_owned());
         let stored = workplace.stored(self.old).await?;
         let begun = Unfinished::of(&stored).as_ref() == Some(&mark);
-        if !begun && backend.list().await?.contains(self.new) {
+        if !begun && workplace.has(self.new).await? {
             return Err(self.taken(""));
         }
         let crypter = if begun {

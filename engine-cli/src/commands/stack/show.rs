@@ -9,8 +9,8 @@ use maloko_core::{PropertyMap, ResourceState, Urn};
 use serde_json::json;
 
 use super::super::{pretty, table, text};
+use super::list::{in_json, last_update, resource_count};
 use super::unresolved_creates;
-use super::{in_json, last_update, resource_count};
 use crate::arguments::{StackOutput, StackShow};
 use crate::context::Context;
 use crate::failure::{Failure, Result};

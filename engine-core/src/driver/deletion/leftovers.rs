@@ -43,6 +43,7 @@ impl Deletion {
         self.spare_what_failures_need(&mut condemned);
         self.spare_providers_in_use(&mut condemned);
         self.provider_plugins.start_plugins_of(condemned.values());
+        self.expect(&condemned);
         let mut kept = FixedSet::default();
         // What a protected resource needs is known to stay before anything goes.
         for number in
@@ -64,6 +65,17 @@ impl Deletion {
             for failed in self.delete_level(level, &going).await {
                 keep_what_it_needs(failed, &condemned, &mut kept);
             }
+        }
+    }
+
+    /// What an update deletes comes to what the program registers. Of a destroy it is in the state, and an old object belongs to a
+    /// replacement that is counted.
+    fn expect(&self, condemned: &Leftovers) {
+        if self.operation.kind == OperationKind::Update {
+            let steps = condemned
+                .values()
+                .filter(|resource| deletion_op(resource).counted("").is_some() && !resource.urn.is_default_provider());
+            self.reports.counts.expect(steps.count());
         }
     }
 

@@ -197,6 +197,8 @@ impl Finish {
             reason: failure.as_ref().map(|failure| failure.reason),
             urn: failure.as_ref().and_then(|failure| failure.urn.clone()),
             method: failure.as_ref().and_then(|failure| failure.method),
+            transience: failure.as_ref().and_then(|failure| failure.transience),
+            needs: failure.as_ref().and_then(|failure| failure.needs.clone()),
             error: failure.map(|failure| failure.message.map_text(|text| self.reports.redacted(text).into_owned())),
         })
     }

@@ -20,7 +20,11 @@ use crate::driver::outside::layers::in_flight::InFlight;
 use crate::driver::outside::layers::plugins::WithPlugins;
 use crate::driver::outside::layers::time_limits::{Limit, TakeLate, TimeLimits};
 use crate::driver::outside_calls::Durable;
+use crate::driver::reports::progress::{Counts, Progress};
 use crate::driver::run::Run;
+
+/// So many calls that go on are named.
+const SLOWEST: usize = 3;
 
 /// See the module's text.
 pub struct Outside {
@@ -31,6 +35,7 @@ pub struct Outside {
     pub(in crate::driver) functions_in_flight: Arc<FunctionsInFlight>,
     pub(in crate::driver) limits: Arc<TimeLimits>,
     pub(in crate::driver) events: Arc<dyn EventSink>,
+    counts: Arc<Counts>,
     /// The waits for permits that somebody watches.
     waits: Mutex<HashMap<u64, Ongoing>>,
     started: Duration,
@@ -68,6 +73,7 @@ impl Outside {
         let bounded = Arc::new(BoundedErrors::new(host, Arc::clone(&operation.redactor)));
         let in_flight = Arc::new(InFlight::new(bounded));
         let limits = Arc::new(TimeLimits::new(Arc::clone(&in_flight) as _, limit, late));
+        let counts = Arc::clone(&doors.reports.counts);
         let outside = Self {
             operation,
             session,
@@ -76,6 +82,7 @@ impl Outside {
             functions_in_flight: Arc::default(),
             limits,
             events,
+            counts,
             waits: Mutex::default(),
             started,
         };
@@ -88,6 +95,12 @@ impl Outside {
         let clock = &self.session.environment().clock;
         let elapsed = clock.elapsed().saturating_sub(self.started);
         Moment { instant: self.host.now(), time: clock.now(), elapsed }
+    }
+
+    /// How far the run has come.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.counts.with_calls(self.in_flight.slowest(self.host.now(), SLOWEST))
     }
 
     /// Does what takes no time. Gives back what the loop has to see to: [`Action::Do`], for a record that is awaited too,

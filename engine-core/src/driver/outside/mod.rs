@@ -34,6 +34,7 @@ use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 use crate::driver::notice::Notice;
 use crate::driver::outside_calls::Work;
 use crate::driver::reports::logged;
+use crate::driver::reports::progress::Progress;
 use crate::driver::run::Run;
 use crate::driver::stop::panicked;
 use around::Outside;
@@ -205,6 +206,12 @@ impl Engine {
     #[must_use]
     pub fn calls_in_flight(&self) -> Vec<(Urn, &'static str)> {
         self.outside.in_flight.list()
+    }
+
+    /// How far the run has come. Neither stops the run nor waits for it.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.outside.progress()
     }
 
     /// The calls that have reached their time limit and could not be given up: something holds what the host needs for

@@ -86,6 +86,7 @@ impl ReadRequests {
         if self.operation.kind != OperationKind::Update {
             return self.answer_from_state(&goal, accepts).await;
         }
+        self.reports.counts.expect(1);
         let unknown = id.is_none();
         let served_by = goal.served_by();
         if served_by == Some(ServedBy::Plugin) {

@@ -18,6 +18,7 @@ fn of_call(kind: &ProviderErrorKind) -> Reason {
     match kind {
         // Nothing was called: the program has no such object, or a function of its own failed.
         ProviderErrorKind::NoProvider | ProviderErrorKind::NoMethod | ProviderErrorKind::Hook => Reason::Program,
+        ProviderErrorKind::NoStack(_) => Reason::Needs,
         _ => Reason::Provider,
     }
 }
@@ -40,6 +41,7 @@ impl Reports {
     }
 
     fn tell_refusal(&self, refusal: &RegistrationError, halt: bool) {
+        self.counts.count_failed();
         for message in &refusal.messages {
             self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
         }
@@ -62,6 +64,7 @@ impl Reports {
         if error.kind == ProviderErrorKind::Cancelled {
             return;
         }
+        self.counts.count_failed();
         let text = match (&error.kind, error.traceback.is_empty()) {
             (ProviderErrorKind::NotInitialized { reasons, .. }, _) => {
                 let count = if reasons.len() == 1 { "1 error".to_owned() } else { format!("{} errors", reasons.len()) };
@@ -85,7 +88,12 @@ impl Reports {
         let source: Option<HostError> = error.source.clone();
         let method = self.providers.failed_method(urn);
         let message = message![format!("{urn}: "), &error.message];
-        self.stop.fail(Failure { reason: of_call(&error.kind), message, source, urn: Some(urn.clone()), method }, halt);
+        let needs = match &error.kind {
+            ProviderErrorKind::NoStack(stack) => Some(stack.clone()),
+            _ => None,
+        };
+        let (reason, urn, transience) = (of_call(&error.kind), Some(urn.clone()), error.transience.as_deref().copied());
+        self.stop.fail(Failure { reason, message, source, urn, method, transience, needs }, halt);
     }
 
     /// Notes that a resource failed, and reports why.

@@ -4,6 +4,7 @@ pub(super) mod durable_events;
 mod event_queue;
 pub(super) mod failures;
 pub(super) mod notices;
+pub(super) mod progress;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::driver::exchange::Exchange;
 use crate::driver::selection::Selection;
 use crate::driver::stop::Stop;
 use event_queue::DurableEvents;
+use progress::Counts;
 
 /// See the module's text.
 pub(crate) struct Reports {
@@ -32,6 +34,7 @@ pub(crate) struct Reports {
     selection: Arc<Selection>,
     durable_events: DurableEvents,
     tally: AtomicRefCell<Tally>,
+    pub(crate) counts: Arc<Counts>,
 }
 
 /// What the summary of a run says.
@@ -50,6 +53,7 @@ impl Reports {
         stop: &Arc<Stop>,
         providers: &Arc<Providers>,
         selection: &Arc<Selection>,
+        counts: Counts,
     ) -> Self {
         Self {
             operation: Arc::clone(operation),
@@ -59,6 +63,7 @@ impl Reports {
             selection: Arc::clone(selection),
             durable_events: DurableEvents::default(),
             tally: AtomicRefCell::default(),
+            counts: Arc::new(counts),
         }
     }
 
@@ -96,6 +101,7 @@ impl Reports {
             && !urn.is_default_provider()
         {
             *self.tally.borrow_mut().changes.entry(op.name()).or_default() += 1;
+            self.counts.count_done();
         }
     }
 

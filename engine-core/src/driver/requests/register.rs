@@ -37,6 +37,7 @@ impl ResourceRequests {
         let goal = Goal::decode(*request, &self.operation.project_root).map(Box::new);
         let mut goal = goal.map_err(|reason| self.reports.refuse(&refused(reason)))?;
         if self.operation.kind == OperationKind::Update {
+            self.reports.counts.expect(1);
             self.functions.guard_hooks(&goal.hooks).map_err(|reason| self.reports.refuse(&refused(reason)))?;
             let completed = self.providers.complete_assets(&mut goal.inputs).await;
             completed.map_err(|reason| self.reports.refuse(&refused(reason)))?;

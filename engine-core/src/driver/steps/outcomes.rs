@@ -88,6 +88,7 @@ impl Outcomes {
             ProviderErrorKind::Raised
             | ProviderErrorKind::Cancelled
             | ProviderErrorKind::NoProvider
+            | ProviderErrorKind::NoStack(_)
             | ProviderErrorKind::NoMethod
             | ProviderErrorKind::Hook => {
                 // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the

@@ -24,7 +24,7 @@ impl JournalledCalls {
             let again = resource.hooks.contains_key(&HookMoment::OnError).then(|| method.clone());
             let (operation, answer) = self.call_journalled(call, method).await?;
             let (Some(again), Err(error)) = (again, &answer) else { return Ok((operation, answer)) };
-            if error.kind != ProviderErrorKind::Raised {
+            if !matches!(error.kind, ProviderErrorKind::Raised | ProviderErrorKind::NoStack(_)) {
                 return Ok((operation, answer));
             }
             errors.insert(0, error.message.to_string());

@@ -8,7 +8,7 @@ use futures::executor::block_on;
 use prost::Message;
 
 use crate::builtin::{OtherStack, OtherStacks, STACK_REFERENCE, STASH, StackReader};
-use crate::error::{Error, Result};
+use crate::error::{Error, Reason, Result};
 use crate::operation::{Operation, OperationKind};
 use crate::provider::ProviderHost;
 use crate::resource_state::ResourceState;
@@ -21,7 +21,7 @@ use crate::wire::{
 };
 
 use crate::driver::tests::testing::{Recorder, ScriptedHost};
-use crate::driver::{Engine, ProgramEnd, RpcError};
+use crate::driver::{Engine, ProgramEnd, Report, RpcError};
 
 const ALL: Accepts = Accepts { secrets: true, resources: true };
 
@@ -37,7 +37,8 @@ struct Network;
 impl StackReader for Network {
     async fn read(&self, name: &str) -> Result<OtherStack> {
         if !["organization/net/prod", "organization/net/sealed"].contains(&name) {
-            return Err(Error::Configuration(format!("there is no stack '{name}'").into()));
+            let message = format!("there is no stack '{name}'").into();
+            return Err(Error::Needs { stack: format!("proj/{name}"), message });
         }
         let list = Value::Array(vec![Value::secret("inner".into())]);
         let mut outputs = properties([("id", "net-1".into()), ("token", Value::secret("t0p".into())), ("list", list)]);
@@ -67,19 +68,29 @@ fn run<T>(
     dry_run: bool,
     program: impl AsyncFnOnce(&Engine) -> T,
 ) -> (T, Vec<Arc<ResourceState>>, String) {
+    let (given, _, resources, messages) = run_to_report(resources, kind, dry_run, program);
+    (given, resources, messages)
+}
+
+/// The same, and how the run ended.
+fn run_to_report<T>(
+    resources: Vec<Arc<ResourceState>>,
+    kind: OperationKind,
+    dry_run: bool,
+    program: impl AsyncFnOnce(&Engine) -> T,
+) -> (T, Report, Vec<Arc<ResourceState>>, String) {
     let stacks = OtherStacks::new(Arc::new(Network));
     let operation = Operation { dry_run, stacks, ..Operation::new(kind, "proj", "dev") };
     let recorder = Arc::new(Recorder::default());
     let host = Arc::new(ScriptedHost::default()) as Arc<dyn ProviderHost>;
     let session = Session::read_only(Snapshot { resources, ..Snapshot::default() });
     let engine = Engine::start(operation, session, host, Arc::clone(&recorder) as _);
-    let given = block_on(async {
+    let (given, report) = block_on(async {
         let given = program(&engine).await;
         let _ = engine.rpc("SignalAndWaitForShutdown", &[]).await;
-        engine.finish(ProgramEnd::default()).await.unwrap();
-        given
+        (given, engine.finish(ProgramEnd::default()).await.unwrap())
     });
-    (given, engine.snapshot().resources, recorder.messages())
+    (given, report, engine.snapshot().resources, recorder.messages())
 }
 
 async fn reference(engine: &Engine, stack: &str) -> std::result::Result<PropertyMap, RpcError> {
@@ -196,9 +207,23 @@ fn a_secret_of_another_stack_that_cannot_be_decrypted_fails_the_run_that_asks_fo
 #[test]
 fn a_stack_reference_to_a_missing_stack_is_an_error_that_names_it() {
     let program = async |engine: &Engine| reference(engine, "gone").await.is_err();
-    let (failed, _, messages) = run(Vec::new(), OperationKind::Update, false, program);
-    assert!(failed);
-    assert!(messages.contains("the stack 'gone' cannot be read: there is no stack 'gone'"), "{messages}");
+    for dry_run in [false, true] {
+        let (failed, report, _, messages) = run_to_report(Vec::new(), OperationKind::Update, dry_run, program);
+        assert!(failed);
+        assert!(messages.contains("the stack 'gone' cannot be read: there is no stack 'gone'"), "{messages}");
+        assert_eq!((report.reason, report.needs.as_deref()), (Some(Reason::Needs), Some("proj/gone")));
+    }
+}
+
+#[test]
+fn a_reference_whose_stack_is_gone_by_the_time_of_a_refresh_says_which_one_is_missing() {
+    let kept = async |engine: &Engine| reference(engine, "organization/net/prod").await.unwrap();
+    let (_, mut resources, _) = run(Vec::new(), OperationKind::Update, false, kept);
+    for resource in resources.iter_mut().filter(|resource| resource.kind == STACK_REFERENCE) {
+        Arc::make_mut(resource).id = "gone".to_owned();
+    }
+    let ((), report, ..) = run_to_report(resources, OperationKind::Refresh, false, async |_: &Engine| ());
+    assert_eq!((report.reason, report.needs.as_deref()), (Some(Reason::Needs), Some("proj/gone")));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::wire::{
 };
 
 pub(crate) use crate::driver::tests::scripted::{Hanging, ScriptedHost, lock};
-use crate::driver::{Engine, ProgramEnd, Report};
+use crate::driver::{Engine, ProgramEnd, Progress, Report};
 
 /// Keeps what an operation tells.
 #[derive(Default)]
@@ -95,6 +95,7 @@ pub(crate) struct Outcome {
     pub(crate) pending: Vec<(PendingKind, String)>,
     /// The outputs that the program got, by the resource's name.
     pub(crate) answers: HashMap<&'static str, PropertyMap>,
+    pub(crate) progress: Progress,
 }
 
 impl Outcome {
@@ -160,6 +161,7 @@ pub(crate) fn run_in(host: &Arc<ScriptedHost>, operation: Operation, session: Se
         pending: last.pending.iter().map(|it| (it.kind, it.resource.urn.name().to_owned())).collect(),
         resources: last.resources,
         answers: made.into_iter().map(|(name, (_, outputs))| (name, outputs)).collect(),
+        progress: engine.progress(),
     }
 }
 

@@ -46,7 +46,10 @@ impl UnresolvedCreates {
             | ProviderErrorKind::UnusableOutputs { .. }
             | ProviderErrorKind::NotInitialized { .. } => UnknownOutcome::Unreadable,
             // The method was not called after all: what is left are the attempts before.
-            ProviderErrorKind::NoProvider | ProviderErrorKind::NoMethod | ProviderErrorKind::Cancelled => {
+            ProviderErrorKind::NoProvider
+            | ProviderErrorKind::NoStack(_)
+            | ProviderErrorKind::NoMethod
+            | ProviderErrorKind::Cancelled => {
                 unresolved.attempts = unresolved.attempts.checked_sub(1).filter(|attempts| *attempts > 0)?;
                 earlier.unwrap_or(UnknownOutcome::Raised)
             }

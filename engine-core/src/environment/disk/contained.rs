@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::modes;
 use super::{FileLock, SystemFiles};
-use crate::environment::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+use crate::environment::files::{FileKind, Files, LockedFile, OpenFile, OpenMode, Stamp};
 use crate::fail_points;
 
 /// The disk below a directory.
@@ -231,6 +231,20 @@ impl Files for ContainedFiles {
             Err(error) => return Err(error),
         };
         spot.kind()?.map(|kind| spot.file_kind(kind)).transpose()
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        let spot = match self.spot(path) {
+            Ok(Some(spot)) => spot,
+            Ok(None) => return SystemFiles.stamp(path),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let found = spot.status()?.filter(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile);
+        Ok(found.and_then(|found| {
+            let modified = i128::from(found.st_mtime) * 1_000_000_000 + i128::from(found.st_mtime_nsec);
+            Some(Stamp { length: u64::try_from(found.st_size).ok()?, modified })
+        }))
     }
 
     fn entries(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {

@@ -9,8 +9,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use super::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+use super::files::{FileKind, Files, LockedFile, OpenFile, OpenMode, Stamp};
 use super::platform::OwnProcess;
 use crate::fail_points;
 
@@ -46,6 +47,17 @@ impl Files for SystemFiles {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        let found = match fs::metadata(path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok();
+        let modified = found.modified().ok().and_then(since).and_then(|since| i128::try_from(since.as_nanos()).ok());
+        Ok(modified.filter(|_| found.is_file()).map(|modified| Stamp { length: found.len(), modified }))
     }
 
     fn entries(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {

@@ -19,6 +19,7 @@ mod generations;
 mod history;
 mod journal;
 mod leases;
+mod listing;
 mod losses;
 mod recovery;
 mod seals;
@@ -93,7 +94,7 @@ use list;
 /// All cases.
 #[must_use]
 pub fn cases() -> Vec<Case> {
-    let groups: [&[Case]; 11] = [
+    let groups: [&[Case]; 12] = [
         stacks::CASES,
         bytes::CASES,
         journal::CASES,
@@ -105,6 +106,7 @@ pub fn cases() -> Vec<Case> {
         seals::CASES,
         history::CASES,
         tags::CASES,
+        listing::CASES,
     ];
     groups.concat()
 }

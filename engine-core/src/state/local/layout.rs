@@ -1,13 +1,16 @@
 //! Where things are.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::environment::files::{self, FileKind, Files, io_error};
 use crate::error::{Error, Result};
-use crate::state::backend::StoredStack;
+use crate::state::backend::{StoredStack, Wanted};
 use crate::state::name::{ORGANIZATION, StackName};
+
+use super::summaries;
 
 /// The only version of the layout.
 const VERSION: u64 = 1;
@@ -44,6 +47,8 @@ pub(super) struct StackFiles {
     pub(super) gate: PathBuf,
     pub(super) journal: PathBuf,
     pub(super) seal: PathBuf,
+    /// The summary of the checkpoint.
+    pub(super) summary: PathBuf,
     /// The directory of former checkpoints.
     pub(super) generations: PathBuf,
     /// There while the stack is being removed.
@@ -102,22 +107,31 @@ impl Layout {
         Ok(())
     }
 
-    pub(super) fn list(&self) -> Result<Vec<StackName>> {
-        let mut stacks = Vec::new();
-        for project in files::entries(&*self.disk, &self.root.join("stacks"))? {
+    /// Those stacks that are wanted, sorted by name.
+    pub(super) fn list(&self, wanted: &Wanted) -> Result<Vec<StackName>> {
+        let mut stacks = BTreeSet::new();
+        for project in self.projects("stacks", wanted)? {
             let Some(project_name) = project.file_name().and_then(|name| name.to_str()) else { continue };
-            if !self.is_directory(&project) {
-                continue;
-            }
             for file in files::entries(&*self.disk, &project)? {
                 // Files of other names are not stacks of ours.
-                stacks.extend(is_stack_file(&file).and_then(|stack| StackName::new(project_name, &stack).ok()));
+                let stack = is_stack_file(&file).and_then(|stack| StackName::new(project_name, &stack).ok());
+                stacks.extend(stack.filter(|stack| wanted.has(stack)));
             }
         }
-        stacks.extend(self.list_missing()?);
-        stacks.sort();
-        stacks.dedup();
-        Ok(stacks)
+        for missing in self.list_missing(wanted, &stacks)? {
+            stacks.insert(missing);
+        }
+        Ok(stacks.into_iter().collect())
+    }
+
+    /// The directories of those projects that are wanted.
+    fn projects(&self, below: &str, wanted: &Wanted) -> Result<Vec<PathBuf>> {
+        let mut projects = files::entries(&*self.disk, &self.root.join(below))?;
+        let is_wanted = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| wanted.has_project(name))
+        };
+        projects.retain(|path| is_wanted(path) && self.is_directory(path));
+        Ok(projects)
     }
 
     fn is_directory(&self, path: &Path) -> bool {
@@ -125,18 +139,15 @@ impl Layout {
     }
 
     /// Stacks whose file is missing although something else of them is there.
-    fn list_missing(&self) -> Result<Vec<StackName>> {
+    fn list_missing(&self, wanted: &Wanted, known: &BTreeSet<StackName>) -> Result<Vec<StackName>> {
         let mut missing = Vec::new();
-        for project in files::entries(&*self.disk, &self.root.join("maloko"))? {
-            if !self.is_directory(&project) {
-                continue;
-            }
+        for project in self.projects("maloko", wanted)? {
             for own in files::entries(&*self.disk, &project)? {
                 let [Some(project), Some(stack)] = [&project, &own].map(|path| path.file_name()?.to_str()) else {
                     continue;
                 };
                 let Ok(name) = StackName::new(project, stack) else { continue };
-                if self.stack(&name).remains()? {
+                if wanted.has(&name) && !known.contains(&name) && self.stack(&name).remains()? {
                     missing.push(name);
                 }
             }
@@ -161,6 +172,7 @@ impl Layout {
             gate: own.join("gate"),
             journal: own.join("journal"),
             seal: own.join("seal"),
+            summary: own.join("summary"),
             generations: own.join("generations"),
             removed: own.join("removed"),
             own,
@@ -224,7 +236,11 @@ impl StackFiles {
         if let Some(directory) = self.checkpoint.parent() {
             files::create_dir(&*self.disk, directory)?;
         }
-        files::write_new(&*self.disk, &self.checkpoint, checkpoint)
+        let made = files::write_new(&*self.disk, &self.checkpoint, checkpoint)?;
+        if made {
+            summaries::keep(self, checkpoint);
+        }
+        Ok(made)
     }
 
     pub(super) fn load(&self) -> Result<StoredStack> {
@@ -318,6 +334,7 @@ impl StackFiles {
         files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("json.attrs"))?;
         files::remove_if_exists(&*self.disk, &self.tags)?;
         files::remove_if_exists(&*self.disk, &self.seal)?;
+        files::remove_if_exists(&*self.disk, &self.summary)?;
         files::remove_flat_dir(&*self.disk, &self.history)?;
         // At the end: it may say that the stack has become another one.
         files::remove_if_exists(&*self.disk, &self.journal).map(drop)

@@ -21,7 +21,7 @@ use crate::state::backend::{Lease, StoredStack};
 use super::epoch::{epoch_in, epoch_text};
 use super::generations;
 use super::layout::StackFiles;
-use super::{gate, locks, takeover};
+use super::{gate, locks, summaries, takeover};
 
 /// So many bytes more than are needed are reserved at once, where there is room for them: a call of the system for each
 /// batch of records would be one too many.
@@ -291,7 +291,9 @@ impl Lease for LocalLease {
         let staged = self.with(|_| self.files.stage(checkpoint, self.epoch))?;
         let keep_and_replace = || {
             generations::add(&self.files, keep)?;
-            self.files.replace(&staged)
+            self.files.replace(&staged)?;
+            summaries::keep(&self.files, checkpoint);
+            Ok(())
         };
         let replaced = self.fenced(|_| keep_and_replace()).await;
         if replaced.is_err() {

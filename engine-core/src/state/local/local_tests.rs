@@ -51,7 +51,12 @@ fn files_below(directory: &Path) -> Vec<String> {
 #[test]
 fn stacks_are_kept_in_pulumis_layout() {
     let (directory, backend) = with_stack();
-    let expected = [".pulumi/maloko/shop/dev/lease", ".pulumi/meta.yaml", ".pulumi/stacks/shop/dev.json"];
+    let expected = [
+        ".pulumi/maloko/shop/dev/lease",
+        ".pulumi/maloko/shop/dev/summary",
+        ".pulumi/meta.yaml",
+        ".pulumi/stacks/shop/dev.json",
+    ];
     assert_eq!(files_below(directory.path()), expected);
     assert_eq!(fs::read(directory.path().join(".pulumi/meta.yaml")).unwrap(), b"version: 1\n");
     assert_eq!(block_on(backend.list()).unwrap(), [name()]);
@@ -400,6 +405,7 @@ fn a_session_on_disk_survives_its_abandonment() {
         ".pulumi/maloko/shop/dev/generations/1.json",
         ".pulumi/maloko/shop/dev/lease",
         ".pulumi/maloko/shop/dev/seal",
+        ".pulumi/maloko/shop/dev/summary",
         ".pulumi/meta.yaml",
         ".pulumi/stacks/shop/dev.json",
         ".pulumi/stacks/shop/dev.json.bak",

@@ -10,6 +10,7 @@
 //! .pulumi/maloko/<project>/<stack>/journal                    only while an operation runs, or after it was killed
 //! .pulumi/maloko/<project>/<stack>/seal                       what makes changes by others visible
 //! .pulumi/maloko/<project>/<stack>/generations/<number>.json  former checkpoints
+//! .pulumi/maloko/<project>/<stack>/summary                    what a list shows of the checkpoint
 //! ```
 //!
 //! The futures of this backend do their work when they are first polled, on the caller's thread.
@@ -21,6 +22,7 @@ mod history;
 mod layout;
 mod lease;
 mod locks;
+mod summaries;
 mod takeover;
 
 use std::path::{Path, PathBuf};
@@ -30,7 +32,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Lease, StoredEntry, StoredStack};
+use super::backend::{Backend, Generation, Lease, ListedStack, StoredEntry, StoredStack, Wanted};
 use super::name::StackName;
 use crate::environment::{Environment, files};
 use crate::holder::Holder;
@@ -100,7 +102,17 @@ impl Backend for LocalBackend {
     }
 
     async fn list(&self) -> Result<Vec<StackName>> {
-        self.layout.list()
+        self.layout.list(&Wanted::default())
+    }
+
+    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+        let listed = self.layout.list(wanted)?.into_iter().map(|name| {
+            let files = self.layout.stack(&name);
+            let tags = if wanted.tags { files::read_if_exists(&*files.disk, &files.tags)? } else { None };
+            let locked = files::exists(&*files.disk, &files.locks)?;
+            Ok(ListedStack { summary: summaries::read(&files), locked, tags, name })
+        });
+        listed.collect()
     }
 
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 
 use crate::holder::Holder;
-use crate::state::backend::{Backend, Generation, Lease, StoredEntry, StoredStack};
+use crate::state::backend::{Backend, Generation, Lease, ListedStack, StoredEntry, StoredStack, Wanted};
 use crate::state::lock_file::by_whom;
 use crate::state::name::StackName;
 
@@ -54,6 +54,10 @@ impl Backend for PatientBackend {
 
     async fn list(&self) -> Result<Vec<StackName>> {
         self.inner.list().await
+    }
+
+    async fn survey(&self, wanted: &Wanted) -> Result<Vec<ListedStack>> {
+        self.inner.survey(wanted).await
     }
 
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {

@@ -166,6 +166,7 @@ async fn claim_with_lock(
     };
     let mut record = Record::held(id.to_owned(), who.clone(), epoch + 1, (start, next), store.timing);
     record.no_stack = former.as_ref().map_or(makes, |(former, _)| former.no_stack);
+    record.summary = former.as_ref().and_then(|(former, _)| former.summary.clone());
     let asked = store.environment.clock.elapsed();
     let written = match &former {
         Some((_, version)) => bucket.put_if(&keys.lease, record.encode(), version.clone()).await?,

@@ -24,7 +24,7 @@ use super::lease::standing::Right;
 use super::mark;
 use super::opened::Opened;
 use super::record::Record;
-use super::{checkpoint, seal};
+use super::{checkpoint, seal, survey};
 
 /// A lease that was just won.
 pub(crate) struct Taken {
@@ -80,6 +80,10 @@ struct Files {
     /// The bytes of the checkpoint, where somebody else wrote it, who may have kept a copy of it already.
     found_size: Option<u64>,
     seal: Seen,
+    /// The name of the checkpoint's summary, if it may be there.
+    summary: Option<String>,
+    /// That of the checkpoint which this lease wrote last: it is made when there is no journal any more.
+    made: Option<String>,
     /// Counts what this lease wrote, so that no two of its writes are alike.
     writes: u64,
     removed: bool,
@@ -91,8 +95,18 @@ impl ObjectLease {
         // Between two leases that were given back there is no journal, unless it was left on purpose.
         let pieces = (record.journal_start == next).then(Vec::new);
         let (checkpoint, seal) = (Seen::NotYet, Seen::NotYet);
-        let (found_size, writes) = (None, 0);
-        let files = Files { next, doubtful: false, pieces, checkpoint, found_size, seal, writes, removed: false };
+        let files = Files {
+            next,
+            doubtful: false,
+            pieces,
+            checkpoint,
+            found_size: None,
+            seal,
+            summary: record.summary.clone(),
+            made: None,
+            writes: 0,
+            removed: false,
+        };
         let right = Arc::new(Right::new(store, stack, keys, bucket, (record, version, asked)));
         let heartbeat = Heartbeat::start(Arc::clone(&right))?;
         let files = futures::lock::Mutex::new(files);
@@ -103,6 +117,12 @@ impl ObjectLease {
     /// The stack's bucket, told whether its store can refuse a write.
     pub(crate) fn bucket(&self) -> &Bucket {
         self.shared.bucket()
+    }
+
+    /// Notes which checkpoint the stack was made with.
+    pub(crate) async fn made(&self, version: &UpdateVersion, checkpoint: &[u8]) {
+        let made = survey::key(self.shared.keys(), version.e_tag.as_deref(), checkpoint);
+        self.shared.files.lock().await.made = made;
     }
 
     /// From now on there is a stack: a checkpoint that is missing later was lost.
@@ -182,7 +202,13 @@ impl Shared {
         let sequence = files.next;
         files.doubtful = true;
         let key = self.keys().batch(sequence, if self.bucket().is_conditional() { None } else { Some(id) });
-        let written = self.bucket().put_new(&key, batch::batch(epoch, id, sequence, lines)).await?;
+        let put = self.bucket().put_new(&key, batch::batch(epoch, id, sequence, lines));
+        let written = match &files.summary {
+            // From now on the checkpoint is not all that counts.
+            Some(summary) => futures::future::try_join(put, self.bucket().delete(summary)).await?.0,
+            None => put.await?,
+        };
+        files.summary = None;
         if written.is_none() {
             return Err(self.shut_out(key).await);
         }
@@ -262,7 +288,7 @@ impl Shared {
         };
         // The right was ours after the version was known: who takes over from now on changes the version.
         self.right.renew().await?;
-        let surplus = checkpoint::keep_generation(bucket, keys, keep, files.found_size).await?;
+        let mut surplus = checkpoint::keep_generation(bucket, keys, keep, files.found_size).await?;
         files.writes += 1;
         let bytes = mark::marked(content, self.right.epoch, files.writes);
         let written = match version {
@@ -270,9 +296,13 @@ impl Shared {
             None => bucket.put_new(&keys.checkpoint, bytes).await?,
         };
         match written {
-            Some(version) => (files.checkpoint, files.found_size) = (Seen::There(version), None),
+            Some(version) => {
+                files.made = survey::key(keys, version.e_tag.as_deref(), content);
+                (files.checkpoint, files.found_size) = (Seen::There(version), None);
+            }
             None => return Err(self.overtaken().await),
         }
+        surplus.extend(files.summary.take());
         bucket.delete_all(&surplus).await
     }
 
@@ -375,6 +405,7 @@ impl Shared {
         files.removed = true;
         let mut rest = bucket.list(&keys.history).await?;
         rest.extend([keys.tags.clone(), keys.seal.clone()]);
+        rest.extend(files.summary.take());
         bucket.delete_all(&rest).await
     }
 
@@ -391,10 +422,19 @@ impl Shared {
         };
         if !journal_left || files.removed {
             // While a journal is left the lock stays: no other tool may take the checkpoint for the whole truth.
-            self.bucket().delete(&self.lock).await?;
+            let unlock = self.bucket().delete(&self.lock);
+            match files.made.take().filter(|_| !files.removed) {
+                Some(made) => {
+                    // Without it a list reads the state.
+                    let (unlocked, put) = futures::future::join(unlock, self.bucket().put(&made, Vec::new())).await;
+                    unlocked?;
+                    files.summary = put.is_ok().then_some(made);
+                }
+                None => unlock.await?,
+            }
         }
         let start = if journal_left { None } else { Some(files.next) };
-        match self.right.give_back(start, files.next).await {
+        match self.right.give_back(start, files.next, files.summary.as_deref()).await {
             // It is no longer ours to give back.
             Err(Error::Locked(_)) if self.right.is_lost() => Ok(()),
             given => given,

@@ -128,10 +128,11 @@ impl Right {
         self.held.lock().await.record.no_stack
     }
 
-    /// Gives the right back; `next` is the first number of the journal that was not used. With `start` the journal begins
-    /// there from now on.
-    pub(crate) async fn give_back(&self, start: Option<u64>, next: u64) -> Result<()> {
+    /// Gives the right back; `next` is the first number of the journal that was not used, and `summary` the name of the
+    /// checkpoint's. With `start` the journal begins there from now on.
+    pub(crate) async fn give_back(&self, start: Option<u64>, next: u64, summary: Option<&str>) -> Result<()> {
         self.write(|record| {
+            record.summary = summary.map(str::to_owned);
             record.journal_start = start.unwrap_or(record.journal_start);
             (record.state, record.journal_next) = (State::Free, next);
         })

@@ -2,7 +2,7 @@
 // two a program imports them from; that module is small and loads nothing else.
 import * as official from "@pulumi/pulumi/automation/errors";
 import type { CommandResult } from "../result";
-import type { Holder, Reason } from "./reasons";
+import type { Holder, Reason, Why } from "./reasons";
 
 /** A command that ended with an exit code other than 0. */
 export interface CommandError extends official.CommandError {
@@ -18,6 +18,12 @@ export interface CommandError extends official.CommandError {
     readonly text: string;
     /** Who works on the stack, where `reason` is `locked`. */
     readonly holder?: Holder;
+    /** Does the provider that failed say that it may pass: by a `TryLater` of `maloko`, or by its `retryableErrors`? */
+    readonly transient: boolean;
+    /** Seconds to wait before it is tried again, as a `TryLater` says them. */
+    readonly retryAfter?: number;
+    /** The stack that is missing, as `project/stack`, where `reason` is `needs`. */
+    readonly needs?: string;
     /** The exit code; `maloko help command-line` has their meanings. */
     readonly code: number;
     /** What the command wrote on stdout. */
@@ -65,9 +71,12 @@ export function commandError(result: CommandResult, thrown?: { value: unknown })
     const error = new (classOf(result) as unknown as new (result: CommandResult) => Error)(result);
     const { code, stdout, stderr } = result;
     const { urn, method } = result.operation ?? {};
-    const { reason = "other", text = "", holder = null } = result.why ?? {};
-    Object.assign(error, { code, stdout, stderr, reason, text });
+    const why: Partial<Why> = result.why ?? {};
+    const { reason = "other", text = "", holder = null, transient = false, retryAfter = null, needs = null } = why;
+    Object.assign(error, { code, stdout, stderr, reason, text, transient });
+    Object.assign(error, retryAfter === null ? {} : { retryAfter });
     Object.assign(error, { ...(urn ? { urn } : {}), ...(method ? { method } : {}), ...(holder ? { holder } : {}) });
+    Object.assign(error, needs === null ? {} : { needs });
     if (thrown !== undefined) {
         // As `new Error(..., { cause })` sets it: no part of what is enumerated.
         const cause = { value: thrown.value, configurable: true, writable: true, enumerable: false };

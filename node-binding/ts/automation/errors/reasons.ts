@@ -3,7 +3,8 @@
 /**
  * The kinds of reasons for which a command fails: somebody else works on the stack (`locked`); the lock on it was lost
  * while the run went on (`lease-lost`); the backend cannot be reached, read or written (`backend`); a method of a provider failed
- * (`provider`), or its check refused what the program gives it (`inputs`); the program failed, or asks for what cannot be (`program`);
+ * (`provider`), or its check refused what the program gives it (`inputs`); the program refers to a stack that does not exist (`needs`);
+ * the program failed, or asks for what cannot be (`program`);
  * a mandatory policy was violated, or a pack failed (`policy`); the key of the secrets is missing or wrong (`key`); the state or journal
  * cannot be used (`damaged`); an argument, setting or file is wrong (`configuration`); there is no such stack (`no-stack`), or one of
  * that name already (`stack-exists`); the run does not do what its plan says (`plan`); a protected resource would be deleted
@@ -14,6 +15,7 @@ export type Reason =
     | "lease-lost"
     | "backend"
     | "provider"
+    | "needs"
     | "inputs"
     | "program"
     | "policy"
@@ -54,4 +56,10 @@ export interface Why {
     /** The first line of its message, without secrets; may be empty. */
     readonly text: string;
     readonly holder: Holder | null;
+    /** Does the provider that failed say that it may pass? */
+    readonly transient: boolean;
+    /** Seconds to wait before it is tried again, where the provider says so. */
+    readonly retryAfter: number | null;
+    /** The stack that the program refers to and that does not exist, where that is the reason: `project/stack`. */
+    readonly needs: string | null;
 }

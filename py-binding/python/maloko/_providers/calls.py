@@ -33,6 +33,7 @@ from maloko._maloko import (
 from maloko._process.forks import OwnProcess
 from maloko._process.tracebacks import as_text, format_error, message_of, message_with_causes
 from maloko._providers.described import describe, id_in
+from maloko._providers.transience import transience_of
 from maloko._sdk import outputs
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def call_provider(
         if error is not None:
             if issubclass(type(error), asyncio.CancelledError) and call.was_cancelled():
                 return failed(error, Cause.Interrupted)
-            return raised(error, call.method)
+            return raised(error, call.method, provider)
         try:
             return READERS[call.method](result)
         except BadReturnError as error:
@@ -127,9 +128,10 @@ def failed(error: BaseException, cause: Cause = Cause.Raised) -> Failed:
     return Failed(cause, message_with_causes(error), format_error(error), error)
 
 
-def raised(error: BaseException, method: str = "") -> Failed | FailedInPart:
+def raised(error: BaseException, method: str, provider: Any) -> Failed | FailedInPart:
     """The answer of a call that raised. Only `create`, `update`, `read` and `find` can fail in part."""
-    failure = failed(error)
+    message, traceback = message_with_causes(error), format_error(error)
+    failure = Failed(Cause.Raised, message, traceback, error, *transience_of(error, provider))
     # By its real class: what it says of its class may be anything.
     if issubclass(type(error), PartialFailure) and method in ("create", "update", "read", "find"):
         partial = cast("PartialFailure", error)

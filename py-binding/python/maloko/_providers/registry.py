@@ -22,6 +22,7 @@ from maloko._providers.constructors import assigns_functions
 from maloko._providers.methods import Methods, MethodsByClass
 from maloko._providers.rate_limits import Limits, limits_of
 from maloko._providers.revision import Fingerprints, version_of
+from maloko._providers.transience import retryable_errors_of
 from maloko._sdk.captured_outputs import captured_outputs
 
 HANDLE_PREFIX = "maloko:object:"
@@ -103,6 +104,8 @@ class Registry:
             if number is None:
                 # First of all: what an earlier run's `configure` has set is taken back.
                 taken = taken_of(provider)
+                # What is wrong with them is said here, and not when a call has failed.
+                retryable_errors_of(provider)
                 entry = Entry(
                     provider,
                     self._refer(provider, taken),

@@ -48,6 +48,7 @@ from maloko.automation._create import (
     select_stack,
     select_stack_async,
 )
+from maloko.automation._progress import OnProgress, Progress, SlowCall
 from maloko.automation._remote import (
     create_or_select_remote_stack_git_source,
     create_remote_stack_git_source,
@@ -109,6 +110,7 @@ __all__ = [
     "LocalWorkspaceOptions",
     "OnEvent",
     "OnOutput",
+    "OnProgress",
     "OpMap",
     "OpType",
     "OutputMap",
@@ -117,6 +119,7 @@ __all__ = [
     "PolicyEvent",
     "PreludeEvent",
     "PreviewResult",
+    "Progress",
     "ProjectBackend",
     "ProjectRuntimeInfo",
     "ProjectSettings",
@@ -134,6 +137,7 @@ __all__ = [
     "ResourcePreEvent",
     "RuntimeError",
     "Secret",
+    "SlowCall",
     "Stack",
     "StackAlreadyExistsError",
     "StackNotFoundError",

@@ -1,5 +1,5 @@
 """An operation of a local program: it runs in a process of its own, for it has a working directory, modules and a
-`sys.argv` of its own. Output, events and the outcome come back through pipes and a private file.
+`sys.argv` of its own. Output, events, reports of progress and the outcome come back through pipes and a private file.
 """
 
 from __future__ import annotations
@@ -19,22 +19,31 @@ from pulumi.automation import CommandResult
 
 from maloko.automation._finished import Finished, Operation
 from maloko.automation._listeners import Listeners
+from maloko.automation._progress import EVERY
 from maloko.automation._reasons import Why, why_of
-from maloko.automation._threads import SCOPE, Cancellable
+from maloko.automation._running import Run
+from maloko.automation._threads import SCOPE
 from maloko.automation.errors import LocalProgramError
 
 _LOOK_SECONDS = 0.1
 """How often it is looked whether the process has ended, where something keeps its pipes open."""
+_NOTHING_YET = '{"done": 0, "total": 0, "failed": 0, "reports": 0, "slowest": []}'
+"""The report of a process that has not reported."""
 _READ_SIZE = 65536
 _ENDED_BY_SIGNAL = 255
 """The exit code of a process that could not give one."""
 
 
 class _Child:
-    """The process, as something that can be cancelled."""
+    """The process, as something that can be cancelled and asked how far it has come."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
+        self.last_report = _NOTHING_YET
+
+    def progress(self) -> str:
+        """What it reported last."""
+        return self.last_report
 
     def cancel(self) -> None:
         """Tells it as Ctrl-C does."""
@@ -47,7 +56,8 @@ def run_child(
     directory: str,
     variables: Mapping[str, str],
     listeners: Listeners,
-    began: Callable[[Cancellable], None] = lambda run: None,
+    began: Callable[[Run], None] = lambda run: None,
+    progress_every: float = EVERY,
 ) -> Finished:
     """Runs a command in a process of its own and waits for it.
 
@@ -55,8 +65,13 @@ def run_child(
     """
     with tempfile.TemporaryDirectory(prefix="maloko-outcome-") as private:
         outcome = Path(private, "outcome.json")
-        events = _EventPipe() if listeners.wants_events else None
-        command = [sys.executable, "-m", "maloko", "--non-interactive", *_before_separator(arguments, outcome, events)]
+        # Whoever asks for progress may come later.
+        pipes = {"progress": _Pipe(), **({"event": _Pipe()} if listeners.wants_events else {})}
+        extra = ["--outcome-file", str(outcome), "--progress-log", pipes["progress"].file]
+        extra += ["--progress-every", str(progress_every)]
+        if "event" in pipes:
+            extra += ["--event-log", pipes["event"].file]
+        command = [sys.executable, "-m", "maloko", "--non-interactive", *_before_separator(arguments, extra)]
         try:
             process = subprocess.Popen(
                 command,
@@ -65,13 +80,13 @@ def run_child(
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=() if events is None else (events.theirs,),
+                pass_fds=[pipe.theirs for pipe in pipes.values()],
                 # Ctrl-C on a terminal reaches this process, which passes it on: the child hears of it once.
                 start_new_session=True,
             )
         except BaseException:
-            if events is not None:
-                events.close()
+            for pipe in pipes.values():
+                pipe.close()
             raise
         child = _Child(process)
         began(child)
@@ -79,7 +94,7 @@ def run_child(
         if scope is not None:
             scope.enter(child)
         try:
-            interrupted = _follow(process, child, events, listeners)
+            interrupted = _follow(process, child, pipes, listeners)
         finally:
             if scope is not None:
                 scope.leave(child)
@@ -96,11 +111,16 @@ def run_child(
     return Finished(result, operation, why)
 
 
-class _EventPipe:
+class _Pipe:
     """A pipe of which one end goes to the child."""
 
     def __init__(self) -> None:
         self.ours, self.theirs = os.pipe()
+
+    @property
+    def file(self) -> str:
+        """The end of the child, as a file that it opens."""
+        return f"/dev/fd/{self.theirs}"
 
     def close(self) -> None:
         os.close(self.ours)
@@ -112,36 +132,35 @@ class _EventPipe:
             self.theirs = -1
 
 
-def _before_separator(arguments: list[str], outcome: Path, events: _EventPipe | None) -> list[str]:
-    extra = ["--outcome-file", str(outcome)]
-    if events is not None:
-        extra += ["--event-log", f"/dev/fd/{events.theirs}"]
+def _before_separator(arguments: list[str], extra: list[str]) -> list[str]:
     at = arguments.index("--") if "--" in arguments else len(arguments)
     return [*arguments[:at], *extra, *arguments[at:]]
 
 
 def _follow(
-    process: subprocess.Popen[bytes], child: _Child, events: _EventPipe | None, listeners: Listeners
+    process: subprocess.Popen[bytes], child: _Child, pipes: Mapping[str, _Pipe], listeners: Listeners
 ) -> BaseException | None:
     """Hands on what arrives until the process has ended; gives the exception that arrived meanwhile."""
     interrupted: BaseException | None = None
-    begun = b""
+    begun = dict.fromkeys(pipes, b"")
 
     def take(kind: str, data: bytes) -> None:
-        nonlocal begun
-        if kind != "event":
+        if kind not in pipes:
             listeners.take((kind, data))
             return
-        *lines, begun = (begun + data).split(b"\n")
+        *lines, begun[kind] = (begun[kind] + data).split(b"\n")
         for line in lines:
-            listeners.take(("event", line.decode("utf-8", "replace")))
+            text = line.decode("utf-8", "replace")
+            if kind == "progress":
+                child.last_report = text
+            listeners.take((kind, text))
 
     streams: list[tuple[str, IO[bytes]]] = [
         (kind, stream) for kind, stream in (("out", process.stdout), ("err", process.stderr)) if stream is not None
     ]
-    if events is not None:
-        events.close_theirs()
-        streams.append(("event", os.fdopen(events.ours, "rb", buffering=0)))
+    for kind, pipe in pipes.items():
+        pipe.close_theirs()
+        streams.append((kind, os.fdopen(pipe.ours, "rb", buffering=0)))
     with selectors.DefaultSelector() as selector:
         for kind, stream in streams:
             os.set_blocking(stream.fileno(), False)

@@ -19,7 +19,8 @@ from maloko.automation._child import run_child
 from maloko.automation._finished import Finished, Operation
 from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
-from maloko.automation._threads import Cancellable
+from maloko.automation._progress import EVERY, OnProgress
+from maloko.automation._running import Run
 from maloko.automation.errors import error_of
 
 _OPERATIONS = frozenset(
@@ -55,8 +56,11 @@ class Request:
     program: PulumiFn | None
     """The inline program."""
     on_event: OnEvent | None
-    began: Callable[[Cancellable], None]
-    """Is given what the command can be cancelled by."""
+    began: Callable[[Run], None]
+    """Is given what the command can be cancelled by, and what says how far it has come."""
+    on_progress: OnProgress | None = None
+    progress_every: float = EVERY
+    """Seconds."""
     taken: bool = False
     """Has a `PulumiCommand` of this package run it?"""
     operation: Operation | None = None
@@ -138,13 +142,15 @@ class PulumiCommand(official.PulumiCommand):
         asked = _asking.get()
         request = Request(None, None, lambda run: None) if asked is None or asked.taken else asked
         request.taken = True
-        listeners = Listeners(on_output, on_error, request.on_event)
+        listeners = Listeners(on_output, on_error, request.on_event, request.on_progress)
         directory, variables, program = absolute(cwd), environment(additional_env), request.program
         verb = next((word for word in args if word in _OPERATIONS or word in _GROUPS), "")
         if program is None and verb in _OPERATIONS:
-            finished = run_child(list(args), directory, variables, listeners, request.began)
+            finished = run_child(list(args), directory, variables, listeners, request.began, request.progress_every)
         else:
-            finished = run_inside(list(args), directory, variables, listeners, program, request.began)
+            finished = run_inside(
+                list(args), directory, variables, listeners, program, request.began, request.progress_every
+            )
         request.operation = finished.operation
         return checked(finished, listeners, inline=program is not None)
 

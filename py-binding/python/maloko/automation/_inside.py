@@ -14,8 +14,10 @@ from maloko._run.host import Host
 from maloko._run.program import attach_here, run_program
 from maloko.automation._finished import Finished, Operation
 from maloko.automation._listeners import Delivery, Listeners
+from maloko.automation._progress import EVERY
 from maloko.automation._reasons import why_of_json
-from maloko.automation._threads import SCOPE, Cancellable, where_no_loop_runs
+from maloko.automation._running import Run
+from maloko.automation._threads import SCOPE, where_no_loop_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,14 +68,16 @@ def run_inside(
     variables: Mapping[str, str],
     listeners: Listeners,
     program: PulumiFn | None = None,
-    began: Callable[[Cancellable], None] = lambda run: None,
+    began: Callable[[Run], None] = lambda run: None,
+    progress_every: float = EVERY,
 ) -> Finished:
     """Runs a command to its end; how it ended is in what it gives. Ctrl-C cancels it, and is raised at its end.
 
     :param directory: where the project is; absolute
     :param variables: what stands for the environment
     :param program: the program, for commands that run it
-    :param began: is given what the command can be cancelled by
+    :param began: is given what the command can be cancelled by, and what says how far it has come
+    :param progress_every: after how many seconds it is told how far it has come
     """
     delivery = Delivery(listeners)
     run = LibraryRun(
@@ -83,6 +87,8 @@ def run_inside(
         delivery.out,
         delivery.err,
         delivery.event if listeners.wants_events else None,
+        delivery.progress if listeners.wants_progress else None,
+        progress_every,
     )
     began(run)
     scope = SCOPE.get()

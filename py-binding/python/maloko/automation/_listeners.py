@@ -13,6 +13,8 @@ from typing import Any
 
 from pulumi.automation import EngineEvent, OnEvent, OnOutput
 
+from maloko.automation._progress import OnProgress, progress_of
+
 Item = tuple[str, Any]
 
 
@@ -46,7 +48,11 @@ class Listeners:
     """
 
     def __init__(
-        self, on_output: OnOutput | None = None, on_error: OnOutput | None = None, on_event: OnEvent | None = None
+        self,
+        on_output: OnOutput | None = None,
+        on_error: OnOutput | None = None,
+        on_event: OnEvent | None = None,
+        on_progress: OnProgress | None = None,
     ) -> None:
         self.out = Lines()
         """What was written to stdout."""
@@ -56,6 +62,7 @@ class Listeners:
         """The first exception that one of the caller's functions raised."""
         self._on_line = {"out": on_output, "err": on_error}
         self._on_event = on_event
+        self._on_progress = on_progress
 
     @property
     def wants_events(self) -> bool:
@@ -63,16 +70,25 @@ class Listeners:
         return self._on_event is not None
 
     @property
+    def wants_progress(self) -> bool:
+        """Is anybody to be told how far it has come?"""
+        return self._on_progress is not None
+
+    @property
     def tells(self) -> bool:
         """Is anybody to be told of anything?"""
-        return self.wants_events or any(self._on_line.values())
+        return self.wants_events or self.wants_progress or any(self._on_line.values())
 
     def take(self, item: Item) -> None:
-        """Takes bytes of `out` or `err`, or the JSON of an `event`."""
+        """Takes bytes of `out` or `err`, or the JSON of an `event` or a report of `progress`."""
         kind, data = item
         if kind == "event":
             if self._on_event is not None:
                 self._call(self._on_event, lambda: EngineEvent.from_json(json.loads(data)))
+            return
+        if kind == "progress":
+            if self._on_progress is not None:
+                self._call(self._on_progress, lambda: progress_of(data))
             return
         lines = (self.out if kind == "out" else self.err).take(data)
         self._tell(kind, lines)
@@ -124,6 +140,10 @@ class Delivery:
     def event(self, text: str) -> None:
         """Takes the JSON of an event."""
         self._queue.put(("event", text))
+
+    def progress(self, text: str) -> None:
+        """Takes the JSON of a report of progress."""
+        self._queue.put(("progress", text))
 
     def close(self) -> None:
         """Returns once everything was handed on."""

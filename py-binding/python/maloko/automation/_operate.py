@@ -10,6 +10,7 @@ from pulumi import automation as official
 from maloko.automation import _running
 from maloko.automation._command import Request, run_through
 from maloko.automation._flags import flags
+from maloko.automation._progress import EVERY, interval
 from maloko.automation._workspace import LocalWorkspace
 
 
@@ -32,7 +33,13 @@ def operate(stack: official.Stack, workspace: LocalWorkspace, verb: list[str], g
     kind = "auto.local" if program is None else "auto.inline"
     arguments = [*verb, *flags(given), "--exec-kind", kind, "--stack", stack.name]
     with _running.noted(stack) as runs:
-        request = Request(program, given.get("on_event"), runs.append)
+        request = Request(
+            program,
+            given.get("on_event"),
+            runs.append,
+            given.get("on_progress"),
+            interval(given.get("progress_every", EVERY)),
+        )
         result = run_through(
             workspace.command,
             arguments,

@@ -19,6 +19,8 @@ class Reason(str, Enum):
     """The backend cannot be reached, or cannot be read or written."""
     PROVIDER = "provider"
     """A method of a provider failed."""
+    NEEDS = "needs"
+    """The program refers to a stack that does not exist; `needs` says which."""
     INPUTS = "inputs"
     """A provider's check refused what the program gives it."""
     PROGRAM = "program"
@@ -80,12 +82,25 @@ class Why:
     text: str
     """The first line of its message, without secrets; may be empty."""
     holder: Holder | None
+    transient: bool
+    """Does the provider that failed say that it may pass?"""
+    retry_after: float | None
+    """Seconds to wait before it is tried again, where the provider says so."""
+    needs: str | None
+    """The stack that the program refers to and that does not exist, where that is the reason: `project/stack`."""
 
 
 def why_of(told: dict[str, Any]) -> Why:
     """What the engine tells, as an object."""
     holder = told["holder"]
-    return Why(Reason(told["reason"]), told["text"], None if holder is None else Holder(**holder))
+    return Why(
+        Reason(told["reason"]),
+        told["text"],
+        None if holder is None else Holder(**holder),
+        told["transient"],
+        told["retryAfter"],
+        told["needs"],
+    )
 
 
 def why_of_json(text: str | None) -> Why | None:

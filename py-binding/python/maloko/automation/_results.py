@@ -12,6 +12,8 @@ from maloko._maloko import page_of_record
 
 if TYPE_CHECKING:
     from pulumi.automation._stack import RenameResult
+
+    from maloko.automation._operate import Done
 else:
     try:
         from pulumi.automation._stack import RenameResult
@@ -30,9 +32,15 @@ class _WithPage:
     """The result of a run."""
 
     # No member of the object: those are what results are shown and compared by.
-    __slots__ = ("_record",)
+    __slots__ = ("_changes", "_record")
 
+    _changes: dict[str, int]
     _record: str | None
+
+    @property
+    def changes(self) -> dict[str, int]:
+        """The number of resources by what was done to them, as the summary has it, which need not be asked for."""
+        return dict(getattr(self, "_changes", {}))
 
     def page(self) -> str:
         """The page of this run, as HTML: what it did and in which order, why it was slow, why something is replaced.
@@ -74,9 +82,10 @@ class ImportResult(_WithPage, OfficialImportResult):
 Result = TypeVar("Result", bound=_WithPage)
 
 
-def with_page(result: Result, record: str | None) -> Result:
-    """The result with what was kept of its run for its page."""
-    result._record = record
+def with_page(result: Result, done: Done) -> Result:
+    """The result with what its run did, and what was kept of it for its page."""
+    result._record = done.page
+    result._changes = done.changes
     return result
 
 

@@ -1,4 +1,4 @@
-"""The operations that go on in this process, so that any object for the same stack can cancel them."""
+"""The operations of this process that go on: any object for the same stack can cancel them and see how far they are."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from pulumi.automation import Stack
 
+from maloko.automation._progress import Progress, progress_of
 from maloko.automation._threads import Cancellable
+
+
+class Run(Cancellable, Protocol):
+    """A command that goes on."""
+
+    def progress(self) -> str:
+        """How far it has come (JSON)."""
 
 
 class _Entry:
@@ -17,7 +26,7 @@ class _Entry:
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
-        self.runs: list[Cancellable] = []
+        self.runs: list[Run] = []
 
 
 _lock = threading.Lock()
@@ -26,7 +35,7 @@ _entries: list[_Entry] = []
 
 
 @contextmanager
-def noted(stack: Stack) -> Iterator[list[Cancellable]]:
+def noted(stack: Stack) -> Iterator[list[Run]]:
     """Notes an operation on a stack for the time of the block, which puts the run into the list."""
     entry = _Entry(stack)
     with _lock:
@@ -40,13 +49,27 @@ def noted(stack: Stack) -> Iterator[list[Cancellable]]:
 
 def cancel(stack: Stack) -> bool:
     """Cancels what goes on in this process on a stack; gives whether there was anything."""
-    with _lock:
-        entries = list(_entries)
-    place = _place(stack) if entries else None
-    found = [run for entry in entries if entry.stack is stack or _place(entry.stack) == place for run in entry.runs]
+    found = _runs(stack)
     for run in found:
         run.cancel()
     return bool(found)
+
+
+def progress(stack: Stack) -> Progress | None:
+    """How far the operation of this process on a stack has come; `None` when there is none."""
+    found = _runs(stack)
+    # The others wait for the first.
+    return progress_of(found[0].progress()) if found else None
+
+
+def _runs(stack: Stack) -> list[Run]:
+    with _lock:
+        entries = list(_entries)
+    own = [run for entry in entries if entry.stack is stack for run in entry.runs]
+    others = [entry for entry in entries if entry.stack is not stack]
+    # Where a stack is takes a look into its settings.
+    place = _place(stack) if others else None
+    return own + [run for entry in others if _place(entry.stack) == place for run in entry.runs]
 
 
 def _place(stack: Stack) -> tuple[str | None, str, str]:

@@ -15,6 +15,7 @@ from pulumi.automation._stack import ImportResource, StackInitMode
 from maloko.automation import _running
 from maloko.automation._flags import flags
 from maloko.automation._operate import operate
+from maloko.automation._progress import EVERY, OnProgress, Progress
 from maloko.automation._results import (
     DestroyResult,
     ImportResult,
@@ -111,6 +112,10 @@ class Stack(official.Stack):
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
+        outputs: bool = True,
+        summary: bool = True,
     ) -> UpResult:
         """Makes the resources as the program says.
 
@@ -126,9 +131,13 @@ class Stack(official.Stack):
         :param refuse_import_differences: fail when an object of the option `import_` is not as the program says, in
             place of updating it
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, on the same thread: `progress_every` seconds after
+            the last time, and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser, while it goes on and afterwards
+        :param outputs: whether the result has the outputs, which takes a command of its own
+        :param summary: whether the result has the summary, which takes another one; without it, that is `None`
         :raises CommandError: when the operation fails; its `__cause__` is what the program or a provider raised
         :raises UnsupportedError: for an argument that only the `pulumi` command line knows
         """
@@ -136,8 +145,8 @@ class Stack(official.Stack):
         if given.pop("run_program") is False:
             raise UnsupportedError("run_program: an update without the program would delete every resource")
         done = operate(self, self.workspace, ["up", "--yes", "--skip-preview"], given)
-        outputs = self.outputs()
-        return with_page(UpResult(done.stdout, done.stderr, self._summary(show_secrets), outputs), done.page)
+        found = self.outputs() if outputs else {}
+        return with_page(UpResult(done.stdout, done.stderr, self._summary(show_secrets, summary), found), done)
 
     def preview(
         self,
@@ -175,6 +184,8 @@ class Stack(official.Stack):
         isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> PreviewResult:
         """Says what `up` would do. The arguments are those of `up`, and
 
@@ -182,6 +193,7 @@ class Stack(official.Stack):
         :param import_file: a file to which a list of the resources to be created is written, for `import_resources`
         :param json: whether stdout is one JSON document
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -222,6 +234,9 @@ class Stack(official.Stack):
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
+        summary: bool = True,
     ) -> RefreshResult:
         """Makes the state as the real resources are.
 
@@ -230,12 +245,14 @@ class Stack(official.Stack):
         :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first, for its live providers; it does when not given
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
+        :param summary: whether the result has the summary, which takes a command of its own; without it, that is `None`
         :raises CommandError: when the operation fails
         """
         done = operate(self, self.workspace, ["refresh", *_confirmed(preview_only)], locals())
-        return with_page(RefreshResult(done.stdout, done.stderr, self._summary(show_secrets)), done.page)
+        return with_page(RefreshResult(done.stdout, done.stderr, self._summary(show_secrets, summary)), done)
 
     def preview_refresh(
         self,
@@ -266,10 +283,13 @@ class Stack(official.Stack):
         isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> PreviewResult:
         """Says what `refresh` would change in the state.
 
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -306,6 +326,9 @@ class Stack(official.Stack):
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
+        summary: bool = True,
     ) -> DestroyResult:
         """Deletes every resource of the stack; the program runs first, for its live providers.
 
@@ -315,15 +338,17 @@ class Stack(official.Stack):
         :param page: a file that shows the run in a browser
         :param run_program: whether the program runs first; it does when not given
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
+        :param summary: whether the result has the summary, which takes a command of its own; without it, that is `None`
         :raises CommandError: when the operation fails
         """
         done = operate(self, self.workspace, ["destroy", *_confirmed(preview_only)], locals())
-        summary = self._summary(show_secrets)
+        found = self._summary(show_secrets, summary)
         if remove and not preview_only:
             self.workspace.remove_stack(self.name)
-        return with_page(DestroyResult(done.stdout, done.stderr, summary), done.page)
+        return with_page(DestroyResult(done.stdout, done.stderr, found), done)
 
     def preview_destroy(
         self,
@@ -354,10 +379,13 @@ class Stack(official.Stack):
         isolated: bool | None = None,
         otel_traces: str | None = None,
         page: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
     ) -> PreviewResult:
         """Says what `destroy` would delete.
 
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :raises CommandError: when the preview fails
         """
@@ -378,6 +406,9 @@ class Stack(official.Stack):
         otel_traces: str | None = None,
         page: str | None = None,
         lock_timeout: str | None = None,
+        on_progress: OnProgress | None = None,
+        progress_every: float = EVERY,
+        summary: bool = True,
     ) -> ImportResult:
         """Takes over objects that exist.
 
@@ -386,9 +417,11 @@ class Stack(official.Stack):
         :param protect: whether they are protected from deletion
         :param generate_code: whether the result has code for the program; it has when not given
         :param isolated: whether a local program runs in a process of its own, apart from the engine
+        :param on_progress: is told how far the operation has come, every `progress_every` seconds and at its end
         :param otel_traces: the address of an OpenTelemetry collector that takes traces of the operation
         :param lock_timeout: how long to wait for a stack that somebody else works on, such as `5m`
         :param page: a file that shows the run in a browser
+        :param summary: whether the result has the summary, which takes a command of its own; without it, that is `None`
         :raises CommandError: when the operation fails
         """
         given = locals()
@@ -405,7 +438,7 @@ class Stack(official.Stack):
             arguments.append("--generate-code=false" if generate_code is False else f"--out={code}")
             done = operate(self, self.workspace, arguments, given)
             generated = code.read_text(encoding="utf-8") if code.exists() else ""
-        return with_page(ImportResult(done.stdout, done.stderr, self._summary(show_secrets), generated), done.page)
+        return with_page(ImportResult(done.stdout, done.stderr, self._summary(show_secrets, summary), generated), done)
 
     def rename(
         self,
@@ -441,13 +474,31 @@ class Stack(official.Stack):
         if not _running.cancel(self):
             self._run_pulumi_cmd_sync(["cancel", "--yes"])
 
+    def progress(self) -> Progress | None:
+        """How far the operation of this process on the stack has come; `None` when none goes on. May be called from any
+        thread. Of a local program it is what its process reported last, `progress_every` seconds ago at most.
+        """
+        return _running.progress(self)
+
+    def references(self) -> list[str]:
+        """The stacks that the last run of this one read by a `StackReference`, each as `project/stack`, in order.
+
+        It reads the state: the program does not run, and no secret is decrypted.
+        """
+        done = self._run_pulumi_cmd_sync(["stack", "references", "--json"])
+        found: dict[str, list[str]] = json_module.loads(done.stdout)
+        return [reference for references in found.values() for reference in references]
+
     # How they are run.
 
     def _previewed(self, verb: list[str], given: Mapping[str, Any]) -> PreviewResult:
         done = operate(self, self.workspace, verb, given)
-        return with_page(PreviewResult(done.stdout, done.stderr, cast("OpMap", done.changes)), done.page)
+        return with_page(PreviewResult(done.stdout, done.stderr, cast("OpMap", done.changes)), done)
 
-    def _summary(self, show_secrets: bool) -> UpdateSummary:
+    def _summary(self, show_secrets: bool, wanted: bool) -> UpdateSummary:
+        if not wanted:
+            # The official class has no word for it.
+            return cast("UpdateSummary", None)
         summary = self.info(show_secrets)
         if summary is None:
             raise LookupError(f"the history of the stack '{self.name}' is empty; it was removed meanwhile")
@@ -462,6 +513,7 @@ class Stack(official.Stack):
     import_resources_async = twin(import_resources)
     rename_async = twin(rename)
     cancel_async = twin(cancel)
+    references_async = twin(references)
     outputs_async = twin(official.Stack.outputs)
     history_async = twin(official.Stack.history)
     info_async = twin(official.Stack.info)

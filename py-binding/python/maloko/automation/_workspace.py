@@ -6,7 +6,8 @@ import json
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -31,6 +32,7 @@ from maloko.automation._threads import twin
 from maloko.automation.errors import UnsupportedError
 
 _OWN_DIRECTORY = ".maloko"
+_TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 class LocalWorkspace(official.LocalWorkspace):
@@ -151,16 +153,27 @@ class LocalWorkspace(official.LocalWorkspace):
         self._command(["stack", "select", "--stack", stack_name])
         self._selected = stack_name
 
-    def list_stacks(self, include_all: bool | None = None) -> list[StackSummary]:
+    def list_stacks(self, include_all: bool | None = None, prefix: str | None = None) -> list[StackSummary]:
         """The stacks of the project; the current one is the one that was made or selected last with this object.
 
         :param include_all: also those of other projects in the same backend
+        :param prefix: only those whose names begin with this
         """
-        stacks = super().list_stacks(include_all)
+        arguments = ["stack", "ls", "--json"]
+        arguments += ["--all"] if include_all else []
+        arguments += [] if prefix is None else [f"--prefix={prefix}"]
+        stacks = [_summary_of(told) for told in json.loads(self._command(arguments).stdout)]
         for stack in stacks:
             if self._selected is not None:
                 stack.current = stack.name.rsplit("/", 1)[-1] == self._selected.rsplit("/", 1)[-1]
         return stacks
+
+    def stack_references(self, stack_names: Sequence[str]) -> dict[str, list[str]]:
+        """Which stacks each of these has read in its last run, all as `project/stack`; none of one that does not exist yet."""
+        if not stack_names:
+            return {}
+        told = json.loads(self._command(["stack", "references", "--json", "--", *stack_names]).stdout)
+        return cast("dict[str, list[str]]", told)
 
     def who_am_i(self) -> WhoAmIResult:
         """The name under which others see what is done, and where the state is kept."""
@@ -325,6 +338,7 @@ class LocalWorkspace(official.LocalWorkspace):
     select_stack_async = twin(select_stack)
     remove_stack_async = twin(official.LocalWorkspace.remove_stack)
     list_stacks_async = twin(list_stacks)
+    stack_references_async = twin(stack_references)
     stack_async = twin(official.LocalWorkspace.stack)
     stack_outputs_async = twin(official.LocalWorkspace.stack_outputs)
     export_stack_async = twin(official.LocalWorkspace.export_stack)
@@ -346,6 +360,18 @@ class LocalWorkspace(official.LocalWorkspace):
 def default_project(project_name: str) -> ProjectSettings:
     """The settings of an inline program's project, whose assets are found from the current directory."""
     return ProjectSettings(name=project_name, runtime="python", main=str(Path.cwd()))
+
+
+def _summary_of(told: dict[str, Any]) -> StackSummary:
+    """A stack as `stack ls` tells of it."""
+    last_update = told.get("lastUpdate")
+    return StackSummary(
+        name=told["name"],
+        current=told["current"],
+        update_in_progress=told["updateInProgress"],
+        last_update=None if last_update is None else datetime.strptime(last_update, _TIME_FORMAT),
+        resource_count=told["resourceCount"],
+    )
 
 
 def _config_value(key: str, value: Any) -> ConfigValue:

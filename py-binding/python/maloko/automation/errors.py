@@ -64,10 +64,17 @@ class CommandError(_official.CommandError):
         """The first line of its message, without secrets."""
         self.holder: Holder | None = None if why is None else why.holder
         """Who works on the stack, where `reason` is `locked`."""
+        self.transient: bool = why is not None and why.transient
+        """Does the provider that failed say that it may pass: by `maloko.TryLater`, or by its `retryable_errors`?"""
+        self.retry_after: float | None = None if why is None else why.retry_after
+        """Seconds to wait before it is tried again, as a `maloko.TryLater` says them."""
+        self.needs: str | None = None if why is None else why.needs
+        """The stack that is missing, as `project/stack`, where `reason` is `needs`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To other processes (Celery, multiprocessing) goes what they can always read: no exception of a user's class.
-        kept = {name: self.__dict__[name] for name in ("urn", "method", "reason", "text", "holder")}
+        names = ("urn", "method", "reason", "text", "holder", "transient", "retry_after", "needs")
+        kept = {name: self.__dict__[name] for name in names}
         return type(self), (self.result,), kept
 
 

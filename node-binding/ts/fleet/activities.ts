@@ -1,0 +1,93 @@
+// The work on one stack as an activity: its heart beats by a timer, whatever the stack does.
+import type { Context } from "@temporalio/activity";
+import { every as repeat } from "../originals";
+import { deployOne, type Verb } from "./deploy";
+import { type End, FleetError } from "./ends";
+import { temporal } from "./packages";
+import { ATTEMPTS_A_START, FATAL, type Launch, STACK, type StackEnd } from "./wire";
+
+/** Heartbeats within the time after which a worker counts as dead. */
+const BEATS_A_LIMIT = 4;
+/** Milliseconds: after none at all the server would not try again. */
+const AT_ONCE = 1;
+const SHUTDOWN = "WORKER_SHUTDOWN";
+
+/** The activities of a worker, for the fleet whose programs are below a directory. */
+export function stackActivities(worker: Working): Record<typeof STACK, (launch: Launch) => Promise<StackEnd>> {
+    return { [STACK]: (launch) => workOn(launch, worker) };
+}
+
+/** What the worker is. */
+export interface Working {
+    directory: string;
+    identity: string;
+    /** Is told of each stack that begins and ends. */
+    log(line: string): void;
+}
+
+// Throws what is to be tried again, and gives the end of everything else.
+async function workOn(launch: Launch, { directory, identity, log }: Working): Promise<StackEnd> {
+    const { Context } = temporal("activity");
+    const { ApplicationFailure } = temporal("common");
+    const context = Context.current();
+    const { attempt } = context.info;
+    const what = `${launch.verb} ${launch.stack.id}`;
+    log(`${what}: begins${attempt > 1 ? `, attempt ${attempt}` : ""}`);
+    const every = launch.heartbeat / BEATS_A_LIMIT;
+    let counts = {};
+    context.heartbeat(counts);
+    const beating = repeat(() => context.heartbeat(counts), every * 1000);
+    const { previewOnly, outputs, message, importFile } = launch.options;
+    try {
+        const end = await deployOne(launch.stack, launch.verb as Verb, {
+            directory,
+            run: launch.run,
+            attempt: launch.number + attempt,
+            ...(launch.backend === null ? {} : { backend: launch.backend }),
+            key: launch.key as "fleet" | "stack",
+            previewOnly,
+            outputs,
+            message,
+            importFile,
+            onProgress: ({ done, total, failed, reports }) => {
+                counts = { done, total, failed, reports };
+            },
+            progressEvery: every,
+            signal: context.cancellationSignal,
+        });
+        log(`${what}: ${inWords(end)}`);
+        return told(end, launch, context, identity);
+    } catch (error) {
+        if (error instanceof FleetError) {
+            const [line = ""] = error.message.split("\n", 1);
+            throw ApplicationFailure.create({ message: line, type: FATAL, details: ["configuration"] });
+        }
+        throw error;
+    } finally {
+        clearInterval(beating);
+    }
+}
+
+function inWords({ outcome, seconds, text, changes }: End): string {
+    const counts = Object.keys(changes).sort();
+    const more = text || counts.map((op) => `${changes[op]} ${op}`).join(", ");
+    return `${outcome} after ${seconds.toFixed(1)} s${more === "" ? "" : `: ${more}`}`;
+}
+
+function told(end: End, launch: Launch, context: Context, identity: string): StackEnd {
+    const { ApplicationFailure, CancelledFailure } = temporal("common");
+    if (end.mayPass) {
+        throw ApplicationFailure.create({ message: end.text, type: end.reason, details: [end.reason] });
+    }
+    const { aborted, reason } = context.cancellationSignal;
+    if (end.outcome === "cancelled" && aborted) {
+        if (reason instanceof CancelledFailure && reason.message !== SHUTDOWN) {
+            throw reason;
+        }
+        // Another worker is to go on at once.
+        const [message, type] = ["the worker was stopped", "leaving"];
+        throw ApplicationFailure.create({ message, type, details: [type], nextRetryDelay: AT_ONCE });
+    }
+    const attempts = Math.floor(launch.number / ATTEMPTS_A_START) + context.info.attempt;
+    return { ...end.wire(), worker: identity, attempts };
+}

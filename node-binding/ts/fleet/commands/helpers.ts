@@ -1,0 +1,68 @@
+// Processes that a command starts beside itself: workers, and a server for tries.
+import { type ChildProcess, spawn } from "node:child_process";
+import * as path from "node:path";
+import { OWN_DIRECTORY } from "../../process/own-files";
+import { endsWithin } from "../../process/waiting";
+import { FleetError } from "../ends";
+import type { Plan } from "../wire";
+import type { Request } from "./request";
+import { say } from "./texts";
+
+const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
+/** How many seconds workers have to end what they are at in order. */
+const END_SECONDS = 60;
+
+/** Starts a worker in a process of its own. */
+export function startWorker(file: string, queues: readonly string[], slots?: number): ChildProcess {
+    const asked = queues.flatMap((queue) => ["--queue", queue]);
+    const many = slots === undefined ? [] : ["--slots", String(slots)];
+    return started(process.execPath, [COMMAND, "fleet", "worker", "--file", file, ...asked, ...many], "inherit");
+}
+
+/** Starts a process that the terminal's Ctrl-C does not reach: the command tells it when it is its turn. */
+export function started(program: string, words: string[], stdout: "inherit" | "ignore"): ChildProcess {
+    const child = spawn(program, words, { stdio: ["ignore", stdout, "inherit"], detached: true });
+    child.on("error", (error) => say(`${program} cannot be started: ${error.message}`));
+    return child;
+}
+
+/** Has the process not ended yet? */
+export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+    return exitCode === null && signalCode === null;
+}
+
+/** The queues of a plan's stacks. */
+export function queuesOf({ stacks }: Plan): string[] {
+    return [...new Set(stacks.map(({ queue }) => queue))].sort();
+}
+
+/** Has the workers that a run was asked to have here (`--workers N`) for the time of some work, which gets what looks after them. */
+export async function withWorkers<T>(asked: Request, plan: Plan, work: (look: () => void) => Promise<T>): Promise<T> {
+    const running = Array.from({ length: asked.workers ?? 0 }, () => startWorker(asked.file, queuesOf(plan)));
+    const look = (): void => {
+        if (running.length > 0 && !running.some(isRunning)) {
+            throw new FleetError("the workers that were started here have ended; what they wrote above says why");
+        }
+    };
+    try {
+        return await work(look);
+    } finally {
+        await end(running);
+    }
+}
+
+/** Ends processes in order, and waits for them. */
+export async function end(processes: readonly ChildProcess[]): Promise<void> {
+    const left = processes.filter(isRunning);
+    const ends = left.map((child) => new Promise((resolve) => child.once("exit", resolve)));
+    for (const child of left) {
+        child.kill("SIGTERM");
+    }
+    for (const [place, child] of left.entries()) {
+        if (!(await endsWithin(END_SECONDS * 1000, ends[place] as Promise<unknown>))) {
+            say(`process ${child.pid} did not end within ${END_SECONDS} s and is killed`);
+            child.kill("SIGKILL");
+            await ends[place];
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// Ctrl-C, for what waits: what is waited for last fails with an `Interrupt`, and the work itself is left alone.
+import { listen } from "../../process/own-listeners";
+
+/** Ctrl-C, or SIGTERM. */
+export class Interrupt extends Error {}
+
+const waiting: ((error: Interrupt) => void)[] = [];
+
+/** From now on the two end waiting, and no longer the process. What is returned takes that back. */
+export function listenForInterrupts(): () => void {
+    const hear = (): void => waiting.at(-1)?.(new Interrupt("interrupted"));
+    const ends = [listen("SIGINT", hear), listen("SIGTERM", hear)];
+    return () => {
+        for (const end of ends) {
+            end();
+        }
+    };
+}
+
+/** Waits for something; Ctrl-C ends the waiting with an `Interrupt`. */
+export async function waitedFor<T>(work: Promise<T>): Promise<T> {
+    let end = (_: Interrupt): void => {};
+    const interrupted = new Promise<never>((_, reject) => {
+        end = (error) => {
+            leave();
+            reject(error);
+        };
+    });
+    const leave = (): void => {
+        const place = waiting.indexOf(end);
+        if (place >= 0) {
+            waiting.splice(place, 1);
+        }
+    };
+    waiting.push(end);
+    try {
+        return await Promise.race([work, interrupted]);
+    } finally {
+        leave();
+    }
+}

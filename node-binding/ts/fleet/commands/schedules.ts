@@ -1,0 +1,105 @@
+// `fleet schedules`: runs that begin by themselves. The server keeps the clock.
+import type { Client, ScheduleOptions } from "@temporalio/client";
+import { connect } from "../connection";
+import type { Verb } from "../deploy";
+import { temporal } from "../packages";
+import type { Fleet } from "../plan";
+import { flowQueue } from "../queues";
+import { verbOf } from "../run";
+import { type Order, RUN, type RunOptions, type Schedule } from "../wire";
+import { fleetOf, type Request } from "./request";
+import { print, say } from "./texts";
+import { instant, period } from "./times";
+
+/** Lists what the file says and what the server has; with `--apply` the server gets what the file says. */
+export async function run(asked: Request): Promise<number> {
+    const fleet = fleetOf(asked);
+    const { fleet: fleetName, schedules: wanted, engine } = fleet.plan("up");
+    const client = await connect(engine);
+    let there = await schedulesOf(client, fleetName);
+    if (asked.apply) {
+        for (const [name, entry] of Object.entries(wanted)) {
+            await put(client, scheduleOf(fleet, fleetName, name, entry));
+        }
+        for (const name of there.keys()) {
+            if (!Object.hasOwn(wanted, name)) {
+                await client.schedule.getHandle(idOf(fleetName, name)).delete();
+            }
+        }
+        there = await schedulesOf(client, fleetName);
+    }
+    const names = [...new Set([...Object.keys(wanted), ...there.keys()])].sort();
+    if (asked.json) {
+        const rows = names.map((name) => [
+            name,
+            { file: wanted[name] ?? null, next: there.get(name) ?? null, onServer: there.has(name) },
+        ]);
+        print(Object.fromEntries(rows) as object);
+        return 0;
+    }
+    for (const name of names) {
+        print(lineFor(name, wanted[name], there.get(name)));
+    }
+    if (!asked.apply && names.some((name) => !Object.hasOwn(wanted, name) || !there.has(name))) {
+        say("`maloko fleet schedules --apply` makes the server's schedules those of the file");
+    }
+    return 0;
+}
+
+function lineFor(name: string, entry: Schedule | undefined, next: string | undefined): string {
+    const where =
+        entry === undefined ? "only on the server" : next === undefined ? "not on the server" : `next ${next}`;
+    return entry === undefined
+        ? `${name}: a run, ${where}`
+        : `${name}: ${entry.verb} every ${period(entry.every)}, ${where}`;
+}
+
+// The schedules of the fleet that the server has, each with the time of its next run.
+async function schedulesOf(client: Client, fleet: string): Promise<Map<string, string>> {
+    const prefix = idOf(fleet, "");
+    const found = new Map<string, string>();
+    for await (const { scheduleId, info } of client.schedule.list()) {
+        if (scheduleId.startsWith(prefix)) {
+            const [next] = info.nextActionTimes;
+            found.set(scheduleId.slice(prefix.length), next === undefined ? "" : instant(next));
+        }
+    }
+    return found;
+}
+
+async function put(client: Client, { scheduleId, ...schedule }: ScheduleOptions): Promise<void> {
+    const { ScheduleAlreadyRunning } = temporal("client");
+    try {
+        await client.schedule.create({ scheduleId, ...schedule });
+    } catch (error) {
+        if (!(error instanceof ScheduleAlreadyRunning)) {
+            throw error;
+        }
+        await client.schedule.getHandle(scheduleId).update(({ state }) => ({ ...schedule, state }));
+    }
+}
+
+function scheduleOf(fleet: Fleet, fleetName: string, name: string, entry: Schedule): ScheduleOptions {
+    const plan = fleet.plan(entry.verb as Verb, { select: entry.select });
+    const { previewOnly } = entry;
+    const options: RunOptions = { previewOnly, outputs: false, message: `schedule ${name}`, importFile: "" };
+    const order: Order = { plan, options, began: 0, state: null };
+    const verb = verbOf(plan, options);
+    return {
+        scheduleId: idOf(fleetName, name),
+        spec: { intervals: [{ every: entry.every * 1000 }], jitter: entry.jitter * 1000 },
+        action: {
+            type: "startWorkflow",
+            workflowType: RUN,
+            args: [order],
+            workflowId: `${fleetName}-${verb}-${name}`,
+            taskQueue: flowQueue(fleetName),
+            memo: { fleet: fleetName, verb, stacks: plan.stacks.length, message: options.message },
+        },
+        policies: { overlap: "SKIP" },
+    };
+}
+
+function idOf(fleet: string, name: string): string {
+    return `${fleet}/schedule/${name}`;
+}

@@ -1,0 +1,128 @@
+// Commands that begin a run.
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { withReferences } from "../beside";
+import type { Verb } from "../deploy";
+import { ConfigurationError, FleetError } from "../ends";
+import { type Run, start, verbOf } from "../run";
+import type { Plan, RunOptions } from "../wire";
+import { runOf } from "./find";
+import { withWorkers } from "./helpers";
+import { Interrupt, waitedFor } from "./interrupts";
+import { missingWorkers } from "./pollers";
+import { fleetOf, type Request } from "./request";
+import { say } from "./texts";
+import { follow, sayItGoesOn, tell } from "./watch";
+
+const CHANGES = ["up", "refresh", "destroy", "import"];
+/** How much of a hash a plan has. */
+const HASH_LENGTH = 16;
+
+/** `fleet up`, `preview`, `refresh`, `destroy`, `drift`, `import` and `outputs`. */
+export async function run(asked: Request): Promise<number> {
+    const { command, select = [], stacks = [], atATime, stopAfter } = asked;
+    const plan = fleetOf(asked).plan((command === "drift" ? "refresh" : command) as Verb, {
+        select,
+        stacks,
+        ...(atATime === undefined ? {} : { atATime }),
+        ...(stopAfter === undefined ? {} : { stopAfter }),
+    });
+    const options: RunOptions = {
+        previewOnly: command === "drift",
+        outputs: asked.outputs === true || command === "outputs",
+        message: asked.message ?? "",
+        importFile: asked.importFile ?? "",
+    };
+    return begin(await withReferences(plan), options, asked);
+}
+
+/** `fleet retry`: a run of what failed, was skipped or was cancelled in another one. */
+export async function again(asked: Request): Promise<number> {
+    const before = await runOf(asked);
+    const { ends } = await before.result();
+    const { plan, options } = await before.order();
+    const names = new Set(ends.filter((end) => !end.succeeded).map(({ stack }) => stack));
+    if (names.size === 0) {
+        throw new FleetError(`run ${before.id} has nothing left: all its stacks succeeded`);
+    }
+    return begin(only(plan, names), options, asked);
+}
+
+function only(plan: Plan, names: ReadonlySet<string>): Plan {
+    const stacks = plan.stacks.filter(({ id }) => names.has(id));
+    const text = plan.hash + stacks.map(({ id }) => `${id}\n`).join("");
+    return { ...plan, stacks, hash: createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH) };
+}
+
+async function begin(plan: Plan, options: RunOptions, asked: Request): Promise<number> {
+    const verb = verbOf(plan, options);
+    if (CHANGES.includes(plan.verb) && !options.previewOnly && !(await isConfirmed(verb, plan, asked))) {
+        say("nothing was begun");
+        return 0;
+    }
+    const begun = await start(plan, options);
+    say(`run ${begun.id}: ${verb} of ${plan.stacks.length} stacks`);
+    return withWorkers(asked, plan, async (look) => {
+        if (asked.detach) {
+            say(`\`maloko fleet watch ${begun.id}\` shows it, \`maloko fleet cancel ${begun.id}\` ends it`);
+            return 0;
+        }
+        if (!asked.workers) {
+            for (const message of await waitedFor(missingWorkers(begun, plan))) {
+                say(`warning: ${message}`);
+            }
+        }
+        return toTheEnd(begun, asked, look);
+    });
+}
+
+async function toTheEnd(begun: Run, asked: Request, look: () => void): Promise<number> {
+    try {
+        return tell(await follow(begun, asked, look), asked);
+    } catch (error) {
+        if (!(error instanceof Interrupt)) {
+            throw error;
+        }
+    }
+    if (!(await isToBeCancelled(asked))) {
+        sayItGoesOn(begun);
+        return 0;
+    }
+    say("\ncancelling: what is in flight ends in order");
+    await waitedFor(begun.cancel());
+    return tell(await follow(begun, asked, look), asked);
+}
+
+async function isConfirmed(verb: string, { fleet, stacks }: Plan, asked: Request): Promise<boolean> {
+    if (asked.yes) {
+        return true;
+    }
+    if (!asked.interactive) {
+        throw new ConfigurationError(
+            `\`maloko fleet ${verb}\` asks before it changes ${stacks.length} stacks: add --yes`,
+        );
+    }
+    return answer(`${verb} ${stacks.length} stacks of ${fleet}?`);
+}
+
+async function isToBeCancelled({ cancelOnInterrupt, workers, interactive }: Request): Promise<boolean> {
+    // Without the workers that this command has started nothing would go on.
+    if (cancelOnInterrupt || workers) {
+        return true;
+    }
+    return interactive === true && answer("\ncancel the run? Otherwise it goes on without this command");
+}
+
+async function answer(question: string): Promise<boolean> {
+    process.stderr.write(`${question} [y/N] `);
+    // The terminal stays as it is: Ctrl-C is a signal, as everywhere.
+    const lines = createInterface({ input: process.stdin, terminal: false });
+    const given = Promise.race([once(lines, "line"), once(lines, "close").then(() => [""])]);
+    try {
+        const [line] = (await waitedFor(given)) as [string];
+        return ["y", "yes"].includes(line.trim().toLowerCase());
+    } finally {
+        lines.close();
+    }
+}

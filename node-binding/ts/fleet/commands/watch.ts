@@ -1,0 +1,94 @@
+// Watching a run: once, or until it ends.
+import { later } from "../../originals";
+import type { Result, Run } from "../run";
+import { runOf } from "./find";
+import { Interrupt, waitedFor } from "./interrupts";
+import type { Request } from "./request";
+import { lineOf, print, progressDocument, resultDocument, say, shown } from "./texts";
+
+/** Milliseconds. */
+const LOOK = 1000;
+/** Between two lines where there is no terminal that can be drawn on, in milliseconds. */
+const LINE = 10_000;
+/** Exit codes by how a run ended. */
+export const CODES = { done: 0, failed: 1, cancelled: 8 };
+
+/** `fleet status`: where the run stands now. */
+export async function status(asked: Request): Promise<number> {
+    const run = await runOf(asked);
+    const document = progressDocument(await run.progress());
+    print(asked.json ? document : shown("progress", document, asked.columns));
+    return 0;
+}
+
+/** `fleet watch`: until the run has ended. */
+export async function watch(asked: Request): Promise<number> {
+    const run = await runOf(asked);
+    try {
+        return tell(await follow(run, asked), asked);
+    } catch (error) {
+        if (error instanceof Interrupt) {
+            sayItGoesOn(run);
+            return 0;
+        }
+        throw error;
+    }
+}
+
+/** Says how to come back to a run that goes on by itself. */
+export function sayItGoesOn({ id }: Run): void {
+    say(`\nthe run goes on: \`maloko fleet watch ${id}\` shows it, \`maloko fleet cancel ${id}\` ends it`);
+}
+
+/** Shows a run until it has ended; gives how it ended. Ctrl-C ends the showing with an `Interrupt`. */
+export async function follow(run: Run, asked: Request, eachLook = (): void => {}): Promise<Result> {
+    const quiet = asked.json === true;
+    const drawn = asked.interactive && !quiet ? new Drawn() : undefined;
+    let told = 0;
+    let lineAt = performance.now() + LINE;
+    while (true) {
+        const progress = await waitedFor(run.progress());
+        const text = shown("progress", progressDocument(progress), asked.columns);
+        if (drawn !== undefined) {
+            drawn.draw(progress.state === "ended" ? "" : text);
+        } else if (!quiet) {
+            const fresh = progress.failuresInAll - told;
+            for (const end of fresh > 0 ? progress.failures.slice(-fresh) : []) {
+                say(lineOf(end));
+            }
+            told = progress.failuresInAll;
+            if (performance.now() >= lineAt) {
+                say(text.split("\n", 1)[0] ?? "");
+                lineAt = performance.now() + LINE;
+            }
+        }
+        if (progress.state === "ended") {
+            return waitedFor(run.result());
+        }
+        eachLook();
+        await aMoment(LOOK);
+    }
+}
+
+/** Waits so many milliseconds, or until Ctrl-C. */
+export function aMoment(milliseconds: number): Promise<void> {
+    return waitedFor(new Promise((resolve) => later(resolve, milliseconds)));
+}
+
+/** Tells how a run ended; gives the exit code. */
+export function tell(result: Result, asked: Request): number {
+    const document = resultDocument(result);
+    print(asked.json ? document : shown("results", document, asked.columns));
+    return CODES[result.outcome];
+}
+
+// Lines at the end of a terminal that are written again and again.
+class Drawn {
+    #lines = 0;
+
+    draw(text: string): void {
+        const up = this.#lines > 0 ? `\x1b[${this.#lines}F` : "";
+        process.stdout.write(text === "" ? `${up}\x1b[J` : `${up}\x1b[J${text}\n`);
+        this.#lines = text === "" ? 0 : text.split("\n").length;
+    }
+}

@@ -1,0 +1,60 @@
+// `fleet worker`: takes stacks, until it is told to end.
+import { Worker } from "../worker";
+import { end, isRunning, startWorker } from "./helpers";
+import { Interrupt, waitedFor } from "./interrupts";
+import { fleetOf, type Request } from "./request";
+import { say } from "./texts";
+import { aMoment } from "./watch";
+
+/** Milliseconds. */
+const LOOK = 500;
+const SLOTS = 8;
+
+/** One worker in this process, or several in processes of their own. */
+export async function run(asked: Request): Promise<number> {
+    const queues = asked.queues === undefined || asked.queues.length === 0 ? ["default"] : asked.queues;
+    const count = asked.processes ?? 1;
+    return count === 1 ? inThisProcess(asked, queues) : inOthers(asked, queues, count);
+}
+
+async function inThisProcess(asked: Request, queues: string[]): Promise<number> {
+    const { slots = SLOTS } = asked;
+    const worker = new Worker(fleetOf(asked), { queues, slots, onLine });
+    say(`worker ${worker.identity}: ${slots} stacks at a time at the queues ${queues.join(", ")}`);
+    const running = worker.run();
+    try {
+        await waitedFor(running);
+    } catch (error) {
+        if (!(error instanceof Interrupt)) {
+            throw error;
+        }
+        worker.stop();
+        await running;
+    }
+    return 0;
+}
+
+async function inOthers(asked: Request, queues: string[], count: number): Promise<number> {
+    const processes = Array.from({ length: count }, () => startWorker(asked.file, queues, asked.slots));
+    try {
+        while (processes.every(isRunning)) {
+            await aMoment(LOOK);
+        }
+    } catch (error) {
+        if (!(error instanceof Interrupt)) {
+            throw error;
+        }
+        return 0;
+    } finally {
+        // One that ends alone takes the others with it: whoever started this one starts it again.
+        await end(processes);
+    }
+    return 1;
+}
+
+// A stack that begins or ends, with the time.
+function onLine(line: string): void {
+    const now = new Date();
+    const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString();
+    say(`${local.slice(0, -1).replace("T", " ").replace(".", ",")} ${line}`);
+}

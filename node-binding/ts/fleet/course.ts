@@ -1,0 +1,492 @@
+// Which stacks of a run begin next, and what becomes of the others: order, waves, limits, retries and the stop rule.
+//
+// It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do the same
+// whenever it is given the same. `maloko/fleet/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
+import { type Group, groupOf, groupsOf } from "./groups";
+import { Heap } from "./heap";
+import type { Counts, CourseState, Later, Outcome, Plan, StackEnd, StackSpec } from "./wire";
+
+/** How many stacks are begun at a time where nobody says. */
+const AT_A_TIME = 200;
+
+const WORDS: Partial<Record<Outcome, string>> = {
+    failed: "failed",
+    skipped: "was skipped",
+    cancelled: "was cancelled",
+};
+
+interface Waiting {
+    at: number;
+    place: number;
+}
+
+/** A stack that begins, and the number of the start. */
+export type Begun = [stack: StackSpec, number: number];
+
+/** A run, from its plan to the end of its last stack. */
+export class Course {
+    /** By stack, in the order in which they ended. */
+    readonly ends = new Map<string, StackEnd>();
+    /** When each of those that are at work began. */
+    readonly running = new Map<string, number>();
+    failed = 0;
+    paused = false;
+    /** Why nothing begins any more. */
+    stopped = "";
+
+    readonly #plan: Plan;
+    readonly #stacks: StackSpec[];
+    readonly #place: Map<string, number>;
+    readonly #unmet: number[];
+    readonly #dependents: number[][];
+    #tries = new Map<string, number>();
+    // Those whose wave has begun.
+    readonly #begun = new Set<number>();
+    #ready = placesInOrder();
+    // Those for which another one with the same value of a label has to end.
+    readonly #parked = new Map<string, Heap<number>>();
+    // Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows.
+    readonly #later = new Heap<Waiting>(isEarlier);
+    // Those that a provider failed for, and until when each waits.
+    readonly #retrying = new Map<number, number>();
+    // Those whose start a rate has put off, and until when; a limit may still hold them up.
+    readonly #turns = new Map<number, number>();
+    // What each was found to need, the last one last.
+    readonly #awaits = new Map<string, string[]>();
+    readonly #inGroup = new Map<string, number>();
+    readonly #nextStart = new Map<string, { group: Group; at: number }>();
+    #wave = -1;
+    #waveBegins: number;
+    #leftInWave = 0;
+
+    constructor(plan: Plan, state: CourseState | null = null, now = 0) {
+        this.#plan = plan;
+        this.#stacks = plan.stacks;
+        this.#place = new Map(plan.stacks.map(({ id }, place) => [id, place]));
+        this.#unmet = plan.stacks.map(() => 0);
+        this.#dependents = plan.stacks.map(() => []);
+        for (const [place, stack] of plan.stacks.entries()) {
+            for (const need of stack.needs) {
+                this.#waitFor(place, need);
+            }
+        }
+        this.#waveBegins = now + (plan.waves[0]?.pause ?? 0);
+        if (state !== null) {
+            this.#goOnFrom(state);
+        }
+    }
+
+    /** Has every stack ended? */
+    get isOver(): boolean {
+        return this.ends.size === this.#stacks.length;
+    }
+
+    /** Is nothing at work? */
+    get isIdle(): boolean {
+        return this.running.size === 0;
+    }
+
+    /** The wave that goes on, from 0. */
+    get wave(): number {
+        return Math.max(this.#wave, 0);
+    }
+
+    /** The stacks that begin now, each with the number of the start; they count as running from here on. */
+    launches(now: number): Begun[] {
+        const begun: Begun[] = [];
+        if (this.paused || this.stopped) {
+            return begun;
+        }
+        this.#beginWaves(now);
+        for (let next = this.#later.peek(); next !== undefined && next.at <= now; next = this.#later.peek()) {
+            this.#later.pop();
+            this.#ready.push(next.place);
+        }
+        const limit = this.#plan.limits.atATime || AT_A_TIME;
+        while (this.#ready.size > 0 && this.running.size < limit && !this.stopped) {
+            const place = this.#ready.pop() as number;
+            const stack = this.#stackAt(place);
+            const full = this.#fullGroup(stack);
+            if (full !== undefined) {
+                const parked = this.#parked.get(full.key) ?? placesInOrder();
+                parked.push(place);
+                this.#parked.set(full.key, parked);
+                this.#drawFor(stack);
+                continue;
+            }
+            if (!this.#turns.has(place) && this.#waitsForTurn(place, stack, now)) {
+                this.#drawFor(stack);
+                continue;
+            }
+            begun.push([stack, this.#begin(place, stack, now)]);
+        }
+        const stands = begun.length === 0 && this.isIdle && this.#later.size === 0;
+        if (stands && !this.stopped && this.#waveBegins <= now) {
+            this.#endCircles(now);
+        }
+        return begun;
+    }
+
+    /** Seconds after which something may begin although nothing ends until then; undefined: never. */
+    wait(now: number): number | undefined {
+        if (this.paused || this.stopped || this.isOver) {
+            return undefined;
+        }
+        const times: number[] = [];
+        const next = this.#later.peek();
+        if (next !== undefined) {
+            times.push(next.at);
+        }
+        if (this.#leftInWave === 0 && this.#wave + 1 < this.#plan.waves.length) {
+            times.push(this.#waveBegins);
+        }
+        return times.length === 0 ? undefined : Math.max(Math.min(...times) - now, 0);
+    }
+
+    /** A stack that was running has ended. */
+    ended(end: StackEnd, now: number): void {
+        const place = this.#placeOf(end.id);
+        const stack = this.#stackAt(place);
+        this.running.delete(stack.id);
+        for (const { key } of this.#groups(stack)) {
+            this.#inGroup.set(key, (this.#inGroup.get(key) ?? 0) - 1);
+        }
+        this.#drawFor(stack);
+        if (end.outcome === "failed" && !this.stopped && this.#goesOn(place, stack, end, now)) {
+            return;
+        }
+        this.#finish(end, now);
+        const limit = this.#plan.stopAfter;
+        if (limit !== null && this.failed >= limit && !this.isOver) {
+            this.stop(`${this.failed} failed, and the run stops after ${limit}`, "skipped", now);
+        }
+    }
+
+    /** Nothing begins any more; what is running goes on. The others end with this outcome. */
+    stop(why: string, outcome: Outcome, now: number): void {
+        if (this.stopped) {
+            return;
+        }
+        this.stopped = why;
+        const reason = outcome === "cancelled" ? "cancelled" : "stopped";
+        for (const stack of this.#stacks) {
+            if (!this.ends.has(stack.id) && !this.running.has(stack.id)) {
+                this.#finish(this.#unbegun(stack, outcome, reason, why), now, true);
+            }
+        }
+    }
+
+    /** How many stacks are where. */
+    counts(): Counts {
+        const ended = { done: 0, unchanged: 0, failed: 0, skipped: 0, cancelled: 0 };
+        for (const { outcome } of this.ends.values()) {
+            ended[outcome] += 1;
+        }
+        const [running, retrying] = [this.running.size, this.#retrying.size];
+        return { ...ended, running, retrying, waiting: this.#stacks.length - this.ends.size - running - retrying };
+    }
+
+    /** The stacks that wait after a failure: until when, and the number of the start that comes then. */
+    retries(): [id: string, at: number, number: number][] {
+        return this.#waits(this.#retrying).map(({ id, at }) => [id, at, this.#triesOf(id) + 1]);
+    }
+
+    /** Where it stands; for a time in which nothing is running. */
+    state(): CourseState {
+        const open = <T>(all: Map<string, T>): Record<string, T> =>
+            Object.fromEntries([...all].filter(([id]) => !this.ends.has(id)));
+        return {
+            ends: [...this.ends.values()],
+            tries: open(this.#tries),
+            later: this.#waits(this.#retrying),
+            turns: this.#waits(this.#turns),
+            awaits: open(this.#awaits),
+            nextStarts: [...this.#nextStart.values()].map(({ group: { label, value }, at }) => ({ label, value, at })),
+            wave: this.#wave,
+            waveBegins: this.#waveBegins,
+            paused: this.paused,
+            stopped: this.stopped,
+        };
+    }
+
+    #waits(places: Map<number, number>): Later[] {
+        const waits = new Heap<Waiting>(isEarlier);
+        for (const [place, at] of places) {
+            waits.push({ at, place });
+        }
+        return waits.sorted().map(({ at, place }) => ({ id: this.#stackAt(place).id, at }));
+    }
+
+    // Order and waves.
+
+    // What is not part of the run is there already, or the program says that it is not.
+    #waitFor(place: number, need: string): void {
+        const needed = this.#place.get(need);
+        if (needed !== undefined) {
+            this.#unmet[place] = (this.#unmet[place] ?? 0) + 1;
+            this.#dependents[needed]?.push(place);
+        }
+    }
+
+    #beginWaves(now: number): void {
+        const { waves } = this.#plan;
+        while (this.#leftInWave === 0 && this.#waveBegins <= now) {
+            const following = waves[this.#wave + 1];
+            if (following === undefined) {
+                return;
+            }
+            const limit = following.unlessFailed;
+            if (limit !== null && this.failed >= limit) {
+                this.stop(`${this.failed} failed before ${following.name}`, "skipped", now);
+                return;
+            }
+            this.#wave += 1;
+            this.#enter(this.#wave);
+            this.#afterWave(now);
+        }
+    }
+
+    #enter(wave: number): void {
+        for (const [place, stack] of this.#stacks.entries()) {
+            if (stack.wave === wave && !this.ends.has(stack.id)) {
+                this.#begun.add(place);
+                this.#leftInWave += 1;
+                if (this.#unmet[place] === 0) {
+                    this.#ready.push(place);
+                }
+            }
+        }
+    }
+
+    // The time at which the next wave may begin, as soon as this one is over.
+    #afterWave(now: number): void {
+        const following = this.#plan.waves[this.#wave + 1];
+        if (this.#leftInWave === 0 && following !== undefined) {
+            this.#waveBegins = now + following.pause;
+        }
+    }
+
+    // Limits.
+
+    #groups(stack: StackSpec): Group[] {
+        return groupsOf(stack, this.#plan.limits.each);
+    }
+
+    #fullGroup(stack: StackSpec): Group | undefined {
+        const { each } = this.#plan.limits;
+        return this.#groups(stack).find(({ label, key }) => (this.#inGroup.get(key) ?? 0) >= (each[label] ?? 0));
+    }
+
+    // A stack leaves room to others with the same label: one of each group with room is looked at next.
+    #drawFor(stack: StackSpec): void {
+        const { each } = this.#plan.limits;
+        for (const { label, key } of this.#groups(stack)) {
+            const room = (this.#inGroup.get(key) ?? 0) < (each[label] ?? 0);
+            const place = room ? this.#parked.get(key)?.pop() : undefined;
+            if (place !== undefined) {
+                this.#ready.push(place);
+            }
+        }
+    }
+
+    // Takes the next turn that the rates allow; gives whether that is later.
+    #waitsForTurn(place: number, stack: StackSpec, now: number): boolean {
+        const rates = this.#plan.limits.startsPerSecond;
+        const groups = groupsOf(stack, rates);
+        // The first of a group comes at once, whenever that is.
+        const turns = groups.map(({ key }) => this.#nextStart.get(key)?.at ?? now);
+        const at = turns.length === 0 ? now : Math.max(...turns);
+        for (const group of groups) {
+            this.#nextStart.set(group.key, { group, at: Math.max(at, now) + 1 / (rates[group.label] as number) });
+        }
+        if (at <= now) {
+            return false;
+        }
+        this.#turns.set(place, at);
+        this.#later.push({ at, place });
+        return true;
+    }
+
+    #begin(place: number, stack: StackSpec, now: number): number {
+        const number = this.#triesOf(stack.id) + 1;
+        this.#retrying.delete(place);
+        this.#turns.delete(place);
+        this.#tries.set(stack.id, number);
+        this.running.set(stack.id, now);
+        for (const { key } of this.#groups(stack)) {
+            this.#inGroup.set(key, (this.#inGroup.get(key) ?? 0) + 1);
+        }
+        return number;
+    }
+
+    // Ends.
+
+    // Is this failure dealt with otherwise than by an end?
+    #goesOn(place: number, stack: StackSpec, end: StackEnd, now: number): boolean {
+        const { id } = stack;
+        const found = this.#awaits.get(id) ?? [];
+        if (end.reason === "needs") {
+            const missing = end.needs || "";
+            if (!this.#place.has(missing) || missing === id || found.includes(missing)) {
+                return false;
+            }
+            this.#awaits.set(id, [...found, missing]);
+            this.#await(place, stack, missing, now);
+            return true;
+        }
+        const { provider, firstWait, longestWait } = this.#plan.retry;
+        // The other starts found that another stack was not there.
+        const failures = this.#triesOf(id) - found.length;
+        if (end.reason !== "provider" || failures >= provider) {
+            return false;
+        }
+        const pause = Math.min(firstWait * 2 ** (failures - 1), longestWait);
+        const at = now + Math.max(pause, end.retryAfter ?? 0);
+        this.#later.push({ at, place });
+        this.#retrying.set(place, at);
+        return true;
+    }
+
+    // A stack has turned out to need another one of the run.
+    #await(place: number, stack: StackSpec, missing: string, now: number): void {
+        const there = this.ends.get(missing);
+        if (there === undefined) {
+            this.#waitFor(place, missing);
+        } else if (succeeded(there)) {
+            // It came while this one was looking for it.
+            this.#ready.push(place);
+        } else {
+            this.#finish(this.#without(stack, there), now);
+        }
+    }
+
+    // A stack has ended for good, and with it those that need it, unless it succeeded.
+    #finish(last: StackEnd, now: number, alone = false): void {
+        const finishing = [last];
+        for (let end = finishing.pop(); end !== undefined; end = finishing.pop()) {
+            if (this.ends.has(end.id)) {
+                continue;
+            }
+            this.ends.set(end.id, end);
+            const place = this.#placeOf(end.id);
+            this.failed += end.outcome === "failed" ? 1 : 0;
+            this.#retrying.delete(place);
+            this.#turns.delete(place);
+            if (this.#begun.has(place)) {
+                this.#leftInWave -= 1;
+            }
+            for (const dependent of this.#dependents[place] ?? []) {
+                if (succeeded(end)) {
+                    const unmet = (this.#unmet[dependent] ?? 0) - 1;
+                    this.#unmet[dependent] = unmet;
+                    if (unmet === 0 && this.#begun.has(dependent) && !this.#hasEnded(dependent)) {
+                        this.#ready.push(dependent);
+                    }
+                } else if (!alone) {
+                    finishing.push(this.#without(this.#stackAt(dependent), end));
+                }
+            }
+        }
+        this.#afterWave(now);
+    }
+
+    // Programs refer to each other, or to a later wave, which nobody could know before they ran.
+    #endCircles(now: number): void {
+        const stuck = [...this.#awaits].filter(([id, found]) => {
+            const missing = this.#placeOf(found.at(-1) as string);
+            return !this.ends.has(id) && (!this.#begun.has(missing) || this.#waitsForItself(this.#placeOf(id)));
+        });
+        for (const [id, found] of stuck) {
+            const text = `needs ${found.at(-1)}, which cannot begin before it`;
+            this.#finish(this.#unbegun(this.#stackAt(this.#placeOf(id)), "failed", "needs", text), now);
+        }
+    }
+
+    #waitsForItself(place: number): boolean {
+        const seen = new Set<number>();
+        const waiting = [...(this.#dependents[place] ?? [])];
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+            if (!seen.has(next) && !this.#hasEnded(next)) {
+                seen.add(next);
+                waiting.push(...(this.#dependents[next] ?? []));
+            }
+        }
+        return seen.has(place);
+    }
+
+    #without(stack: StackSpec, needed: StackEnd): StackEnd {
+        return this.#unbegun(stack, "skipped", "needs", `needs ${needed.id}, which ${WORDS[needed.outcome]}`);
+    }
+
+    #unbegun({ id }: StackSpec, outcome: Outcome, reason: string, text: string): StackEnd {
+        return { id, outcome, changes: {}, reason, text, attempts: this.#triesOf(id), seconds: 0 };
+    }
+
+    #goOnFrom(state: CourseState): void {
+        for (const end of state.ends) {
+            this.#finish(end, state.waveBegins, true);
+        }
+        this.#tries = new Map(Object.entries(state.tries));
+        for (const [id, found] of Object.entries(state.awaits)) {
+            const missing = found.at(-1) as string;
+            this.#awaits.set(id, found);
+            if (!this.ends.has(missing)) {
+                this.#waitFor(this.#placeOf(id), missing);
+            }
+        }
+        for (const { label, value, at } of state.nextStarts) {
+            const group = groupOf(label, value);
+            this.#nextStart.set(group.key, { group, at });
+        }
+        for (let wave = 0; wave <= state.wave; wave++) {
+            this.#enter(wave);
+        }
+        for (const { id, at } of state.later) {
+            this.#retrying.set(this.#placeOf(id), at);
+        }
+        for (const { id, at } of state.turns) {
+            this.#turns.set(this.#placeOf(id), at);
+        }
+        const waits = new Map([...this.#retrying, ...this.#turns]);
+        for (const [place, at] of waits) {
+            this.#later.push({ at, place });
+        }
+        const entered = this.#ready;
+        this.#ready = placesInOrder();
+        for (const place of entered.sorted().filter((it) => !waits.has(it))) {
+            this.#ready.push(place);
+        }
+        this.#wave = state.wave;
+        this.#waveBegins = state.waveBegins;
+        this.paused = state.paused;
+        this.stopped = state.stopped;
+    }
+
+    #hasEnded(place: number): boolean {
+        return this.ends.has(this.#stackAt(place).id);
+    }
+
+    #triesOf(id: string): number {
+        return this.#tries.get(id) ?? 0;
+    }
+
+    #stackAt(place: number): StackSpec {
+        return this.#stacks[place] as StackSpec;
+    }
+
+    #placeOf(id: string): number {
+        return this.#place.get(id) as number;
+    }
+}
+
+function placesInOrder(): Heap<number> {
+    return new Heap((left, right) => left < right);
+}
+
+function isEarlier(left: Waiting, right: Waiting): boolean {
+    return left.at < right.at || (left.at === right.at && left.place < right.place);
+}
+
+function succeeded({ outcome }: StackEnd): boolean {
+    return outcome === "done" || outcome === "unchanged";
+}

@@ -1,0 +1,150 @@
+// Where a run stands: what its workflow knows, with what the server knows of the workers.
+import type { WorkflowHandle } from "@temporalio/client";
+import { isArray, parseJson } from "../originals";
+import { End } from "./ends";
+import type { Counts, ProgressAnswer } from "./wire";
+
+/** A stack that is worked on, or waits to be. */
+export interface StackProgress {
+    stack: string;
+    /** Who works on it, or did last; empty before the first one. */
+    worker: string;
+    attempt: number;
+    /** Is a worker at it now? */
+    isRunning: boolean;
+    /** Resources that are done, by the worker's last heartbeat. */
+    done: number | undefined;
+    total: number | undefined;
+    /** What the attempt before came to, without secrets. */
+    failure: string;
+    /** Since this attempt began. */
+    seconds: number;
+}
+
+/** Where a run stands. */
+export class Progress {
+    /** @internal */
+    constructor(
+        readonly run: string,
+        readonly verb: string,
+        readonly seconds: number,
+        readonly wave: number,
+        readonly waves: number,
+        readonly stacks: number,
+        /** `done`, `unchanged`, `running`, `retrying`, `failed`, `skipped`, `cancelled` and `waiting`. */
+        readonly counts: Counts,
+        readonly state: "running" | "paused" | "stopping" | "ended",
+        /** Once it has ended. */
+        readonly outcome: "done" | "failed" | "cancelled" | undefined,
+        /** Seconds since 1970. */
+        readonly began: number,
+        /** Why nothing begins any more. */
+        readonly stopped: string,
+        /** The longest first. */
+        readonly atWork: StackProgress[],
+        /** The last ones. */
+        readonly failures: End[],
+        readonly failuresInAll: number,
+    ) {}
+
+    /** Stacks that ended a minute; undefined in the first seconds. */
+    get perMinute(): number | undefined {
+        const ended = this.counts.done + this.counts.unchanged + this.counts.failed;
+        return ended > 0 && this.seconds >= 1 ? (ended * 60) / this.seconds : undefined;
+    }
+
+    /** Seconds until the end, as it goes now; undefined where nobody can say. */
+    get remaining(): number | undefined {
+        const left = this.counts.running + this.counts.retrying + this.counts.waiting;
+        const rate = this.perMinute;
+        return rate !== undefined && this.state === "running" ? (left * 60) / rate : undefined;
+    }
+}
+
+type Description = Awaited<ReturnType<WorkflowHandle["describe"]>>;
+type Pending = NonNullable<Description["raw"]["pendingActivities"]>[number];
+
+/** How the server names a run that goes on. */
+const GOES_ON = ["RUNNING", "CONTINUED_AS_NEW"];
+/** How it calls an activity that no worker has. */
+const SCHEDULED = 1;
+
+/** Has the workflow ended? */
+export function hasEnded(description: Description): boolean {
+    return !GOES_ON.includes(description.status.name);
+}
+
+/** Asks the run and the server. */
+export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
+    const told = await handle.query<ProgressAnswer>("progress");
+    const description = await handle.describe();
+    const pending = (description.raw.pendingActivities ?? []).map(atWork);
+    const counts = { ...told.counts };
+    for (const stack of pending) {
+        if (!stack.isRunning && stack.attempt > 1) {
+            counts.running -= 1;
+            counts.retrying += 1;
+        }
+    }
+    const ended = hasEnded(description);
+    const now = (ended ? (description.closeTime ?? new Date()) : new Date()).getTime() / 1000;
+    const waiting = told.retries.map(([stack, , attempt]) => ({
+        stack,
+        worker: "",
+        attempt,
+        isRunning: false,
+        done: undefined,
+        total: undefined,
+        failure: "the provider failed",
+        seconds: 0,
+    }));
+    return new Progress(
+        handle.workflowId,
+        told.verb,
+        Math.max(now - told.began, 0),
+        told.wave,
+        told.waves,
+        told.stacks,
+        counts,
+        ended ? "ended" : told.stopped ? "stopping" : told.paused ? "paused" : "running",
+        ended ? outcomeOf(counts) : undefined,
+        told.began,
+        told.stopped,
+        [...pending.sort((left, right) => right.seconds - left.seconds), ...waiting],
+        told.failures.map((end) => new End(end)),
+        told.failuresInAll,
+    );
+}
+
+function outcomeOf(counts: Counts): "done" | "failed" | "cancelled" {
+    return counts.cancelled > 0 ? "cancelled" : counts.failed + counts.skipped > 0 ? "failed" : "done";
+}
+
+function atWork(info: Pending): StackProgress {
+    const isRunning = info.state !== SCHEDULED;
+    const { done, total } = countsOf(info);
+    const { seconds: began, nanos } = info.lastStartedTime ?? {};
+    const since = began === undefined || began === null ? undefined : Number(began) + (nanos ?? 0) / 1e9;
+    const name = info.activityId ?? "";
+    return {
+        stack: name.split("/").length > 2 ? name.slice(0, name.lastIndexOf("/")) : name,
+        worker: info.lastWorkerIdentity ?? "",
+        attempt: info.attempt ?? 1,
+        isRunning,
+        done,
+        total,
+        failure: info.lastFailure?.message ?? "",
+        seconds: isRunning && since !== undefined ? Math.max(Date.now() / 1000 - since, 0) : 0,
+    };
+}
+
+// The counts of the last heartbeat; those that are encrypted stay unread.
+function countsOf({ heartbeatDetails }: Pending): { done?: number; total?: number } {
+    for (const { metadata, data } of heartbeatDetails?.payloads ?? []) {
+        if (Buffer.from(metadata?.encoding ?? []).toString() === "json/plain") {
+            const counts: unknown = parseJson(Buffer.from(data ?? []).toString());
+            return counts !== null && typeof counts === "object" && !isArray(counts) ? counts : {};
+        }
+    }
+    return {};
+}

@@ -1,0 +1,17 @@
+// The names of task queues. Whoever asks for work at a queue gets it, so a name holds all that a worker has to agree with.
+// The workflow uses this file, so it reads the version from the package's own JSON, which can be bundled; the addon cannot.
+
+const { version } = require("../../package.json") as { version: string };
+
+/** That of the code which decides what a run does next. */
+export const FLOW_LANGUAGE = "nodejs";
+
+/** Where the workflows of runs wait: they are replayed by the code that began them, which is of one language and version. */
+export function flowQueue(fleet: string, language = FLOW_LANGUAGE): string {
+    return `maloko.${fleet}.flow.${language}.${version}`;
+}
+
+/** Where stacks wait, for workers that have this code. */
+export function stackQueue(fleet: string, queue: string, language: string, code: string): string {
+    return `maloko.${fleet}.${queue}.${language}.${code}`;
+}

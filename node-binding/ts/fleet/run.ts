@@ -1,0 +1,265 @@
+// A run of a fleet, from wherever it is watched.
+import type { Client, WorkflowHandle } from "@temporalio/client";
+import { later } from "../originals";
+import { dataConverter } from "./codec";
+import { connect } from "./connection";
+import { End, FleetError } from "./ends";
+import { temporal } from "./packages";
+import { hasEnded, type Progress, progressOf } from "./progress";
+import { flowQueue } from "./queues";
+import {
+    type Counts,
+    type Engine,
+    type Order,
+    type Plan,
+    type ProgressAnswer,
+    RUN,
+    type RunEnd,
+    type RunOptions,
+    type StackEnd,
+} from "./wire";
+
+const PAGE = 500;
+/** How often it is looked which stacks have ended, in milliseconds. */
+const LOOK = 500;
+/** Failures that a message names. */
+const NAMED = 3;
+/** How much of a plan's hash is in a name. */
+const HASH_LENGTH = 8;
+
+/** How a run ended. */
+export class Result {
+    /** @internal */
+    constructor(
+        readonly run: string,
+        readonly fleet: string,
+        readonly verb: string,
+        /** `failed`: a stack failed or was skipped. */
+        readonly outcome: "done" | "failed" | "cancelled",
+        /** Why it stopped before its last stack; empty where it did not. */
+        readonly stopped: string,
+        readonly seconds: number,
+        /** How many stacks ended with which outcome. */
+        readonly counts: Counts,
+        /** In the order in which they ended. */
+        readonly ends: End[],
+    ) {}
+
+    /** Throws a `FleetError` that names the first stacks that did not succeed, if there is one. */
+    throwForFailures(): void {
+        const left = this.ends.filter((end) => !end.succeeded);
+        if (left.length === 0) {
+            return;
+        }
+        const named = left.slice(0, NAMED).map((end) => `\n  ${end.stack} ${end.outcome}: ${end.text}`);
+        const more = left.length > NAMED ? `\n  and ${left.length - NAMED} more` : "";
+        const head = `run ${this.run}: ${left.length} of ${this.ends.length} stacks did not succeed`;
+        throw new FleetError(head + named.join("") + more);
+    }
+}
+
+/** A run of a fleet. Any number of processes may hold one for the same run; it goes on without them. */
+export class Run {
+    /** Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings. */
+    readonly id: string;
+    readonly #client: Client;
+    readonly #handle: WorkflowHandle;
+
+    /** @internal */
+    constructor(client: Client, handle: WorkflowHandle) {
+        this.#client = client;
+        this.#handle = handle;
+        this.id = handle.workflowId;
+    }
+
+    /** @internal The way to its server. */
+    get client(): Client {
+        return this.#client;
+    }
+
+    /** Counts, and the stacks that are worth a look. */
+    progress(): Promise<Progress> {
+        return progressOf(this.#handle);
+    }
+
+    /** The stacks as they end, until the last one has. */
+    async *ends(): AsyncGenerator<End, void, undefined> {
+        for (let since = 0; ; ) {
+            const [page, over] = await this.#page(since);
+            yield* page;
+            since += page.length;
+            if (over && page.length === 0) {
+                return;
+            }
+        }
+    }
+
+    /** Waits for the end of the run. Throws a `FleetError` when its workflow failed or was ended by force. */
+    async result(): Promise<Result> {
+        const { WorkflowFailedError } = temporal("client");
+        const { CancelledFailure } = temporal("common");
+        let told: RunEnd;
+        try {
+            told = (await this.#handle.result()) as RunEnd;
+        } catch (error) {
+            if (error instanceof WorkflowFailedError) {
+                if (error.cause instanceof CancelledFailure) {
+                    return this.#cancelled();
+                }
+                const cause = error.cause?.message ?? error.message;
+                throw new FleetError(`run ${this.id} was ended from outside: ${cause}`, { cause: error });
+            }
+            throw unanswered(this.id, error);
+        }
+        const { fleet, verb, outcome, stopped, seconds, counts } = told;
+        const ends = told.ends.map((end) => new End(end));
+        return new Result(this.id, fleet, verb, outcome, stopped, seconds, counts, ends);
+    }
+
+    /** Nothing begins until `resume`; what is running goes on. */
+    async pause(): Promise<void> {
+        await this.#tell(this.#handle.signal("pause"));
+    }
+
+    /** Stacks begin again. */
+    async resume(): Promise<void> {
+        await this.#tell(this.#handle.signal("resume"));
+    }
+
+    /** Ends the run in order: providers are told, nothing new begins, and what is in flight is recorded. */
+    async cancel(): Promise<void> {
+        await this.#tell(this.#handle.cancel());
+    }
+
+    async #tell(telling: Promise<unknown>): Promise<void> {
+        const { WorkflowNotFoundError } = temporal("common");
+        try {
+            await telling;
+        } catch (error) {
+            if (error instanceof WorkflowNotFoundError) {
+                throw new FleetError(`run ${this.id} has ended: there is nothing left to pause, resume or cancel`);
+            }
+            throw unanswered(this.id, error);
+        }
+    }
+
+    /** @internal What has ended so far. */
+    async allEnds(): Promise<End[]> {
+        const ends: End[] = [];
+        for (let page = await this.#ends(0); page.length > 0; page = await this.#ends(ends.length)) {
+            ends.push(...page);
+        }
+        return ends;
+    }
+
+    /** @internal What it was asked to do, from its history. */
+    async order(): Promise<Order> {
+        const { workflowService, options } = this.#client;
+        const execution = { workflowId: this.id };
+        const asked = { namespace: options.namespace, execution, maximumPageSize: 1 };
+        const { history } = await workflowService.getWorkflowExecutionHistory(asked);
+        const { input } = history?.events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+        let payloads = input?.payloads ?? [];
+        for (const codec of [...(dataConverter().payloadCodecs ?? [])].reverse()) {
+            payloads = await codec.decode(payloads);
+        }
+        const [payload] = payloads;
+        if (payload === undefined) {
+            throw new FleetError(`the server keeps no history of run ${this.id}`);
+        }
+        return temporal("common").defaultPayloadConverter.fromPayload<Order>(payload);
+    }
+
+    // What has ended from a number on, and whether all have. Waits a moment where there is nothing.
+    async #page(since: number): Promise<[page: End[], over: boolean]> {
+        const page = await this.#ends(since);
+        if (page.length > 0) {
+            return [page, false];
+        }
+        if (!hasEnded(await this.#handle.describe())) {
+            await new Promise<void>((resolve) => later(resolve, LOOK));
+            return [[], false];
+        }
+        // What ended between the two questions.
+        return [await this.#ends(since), true];
+    }
+
+    async #ends(since: number): Promise<End[]> {
+        const told = await this.#handle.query<StackEnd[], [number, number]>("ends", since, PAGE);
+        return told.map((end) => new End(end));
+    }
+
+    // A workflow that was cancelled has no result; it still answers.
+    async #cancelled(): Promise<Result> {
+        const { fleet, verb, stopped, began, now, counts } = await this.#handle.query<ProgressAnswer>("progress");
+        const ends = await this.allEnds();
+        const seconds = Math.round((now - began) * 1000) / 1000;
+        return new Result(this.id, fleet, verb, "cancelled", stopped, seconds, counts, ends);
+    }
+}
+
+/** @internal Begins a run, or gives the one that does the same already. */
+export async function start(plan: Plan, options: RunOptions, client?: Client): Promise<Run> {
+    const asked = client ?? (await connect(plan.engine));
+    const order: Order = { plan, options, began: 0, state: null };
+    const { fleet, stacks } = plan;
+    const handle = await asked.workflow.start(RUN, {
+        args: [order],
+        workflowId: runName(plan, options),
+        taskQueue: flowQueue(fleet),
+        workflowIdConflictPolicy: "USE_EXISTING",
+        memo: { fleet, verb: verbOf(plan, options), stacks: stacks.length, message: options.message },
+    });
+    return new Run(asked, handle);
+}
+
+/** @internal The verb as users have it: a refresh that changes nothing is `drift`. */
+export function verbOf({ verb }: Plan, { previewOnly }: RunOptions): string {
+    return verb === "refresh" && previewOnly ? "drift" : verb;
+}
+
+/** @internal What a run is called: the same plan has the same name, so that it is one run that does it. */
+export function runName(plan: Plan, options: RunOptions): string {
+    return `${plan.fleet}-${verbOf(plan, options)}-${plan.hash.slice(0, HASH_LENGTH)}`;
+}
+
+/**
+ * A run that goes on or has ended. `run`: its name; `engine`: the server, such as `temporal://127.0.0.1:7233/default`; else
+ * Temporal's own variables say it. Throws a `FleetError` when there is no run of that name.
+ */
+export async function attach(run: string, engine?: string | Engine): Promise<Run> {
+    const place = typeof engine === "string" ? engineOf(engine) : (engine ?? null);
+    return attachBy(await connect(place), run);
+}
+
+/** @internal The same, by a client. */
+export async function attachBy(client: Client, run: string): Promise<Run> {
+    const handle = client.workflow.getHandle(run);
+    try {
+        await handle.describe();
+    } catch (error) {
+        throw unanswered(run, error);
+    }
+    return new Run(client, handle);
+}
+
+function unanswered(run: string, error: unknown): FleetError {
+    if (error instanceof FleetError) {
+        return error;
+    }
+    const { WorkflowNotFoundError } = temporal("common");
+    return new FleetError(
+        error instanceof WorkflowNotFoundError
+            ? `the server knows no run '${run}': \`maloko fleet history\` lists those that it keeps`
+            : `run ${run}: the server does not answer: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+    );
+}
+
+function engineOf(address: string): Engine {
+    const [, place, namespace] = /^temporal:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];
+    if (place === undefined) {
+        throw new FleetError(`the engine '${address}' is no temporal://HOST:PORT/NAMESPACE`);
+    }
+    return { address: place, namespace: namespace || "default" };
+}

@@ -1,0 +1,215 @@
+// What a run of a fleet passes between processes and languages: JSON, with the names that both languages use.
+
+/** How a stack of a run ended. `unchanged`: nothing had to be done. */
+export type Outcome = "done" | "unchanged" | "failed" | "skipped" | "cancelled";
+
+/** Where a worker reads a value that is secret. */
+export interface Secret {
+    secretFrom: { env: string } | { file: string };
+}
+
+/** A stack of a run, as the plan has it. */
+export interface StackSpec {
+    /** `PROJECT/STACK`. */
+    id: string;
+    project: string;
+    stack: string;
+    /** Relative to the directory of the fleet: a directory, or `FILE:NAME` (Python) or `FILE#NAME` (Node). */
+    program: string;
+    inline: boolean;
+    language: string;
+    labels: Record<string, string>;
+    config: Record<string, string | Secret>;
+    needs: string[];
+    wave: number;
+    queue: string;
+}
+
+/** A part of a run that begins when the one before has ended. */
+export interface Wave {
+    name: string;
+    /** Seconds before it begins. */
+    pause: number;
+    /** The run stops here when so many stacks have failed. */
+    unlessFailed: number | null;
+}
+
+/** How much may go on at a time. */
+export interface Limits {
+    atATime: number | null;
+    /** By label: so many stacks at a time with the same value of it. */
+    each: Record<string, number>;
+    startsPerSecond: Record<string, number>;
+}
+
+/** What is tried again when a provider fails; waits are seconds. */
+export interface Retry {
+    provider: number;
+    firstWait: number;
+    longestWait: number;
+}
+
+/** The server; what is not said is left to Temporal's own variables and profiles. */
+export interface Engine {
+    address: string;
+    namespace: string;
+}
+
+/** A run that begins by itself; times are seconds. */
+export interface Schedule {
+    every: number;
+    jitter: number;
+    verb: string;
+    previewOnly: boolean;
+    select: string[];
+}
+
+/** A run, as the fleet's file says it. */
+export interface Plan {
+    fleet: string;
+    verb: string;
+    hash: string;
+    directory: string;
+    engine: Engine | null;
+    backend: string | null;
+    key: string;
+    code: Record<string, string>;
+    stacks: StackSpec[];
+    waves: Wave[];
+    limits: Limits;
+    retry: Retry;
+    stopAfter: number | null;
+    heartbeat: number;
+    deadline: number;
+    schedules: Record<string, Schedule>;
+}
+
+/** What came of a stack. */
+export interface StackEnd {
+    id: string;
+    outcome: Outcome;
+    changes: Record<string, number>;
+    /** The kind of failure (`Reason` of the automation API), or `needs` or `stopped` for what was skipped; else empty. */
+    reason: string;
+    /** One line, without secrets. */
+    text: string;
+    attempts: number;
+    seconds: number;
+    /** The resource that failed first. */
+    urn?: string | null;
+    /** The provider's method that failed. */
+    method?: string | null;
+    /** Seconds that the provider asks to wait. */
+    retryAfter?: number | null;
+    /** The stack that it refers to and that is not there: `project/stack`. */
+    needs?: string | null;
+    worker?: string;
+    outputs?: Record<string, unknown>;
+}
+
+/** A stack that waits until a time. */
+export interface Later {
+    id: string;
+    at: number;
+}
+
+/** When the next stack with a value of a label may begin. */
+export interface NextStart {
+    label: string;
+    value: string;
+    at: number;
+}
+
+/** Where a run stands between two of its executions, when nothing is running. */
+export interface CourseState {
+    ends: StackEnd[];
+    tries: Record<string, number>;
+    /** Those that a provider failed for. */
+    later: Later[];
+    /** Those whose start a rate has put off. */
+    turns: Later[];
+    /** What a stack was found to need, the last one last. */
+    awaits: Record<string, string[]>;
+    nextStarts: NextStart[];
+    wave: number;
+    waveBegins: number;
+    paused: boolean;
+    stopped: string;
+}
+
+/** What a run does beside its verb. */
+export interface RunOptions {
+    previewOnly: boolean;
+    outputs: boolean;
+    message: string;
+    /** Where what a stack takes over is listed, such as `imports/{stack}.json`; empty for other verbs. */
+    importFile: string;
+}
+
+/** The input of a run's workflow. */
+export interface Order {
+    plan: Plan;
+    options: RunOptions;
+    /** When the run began, seconds since 1970; 0: now. */
+    began: number;
+    state: CourseState | null;
+}
+
+/** The input of a stack's activity. */
+export interface Launch {
+    fleet: string;
+    /** The same for all attempts at it. */
+    run: string;
+    /** Rises with each start of the stack in this run, before the attempts of the activity itself. */
+    number: number;
+    verb: string;
+    options: RunOptions;
+    backend: string | null;
+    key: string;
+    heartbeat: number;
+    stack: StackSpec;
+}
+
+/** How many stacks are where. */
+export type Counts = Record<Outcome | "running" | "retrying" | "waiting", number>;
+
+/** What a run's workflow answers when it is asked how far it is. */
+export interface ProgressAnswer {
+    fleet: string;
+    verb: string;
+    began: number;
+    now: number;
+    wave: number;
+    waves: number;
+    stacks: number;
+    counts: Counts;
+    paused: boolean;
+    stopped: string;
+    over: boolean;
+    /** Stacks that are at work, and when each began. */
+    running: [id: string, began: number][];
+    /** Stacks that wait after a failure: until when, and the number of the start that comes then. */
+    retries: [id: string, at: number, number: number][];
+    failures: StackEnd[];
+    failuresInAll: number;
+}
+
+/** What a run's workflow gives at its end. */
+export interface RunEnd {
+    fleet: string;
+    verb: string;
+    outcome: "done" | "failed" | "cancelled";
+    stopped: string;
+    seconds: number;
+    counts: Counts;
+    ends: StackEnd[];
+}
+
+/** The name of the workflow. */
+export const RUN = "maloko.FleetRun";
+/** The name of a stack's activity. */
+export const STACK = "maloko.fleet.stack";
+/** The type of an activity's failure after which nothing is tried again. */
+export const FATAL = "fatal";
+/** Numbers between two starts of a stack: the attempts of one of them, which the server counts. */
+export const ATTEMPTS_A_START = 10_000;

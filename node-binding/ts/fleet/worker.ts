@@ -1,0 +1,139 @@
+// Workers: processes that take stacks of a fleet and work on them.
+import * as os from "node:os";
+import type { NativeConnection, WorkerOptions as TemporalOptions, Worker as TemporalWorker } from "@temporalio/worker";
+import { Sdk } from "../sdk";
+import { stackActivities } from "./activities";
+import { dataConverter } from "./codec";
+import { connectWorker } from "./connection";
+import { temporal } from "./packages";
+import { Fleet } from "./plan";
+import { loadPrograms } from "./programs";
+import { flowQueue, stackQueue } from "./queues";
+import type { Plan } from "./wire";
+
+/** Heartbeats are sent at least so often, and with them one hears of a cancelled run. */
+const HEARD_WITHIN = "2s";
+const LANGUAGE = "nodejs";
+/** What is logged at least. What becomes of stacks is told by their runs. */
+const SAID = "ERROR";
+
+/** How a worker works. */
+export interface WorkerOptions {
+    /** The queues that it serves (`queue` in the fleet's file); `default` when not given. */
+    queues?: readonly string[];
+    /** Stacks at a time; 8 when not given. */
+    slots?: number;
+    /** A connection of the caller's own, in place of one to the server that the fleet names. */
+    connection?: NativeConnection;
+    /** The namespace of that connection. */
+    namespace?: string;
+    /** Whether it serves the workflows of runs, too; it does when not said. */
+    flow?: boolean;
+    /** Is told of each stack that begins and ends, a line each. */
+    onLine?: (line: string) => void;
+}
+
+/** Works on stacks of a fleet, and on the workflows of its runs. */
+export class Worker {
+    /** By what name runs tell of it. */
+    readonly identity = `${os.hostname()}:${process.pid}`;
+    readonly #fleet: Fleet;
+    readonly #options: WorkerOptions;
+    readonly #workers: TemporalWorker[] = [];
+    #stopped = false;
+
+    /** `fleet`: the fleet, or the path of its file. */
+    constructor(fleet: Fleet | string, options: WorkerOptions = {}) {
+        this.#fleet = typeof fleet === "string" ? new Fleet(fleet) : fleet;
+        this.#options = options;
+    }
+
+    /** Works until SIGTERM, Ctrl-C or `stop`; what it is working on then ends in order, and others go on with it. */
+    async run(): Promise<void> {
+        const plan = this.#fleet.plan("up");
+        // With the first stack there is no time for that.
+        Sdk.prepare(plan.directory);
+        await loadPrograms(plan.directory, plan.stacks);
+        sayErrorsAlone();
+        const { connection: given, namespace = "default" } = this.#options;
+        const place = given === undefined ? await connectWorker(plan.engine) : { connection: given, namespace };
+        try {
+            await this.#begin(plan, place);
+            if (this.#stopped) {
+                this.stop();
+            }
+            await this.#wait();
+        } finally {
+            if (given === undefined) {
+                await place.connection.close();
+            }
+        }
+    }
+
+    /** Has `run` come to its end: what it is working on ends in order, and others go on with it. */
+    stop(): void {
+        this.#stopped = true;
+        for (const worker of this.#workers) {
+            if (worker.getState() === "RUNNING") {
+                worker.shutdown();
+            }
+        }
+    }
+
+    async #begin(plan: Plan, place: { connection: NativeConnection; namespace: string }): Promise<void> {
+        const { queues = [], slots = 8, flow = true, onLine = () => {} } = this.#options;
+        const { Worker: Made, DefaultLogger, bundleWorkflowCode } = temporal("worker");
+        const common = { ...place, identity: this.identity, dataConverter: dataConverter() };
+        if (flow) {
+            const workflowBundle = await bundleWorkflowCode({
+                workflowsPath: require.resolve("./workflow"),
+                logger: new DefaultLogger(SAID),
+            });
+            this.#workers.push(await Made.create({ ...common, taskQueue: flowQueue(plan.fleet), workflowBundle }));
+        }
+        const code = plan.code[LANGUAGE];
+        if (code === undefined) {
+            return;
+        }
+        const activities = stackActivities({ directory: plan.directory, identity: this.identity, log: onLine });
+        const ofStacks: Partial<TemporalOptions> = {
+            maxConcurrentActivityTaskExecutions: slots,
+            maxHeartbeatThrottleInterval: HEARD_WITHIN,
+            defaultHeartbeatThrottleInterval: HEARD_WITHIN,
+            // Those that it works on end in order, and are begun elsewhere.
+            shutdownGraceTime: 0,
+        };
+        for (const queue of new Set(queues.length === 0 ? ["default"] : queues)) {
+            const taskQueue = stackQueue(plan.fleet, queue, LANGUAGE, code);
+            this.#workers.push(await Made.create({ ...common, ...ofStacks, taskQueue, activities }));
+        }
+    }
+
+    // If one of them fails, the others end in order first.
+    async #wait(): Promise<void> {
+        const running = this.#workers.map(async (worker) => {
+            try {
+                await worker.run();
+            } finally {
+                this.stop();
+            }
+        });
+        const ends = await Promise.allSettled(running);
+        const failed = ends.find((end) => end.status === "rejected");
+        if (failed !== undefined) {
+            throw failed.reason;
+        }
+    }
+}
+
+// Where the caller has installed a runtime of its own, it logs as that says.
+function sayErrorsAlone(): void {
+    const { DefaultLogger, Runtime } = temporal("worker");
+    try {
+        Runtime.install({ logger: new DefaultLogger(SAID) });
+    } catch (error) {
+        if (!(error instanceof Error && error.name === "IllegalStateError")) {
+            throw error;
+        }
+    }
+}

@@ -1,0 +1,249 @@
+// A run of a fleet as a workflow. It decides by the course alone; what it is given and gives is JSON.
+//
+// A worker bundles this file and runs it apart: what it imports has to be plain code of this folder or `@temporalio/workflow`.
+import {
+    ActivityCancellationType,
+    ActivityFailure,
+    type ActivityOptions,
+    ApplicationFailure,
+    CancellationScope,
+    CancelledFailure,
+    condition,
+    continueAsNew,
+    defineQuery,
+    defineSignal,
+    isCancellation,
+    proxyActivities,
+    setHandler,
+    TimeoutFailure,
+    workflowInfo,
+} from "@temporalio/workflow";
+import { Course } from "./course";
+import { stackQueue } from "./queues";
+import {
+    ATTEMPTS_A_START,
+    FATAL,
+    type Launch,
+    type Order,
+    type ProgressAnswer,
+    type RunEnd,
+    STACK,
+    type StackEnd,
+    type StackSpec,
+} from "./wire";
+
+/** After so many the run goes on with a new history; a history of the server must not become too long. */
+const STACKS_AN_EXECUTION = 1000;
+const FIRST_WAIT = "1s";
+const LONGEST_WAIT = "30s";
+/** Failures and stacks that `progress` tells of. */
+const SHOWN = 10;
+/** Characters that the server takes of a key for turns. */
+const KEY_LENGTH = 64;
+
+const PROGRESS = defineQuery<ProgressAnswer>("progress");
+const ENDS = defineQuery<StackEnd[], [since: number, most: number]>("ends");
+const PAUSE = defineSignal("pause");
+const RESUME = defineSignal("resume");
+
+/** The workflow of a run: from its plan to the end of its last stack. */
+async function fleetRun(order: Order): Promise<RunEnd> {
+    return new FleetRun(order).run();
+}
+
+export { fleetRun as "maloko.FleetRun" };
+
+const now = (): number => Date.now() / 1000;
+const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+
+class FleetRun {
+    readonly #order: Order;
+    readonly #began: number;
+    readonly #course: Course;
+    readonly #before: number;
+    readonly #running = new Map<string, Promise<void>>();
+    readonly #run: string;
+    #somethingEnded = false;
+    #draining = false;
+
+    constructor(order: Order) {
+        this.#order = order;
+        this.#began = order.began || now();
+        this.#course = new Course(order.plan, order.state, now());
+        this.#before = this.#course.ends.size;
+        const { workflowId, firstExecutionRunId } = workflowInfo();
+        this.#run = `${workflowId}/${firstExecutionRunId}`;
+        setHandler(PROGRESS, () => this.#progress());
+        // What has ended, in that order, from a number on.
+        setHandler(ENDS, (since, most) => [...this.#course.ends.values()].slice(since, since + most));
+        // Nothing begins until `resume`; what is running goes on.
+        setHandler(PAUSE, () => {
+            this.#course.paused = true;
+        });
+        setHandler(RESUME, () => {
+            this.#course.paused = false;
+            this.#somethingEnded = true;
+        });
+    }
+
+    async run(): Promise<RunEnd> {
+        try {
+            await this.#goOn();
+        } catch (error) {
+            if (isCancellation(error)) {
+                await this.#endInOrder();
+            }
+            throw error;
+        }
+        return this.#result();
+    }
+
+    async #goOn(): Promise<void> {
+        const course = this.#course;
+        while (!course.isOver) {
+            this.#draining ||= this.#needsNewHistory();
+            if (this.#draining && course.isIdle) {
+                const { plan, options } = this.#order;
+                await continueAsNew<(order: Order) => Promise<RunEnd>>({
+                    plan,
+                    options,
+                    began: this.#began,
+                    state: course.state(),
+                });
+            }
+            if (!this.#draining) {
+                for (const [stack, number] of course.launches(now())) {
+                    this.#running.set(stack.id, this.#work(stack, number));
+                }
+            }
+            if (course.isOver) {
+                return;
+            }
+            this.#somethingEnded = false;
+            const wait = this.#draining ? undefined : course.wait(now());
+            const somethingEnded = (): boolean => this.#somethingEnded;
+            await (wait === undefined
+                ? condition(somethingEnded)
+                : condition(somethingEnded, Math.max(Math.ceil(wait * 1000), 1)));
+        }
+    }
+
+    #needsNewHistory(): boolean {
+        const many = this.#course.ends.size - this.#before >= STACKS_AN_EXECUTION;
+        return many || workflowInfo().continueAsNewSuggested;
+    }
+
+    // What is at work was cancelled with the workflow. It is waited for: nothing goes on once the run is over.
+    async #endInOrder(): Promise<void> {
+        this.#course.stop("the run was cancelled", "cancelled", now());
+        await CancellationScope.nonCancellable(async () => {
+            await Promise.all(this.#running.values());
+        });
+    }
+
+    async #work(stack: StackSpec, number: number): Promise<void> {
+        const { plan } = this.#order;
+        const began = now();
+        let end: StackEnd;
+        try {
+            const activities = proxyActivities<{ [STACK](launch: Launch): Promise<StackEnd> }>({
+                activityId: number === 1 ? stack.id : `${stack.id}/${number}`,
+                taskQueue: stackQueue(plan.fleet, stack.queue, stack.language, plan.code[stack.language] ?? ""),
+                heartbeatTimeout: plan.heartbeat * 1000,
+                scheduleToCloseTimeout: Math.ceil(Math.max(this.#began + plan.deadline - began, 1) * 1000),
+                retry: {
+                    initialInterval: FIRST_WAIT,
+                    maximumInterval: LONGEST_WAIT,
+                    nonRetryableErrorTypes: [FATAL],
+                },
+                cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+                ...this.#priority(stack),
+            });
+            end = await activities[STACK](this.#launch(stack, number));
+        } catch (error) {
+            end = endOf(stack, number, now() - began, error);
+        }
+        this.#running.delete(stack.id);
+        this.#course.ended(end, now());
+        this.#somethingEnded = true;
+    }
+
+    #launch(stack: StackSpec, number: number): Launch {
+        const { plan, options } = this.#order;
+        const { fleet, verb, backend, key, heartbeat } = plan;
+        const before = (number - 1) * ATTEMPTS_A_START;
+        return { fleet, run: this.#run, number: before, verb, options, backend, key, heartbeat, stack };
+    }
+
+    // Stacks with different values of the first label that has a limit take turns where workers are few.
+    #priority({ labels }: StackSpec): Pick<ActivityOptions, "priority"> {
+        const label = Object.keys(this.#order.plan.limits.each)[0];
+        const value = label === undefined ? undefined : labels[label];
+        return value === undefined ? {} : { priority: { fairnessKey: value.slice(0, KEY_LENGTH) } };
+    }
+
+    #result(): RunEnd {
+        const { fleet, verb } = this.#order.plan;
+        const counts = this.#course.counts();
+        return {
+            fleet,
+            verb,
+            outcome: counts.cancelled > 0 ? "cancelled" : counts.failed + counts.skipped > 0 ? "failed" : "done",
+            stopped: this.#course.stopped,
+            seconds: rounded(now() - this.#began),
+            counts,
+            ends: [...this.#course.ends.values()],
+        };
+    }
+
+    // Counts, and the stacks that are worth a look.
+    #progress(): ProgressAnswer {
+        const course = this.#course;
+        const { fleet, verb, waves, stacks } = this.#order.plan;
+        const failures = [...course.ends.values()].filter(
+            ({ outcome }) => outcome === "failed" || outcome === "skipped",
+        );
+        return {
+            fleet,
+            verb,
+            began: this.#began,
+            now: now(),
+            wave: course.wave + 1,
+            waves: Math.max(waves.length, 1),
+            stacks: stacks.length,
+            counts: course.counts(),
+            paused: course.paused,
+            stopped: course.stopped,
+            over: course.isOver,
+            running: [...course.running].slice(0, SHOWN),
+            retries: course.retries().slice(0, SHOWN),
+            failures: failures.slice(-SHOWN),
+            failuresInAll: failures.length,
+        };
+    }
+}
+
+// What it means that the activity of a stack gave no result.
+function endOf({ id }: StackSpec, number: number, seconds: number, error: unknown): StackEnd {
+    const end: StackEnd = {
+        id,
+        outcome: "failed",
+        changes: {},
+        reason: "other",
+        text: "",
+        attempts: number,
+        seconds: rounded(seconds),
+    };
+    const cause = error instanceof ActivityFailure ? error.cause : error;
+    if (isCancellation(error) || cause instanceof CancelledFailure) {
+        return { ...end, outcome: "cancelled", reason: "cancelled", text: "the run was cancelled" };
+    }
+    if (cause instanceof TimeoutFailure) {
+        return { ...end, text: "no worker has finished it before the run's deadline" };
+    }
+    if (cause instanceof ApplicationFailure) {
+        const reason = cause.details?.[0] || cause.type || "other";
+        return { ...end, reason: String(reason), text: cause.message };
+    }
+    return { ...end, text: cause instanceof Error ? cause.message : String(cause) };
+}

@@ -1,0 +1,138 @@
+// One stack as a step of any engine: it needs no server and no packages of one.
+import { execFileSync } from "node:child_process";
+import {
+    cpSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    symlinkSync,
+    writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type DeployOptions, deployOne, type End, type StackSpec, type Verb } from "maloko/fleet";
+import { expect, onTestFinished, test, vi } from "vitest";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const MODULES = join(HERE, "..", "node_modules");
+
+interface Place {
+    directory: string;
+    backend: string;
+}
+
+function stackOf(config: StackSpec["config"] = {}): StackSpec {
+    return {
+        id: "tenant/acme",
+        project: "tenant",
+        stack: "acme",
+        program: "tenant.cjs#tenant",
+        inline: true,
+        language: "nodejs",
+        labels: {},
+        config,
+        needs: [],
+        wave: 0,
+        queue: "default",
+    };
+}
+
+/** The folder of a fleet, and its world. */
+function place(): Place {
+    const directory = mkdtempSync(join(tmpdir(), "maloko-fleet-"));
+    onTestFinished(() => {
+        vi.unstubAllEnvs();
+        rmSync(directory, { recursive: true, force: true });
+    });
+    cpSync(join(HERE, "programs", "tenant.cjs"), join(directory, "tenant.cjs"));
+    symlinkSync(MODULES, join(directory, "node_modules"));
+    mkdirSync(join(directory, "state"));
+    vi.stubEnv("WORLD", join(directory, "world"));
+    vi.stubEnv("PULUMI_CONFIG_PASSPHRASE", "passphrase of the tests");
+    // A relative place is below the fleet's directory, on whatever machine.
+    return { directory, backend: "file://./state" };
+}
+
+function deployed(
+    where: Place,
+    verb: Verb = "up",
+    config: StackSpec["config"] = {},
+    asked: DeployOptions = {},
+): Promise<End> {
+    return deployOne(stackOf(config), verb, { ...where, ...asked });
+}
+
+test("a stack is made, read and removed", async () => {
+    const where = place();
+    expect((await deployed(where, "destroy")).outcome, "there is none").toBe("unchanged");
+    const made = await deployed(where, "up", { plan: "gold" });
+    expect(made).toMatchObject({ outcome: "done", changes: { create: 4 }, succeeded: true });
+    expect((await deployed(where, "up", { plan: "gold" })).outcome).toBe("unchanged");
+    expect((await deployed(where, "preview", { plan: "silver" })).changes).toEqual({ same: 1, update: 3 });
+    const objects = join(where.directory, "world", "objects", "acme");
+    rmSync(join(objects, readdirSync(objects)[0] as string));
+    const drift = await deployed(where, "refresh", {}, { previewOnly: true });
+    expect(drift.outcome, "the drift is told").toBe("done");
+    expect((await deployed(where, "destroy")).outcome).toBe("done");
+});
+
+test("what fails is an end and no exception", async () => {
+    const end = await deployed(place(), "up", { fails: "always" });
+
+    expect(end).toMatchObject({ outcome: "failed", reason: "provider", method: "create", mayPass: false });
+    expect(end.text).toContain("no room");
+    expect(end.urn).toContain("file-1");
+});
+
+test("a secret is read where the worker is", async () => {
+    const where = place();
+    const config = { token: { secretFrom: { env: "TOKEN_OF_ACME" } } };
+    await expect(deployed(where, "up", config)).rejects.toThrow("TOKEN_OF_ACME, which is not set for this worker");
+    vi.stubEnv("TOKEN_OF_ACME", "s3cr3t-of-acme");
+
+    const end = await deployed(where, "up", config, { outputs: true });
+
+    expect(end.outputs).toEqual({ token: "[secret]" });
+    const [file] = readdirSync(join(where.directory, "state"), { recursive: true }).filter((it) =>
+        String(it).endsWith("acme.json"),
+    );
+    expect(readFileSync(join(where.directory, "state", String(file)), "utf8")).not.toContain("s3cr3t-of-acme");
+});
+
+test.each([
+    ["nothing.cjs#tenant", "is not there"],
+    ["tenant.cjs#nobody", "exports no function 'nobody'"],
+    ["../tenant.cjs#tenant", "is no FILE.js#FUNCTION below the directory"],
+    ["broken.cjs#tenant", "cannot be loaded: Error: out of order"],
+])("a program that is not there is told: %s", async (program, words) => {
+    const where = place();
+    writeFileSync(join(where.directory, "broken.cjs"), "throw new Error('out of order');\n");
+    await expect(deployOne({ ...stackOf(), program }, "up", { ...where })).rejects.toThrow(words);
+});
+
+test("a cancelled task ends in order", async () => {
+    const where = place();
+    const world = join(where.directory, "world");
+    const stop = new AbortController();
+    const work = deployed(where, "up", { holds: "true" }, { signal: stop.signal });
+    await vi.waitUntil(() => existsSync(join(world, "held", "acme")), { timeout: 60_000 });
+    stop.abort();
+
+    expect((await work).outcome).toBe("cancelled");
+
+    expect(existsSync(join(world, "told", "acme"))).toBe(true);
+    writeFileSync(join(world, "go"), "");
+    expect((await deployed(where, "up", { holds: "true" })).outcome).toBe("done");
+});
+
+test("it loads no package of a server", () => {
+    const code = `
+        const { deployOne } = require("maloko/fleet");
+        const loaded = Object.keys(require.cache).filter((file) => file.includes("@temporalio"));
+        if (typeof deployOne !== "function" || loaded.length > 0) throw new Error(loaded.join(" "));`;
+    execFileSync(process.execPath, ["-e", code], { cwd: join(HERE, "..") });
+});

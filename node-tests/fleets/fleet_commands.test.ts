@@ -1,0 +1,154 @@
+// `maloko fleet`, as people and scripts use it.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ended, FleetFolder, FleetServer, freePort, isServed, until, VENV } from "../support/fleet-kit";
+
+function stacksOf(count: number, config: Record<string, string> = {}) {
+    const rows = Array.from({ length: count }, (_, number) => ({
+        tenant: `t${number}`,
+        ring: number === 0 ? "canary" : "rest",
+    }));
+    return [{ project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows, config }];
+}
+
+let server: FleetServer;
+const ends: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+    server = await FleetServer.started((end) => ends.push(end));
+});
+
+afterAll(async () => {
+    for (const end of ends) {
+        await end();
+    }
+});
+
+test("a run is watched paused and goes on", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(4, { holds: "true" }), { limits: { at_a_time: 1 } });
+    fleet.worker();
+    const { stderr } = fleet.command(["up", "--yes", "--detach", "--message", "the first one"]);
+    const run = /run (\S+):/.exec(stderr)?.[1] ?? "";
+    await until(() => fleet.marks("held").length > 0, "a stack at work");
+
+    fleet.command(["pause", run]);
+    fleet.letGo();
+    const made = () => Object.values(fleet.objects()).reduce((sum, count) => sum + count, 0);
+    await until(() => made() === 3, "the stack at work to end");
+    const status = fleet.told(["status"]);
+
+    expect(status).toMatchObject({ run, state: "paused", counts: { waiting: 3 } });
+    expect(fleet.command(["status"]).stdout).toContain(run);
+    fleet.command(["resume", run]);
+    expect(fleet.command(["watch", run]).stdout).toContain("4 done");
+    expect(fleet.told(["history"])).toMatchObject([{ run, verb: "up", stacks: 4, message: "the first one" }]);
+    expect(fleet.command(["logs", "t3"]).stdout).toContain("file-2");
+    fleet.command(["page", run, "--output", "run.html"]);
+    expect(readFileSync(join(fleet.folder, "run.html"), "utf8")).toContain(run);
+});
+
+test("workers of the command end with it", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(2, { holds: "true" }));
+    const { child, said } = fleet.beside("up", "--yes", "--workers", "1");
+    await until(() => fleet.marks("held").length === 2, "both stacks at work");
+
+    expect(await ended(child, "SIGINT"), said()).toBe(8);
+    expect(fleet.marks("told")).toEqual(["t0", "t1"]);
+});
+
+test("schedules are those of the file", () => {
+    const fleet = new FleetFolder(server);
+    const entry = { every: "6h", jitter: "1m", verb: "refresh --preview-only" };
+    fleet.write(stacksOf(1), { schedules: { drift: entry } });
+    expect(fleet.command(["schedules"]).stdout).toContain("refresh every 6h, not on the server");
+
+    fleet.command(["schedules", "--apply"]);
+    fleet.command(["schedules", "--apply"]);
+
+    expect(fleet.told(["schedules"])).toMatchObject({
+        drift: { onServer: true, next: expect.stringMatching(/^\d{4}-.*\+00:00$/) as string },
+    });
+    fleet.write(stacksOf(1));
+    fleet.command(["schedules", "--apply"]);
+    expect(fleet.told(["schedules"])).toEqual({});
+});
+
+test("a run without workers says what is missing", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1));
+    const { child, said } = fleet.beside("up", "--yes");
+    await until(() => said().split("\n").length > 3, "what is missing");
+    expect(await ended(child, "SIGINT")).toBe(0);
+    expect(said()).toContain("no worker serves the runs of this fleet");
+    expect(said()).toContain("maloko fleet worker --queue default");
+    expect(said()).toContain("the run goes on");
+});
+
+test("what cannot be is told with the command that helps", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1));
+    expect(fleet.command(["up"], 2).stderr).toContain("add --yes");
+    expect(fleet.command(["status", "nobody"], 1).stderr).toContain("knows no run 'nobody'");
+    fleet.write(stacksOf(1), { engine: `temporal://127.0.0.1:${await freePort()}/default` });
+    expect(fleet.command(["up", "--yes"], 1).stderr).toMatch(/cannot be reached[\s\S]*maloko fleet dev/);
+    fleet.write(stacksOf(1), { limit: {} });
+    expect(fleet.command(["up", "--yes"], 2).stderr).toMatch(/fleet\.yaml[\s\S]*limits/);
+});
+
+test("stacks get the key of the fleet", () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(2, { plan: "gold" }), { key: "stack" });
+    fleet.worker();
+    fleet.run(["up"]);
+    fleet.write(stacksOf(2, { plan: "gold" }));
+    expect(fleet.command(["adopt"], 2).stderr).toContain("one passphrase will open all 2 stacks");
+
+    fleet.command(["adopt", "--yes"]);
+
+    const salts = ["t0", "t1"].map((stack) => {
+        const { checkpoint } = JSON.parse(fleet.stateOf("tenant", stack)) as {
+            checkpoint: { latest: { secrets_providers: { state: { salt: string } } } };
+        };
+        return checkpoint.latest.secrets_providers.state.salt;
+    });
+    expect(salts[0]).toBe(salts[1]);
+});
+
+test("dev has a server and workers until ctrl c", async () => {
+    const fleet = new FleetFolder(server);
+    const port = await freePort();
+    fleet.write(stacksOf(2, { plan: "gold" }), { engine: `temporal://127.0.0.1:${port}/default` });
+    fleet.variables.PATH = `${VENV}:${process.env.PATH}`;
+    const { child, said } = fleet.beside("dev", "--ui-port", String(await freePort()));
+    await until(() => said().includes(`127.0.0.1:${port}`), "the server");
+
+    expect(fleet.run(["up"]).counts.done).toBe(2);
+
+    expect(await ended(child, "SIGINT")).toBe(0);
+    expect(await isServed(port)).toBe(false);
+});
+
+test("without its packages it says which", () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1));
+    const hidden = join(fleet.folder, "hidden.cjs");
+    writeFileSync(
+        hidden,
+        `const Module = require("node:module");
+const resolve = Module._resolveFilename;
+Module._resolveFilename = function (request, ...rest) {
+    if (request.startsWith("@temporalio/")) {
+        throw Object.assign(new Error("hidden"), { code: "MODULE_NOT_FOUND" });
+    }
+    return resolve.call(this, request, ...rest);
+};
+`,
+    );
+    fleet.variables.NODE_OPTIONS = `--require ${hidden}`;
+
+    expect(fleet.command(["up", "--yes"], 2).stderr).toContain("npm install @temporalio/client");
+    expect(fleet.command(["check"]).stdout).toContain("1 stack");
+});

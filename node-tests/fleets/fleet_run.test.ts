@@ -1,0 +1,220 @@
+// Fleets under everything that happens to one: failures, a dead worker, a server that restarts, a cancel.
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ended, FleetFolder, FleetServer, PYTHON_PROGRAMS, until } from "../support/fleet-kit";
+
+/** Two stacks that others need. */
+const NETWORKS = {
+    project: "net",
+    program: "tenant.cjs#network",
+    stack: "{region}",
+    for: { region: ["eu", "us"] },
+};
+
+/** Tenants of both networks, each with values of its own. */
+function tenants(count: number, config: Record<string, string> = {}, fails: Record<number, string> = {}) {
+    const rows = Array.from({ length: count }, (_, number) => ({
+        tenant: `t${number}`,
+        region: number % 2 === 1 ? "eu" : "us",
+        fails: fails[number] ?? "",
+    }));
+    return {
+        project: "tenant",
+        program: "tenant.cjs#tenant",
+        stack: "{tenant}",
+        for: rows,
+        config: { fails: "{fails}", network: "{region}", ...config },
+        needs: ["net/{region}"],
+    };
+}
+
+/** Tenants without networks. */
+function free(count: number, config: Record<string, string>) {
+    return { ...tenants(count), needs: [], config };
+}
+
+let server: FleetServer;
+const ends: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+    server = await FleetServer.started((end) => ends.push(end));
+});
+
+afterAll(async () => {
+    for (const end of ends) {
+        await end();
+    }
+});
+
+test("forty stacks survive a killed worker and a server that restarts", async () => {
+    const own = await FleetServer.started();
+    const fleet = new FleetFolder(own);
+    fleet.write([NETWORKS, tenants(38, { holds: "true" }, { 5: "always", 15: "always", 10: "once", 20: "once" })]);
+    const lost = fleet.worker("--slots", "4");
+    fleet.worker("--slots", "4");
+    const run = fleet.detached("up");
+    await until(() => fleet.marks("held").length >= 6, "stacks that both workers are at");
+    await ended(lost, "SIGKILL");
+    await own.stop();
+    fleet.letGo();
+    await own.start();
+
+    const { ends } = fleet.results(run, 1);
+
+    const failed = Object.values(ends).filter(({ outcome }) => outcome === "failed");
+    expect(failed.map(({ id }) => id).sort()).toEqual(["tenant/t15", "tenant/t5"]);
+    expect(failed).toMatchObject(
+        [1, 2].map(() => ({ reason: "provider", text: expect.stringContaining("no room") as string })),
+    );
+    expect(new Set(Object.values(ends).map(({ outcome }) => outcome))).toEqual(new Set(["done", "failed"]));
+    expect(Object.keys(ends)).toHaveLength(40);
+    expect(ends["tenant/t10"]?.attempts).toBeGreaterThan(1);
+    const objects = Object.entries(fleet.objects()).filter(([name]) => !["t5", "t15"].includes(name));
+    expect(objects.filter(([name, count]) => count !== (name.startsWith("t") ? 3 : 1))).toEqual([]);
+    expect(objects).toHaveLength(38);
+    fleet.expectWhole();
+});
+
+test("a failed stack takes along those that need it and retry does the rest", () => {
+    const fleet = new FleetFolder(server);
+    const base = { project: "base", program: "tenant.cjs#tenant" };
+    const stacks = [
+        { ...base, stack: "a", config: { fails: "once" } },
+        { ...base, stack: "b", needs: ["a"] },
+        { ...base, stack: "c" },
+    ];
+    fleet.write(stacks, { retry: { provider: 1 } });
+    fleet.worker();
+
+    const { run, ends } = fleet.run(["up"], 1);
+
+    expect(ends).toMatchObject({
+        "base/a": { outcome: "failed" },
+        "base/b": { outcome: "skipped", text: "needs base/a, which failed" },
+        "base/c": { outcome: "done" },
+    });
+    expect(fleet.run(["retry", run]).ends).toMatchObject({
+        "base/a": { outcome: "done" },
+        "base/b": { outcome: "done" },
+    });
+    fleet.expectWhole();
+});
+
+test("a reference orders stacks although nobody wrote it down", () => {
+    const fleet = new FleetFolder(server);
+    const user = { project: "tenant", program: "tenant.cjs#tenant", stack: "user", config: { network: "eu" } };
+    fleet.write([user, { project: "net", program: "tenant.cjs#network", stack: "eu" }]);
+    fleet.worker();
+
+    const made = fleet.run(["up", "--at-a-time", "1"]);
+
+    expect(Object.keys(made.ends)).toEqual(["net/eu", "tenant/user"]);
+    // The last state says who needs whom.
+    expect(Object.keys(fleet.run(["destroy"]).ends)).toEqual(["tenant/user", "net/eu"]);
+    expect(fleet.objects()).toEqual({ eu: 0, user: 0 });
+});
+
+test("cancel reaches providers and the run ends last", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write([free(12, { holds: "true" })]);
+    fleet.worker("--slots", "3");
+    const run = fleet.detached("up");
+    await until(() => fleet.marks("held").length === 3, "three stacks at work");
+    const held = fleet.marks("held");
+
+    fleet.command(["cancel", run]);
+
+    expect(fleet.marks("told")).toEqual(held);
+});
+
+test("a worker that is told to end hands its stacks on", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write([free(4, { holds: "true" })]);
+    const leaving = fleet.worker("--slots", "2", "--processes", "2");
+    const run = fleet.detached("up");
+    await until(() => fleet.marks("held").length === 4, "four stacks at work");
+    fleet.worker("--slots", "4");
+
+    expect(await ended(leaving, "SIGTERM")).toBe(0);
+    expect(fleet.marks("told")).toHaveLength(4);
+    fleet.letGo();
+    fleet.results(run);
+    expect(new Set(Object.values(fleet.objects()))).toEqual(new Set([3]));
+    fleet.expectWhole();
+});
+
+test("a program with a folder of its own runs in its own process", () => {
+    const fleet = new FleetFolder(server);
+    const app = join(fleet.folder, "app");
+    mkdirSync(app);
+    writeFileSync(join(app, "Pulumi.yaml"), "name: app\nruntime: nodejs\n");
+    writeFileSync(
+        join(app, "index.js"),
+        'const { tenant } = require("../tenant.cjs");\nmodule.exports = async () => ({ ...(await tenant()), process: process.pid });\n',
+    );
+    writeFileSync(join(app, "Pulumi.a.yaml"), "config:\n  app:files: '2'\n");
+    fleet.write([{ program: "app", stack: ["a", "b"], config: { plan: "gold" } }]);
+    const worker = fleet.worker();
+
+    const { ends } = fleet.run(["up", "--outputs"]);
+
+    // The settings of the program's own file count.
+    expect(fleet.objects()).toEqual({ a: 2, b: 3 });
+    const processes = new Set(Object.values(ends).map(({ outputs }) => outputs?.process));
+    expect(processes.size).toBe(2);
+    expect(processes).not.toContain(worker.pid);
+    expect(readdirSync(app).filter((name) => name.startsWith("Pulumi"))).toEqual(["Pulumi.a.yaml", "Pulumi.yaml"]);
+    fleet.expectWhole();
+});
+
+test("stacks take over what is there", () => {
+    const fleet = new FleetFolder(server);
+    fleet.write([free(2, { plan: "gold" })]);
+    fleet.worker();
+    const objects = join(fleet.world, "objects", "t1");
+    mkdirSync(objects, { recursive: true });
+    writeFileSync(join(objects, "by-hand"), "");
+    mkdirSync(join(fleet.folder, "imports"));
+    const found = { type: "pulumi-nodejs:dynamic:Resource", name: "old", id: "t1/by-hand" };
+    writeFileSync(join(fleet.folder, "imports", "t1.json"), JSON.stringify({ resources: [found] }));
+
+    const { ends } = fleet.run(["import", "--from", "imports/{stack}.json"]);
+
+    // The first one has nothing to take over.
+    expect(ends).toMatchObject({ "tenant/t0": { outcome: "unchanged" }, "tenant/t1": { changes: { import: 1 } } });
+    expect(fleet.stateOf("tenant", "t1")).toContain("t1/by-hand");
+});
+
+// In Node alone: one run has programs of both languages, whichever suite begins it.
+test("programs of both languages refer to each other in one run", () => {
+    const fleet = new FleetFolder(server);
+    cpSync(join(PYTHON_PROGRAMS, "tenant.py"), join(fleet.folder, "tenant.py"));
+    const network = (program: string, stack: string) => ({ project: "net", program, stack });
+    const tenant = (program: string, stack: string, of: string) => ({
+        project: "tenant",
+        program,
+        stack,
+        config: { network: of },
+    });
+    fleet.write([
+        tenant("tenant.cjs#tenant", "node", "eu"),
+        tenant("tenant.py:tenant", "python", "us"),
+        network("tenant.py:network", "eu"),
+        network("tenant.cjs#network", "us"),
+    ]);
+    fleet.worker();
+    fleet.pythonWorker();
+
+    const { ends } = fleet.run(["up", "--outputs"]);
+
+    expect(ends).toMatchObject({
+        "tenant/node": { outcome: "done", outputs: { range: "10.0.0.0/2" } },
+        "tenant/python": { outcome: "done", outputs: { range: "10.0.0.0/2" } },
+    });
+    expect(fleet.objects()).toEqual({ eu: 1, us: 1, node: 3, python: 3 });
+    const destroyed = Object.keys(fleet.run(["destroy"]).ends);
+    expect(destroyed.indexOf("net/eu")).toBeGreaterThan(destroyed.indexOf("tenant/node"));
+    expect(destroyed.indexOf("net/us")).toBeGreaterThan(destroyed.indexOf("tenant/python"));
+    fleet.expectWhole();
+});

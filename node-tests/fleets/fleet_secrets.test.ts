@@ -1,0 +1,59 @@
+// Secrets of a fleet are nowhere in the server: not in its database, with and without a key for its payloads.
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { FleetFolder, FleetServer } from "../support/fleet-kit";
+
+const CANARY = "c4n4ry-0f-th3-fl33t";
+
+/** An exception with the secret in its text, as careless providers raise it. */
+const RAISING = `const pulumi = require("@pulumi/pulumi");
+const careless = {
+    create: async ({ token }) => {
+        throw new Error("refused with the token " + token);
+    },
+};
+class Told extends pulumi.dynamic.Resource {
+    constructor(name, props) {
+        super(careless, name, props);
+    }
+}
+exports.tenant = async () => {
+    const token = new pulumi.Config().requireSecret("token");
+    if (pulumi.getStack() === "broken") {
+        new Told("told", { token });
+    }
+    return { token };
+};
+`;
+
+test.each([false, true])("no secret and with a key no name enters the server", async (encrypted) => {
+    const server = await FleetServer.started();
+    const fleet = new FleetFolder(server);
+    if (encrypted) {
+        fleet.variables.MALOKO_FLEET_KEY = randomBytes(32).toString("base64");
+    }
+    fleet.variables.TENANT_TOKEN = CANARY;
+    const rows = [{ tenant: "kind" }, { tenant: "broken" }];
+    const config = { token: { secretFrom: "env TENANT_TOKEN" } };
+    writeFileSync(join(fleet.folder, "raising.cjs"), RAISING);
+    fleet.write([{ project: "tenant", program: "raising.cjs#tenant", stack: "{tenant}", for: rows, config }]);
+    fleet.worker();
+
+    const result = fleet.run(["up", "--outputs"], 1);
+
+    expect(result.ends).toMatchObject({
+        "tenant/kind": { outputs: { token: "[secret]" } },
+        "tenant/broken": { reason: "provider", text: expect.stringContaining("refused with the token") as string },
+    });
+    expect(JSON.stringify(result)).not.toContain(CANARY);
+    await server.stop();
+    const files = readdirSync(server.folder).map((name) => readFileSync(join(server.folder, name)));
+    const database = Buffer.concat(files);
+    expect(database.includes("FleetRun")).toBe(true);
+    expect(database.includes(CANARY)).toBe(false);
+    expect(database.includes("refused with the token")).toBe(!encrypted);
+    const logs = readdirSync(fleet.folder).filter((name) => name.startsWith("worker-"));
+    expect(logs.map((name) => readFileSync(join(fleet.folder, name), "utf8")).join("")).not.toContain(CANARY);
+});

@@ -1,0 +1,311 @@
+// A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+    cpSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    openSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    symlinkSync,
+    writeFileSync,
+} from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished } from "vitest";
+
+const TESTS = join(dirname(fileURLToPath(import.meta.url)), "..");
+const COMMAND = join(TESTS, "node_modules", ".bin", "maloko");
+const PROGRAMS = join(TESTS, "fleets", "programs");
+/** Where the programs of Python's tests are. */
+export const PYTHON_PROGRAMS = join(TESTS, "..", "python-tests", "fleets", "programs");
+/** What Python's packages have as commands: the server, and the other `maloko`. */
+export const VENV = join(TESTS, "..", ".venv", "bin");
+const SECONDS = 60;
+
+/** Waits for something that other processes do; fails when it does not come. */
+export async function until<T>(holds: () => T | Promise<T>, what: string, seconds = SECONDS): Promise<T> {
+    const end = performance.now() + seconds * 1000;
+    while (true) {
+        const found = await holds();
+        if (found) {
+            return found;
+        }
+        if (performance.now() > end) {
+            throw new Error(`waited ${seconds} s for ${what}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}
+
+/** A port that nobody has. */
+export function freePort(): Promise<number> {
+    return new Promise((resolve) => {
+        const found = createServer().listen(0, "127.0.0.1", () => {
+            const { port } = found.address() as AddressInfo;
+            found.close(() => resolve(port));
+        });
+    });
+}
+
+/** Does somebody listen there? */
+export function isServed(port: number): Promise<boolean> {
+    return new Promise((resolve) => {
+        const found = connect(port, "127.0.0.1");
+        found.once("connect", () => {
+            found.destroy();
+            resolve(true);
+        });
+        found.once("error", () => resolve(false));
+    });
+}
+
+/** A development server of Temporal, with its database in a file. */
+export class FleetServer {
+    readonly folder = mkdtempSync(join(tmpdir(), "maloko-temporal-"));
+    readonly database = join(this.folder, "temporal.db");
+    #process: ChildProcess | undefined;
+
+    private constructor(readonly port: number) {}
+
+    /** One that is ready. `cleanUp` is told what removes it. */
+    static async started(cleanUp: (remove: () => Promise<void>) => void = onTestFinished): Promise<FleetServer> {
+        const server = new FleetServer(await freePort());
+        cleanUp(async () => {
+            await server.stop();
+            rmSync(server.folder, { recursive: true, force: true });
+        });
+        await server.start();
+        return server;
+    }
+
+    get address(): string {
+        return `127.0.0.1:${this.port}`;
+    }
+
+    /** Starts it, and waits until it answers. */
+    async start(): Promise<void> {
+        const words = ["server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", String(this.port)];
+        // A run is many small writes; nobody needs them after a power failure.
+        words.push("--db-filename", this.database, "--log-level", "never", "--sqlite-pragma", "synchronous=0");
+        const server = spawn(join(VENV, "temporal"), words, { stdio: "ignore" });
+        this.#process = server;
+        await until(() => {
+            if (!isRunning(server)) {
+                throw new Error("the server ended");
+            }
+            return isServed(this.port);
+        }, `the server at ${this.address}`);
+    }
+
+    /** Stops it; its database stays. */
+    async stop(): Promise<void> {
+        if (this.#process !== undefined) {
+            await ended(this.#process, "SIGTERM");
+            this.#process = undefined;
+        }
+    }
+}
+
+/** An end of a stack, as `--json` prints it. */
+export interface ToldEnd {
+    id: string;
+    outcome: string;
+    changes: Record<string, number>;
+    reason: string;
+    text: string;
+    attempts: number;
+    outputs?: Record<string, unknown>;
+}
+
+/** What came of a run, with the ends by stack. */
+export interface ToldResult {
+    run: string;
+    counts: Record<string, number>;
+    ends: Record<string, ToldEnd>;
+}
+
+/** A folder with a fleet, the programs, and the world that its providers make. */
+export class FleetFolder {
+    readonly folder = mkdtempSync(join(tmpdir(), "maloko-fleet-"));
+    readonly name = basename(this.folder);
+    readonly world = join(this.folder, "world");
+    readonly state = join(this.folder, "state");
+    readonly variables: NodeJS.ProcessEnv = {
+        ...process.env,
+        WORLD: this.world,
+        PULUMI_CONFIG_PASSPHRASE: "passphrase of the tests",
+        PULUMI_HOME: join(this.folder, "home"),
+    };
+    readonly #processes: ChildProcess[] = [];
+
+    /** Its processes end, and the folder is gone, when the test is over. */
+    constructor(private readonly server: FleetServer) {
+        onTestFinished(() => this.#end());
+        for (const made of [this.world, this.state]) {
+            mkdirSync(made);
+        }
+        cpSync(join(PROGRAMS, "tenant.cjs"), join(this.folder, "tenant.cjs"));
+        symlinkSync(join(TESTS, "node_modules"), join(this.folder, "node_modules"));
+    }
+
+    /** Writes the fleet's file; YAML is JSON, too. */
+    write(stacks: object[], settings: object = {}): void {
+        const document = {
+            name: this.name,
+            engine: `temporal://${this.server.address}/default`,
+            backend: `file://${this.state}`,
+            key: "fleet",
+            heartbeat: "3s",
+            retry: { provider: 2, first_wait: "100ms", longest_wait: "1s" },
+            ...settings,
+            stacks,
+        };
+        writeFileSync(join(this.folder, "fleet.yaml"), JSON.stringify(document, undefined, 2));
+    }
+
+    /** Runs `maloko fleet ...` in the folder, which ends with this code. */
+    command(words: string[], code = 0): { stdout: string; stderr: string } {
+        const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, "fleet", ...words], {
+            cwd: this.folder,
+            env: this.variables,
+            encoding: "utf8",
+            stdio: ["ignore", "pipe", "pipe"],
+        });
+        expect(status, stdout + stderr).toBe(code);
+        return { stdout, stderr };
+    }
+
+    /** Runs a command that prints a document. */
+    told<T>(words: string[], code = 0): T {
+        return JSON.parse(this.command([...words, "--json"], code).stdout) as T;
+    }
+
+    /** Runs a verb to its end; gives its result. */
+    run(words: string[], code = 0): ToldResult {
+        return byStack(this.told([...words, "--yes"], code));
+    }
+
+    /** The result of a run that was begun before. */
+    results(run: string, code = 0): ToldResult {
+        return byStack(this.told(["results", run], code));
+    }
+
+    /** Begins a run, and gives its name. */
+    detached(verb: string): string {
+        const { stderr } = this.command([verb, "--yes", "--detach"]);
+        return /run (\S+):/.exec(stderr)?.[1] ?? stderr;
+    }
+
+    /** Starts a worker, which writes into a file of the folder. */
+    worker(...words: string[]): ChildProcess {
+        return this.#started(process.execPath, [COMMAND, "fleet", "worker", ...words]);
+    }
+
+    /** Starts a worker of Python. */
+    pythonWorker(...words: string[]): ChildProcess {
+        return this.#started(join(VENV, "maloko"), ["fleet", "worker", ...words]);
+    }
+
+    #started(program: string, words: string[]): ChildProcess {
+        const log = openSync(join(this.folder, `worker-${this.#processes.length}.log`), "w");
+        return this.#kept(
+            spawn(program, words, { cwd: this.folder, env: this.variables, stdio: ["ignore", log, log] }),
+        );
+    }
+
+    /** Begins a command that goes on beside the test; what it has said until now is in `stderr`. */
+    beside(...words: string[]): { child: ChildProcess; said: () => string } {
+        let said = "";
+        const child = spawn(process.execPath, [COMMAND, "fleet", ...words], {
+            cwd: this.folder,
+            env: this.variables,
+            stdio: ["ignore", "pipe", "pipe"],
+        });
+        child.stdout.on("data", (bytes: Buffer) => {
+            said += bytes.toString();
+        });
+        child.stderr.on("data", (bytes: Buffer) => {
+            said += bytes.toString();
+        });
+        return { child: this.#kept(child), said: () => said };
+    }
+
+    #kept<T extends ChildProcess>(child: T): T {
+        this.#processes.push(child);
+        return child;
+    }
+
+    /** How many files each stack has in the world. */
+    objects(): Record<string, number> {
+        const folders = join(this.world, "objects");
+        const names = existsSync(folders) ? readdirSync(folders) : [];
+        return Object.fromEntries(names.map((name) => [name, readdirSync(join(folders, name)).length]));
+    }
+
+    /** The stacks of which the world has a mark: `held`, `told` or `failed`. */
+    marks(kind: "held" | "told" | "failed"): string[] {
+        const folder = join(this.world, kind);
+        return existsSync(folder) ? readdirSync(folder).sort() : [];
+    }
+
+    /** Calls that are held go on. */
+    letGo(): void {
+        writeFileSync(join(this.world, "go"), "");
+    }
+
+    /** The state of a stack, as its file has it. */
+    stateOf(project: string, stack: string): string {
+        return readFileSync(join(this.state, ".pulumi", "stacks", project, `${stack}.json`), "utf8");
+    }
+
+    /** The states are as the world is: nothing pending, no journal, each object once and in the state. */
+    expectWhole(): void {
+        const states = join(this.state, ".pulumi", "stacks");
+        const files = readdirSync(states, { recursive: true }) as string[];
+        expect(files.filter((name) => name.includes(".journal"))).toEqual([]);
+        const known = new Set<string>();
+        for (const name of files.filter((it) => /^[^/]+\/[^/]+\.json$/.test(it))) {
+            const { latest } = (JSON.parse(readFileSync(join(states, name), "utf8")) as Kept).checkpoint;
+            expect(latest?.pending_operations ?? [], name).toEqual([]);
+            for (const { id } of latest?.resources ?? []) {
+                known.add(id ?? "");
+            }
+        }
+        for (const stack of Object.keys(this.objects())) {
+            const objects = readdirSync(join(this.world, "objects", stack)).map((name) => `${stack}/${name}`);
+            expect(objects.filter((id) => !known.has(id))).toEqual([]);
+        }
+    }
+
+    async #end(): Promise<void> {
+        await Promise.all(this.#processes.map((child) => ended(child, "SIGTERM")));
+        rmSync(this.folder, { recursive: true, force: true });
+    }
+}
+
+interface Kept {
+    checkpoint: { latest?: { pending_operations?: unknown[]; resources?: { id?: string }[] } | null };
+}
+
+function byStack(told: Omit<ToldResult, "ends"> & { ends: ToldEnd[] }): ToldResult {
+    return { ...told, ends: Object.fromEntries(told.ends.map((end) => [end.id, end])) };
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+    return exitCode === null && signalCode === null;
+}
+
+/** Sends a process a signal and waits for its end; gives its exit code. */
+export async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+    if (isRunning(child)) {
+        const over = new Promise((resolve) => child.once("exit", resolve));
+        child.kill(signal);
+        await over;
+    }
+    return child.exitCode;
+}

@@ -1,0 +1,114 @@
+"""The work on one stack as an activity: its heart beats by the worker's loop, whatever the stack does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from maloko._errors import MalokoError
+from maloko.fleet._deploy import deploy_one
+from maloko.fleet._ends import End
+from maloko.fleet._wire import Launch, StackEnd
+from maloko.fleet._workflow import ATTEMPTS_A_START, FATAL, STACK
+
+LOG = logging.getLogger("maloko.fleet")
+
+_BEATS_A_LIMIT = 4
+"""Heartbeats within the time after which a worker counts as dead."""
+_AT_ONCE = timedelta(milliseconds=1)
+"""Without a delay above nothing the server would wait as after any failure."""
+
+
+class StackActivities:
+    """The activities of a worker, for the fleet whose programs are below a directory."""
+
+    def __init__(self, directory: Path, identity: str) -> None:
+        self._directory = directory
+        self._identity = identity
+
+    @activity.defn(name=STACK)
+    async def stack(self, launch: Launch) -> StackEnd:
+        """Works on a stack; raises what is to be tried again, and gives the end of everything else."""
+        name, attempt = launch["stack"]["id"], activity.info().attempt
+        LOG.info("%s %s: begins%s", launch["verb"], name, f", attempt {attempt}" if attempt > 1 else "")
+        counts = _Counts()
+        every = launch["heartbeat"] / _BEATS_A_LIMIT
+        beating = asyncio.create_task(_beat(counts, every))
+        try:
+            end = await deploy_one(
+                launch["stack"],
+                launch["verb"],
+                directory=self._directory,
+                run=launch["run"],
+                attempt=launch["number"] + activity.info().attempt,
+                backend=launch["backend"],
+                key=launch["key"],
+                preview_only=launch["options"]["previewOnly"],
+                outputs=launch["options"]["outputs"],
+                message=launch["options"]["message"],
+                import_file=launch["options"]["importFile"],
+                on_progress=counts.take,
+                progress_every=every,
+            )
+        except MalokoError as error:
+            raise ApplicationError(str(error).split("\n", 1)[0], "configuration", type=FATAL) from None
+        except asyncio.CancelledError:
+            if activity.is_worker_shutdown():
+                raise _leaving() from None
+            raise
+        finally:
+            beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await beating
+        LOG.info("%s %s: %s", launch["verb"], name, _in_words(end))
+        return self._told(end, launch)
+
+    def _told(self, end: End, launch: Launch) -> StackEnd:
+        if end.may_pass:
+            raise ApplicationError(end.text, end.reason, type=end.reason)
+        if end.outcome == "cancelled":
+            if activity.is_worker_shutdown():
+                raise _leaving()
+            if activity.is_cancelled():
+                raise asyncio.CancelledError
+            # Somebody stopped this stack alone: that is its end.
+        attempts = launch["number"] // ATTEMPTS_A_START + activity.info().attempt
+        return {**end.wire(), "worker": self._identity, "attempts": attempts}
+
+
+def _in_words(end: End) -> str:
+    changes = ", ".join(f"{count} {op}" for op, count in sorted(end.changes.items()))
+    return f"{end.outcome} after {end.seconds:.1f} s" + (f": {end.text or changes}" if end.text or changes else "")
+
+
+class _Counts:
+    """The last counts of the engine, for heartbeats."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, Any] = {}
+
+    def take(self, progress: Any) -> None:
+        self.last = {
+            "done": progress.done,
+            "total": progress.total,
+            "failed": progress.failed,
+            "reports": progress.reports,
+        }
+
+
+async def _beat(counts: _Counts, every: float) -> None:
+    while True:
+        activity.heartbeat(counts.last)
+        await asyncio.sleep(every)
+
+
+def _leaving() -> ApplicationError:
+    """Another worker is to go on at once."""
+    return ApplicationError("the worker was stopped", "leaving", type="leaving", next_retry_delay=_AT_ONCE)

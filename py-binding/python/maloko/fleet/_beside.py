@@ -1,0 +1,106 @@
+"""What a fleet's commands do with single stacks where they run themselves: no worker is asked."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from maloko.fleet._deploy import StackCommands, variables_for
+from maloko.fleet._ends import FleetError
+from maloko.fleet._wire import Plan, StackSpec
+
+R = TypeVar("R")
+
+
+def show_last_run(stack: StackSpec, plan: Plan) -> str:
+    """What is on record of the stack's last operation."""
+
+    def work(commands: StackCommands) -> str:
+        shown = commands.command(["stack", "history", "show"]).result
+        return shown.stdout if shown.code == 0 else shown.stderr
+
+    return _with(stack, plan, work)
+
+
+def adopt_key(stack: StackSpec, plan: Plan) -> str:
+    """Gives a stack the key of the fleet; gives why it has not got it, or nothing."""
+
+    def work(commands: StackCommands) -> str:
+        done = commands.command(["stack", "change-secrets-provider", "fleet"])
+        return "" if done.result.code == 0 else (done.why.text if done.why is not None else done.result.stderr.strip())
+
+    return _with(stack, plan, work)
+
+
+def with_references(plan: Plan) -> Plan:
+    """The plan, in which a stack also needs those to which its last state refers.
+
+    :raises FleetError: when stacks refer to each other in a circle
+    """
+    names = {stack["id"] for stack in plan["stacks"]}
+    needs = {stack["id"]: list(stack["needs"]) for stack in plan["stacks"]}
+    for group in _by_project(plan):
+        for name, references in _references(group, plan).items():
+            for other in references:
+                if name in names and other in names and other != name:
+                    earlier, later = (name, other) if plan["verb"] == "destroy" else (other, name)
+                    if earlier not in needs[later]:
+                        needs[later].append(earlier)
+    circle = _circle(needs, names)
+    if circle:
+        raise FleetError(
+            f"stacks need each other by the references in their states: {', '.join(circle)}; "
+            "leave one of them out of the run (`--stack`, `--select`)"
+        )
+    return {**plan, "stacks": [{**stack, "needs": needs[stack["id"]]} for stack in plan["stacks"]]}
+
+
+def _by_project(plan: Plan) -> list[list[StackSpec]]:
+    groups: dict[tuple[str, str], list[StackSpec]] = defaultdict(list)
+    for stack in plan["stacks"]:
+        groups[stack["project"], stack["program"]].append(stack)
+    return list(groups.values())
+
+
+def _references(group: list[StackSpec], plan: Plan) -> dict[str, list[str]]:
+    def work(commands: StackCommands) -> dict[str, list[str]]:
+        names = [stack["stack"] for stack in group]
+        told = commands.command(["stack", "references", *names, "--json"])
+        if told.result.code != 0:
+            raise FleetError(
+                f"the references of the stacks of {group[0]['project']} cannot be read: "
+                f"{told.why.text if told.why is not None else told.result.stderr.strip()}"
+            )
+        references: dict[str, list[str]] = json.loads(told.result.stdout)
+        return references
+
+    return _with(group[0], plan, work)
+
+
+def _with(stack: StackSpec, plan: Plan, work: Callable[[StackCommands], R]) -> R:
+    with tempfile.TemporaryDirectory(prefix="maloko-stack-") as private:
+        # Secret values are where workers are, and not asked for here.
+        plain = {name: value for name, value in stack["config"].items() if isinstance(value, str)}
+        named: StackSpec = {**stack, "config": {**plain}}
+        root = Path(plan["directory"])
+        return work(StackCommands(named, root, Path(private), variables_for(plan["backend"], root)))
+
+
+def _circle(needs: dict[str, list[str]], names: set[str]) -> list[str]:
+    """The stacks that can never begin; none where the order is sound."""
+    unmet = {name: sum(need in names for need in needs[name]) for name in needs}
+    dependents: dict[str, list[str]] = defaultdict(list)
+    for name, wanted in needs.items():
+        for need in wanted:
+            dependents[need].append(name)
+    free = [name for name, count in unmet.items() if count == 0]
+    while free:
+        for dependent in dependents[free.pop()]:
+            unmet[dependent] -= 1
+            if unmet[dependent] == 0:
+                free.append(dependent)
+    return [name for name, count in unmet.items() if count > 0]

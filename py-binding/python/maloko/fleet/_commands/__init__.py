@@ -1,0 +1,61 @@
+"""`maloko fleet`: what its commands ask of the server. Rust reads the arguments, and makes the texts."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+
+from maloko._errors import MalokoError
+from maloko.fleet._commands import adopt, dev, past, schedules, start, steer, watch, worker
+from maloko.fleet._commands.request import Request
+from maloko.fleet._ends import FleetError
+
+_FAILURE = 1
+_CONFIGURATION = 2
+"""The exit code of what is wrong with arguments or files."""
+_INTERRUPTED = 130
+
+_COMMANDS = {
+    "up": start.run,
+    "preview": start.run,
+    "refresh": start.run,
+    "destroy": start.run,
+    "drift": start.run,
+    "import": start.run,
+    "outputs": start.run,
+    "retry": start.again,
+    "status": watch.status,
+    "watch": watch.watch,
+    "results": past.results,
+    "history": past.history,
+    "logs": past.logs,
+    "page": past.page,
+    "pause": steer.pause,
+    "resume": steer.resume,
+    "cancel": steer.cancel,
+    "schedules": schedules.run,
+    "worker": worker.run,
+    "dev": dev.run,
+    "adopt": adopt.run,
+}
+
+
+def run(text: str) -> int:
+    """Performs a command; gives its exit code.
+
+    :param text: the request, as the command line makes it
+    """
+    asked: Request = json.loads(text)
+    # Processes that a command has started end with it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return _COMMANDS[asked["command"]](asked)
+    except FleetError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return _FAILURE
+    except MalokoError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return _CONFIGURATION
+    except KeyboardInterrupt:
+        return _INTERRUPTED

@@ -1,0 +1,57 @@
+"""Processes that a command starts beside itself: workers, and a server for tries."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+from maloko.fleet._commands.request import Request
+from maloko.fleet._commands.texts import say
+from maloko.fleet._ends import FleetError
+from maloko.fleet._wire import Plan
+
+_END_SECONDS = 60.0
+"""How long workers have to end what they are at in order."""
+
+
+def start_worker(file: str, queues: list[str], slots: int | None, *, flow: bool = True) -> subprocess.Popen[bytes]:
+    """Starts a worker in a process of its own."""
+    command = [sys.executable, "-m", "maloko", "fleet", "worker", "--file", file]
+    command += [part for queue in queues for part in ("--queue", queue)]
+    command += [] if slots is None else ["--slots", str(slots)]
+    # Ctrl-C reaches the command, which tells the workers when it is their turn.
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+
+
+@contextlib.contextmanager
+def workers(asked: Request, plan: Plan) -> Iterator[Callable[[], None]]:
+    """The workers that a run was asked to have here (`--workers N`), for its time; gives what looks after them."""
+    count = asked.get("workers") or 0
+    queues = sorted({stack["queue"] for stack in plan["stacks"]})
+    running = [start_worker(asked["file"], queues, None) for _ in range(count)]
+
+    def look() -> None:
+        if running and all(worker.poll() is not None for worker in running):
+            raise FleetError("the workers that were started here have ended; what they wrote above says why")
+
+    try:
+        yield look
+    finally:
+        end(running)
+
+
+def end(processes: list[subprocess.Popen[bytes]]) -> None:
+    """Ends processes in order, and waits for them."""
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+    for process in processes:
+        try:
+            process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            say(f"process {process.pid} did not end within {_END_SECONDS:.0f} s and is killed")
+            process.kill()
+            process.wait()

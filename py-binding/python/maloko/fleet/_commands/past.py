@@ -1,0 +1,87 @@
+"""Commands about what runs came to."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from maloko.fleet._beside import show_last_run
+from maloko.fleet._commands.find import executions, order_of, run_of
+from maloko.fleet._commands.request import Request, place_of
+from maloko.fleet._commands.texts import result_document, shown
+from maloko.fleet._commands.watch import CODES
+from maloko.fleet._connection import connect
+from maloko.fleet._ends import FleetError
+from maloko.fleet._loop import waited_for
+
+_MOST = 100
+"""Runs that `history` lists."""
+
+
+def results(asked: Request) -> int:
+    """`fleet results`: waits for the end of a run, and tells what came of its stacks."""
+    result = run_of(asked).result()
+    document = result_document(result)
+    print(json.dumps(document) if asked.get("json") else shown("results", document, asked.get("columns")))
+    return CODES[result.outcome]
+
+
+def history(asked: Request) -> int:
+    """`fleet history`: the runs that the server keeps; with `--stack` what each of them did with one stack."""
+    rows = waited_for(_history(asked))
+    print(json.dumps(rows) if asked.get("json") else shown("runs", {"runs": rows}, asked.get("columns")))
+    return 0
+
+
+async def _history(asked: Request) -> list[dict[str, Any]]:
+    place = place_of(asked)
+    client = await connect(place["engine"])
+    rows: list[dict[str, Any]] = []
+    async for execution in executions(client, place["name"]):
+        memo = await execution.memo()
+        rows.append(
+            {
+                "run": execution.id,
+                "verb": memo.get("verb", ""),
+                "state": (execution.status.name if execution.status is not None else "").lower(),
+                "started": execution.start_time.isoformat(timespec="seconds"),
+                "stacks": memo.get("stacks", 0),
+                "failed": None,
+                "message": memo.get("message", ""),
+            }
+        )
+        if len(rows) == _MOST:
+            break
+    return rows
+
+
+def logs(asked: Request) -> int:
+    """`fleet logs STACK`: what the run said that worked on the stack last, from the records beside its state."""
+    run = run_of(asked)
+    plan = waited_for(order_of(run))["plan"]
+    wanted = asked["stack"] or ""
+    found = [stack for stack in plan["stacks"] if wanted in (stack["id"], stack["stack"])]
+    if len(found) != 1:
+        raise FleetError(
+            f"run {run.id} has no stack '{wanted}'"
+            if not found
+            else f"'{wanted}' is several stacks of run {run.id}: write PROJECT/STACK"
+        )
+    end = (
+        next((end for end in run.result().ends if end.stack == found[0]["id"]), None)
+        if run.progress().state == "ended"
+        else None
+    )
+    if end is not None:
+        print(
+            f"{end.stack}: {end.outcome}{f' ({end.reason})' if end.reason else ''}{f': {end.text}' if end.text else ''}"
+        )
+    print(show_last_run(found[0], plan), end="")
+    return 0
+
+
+def page(asked: Request) -> int:
+    """`fleet page`: a file that shows a run in a browser."""
+    from maloko.fleet._commands.page import write
+
+    return write(asked)

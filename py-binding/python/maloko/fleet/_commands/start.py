@@ -1,0 +1,111 @@
+"""Commands that begin a run."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+
+from maloko._errors import MalokoError
+from maloko.fleet import _run as runs
+from maloko.fleet._beside import with_references
+from maloko.fleet._commands import helpers
+from maloko.fleet._commands.find import find, order_of
+from maloko.fleet._commands.pollers import missing_workers
+from maloko.fleet._commands.request import Request, fleet_of
+from maloko.fleet._commands.texts import say
+from maloko.fleet._commands.watch import follow, tell
+from maloko.fleet._ends import FleetError
+from maloko.fleet._loop import waited_for
+from maloko.fleet._wire import Plan, RunOptions
+
+_CHANGES = ("up", "refresh", "destroy", "import")
+
+
+def run(asked: Request) -> int:
+    """`fleet up`, `preview`, `refresh`, `destroy`, `drift` and `outputs`."""
+    verb = asked["command"]
+    plan = fleet_of(asked).plan(
+        "refresh" if verb == "drift" else verb,
+        select=asked.get("select", []),
+        stacks=asked.get("stacks", []),
+        at_a_time=asked.get("atATime"),
+        stop_after=asked.get("stopAfter"),
+    )
+    options: RunOptions = {
+        "previewOnly": verb == "drift",
+        "outputs": bool(asked.get("outputs")) or verb == "outputs",
+        "message": asked.get("message") or "",
+        "importFile": asked.get("importFile") or "",
+    }
+    return _begin(with_references(plan), options, asked)
+
+
+def again(asked: Request) -> int:
+    """`fleet retry`: a run of what failed, was skipped or was cancelled in another one."""
+
+    async def left() -> tuple[Plan, RunOptions]:
+        run = await find(asked)
+        result = await run._result()
+        order = await order_of(run)
+        names = {end.stack for end in result.ends if not end.succeeded}
+        if not names:
+            raise FleetError(f"run {run.id} has nothing left: all its stacks succeeded")
+        return _only(order["plan"], names), order["options"]
+
+    plan, options = waited_for(left())
+    return _begin(plan, options, asked)
+
+
+def _only(plan: Plan, names: set[str]) -> Plan:
+    stacks = [stack for stack in plan["stacks"] if stack["id"] in names]
+    text = plan["hash"] + "".join(stack["id"] + "\n" for stack in stacks)
+    return {**plan, "stacks": stacks, "hash": hashlib.sha256(text.encode()).hexdigest()[:16]}
+
+
+def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
+    verb = runs.verb_of(plan, options)
+    if plan["verb"] in _CHANGES and not options["previewOnly"] and not _is_confirmed(verb, plan, asked):
+        say("nothing was begun")
+        return 0
+    run = runs.start(plan, options)
+    say(f"run {run.id}: {verb} of {len(plan['stacks'])} stacks")
+    with helpers.workers(asked, plan) as look:
+        if asked.get("detach"):
+            say(f"`maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it")
+            return 0
+        if not asked.get("workers"):
+            for message in waited_for(missing_workers(run, plan)):
+                say(f"warning: {message}")
+        try:
+            result = follow(run, asked, look)
+        except KeyboardInterrupt:
+            if not _is_to_be_cancelled(asked):
+                say(
+                    f"\nthe run goes on: `maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it"
+                )
+                return 0
+            say("\ncancelling: what is in flight ends in order")
+            run.cancel()
+            result = follow(run, asked, look)
+    return tell(result, asked)
+
+
+def _is_confirmed(verb: str, plan: Plan, asked: Request) -> bool:
+    if asked.get("yes"):
+        return True
+    if not asked.get("interactive"):
+        raise MalokoError(f"`maloko fleet {verb}` asks before it changes {len(plan['stacks'])} stacks: add --yes")
+    return _answer(f"{verb} {len(plan['stacks'])} stacks of {plan['fleet']}?")
+
+
+def _is_to_be_cancelled(asked: Request) -> bool:
+    # Without the workers that this command has started nothing would go on.
+    if asked.get("cancelOnInterrupt") or asked.get("workers"):
+        return True
+    return bool(asked.get("interactive")) and _answer("\ncancel the run? Otherwise it goes on without this command")
+
+
+def _answer(question: str) -> bool:
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,33 @@
+"""Commands that change how a run goes on."""
+
+from __future__ import annotations
+
+from maloko.fleet._commands.find import run_of
+from maloko.fleet._commands.request import Request
+from maloko.fleet._commands.texts import say
+from maloko.fleet._commands.watch import follow, tell
+
+
+def pause(asked: Request) -> int:
+    """`fleet pause`."""
+    run = run_of(asked)
+    run.pause()
+    say(f"paused {run.id}: what is running goes on, nothing else begins until `maloko fleet resume {run.id}`")
+    return 0
+
+
+def resume(asked: Request) -> int:
+    """`fleet resume`."""
+    run = run_of(asked)
+    run.resume()
+    say(f"{run.id} goes on")
+    return 0
+
+
+def cancel(asked: Request) -> int:
+    """`fleet cancel`: waits until everything has ended in order."""
+    run = run_of(asked)
+    run.cancel()
+    say(f"cancelling {run.id}: what is in flight ends in order")
+    tell(follow(run, asked), asked)
+    return 0

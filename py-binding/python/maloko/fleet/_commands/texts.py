@@ -1,0 +1,79 @@
+"""Documents for the texts that Rust makes, so that both languages show the same."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from maloko._maloko import fleet_text
+from maloko.fleet._ends import End
+from maloko.fleet._progress import Progress, StackProgress
+from maloko.fleet._run import Result
+
+_SHOWN = 10
+
+
+def shown(kind: str, document: dict[str, Any], columns: int | None) -> str:
+    """The text for a document, in lines that a terminal has room for."""
+    return fleet_text(kind, json.dumps(document), columns or 0).rstrip("\n")
+
+
+def progress_document(progress: Progress) -> dict[str, Any]:
+    """A run's progress, as it is shown and as `--json` prints it."""
+    return {
+        "run": progress.run,
+        "verb": progress.verb,
+        "wave": progress.wave,
+        "waves": progress.waves,
+        "state": progress.state,
+        "stopped": progress.stopped,
+        "counts": progress.counts,
+        "seconds": round(progress.seconds, 1),
+        "perMinute": None if progress.per_minute is None else round(progress.per_minute, 1),
+        "remaining": None if progress.remaining is None else round(progress.remaining, 1),
+        "stacks": [_row(stack) for stack in progress.at_work[:_SHOWN]],
+        "failures": [
+            {
+                "id": end.stack,
+                "text": f"{end.reason}: {end.text}" if end.outcome == "failed" else end.text,
+                "retried": False,
+            }
+            for end in progress.failures
+        ],
+    }
+
+
+def _row(stack: StackProgress) -> dict[str, Any]:
+    if not stack.is_running:
+        text = f"waits: {stack.failure}" if stack.failure else "waits for a worker"
+    elif stack.total:
+        text = f"{stack.done or 0} of {stack.total}"
+    else:
+        text = "at work"
+    note = f"before: {stack.failure}" if stack.failure and stack.is_running else None
+    return {"id": stack.stack, "text": text, "worker": stack.worker or None, "attempt": stack.attempt, "note": note}
+
+
+def result_document(result: Result) -> dict[str, Any]:
+    """A run's result, as it is shown and as `--json` prints it."""
+    return {
+        "run": result.run,
+        "fleet": result.fleet,
+        "verb": result.verb,
+        "outcome": result.outcome,
+        "stopped": result.stopped,
+        "seconds": result.seconds,
+        "counts": result.counts,
+        "ends": [end.wire() for end in result.ends],
+    }
+
+
+def say(text: str) -> None:
+    """Writes a line for people, apart from what the command was asked for."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def line_of(end: End) -> str:
+    """A stack that did not succeed, in a line."""
+    return f"{end.outcome} {end.stack}: {end.text}" if end.text else f"{end.outcome} {end.stack}"

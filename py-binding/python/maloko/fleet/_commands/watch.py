@@ -1,0 +1,81 @@
+"""Watching a run: once, or until it ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+from maloko.fleet._commands.find import run_of
+from maloko.fleet._commands.request import Request
+from maloko.fleet._commands.texts import line_of, progress_document, result_document, say, shown
+from maloko.fleet._run import Result, Run
+
+_LOOK_SECONDS = 1.0
+_LINE_SECONDS = 10.0
+"""Between two lines where there is no terminal that can be drawn on."""
+CODES = {"done": 0, "failed": 1, "cancelled": 8}
+"""Exit codes by how a run ended."""
+
+
+def status(asked: Request) -> int:
+    """`fleet status`: where the run stands now."""
+    document = progress_document(run_of(asked).progress())
+    print(json.dumps(document) if asked.get("json") else shown("progress", document, asked.get("columns")))
+    return 0
+
+
+def watch(asked: Request) -> int:
+    """`fleet watch`: until the run has ended."""
+    run = run_of(asked)
+    try:
+        result = follow(run, asked)
+    except KeyboardInterrupt:
+        say(f"\nthe run goes on: `maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it")
+        return 0
+    return tell(result, asked)
+
+
+def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: None) -> Result:
+    """Shows a run until it has ended; gives how it ended."""
+    quiet = bool(asked.get("json"))
+    drawn = _Drawn() if asked.get("interactive") and not quiet else None
+    told, line_at = 0, time.monotonic() + _LINE_SECONDS
+    while True:
+        progress = run.progress()
+        text = shown("progress", progress_document(progress), asked.get("columns"))
+        if drawn is not None:
+            drawn.draw("" if progress.state == "ended" else text)
+        elif not quiet:
+            new = progress.failures_in_all - told
+            for end in progress.failures[-new:] if new > 0 else []:
+                say(line_of(end))
+            told = progress.failures_in_all
+            if time.monotonic() >= line_at:
+                say(text.split("\n", 1)[0])
+                line_at = time.monotonic() + _LINE_SECONDS
+        if progress.state == "ended":
+            return run.result()
+        each_look()
+        time.sleep(_LOOK_SECONDS)
+
+
+def tell(result: Result, asked: Request) -> int:
+    """Tells how a run ended; gives the exit code."""
+    document = result_document(result)
+    print(json.dumps(document) if asked.get("json") else shown("results", document, asked.get("columns")))
+    return CODES[result.outcome]
+
+
+class _Drawn:
+    """Lines at the end of a terminal that are written again and again."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+
+    def draw(self, text: str) -> None:
+        up = f"\x1b[{self._lines}F" if self._lines else ""
+        sys.stdout.write(f"{up}\x1b[J{text}\n" if text else f"{up}\x1b[J")
+        sys.stdout.flush()
+        self._lines = text.count("\n") + 1 if text else 0

@@ -1,0 +1,42 @@
+"""`fleet worker`: takes stacks, until it is told to end."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from maloko.fleet._commands.helpers import end, start_worker
+from maloko.fleet._commands.request import Request, fleet_of
+from maloko.fleet._commands.texts import say
+from maloko.fleet._worker import Worker
+
+_LOOK_SECONDS = 0.5
+
+
+def run(asked: Request) -> int:
+    """One worker in this process, or several in processes of their own."""
+    queues = asked.get("queues") or ["default"]
+    count = asked.get("processes") or 1
+    if count == 1:
+        _log_stacks()
+        worker = Worker(fleet_of(asked), queues=queues, slots=asked.get("slots") or 8)
+        say(f"worker {worker.identity}: {asked.get('slots') or 8} stacks at a time at the queues {', '.join(queues)}")
+        worker.run()
+        return 0
+    processes = [start_worker(asked["file"], queues, asked.get("slots")) for _ in range(count)]
+    try:
+        while all(process.poll() is None for process in processes):
+            time.sleep(_LOOK_SECONDS)
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        # One that ends alone takes the others with it: whoever started this one starts it again.
+        end(processes)
+    return 1
+
+
+def _log_stacks() -> None:
+    """A line for each stack that begins or ends; the SDK's own tell of what is a result here."""
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
+    logging.getLogger("maloko.fleet").setLevel(logging.INFO)
+    logging.getLogger("temporalio").setLevel(logging.CRITICAL)

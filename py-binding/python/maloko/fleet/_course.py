@@ -1,0 +1,369 @@
+"""Which stacks of a run begin next, and what becomes of the others: order, waves, limits, retries and the stop rule.
+
+It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do
+the same whenever it is given the same. `node-binding/ts/fleet/course.ts` is its twin; `conformance/fleets/course.json`
+holds both to one meaning.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+
+from maloko.fleet._wire import CourseState, Later, Outcome, Plan, StackEnd, StackSpec
+
+AT_A_TIME = 200
+"""How many stacks are begun at a time where nobody says."""
+
+_WORDS: dict[Outcome, str] = {"failed": "failed", "skipped": "was skipped", "cancelled": "was cancelled"}
+
+
+class Course:
+    """A run, from its plan to the end of its last stack."""
+
+    def __init__(self, plan: Plan, state: CourseState | None = None, now: float = 0.0) -> None:
+        self._plan = plan
+        self._stacks = plan["stacks"]
+        self._place = {stack["id"]: place for place, stack in enumerate(self._stacks)}
+        self._unmet = [0] * len(self._stacks)
+        self._dependents: list[list[int]] = [[] for _ in self._stacks]
+        for place, stack in enumerate(self._stacks):
+            for need in stack["needs"]:
+                self._wait_for(place, need)
+        self._tries: dict[str, int] = {}
+        self._begun: set[int] = set()
+        """Those whose wave has begun."""
+        self._ready: list[int] = []
+        self._parked: dict[tuple[str, str], list[int]] = {}
+        """Those for which another one with the same value of a label has to end."""
+        self._later: list[tuple[float, int]] = []
+        """Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows."""
+        self._retrying: dict[int, float] = {}
+        """Those that a provider failed for, and until when each waits."""
+        self._turns: dict[int, float] = {}
+        """Those whose start a rate has put off, and until when; a limit may still hold them up."""
+        self._awaits: dict[str, list[str]] = {}
+        """What each was found to need, the last one last."""
+        self._in_group: dict[tuple[str, str], int] = {}
+        self._next_start: dict[tuple[str, str], float] = {}
+        self._wave = -1
+        self._wave_begins = now + (plan["waves"][0]["pause"] if plan["waves"] else 0.0)
+        self._left_in_wave = 0
+        self.ends: dict[str, StackEnd] = {}
+        """By stack, in the order in which they ended."""
+        self.failed = 0
+        self.running: dict[str, float] = {}
+        """When each of those that are at work began."""
+        self.paused = False
+        self.stopped = ""
+        """Why nothing begins any more."""
+        if state is not None:
+            self._go_on_from(state)
+
+    @property
+    def is_over(self) -> bool:
+        """Has every stack ended?"""
+        return len(self.ends) == len(self._stacks)
+
+    @property
+    def is_idle(self) -> bool:
+        """Is nothing at work?"""
+        return not self.running
+
+    @property
+    def wave(self) -> int:
+        """The wave that goes on, from 0."""
+        return max(self._wave, 0)
+
+    def launches(self, now: float) -> list[tuple[StackSpec, int]]:
+        """The stacks that begin now, each with the number of the start; they count as running from here on."""
+        begun: list[tuple[StackSpec, int]] = []
+        if self.paused or self.stopped:
+            return begun
+        self._begin_waves(now)
+        while self._later and self._later[0][0] <= now:
+            heapq.heappush(self._ready, heapq.heappop(self._later)[1])
+        limit = self._plan["limits"]["atATime"] or AT_A_TIME
+        while self._ready and len(self.running) < limit and not self.stopped:
+            place = heapq.heappop(self._ready)
+            stack = self._stacks[place]
+            full = self._full_group(stack)
+            if full is not None:
+                heapq.heappush(self._parked.setdefault(full, []), place)
+                self._draw_for(stack)
+                continue
+            if place not in self._turns and self._waits_for_turn(place, stack, now):
+                self._draw_for(stack)
+                continue
+            self._begin(place, stack, now)
+            begun.append((stack, self._tries[stack["id"]]))
+        if not begun and not self.running and not self._later and not self.stopped and self._wave_begins <= now:
+            self._end_circles(now)
+        return begun
+
+    def wait(self, now: float) -> float | None:
+        """Seconds after which something may begin although nothing ends until then; `None`: never."""
+        if self.paused or self.stopped or self.is_over:
+            return None
+        times = [self._later[0][0]] if self._later else []
+        if self._left_in_wave == 0 and self._wave + 1 < len(self._plan["waves"]):
+            times.append(self._wave_begins)
+        return max(min(times) - now, 0.0) if times else None
+
+    def ended(self, end: StackEnd, now: float) -> None:
+        """A stack that was running has ended."""
+        stack = self._stacks[self._place[end["id"]]]
+        del self.running[stack["id"]]
+        for group in self._groups(stack):
+            self._in_group[group] -= 1
+        self._draw_for(stack)
+        if end["outcome"] == "failed" and not self.stopped and self._goes_on(stack, end, now):
+            return
+        self._finish(end, now)
+        limit = self._plan["stopAfter"]
+        if limit is not None and self.failed >= limit and not self.is_over:
+            self.stop(f"{self.failed} failed, and the run stops after {limit}", "skipped", now)
+
+    def stop(self, why: str, outcome: Outcome, now: float) -> None:
+        """Nothing begins any more; what is running goes on. The others end with this outcome."""
+        if self.stopped:
+            return
+        self.stopped = why
+        reason = "cancelled" if outcome == "cancelled" else "stopped"
+        for stack in self._stacks:
+            if stack["id"] not in self.ends and stack["id"] not in self.running:
+                self._finish(self._unbegun(stack, outcome, reason, why), now, alone=True)
+
+    def counts(self) -> dict[str, int]:
+        """How many stacks are where."""
+        counts = dict.fromkeys(("done", "unchanged", "failed", "skipped", "cancelled"), 0)
+        for end in self.ends.values():
+            counts[end["outcome"]] += 1
+        counts["running"] = len(self.running)
+        counts["retrying"] = len(self._retrying)
+        counts["waiting"] = len(self._stacks) - len(self.ends) - len(self.running) - len(self._retrying)
+        return counts
+
+    def retries(self) -> list[tuple[str, float, int]]:
+        """The stacks that wait after a failure: until when, and the number of the start that comes then."""
+        names = [(later["id"], later["at"]) for later in self._waits(self._retrying)]
+        return [(name, at, self._tries[name] + 1) for name, at in names]
+
+    def state(self) -> CourseState:
+        """Where it stands; for a time in which nothing is running."""
+        return {
+            "ends": list(self.ends.values()),
+            "tries": {name: tries for name, tries in self._tries.items() if name not in self.ends},
+            "later": self._waits(self._retrying),
+            "turns": self._waits(self._turns),
+            "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
+            "nextStarts": [
+                {"label": label, "value": value, "at": at} for (label, value), at in self._next_start.items()
+            ],
+            "wave": self._wave,
+            "waveBegins": self._wave_begins,
+            "paused": self.paused,
+            "stopped": self.stopped,
+        }
+
+    def _waits(self, places: dict[int, float]) -> list[Later]:
+        return [
+            {"id": self._stacks[place]["id"], "at": at}
+            for at, place in sorted((at, place) for place, at in places.items())
+        ]
+
+    # Order and waves.
+
+    def _wait_for(self, place: int, need: str) -> None:
+        # What is not part of the run is there already, or the program says that it is not.
+        if need in self._place:
+            self._unmet[place] += 1
+            self._dependents[self._place[need]].append(place)
+
+    def _begin_waves(self, now: float) -> None:
+        waves = self._plan["waves"]
+        while self._left_in_wave == 0 and self._wave + 1 < len(waves) and self._wave_begins <= now:
+            following = waves[self._wave + 1]
+            limit = following["unlessFailed"]
+            if limit is not None and self.failed >= limit:
+                self.stop(f"{self.failed} failed before {following['name']}", "skipped", now)
+                return
+            self._wave += 1
+            self._enter(self._wave)
+            self._after_wave(now)
+
+    def _enter(self, wave: int) -> None:
+        for place, stack in enumerate(self._stacks):
+            if stack["wave"] == wave and stack["id"] not in self.ends:
+                self._begun.add(place)
+                self._left_in_wave += 1
+                if self._unmet[place] == 0:
+                    heapq.heappush(self._ready, place)
+
+    def _after_wave(self, now: float) -> None:
+        """The time at which the next wave may begin, as soon as this one is over."""
+        waves = self._plan["waves"]
+        if self._left_in_wave == 0 and self._wave + 1 < len(waves):
+            self._wave_begins = now + waves[self._wave + 1]["pause"]
+
+    # Limits.
+
+    def _groups(self, stack: StackSpec) -> Iterable[tuple[str, str]]:
+        labels = stack["labels"]
+        return [(label, labels[label]) for label in self._plan["limits"]["each"] if label in labels]
+
+    def _full_group(self, stack: StackSpec) -> tuple[str, str] | None:
+        each = self._plan["limits"]["each"]
+        return next((group for group in self._groups(stack) if self._in_group.get(group, 0) >= each[group[0]]), None)
+
+    def _draw_for(self, stack: StackSpec) -> None:
+        """A stack leaves room to others with the same label: one of each group with room is looked at next."""
+        each = self._plan["limits"]["each"]
+        for group in self._groups(stack):
+            parked = self._parked.get(group)
+            if parked and self._in_group.get(group, 0) < each[group[0]]:
+                heapq.heappush(self._ready, heapq.heappop(parked))
+
+    def _waits_for_turn(self, place: int, stack: StackSpec, now: float) -> bool:
+        """Takes the next turn that the rates allow; gives whether that is later."""
+        rates, labels = self._plan["limits"]["startsPerSecond"], stack["labels"]
+        groups = [(label, labels[label]) for label in rates if label in labels]
+        at = max((self._next_start.get(group, now) for group in groups), default=now)
+        for group in groups:
+            self._next_start[group] = max(at, now) + 1 / rates[group[0]]
+        if at <= now:
+            return False
+        self._turns[place] = at
+        heapq.heappush(self._later, (at, place))
+        return True
+
+    def _begin(self, place: int, stack: StackSpec, now: float) -> None:
+        self._retrying.pop(place, None)
+        self._turns.pop(place, None)
+        self._tries[stack["id"]] = self._tries.get(stack["id"], 0) + 1
+        self.running[stack["id"]] = now
+        for group in self._groups(stack):
+            self._in_group[group] = self._in_group.get(group, 0) + 1
+
+    # Ends.
+
+    def _goes_on(self, stack: StackSpec, end: StackEnd, now: float) -> bool:
+        """Is this failure dealt with otherwise than by an end?"""
+        place, name = self._place[stack["id"]], stack["id"]
+        found = self._awaits.get(name, [])
+        if end["reason"] == "needs":
+            missing = end.get("needs") or ""
+            if missing not in self._place or missing == name or missing in found:
+                return False
+            self._awaits[name] = [*found, missing]
+            self._await(place, missing, now)
+            return True
+        retry = self._plan["retry"]
+        # The other starts found that another stack was not there.
+        failures = self._tries[name] - len(found)
+        if end["reason"] != "provider" or failures >= retry["provider"]:
+            return False
+        pause = min(retry["firstWait"] * 2 ** (failures - 1), retry["longestWait"])
+        at = now + max(pause, end.get("retryAfter") or 0.0)
+        heapq.heappush(self._later, (at, place))
+        self._retrying[place] = at
+        return True
+
+    def _await(self, place: int, missing: str, now: float) -> None:
+        """A stack has turned out to need another one of the run."""
+        there = self.ends.get(missing)
+        if there is None:
+            self._wait_for(place, missing)
+        elif _succeeded(there):
+            # It came while this one was looking for it.
+            heapq.heappush(self._ready, place)
+        else:
+            self._finish(self._without(self._stacks[place], there), now)
+
+    def _finish(self, end: StackEnd, now: float, *, alone: bool = False) -> None:
+        """A stack has ended for good, and with it those that need it, unless it succeeded."""
+        finishing = [end]
+        while finishing:
+            end = finishing.pop()
+            name = end["id"]
+            if name in self.ends:
+                continue
+            self.ends[name] = end
+            place = self._place[name]
+            self.failed += end["outcome"] == "failed"
+            self._retrying.pop(place, None)
+            self._turns.pop(place, None)
+            if place in self._begun:
+                self._left_in_wave -= 1
+            for dependent in self._dependents[place]:
+                if _succeeded(end):
+                    self._unmet[dependent] -= 1
+                    if self._unmet[dependent] == 0 and dependent in self._begun and not self._has_ended(dependent):
+                        heapq.heappush(self._ready, dependent)
+                elif not alone:
+                    finishing.append(self._without(self._stacks[dependent], end))
+        self._after_wave(now)
+
+    def _end_circles(self, now: float) -> None:
+        """Programs refer to each other, or to a later wave, which nobody could know before they ran."""
+        stuck = [
+            (self._stacks[self._place[name]], found[-1])
+            for name, found in self._awaits.items()
+            if name not in self.ends
+            and (self._place[found[-1]] not in self._begun or self._waits_for_itself(self._place[name]))
+        ]
+        for stack, missing in stuck:
+            self._finish(self._unbegun(stack, "failed", "needs", f"needs {missing}, which cannot begin before it"), now)
+
+    def _waits_for_itself(self, place: int) -> bool:
+        seen: set[int] = set()
+        waiting = [*self._dependents[place]]
+        while waiting:
+            following = waiting.pop()
+            if following not in seen and not self._has_ended(following):
+                seen.add(following)
+                waiting += self._dependents[following]
+        return place in seen
+
+    def _has_ended(self, place: int) -> bool:
+        return self._stacks[place]["id"] in self.ends
+
+    def _without(self, stack: StackSpec, needed: StackEnd) -> StackEnd:
+        return self._unbegun(stack, "skipped", "needs", f"needs {needed['id']}, which {_WORDS[needed['outcome']]}")
+
+    def _unbegun(self, stack: StackSpec, outcome: Outcome, reason: str, text: str) -> StackEnd:
+        tries = self._tries.get(stack["id"], 0)
+        return {
+            "id": stack["id"],
+            "outcome": outcome,
+            "changes": {},
+            "reason": reason,
+            "text": text,
+            "attempts": tries,
+            "seconds": 0.0,
+        }
+
+    def _go_on_from(self, state: CourseState) -> None:
+        for end in state["ends"]:
+            self._finish(end, state["waveBegins"], alone=True)
+        self._tries = dict(state["tries"])
+        self._awaits = dict(state["awaits"])
+        for name, found in self._awaits.items():
+            if found[-1] not in self.ends:
+                self._wait_for(self._place[name], found[-1])
+        self._next_start = {(start["label"], start["value"]): start["at"] for start in state["nextStarts"]}
+        for wave in range(state["wave"] + 1):
+            self._enter(wave)
+        self._retrying = {self._place[later["id"]]: later["at"] for later in state["later"]}
+        self._turns = {self._place[later["id"]]: later["at"] for later in state["turns"]}
+        waits = {**self._retrying, **self._turns}
+        self._later = [(at, place) for place, at in waits.items()]
+        heapq.heapify(self._later)
+        self._ready = [place for place in self._ready if place not in waits]
+        heapq.heapify(self._ready)
+        self._wave, self._wave_begins = state["wave"], state["waveBegins"]
+        self.paused, self.stopped = state["paused"], state["stopped"]
+
+
+def _succeeded(end: StackEnd) -> bool:
+    return end["outcome"] in ("done", "unchanged")

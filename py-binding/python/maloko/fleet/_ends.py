@@ -1,0 +1,103 @@
+"""What comes of a stack, as programs go on by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from maloko._errors import MalokoError
+from maloko.automation._reasons import Reason
+from maloko.fleet._wire import Outcome, StackEnd
+
+
+class FleetError(MalokoError):
+    """A fleet cannot be driven as it was asked for, or stacks of its run failed."""
+
+
+@dataclass(frozen=True)
+class End:
+    """How a stack of a run ended."""
+
+    stack: str
+    """`PROJECT/STACK`."""
+    outcome: Outcome
+    """`done`, `unchanged` (nothing had to be done), `failed`, `skipped` or `cancelled`."""
+    changes: dict[str, int] = field(default_factory=dict)
+    """Resources by what was done to them; in a preview, by what would be."""
+    reason: str = ""
+    """The kind of failure, as `CommandError.reason` has it; `needs` or `stopped` for what was skipped; else empty."""
+    text: str = ""
+    """One line about it, without secrets."""
+    urn: str | None = None
+    """The resource that failed first."""
+    method: str | None = None
+    """The provider's method that failed."""
+    retry_after: float | None = None
+    """Seconds that the provider asks to wait."""
+    needs: str | None = None
+    """The stack that it refers to and that is not there."""
+    attempts: int = 1
+    """How often it was begun."""
+    seconds: float = 0.0
+    """How long the last attempt took."""
+    worker: str = ""
+    """Who worked on it last."""
+    outputs: dict[str, Any] | None = None
+    """The stack's outputs, where they were asked for."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Is the stack as it was asked for?"""
+        return self.outcome in ("done", "unchanged")
+
+    @property
+    def may_pass(self) -> bool:
+        """May the same succeed when it is simply tried again? Engines other than Temporal go by this."""
+        return self.outcome == "failed" and self.reason in MAY_PASS
+
+    @staticmethod
+    def of_wire(end: StackEnd) -> End:
+        """What another process tells."""
+        return End(
+            stack=end["id"],
+            outcome=end["outcome"],
+            changes=end["changes"],
+            reason=end["reason"],
+            text=end["text"],
+            urn=end.get("urn"),
+            method=end.get("method"),
+            retry_after=end.get("retryAfter"),
+            needs=end.get("needs"),
+            attempts=end["attempts"],
+            seconds=end["seconds"],
+            worker=end.get("worker", ""),
+            outputs=end.get("outputs"),
+        )
+
+    def wire(self) -> StackEnd:
+        """The same for another process; what is not known is left out."""
+        told: StackEnd = {
+            "id": self.stack,
+            "outcome": self.outcome,
+            "changes": self.changes,
+            "reason": self.reason,
+            "text": self.text,
+            "attempts": self.attempts,
+            "seconds": round(self.seconds, 3),
+        }
+        if self.urn is not None:
+            told["urn"] = self.urn
+        if self.method is not None:
+            told["method"] = self.method
+        if self.retry_after is not None:
+            told["retryAfter"] = self.retry_after
+        if self.needs is not None:
+            told["needs"] = self.needs
+        if self.worker:
+            told["worker"] = self.worker
+        if self.outputs is not None:
+            told["outputs"] = self.outputs
+        return told
+
+
+MAY_PASS = frozenset(reason.value for reason in Reason if reason.may_pass)

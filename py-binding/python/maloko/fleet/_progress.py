@@ -1,0 +1,142 @@
+"""Where a run stands: what its workflow knows, with what the server knows of the workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.client import WorkflowHandle
+
+from maloko.fleet._ends import End
+
+
+@dataclass(frozen=True)
+class StackProgress:
+    """A stack that is worked on, or waits to be."""
+
+    stack: str
+    worker: str
+    """Who works on it, or did last; empty before the first one."""
+    attempt: int
+    is_running: bool
+    """Is a worker at it now?"""
+    done: int | None
+    """Resources that are done, by the worker's last heartbeat."""
+    total: int | None
+    failure: str
+    """What the attempt before came to, without secrets."""
+    seconds: float
+    """Since this attempt began."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands."""
+
+    run: str
+    verb: str
+    seconds: float
+    wave: int
+    waves: int
+    stacks: int
+    counts: dict[str, int]
+    """`done`, `unchanged`, `running`, `retrying`, `failed`, `skipped`, `cancelled` and `waiting`."""
+    state: str
+    """`running`, `paused`, `stopping` or `ended`."""
+    outcome: str | None
+    """`done`, `failed` or `cancelled`, once it has ended."""
+    began: float
+    """Seconds since 1970."""
+    stopped: str
+    """Why nothing begins any more."""
+    at_work: list[StackProgress]
+    """The longest first."""
+    failures: list[End]
+    """The last ones."""
+    failures_in_all: int
+
+    @property
+    def per_minute(self) -> float | None:
+        """Stacks that ended a minute; `None` in the first seconds."""
+        ended = self.counts["done"] + self.counts["unchanged"] + self.counts["failed"]
+        return ended * 60 / self.seconds if ended and self.seconds >= 1 else None
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds until the end, as it goes now; `None` where nobody can say."""
+        left = self.counts["running"] + self.counts["retrying"] + self.counts["waiting"]
+        rate = self.per_minute
+        return left * 60 / rate if rate and self.state == "running" else None
+
+
+async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
+    """Asks the run and the server."""
+    told = await handle.query("progress")
+    description = await handle.describe()
+    pending = [_at_work(info) for info in description.raw_description.pending_activities]
+    for stack in pending:
+        if not stack.is_running and stack.attempt > 1:
+            told["counts"]["running"] -= 1
+            told["counts"]["retrying"] += 1
+    ended = description.status is not None and description.status.name not in ("RUNNING", "CONTINUED_AS_NEW")
+    state = "ended" if ended else "stopping" if told["stopped"] else "paused" if told["paused"] else "running"
+    now = (
+        description.close_time.timestamp()
+        if ended and description.close_time
+        else datetime.now(timezone.utc).timestamp()
+    )
+    waiting = [
+        StackProgress(name, "", number, False, None, None, "the provider failed", 0.0)
+        for name, _, number in told["retries"]
+    ]
+    return Progress(
+        run=handle.id,
+        verb=told["verb"],
+        seconds=max(now - told["began"], 0.0),
+        wave=told["wave"],
+        waves=told["waves"],
+        stacks=told["stacks"],
+        counts=told["counts"],
+        state=state,
+        outcome=_outcome(told["counts"]) if ended else None,
+        began=told["began"],
+        stopped=told["stopped"],
+        at_work=sorted(pending, key=lambda stack: -stack.seconds) + waiting,
+        failures=[End.of_wire(end) for end in told["failures"]],
+        failures_in_all=told["failuresInAll"],
+    )
+
+
+def _outcome(counts: dict[str, int]) -> str:
+    return "cancelled" if counts["cancelled"] else "failed" if counts["failed"] or counts["skipped"] else "done"
+
+
+def _at_work(info: PendingActivityInfo) -> StackProgress:
+    running = info.state != PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
+    counts = _counts(info)
+    began = info.last_started_time.ToDatetime(timezone.utc) if info.HasField("last_started_time") else None
+    seconds = (datetime.now(timezone.utc) - began).total_seconds() if running and began is not None else 0.0
+    return StackProgress(
+        stack=info.activity_id.rsplit("/", 1)[0] if info.activity_id.count("/") > 1 else info.activity_id,
+        worker=info.last_worker_identity,
+        attempt=info.attempt,
+        is_running=running,
+        done=counts.get("done"),
+        total=counts.get("total"),
+        failure=info.last_failure.message if info.HasField("last_failure") else "",
+        seconds=max(seconds, 0.0),
+    )
+
+
+def _counts(info: PendingActivityInfo) -> dict[str, Any]:
+    """The counts of the last heartbeat; those that are encrypted stay unread."""
+    import json
+
+    for payload in info.heartbeat_details.payloads:
+        if payload.metadata.get("encoding") == b"json/plain":
+            counts = json.loads(payload.data)
+            return counts if isinstance(counts, dict) else {}
+    return {}

@@ -1,0 +1,108 @@
+"""Workers: processes that take stacks of a fleet and work on them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner
+from temporalio.worker import Worker as TemporalWorker
+
+from maloko._sdk.load import load_sdk
+from maloko.fleet._activities import StackActivities
+from maloko.fleet._connection import connect
+from maloko.fleet._plan import Fleet
+from maloko.fleet._queues import flow_queue, stack_queue
+from maloko.fleet._workflow import FleetRun
+
+_HEARD_WITHIN = timedelta(seconds=2)
+"""Heartbeats are sent at least so often, and with them one hears of a cancelled run."""
+_LANGUAGE = "python"
+
+
+class Worker:
+    """Works on stacks of a fleet, and on the workflows of its runs.
+
+    :param fleet: the fleet, or the path of its file
+    :param queues: the queues that it serves (`queue` in the fleet's file)
+    :param slots: stacks at a time
+    :param client: a connected client, in place of the one that the fleet names
+    :param flow: whether it serves the workflows of runs, too
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet | str | os.PathLike[str],
+        *,
+        queues: Sequence[str] = ("default",),
+        slots: int = 8,
+        client: Client | None = None,
+        flow: bool = True,
+    ) -> None:
+        self._fleet = fleet if isinstance(fleet, Fleet) else Fleet(fleet)
+        self._queues = tuple(dict.fromkeys(queues)) or ("default",)
+        self._slots = slots
+        self._client = client
+        self._flow = flow
+        self.identity = f"{socket.gethostname()}:{os.getpid()}"
+        """By what name runs tell of it."""
+
+    def run(self) -> None:
+        """Works until SIGTERM or Ctrl-C; what it is working on then ends in order, and others go on with it."""
+        asyncio.run(self._until_told())
+
+    async def _until_told(self) -> None:
+        work = asyncio.create_task(self.run_async())
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, work.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+
+    async def run_async(self) -> None:
+        """The same, until the task is cancelled."""
+        plan = self._fleet.plan("up")
+        # With the first stack there is no time for that.
+        load_sdk()
+        client = self._client or await connect(plan["engine"])
+        activities = StackActivities(Path(plan["directory"]), self.identity)
+        async with contextlib.AsyncExitStack() as workers:
+            if self._flow:
+                flow = TemporalWorker(
+                    client,
+                    task_queue=flow_queue(plan["fleet"]),
+                    workflows=[FleetRun],
+                    # The workflow is this package's own, and does nothing that is not deterministic.
+                    workflow_runner=UnsandboxedWorkflowRunner(),
+                    workflow_task_executor=ThreadPoolExecutor(max_workers=4),
+                    identity=self.identity,
+                )
+                await workers.enter_async_context(flow)
+            code = plan["code"].get(_LANGUAGE)
+            if code is not None:
+                for queue in self._queues:
+                    await workers.enter_async_context(self._of_stacks(client, activities, plan["fleet"], queue, code))
+            await asyncio.Event().wait()
+
+    def _of_stacks(
+        self, client: Client, activities: StackActivities, fleet: str, queue: str, code: str
+    ) -> TemporalWorker:
+        return TemporalWorker(
+            client,
+            task_queue=stack_queue(fleet, queue, _LANGUAGE, code),
+            activities=[activities.stack],
+            max_concurrent_activities=self._slots,
+            max_heartbeat_throttle_interval=_HEARD_WITHIN,
+            default_heartbeat_throttle_interval=_HEARD_WITHIN,
+            # Those that it works on end in order, and are begun elsewhere.
+            graceful_shutdown_timeout=timedelta(0),
+            identity=self.identity,
+        )

@@ -1,0 +1,221 @@
+"""A run of a fleet as a workflow. It decides by the course alone; what it is given and gives is JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import timedelta
+from typing import Any
+
+from temporalio import exceptions, workflow
+from temporalio.common import Priority, RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, is_cancelled_exception
+
+from maloko.fleet._course import Course
+from maloko.fleet._queues import stack_queue
+from maloko.fleet._wire import Launch, Order, StackEnd, StackSpec
+
+RUN = "maloko.FleetRun"
+STACK = "maloko.fleet.stack"
+
+FATAL = "fatal"
+"""The type of an activity's failure after which nothing is tried again."""
+
+_STACKS_AN_EXECUTION = 1000
+"""After so many the run goes on with a new history; a history of the server must not become too long."""
+ATTEMPTS_A_START = 10_000
+"""Numbers between two starts of a stack: the attempts of one of them, which the server counts."""
+_FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=1), timedelta(seconds=30)
+_SHOWN = 10
+"""Failures and stacks that `progress` tells of."""
+
+
+@workflow.defn(name=RUN)
+class FleetRun:
+    """A run, from its plan to the end of its last stack."""
+
+    @workflow.init
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._plan = order["plan"]
+        self._began = order["began"] or workflow.time()
+        self._course = Course(self._plan, order["state"], workflow.time())
+        self._before = len(self._course.ends)
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._something_ended = False
+        self._draining = False
+        info = workflow.info()
+        self._run = f"{info.workflow_id}/{info.first_execution_run_id}"
+
+    @workflow.run
+    async def run(self, order: Order) -> dict[str, Any]:
+        try:
+            await self._go_on()
+        except asyncio.CancelledError:
+            await self._end_in_order()
+            raise
+        return self._result()
+
+    async def _go_on(self) -> None:
+        course = self._course
+        while not course.is_over:
+            if self._needs_new_history():
+                self._draining = True
+            if self._draining and course.is_idle:
+                workflow.continue_as_new(
+                    {
+                        "plan": self._plan,
+                        "options": self._order["options"],
+                        "began": self._began,
+                        "state": course.state(),
+                    }
+                )
+            if not self._draining:
+                for stack, number in course.launches(workflow.time()):
+                    self._running[stack["id"]] = asyncio.create_task(self._work(stack, number))
+            if course.is_over:
+                break
+            self._something_ended = False
+            wait = None if self._draining else course.wait(workflow.time())
+            with contextlib.suppress(asyncio.TimeoutError):
+                await workflow.wait_condition(
+                    lambda: self._something_ended, timeout=None if wait is None else timedelta(seconds=wait)
+                )
+
+    def _needs_new_history(self) -> bool:
+        many = len(self._course.ends) - self._before >= _STACKS_AN_EXECUTION
+        return many or workflow.info().is_continue_as_new_suggested()
+
+    async def _end_in_order(self) -> None:
+        """Cancels what is at work and waits for it: nothing goes on once the run is over."""
+        self._course.stop("the run was cancelled", "cancelled", workflow.time())
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        while not all(task.done() for task in tasks):
+            try:
+                await asyncio.shield(asyncio.gather(*tasks, return_exceptions=True))
+            except asyncio.CancelledError:
+                # Cancelled again: it is being done.
+                continue
+
+    async def _work(self, stack: StackSpec, number: int) -> None:
+        began = workflow.time()
+        try:
+            end: StackEnd = await workflow.execute_activity(
+                STACK,
+                self._launch(stack, number),
+                activity_id=stack["id"] if number == 1 else f"{stack['id']}/{number}",
+                task_queue=stack_queue(
+                    self._plan["fleet"], stack["queue"], stack["language"], self._plan["code"][stack["language"]]
+                ),
+                heartbeat_timeout=timedelta(seconds=self._plan["heartbeat"]),
+                schedule_to_close_timeout=timedelta(
+                    seconds=max(self._began + self._plan["deadline"] - workflow.time(), 1.0)
+                ),
+                retry_policy=RetryPolicy(
+                    initial_interval=_FIRST_WAIT,
+                    maximum_interval=_LONGEST_WAIT,
+                    non_retryable_error_types=[FATAL],
+                ),
+                cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+                priority=self._priority(stack),
+            )
+        except (ActivityError, asyncio.CancelledError) as error:
+            end = _end_of(stack, number, workflow.time() - began, error)
+        del self._running[stack["id"]]
+        self._course.ended(end, workflow.time())
+        self._something_ended = True
+
+    def _launch(self, stack: StackSpec, number: int) -> Launch:
+        return {
+            "fleet": self._plan["fleet"],
+            "run": self._run,
+            "number": (number - 1) * ATTEMPTS_A_START,
+            "verb": self._plan["verb"],
+            "options": self._order["options"],
+            "backend": self._plan["backend"],
+            "key": self._plan["key"],
+            "heartbeat": self._plan["heartbeat"],
+            "stack": stack,
+        }
+
+    def _priority(self, stack: StackSpec) -> Priority:
+        """Stacks with different values of the first label that has a limit take turns where workers are few."""
+        label = next(iter(self._plan["limits"]["each"]), None)
+        value = None if label is None else stack["labels"].get(label)
+        return Priority.default if value is None else Priority(fairness_key=value[:64])
+
+    def _result(self) -> dict[str, Any]:
+        counts = self._course.counts()
+        outcome = "cancelled" if counts["cancelled"] else "failed" if counts["failed"] or counts["skipped"] else "done"
+        return {
+            "fleet": self._plan["fleet"],
+            "verb": self._plan["verb"],
+            "outcome": outcome,
+            "stopped": self._course.stopped,
+            "seconds": round(workflow.time() - self._began, 3),
+            "counts": counts,
+            "ends": list(self._course.ends.values()),
+        }
+
+    @workflow.query
+    def progress(self) -> dict[str, Any]:
+        """Counts, and the stacks that are worth a look."""
+        course = self._course
+        failures = [end for end in course.ends.values() if end["outcome"] in ("failed", "skipped")]
+        return {
+            "fleet": self._plan["fleet"],
+            "verb": self._plan["verb"],
+            "began": self._began,
+            "now": workflow.time(),
+            "wave": course.wave + 1,
+            "waves": max(len(self._plan["waves"]), 1),
+            "stacks": len(self._plan["stacks"]),
+            "counts": course.counts(),
+            "paused": course.paused,
+            "stopped": course.stopped,
+            "over": course.is_over,
+            "running": list(course.running.items())[:_SHOWN],
+            "retries": course.retries()[:_SHOWN],
+            "failures": failures[-_SHOWN:],
+            "failuresInAll": len(failures),
+        }
+
+    @workflow.query
+    def ends(self, since: int, most: int) -> list[StackEnd]:
+        """What has ended, in that order, from a number on."""
+        return list(self._course.ends.values())[since : since + most]
+
+    @workflow.signal
+    def pause(self) -> None:
+        """Nothing begins until `resume`; what is running goes on."""
+        self._course.paused = True
+
+    @workflow.signal
+    def resume(self) -> None:
+        """Stacks begin again."""
+        self._course.paused = False
+        self._something_ended = True
+
+
+def _end_of(stack: StackSpec, number: int, seconds: float, error: BaseException) -> StackEnd:
+    """What it means that the activity of a stack gave no result."""
+    end: StackEnd = {
+        "id": stack["id"],
+        "outcome": "failed",
+        "changes": {},
+        "reason": "other",
+        "text": "",
+        "attempts": number,
+        "seconds": round(seconds, 3),
+    }
+    cause = error.cause if isinstance(error, ActivityError) else error
+    if is_cancelled_exception(error) or isinstance(cause, CancelledError):
+        end = {**end, "outcome": "cancelled", "reason": "cancelled", "text": "the run was cancelled"}
+    elif isinstance(cause, exceptions.TimeoutError):
+        end["text"] = "no worker has finished it before the run's deadline"
+    elif isinstance(cause, ApplicationError):
+        reason = (cause.details[0] if cause.details else cause.type) or "other"
+        end = {**end, "reason": reason, "text": cause.message}
+    return end

@@ -1,0 +1,99 @@
+"""The course of a run, by the table that both languages have."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from maloko.fleet._course import Course
+from maloko.fleet._wire import CourseState, Plan, StackEnd
+
+TABLE = Path(__file__).parents[2] / "conformance" / "fleets" / "course.json"
+CASES: list[dict[str, Any]] = json.loads(TABLE.read_text(encoding="utf-8"))["cases"]
+
+
+def plan_of(case: dict[str, Any]) -> Plan:
+    listed = [
+        {**stack, "id": f"{stack['id']}{number}"} if "times" in stack else stack
+        for stack in case["stacks"]
+        for number in range(stack.get("times", 1))
+    ]
+    return cast(
+        "Plan",
+        {
+            "stacks": [{"needs": [], "labels": {}, "wave": 0, **stack} for stack in listed],
+            "waves": [{"pause": 0.0, "unlessFailed": None, **wave} for wave in case.get("waves", [{"name": "all"}])],
+            "limits": {"atATime": None, "each": {}, "startsPerSecond": {}, **case.get("limits", {})},
+            "retry": case.get("retry", {"provider": 3, "firstWait": 2.0, "longestWait": 60.0}),
+            "stopAfter": case.get("stopAfter"),
+        },
+    )
+
+
+def end_of(name: str, end: str | dict[str, Any]) -> StackEnd:
+    known = {"outcome": end} if isinstance(end, str) else end
+    return cast(
+        "StackEnd", {"id": name, "changes": {}, "reason": "", "text": "", "attempts": 1, "seconds": 1.0, **known}
+    )
+
+
+def in_words(end: StackEnd) -> str:
+    reason = f" ({end['reason']})" if end["reason"] else ""
+    return f"{end['id']} {end['outcome']}{reason}" + (f": {end['text']}" if end["text"] else "")
+
+
+class Told:
+    """A course that is told what happens, and what it does then."""
+
+    def __init__(self, plan: Plan, begins_at: float, *, anew: bool) -> None:
+        self._plan = plan
+        self._anew = anew
+        self.course = Course(plan, None, begins_at)
+
+    def happens(self, step: dict[str, Any]) -> tuple[list[str], float | None]:
+        """Gives what begins, and how long nothing else does."""
+        now = step["at"]
+        if step.get("pause") or step.get("resume"):
+            self.course.paused = not step.get("resume")
+        ends = dict.fromkeys(self.course.running, "done") if step.get("ends") == "all" else step.get("ends", {})
+        for name, end in ends.items():
+            self.course.ended(end_of(name, end), now)
+        if step.get("cancel"):
+            self.course.stop("the run was cancelled", "cancelled", now)
+        begun: list[str] = []
+        while True:
+            self._go_on_anew(now)
+            launches = self.course.launches(now)
+            begun += [stack["id"] if number == 1 else f"{stack['id']}#{number}" for stack, number in launches]
+            self._go_on_anew(now)
+            assert sum(self.course.counts().values()) == len(self._plan["stacks"])
+            wait = self.course.wait(now)
+            if wait != 0:
+                return begun, wait
+
+    def _go_on_anew(self, now: float) -> None:
+        if self._anew and self.course.is_idle:
+            state = cast("CourseState", json.loads(json.dumps(self.course.state())))
+            self.course = Course(self._plan, state, now)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["about"].replace(" ", "-")) for case in CASES])
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_run_goes_as_its_case_says(case: dict[str, Any], anew: bool) -> None:
+    told = Told(plan_of(case), case["steps"][0]["at"], anew=anew)
+
+    for step in case["steps"]:
+        begun, wait = told.happens(step)
+        expected = step.get("begins", [])
+        assert (len(begun) if isinstance(expected, int) else begun) == expected, step
+        assert wait == step.get("waits"), step
+
+    ends = [in_words(end) for end in told.course.ends.values()]
+    if isinstance(case["ends"], int):
+        assert len(ends) == case["ends"]
+        assert all(end.endswith(" done") for end in ends)
+    else:
+        assert ends == case["ends"]
+    assert told.course.is_over
+    assert told.course.stopped == case.get("stopped", "")

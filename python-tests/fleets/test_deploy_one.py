@@ -1,0 +1,113 @@
+"""One stack as a step of any engine: it needs no server and no packages of one."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fleet_kit import PROGRAMS, until
+
+from maloko.fleet import End, FleetError, deploy_one
+
+
+def stack_of(**config: Any) -> dict[str, Any]:
+    return {
+        "id": "tenant/acme",
+        "project": "tenant",
+        "stack": "acme",
+        "program": "tenant.py:tenant",
+        "inline": True,
+        "language": "python",
+        "labels": {},
+        "config": config,
+        "needs": [],
+        "wave": 0,
+        "queue": "default",
+    }
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    (tmp_path / "tenant.py").write_bytes((PROGRAMS / "tenant.py").read_bytes())
+    monkeypatch.setenv("WORLD", str(tmp_path / "world"))
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "passphrase of the tests")
+    monkeypatch.delitem(sys.modules, "tenant", raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "state").mkdir()
+    # A relative place is below the fleet's directory, on whatever machine.
+    return {"directory": tmp_path, "backend": "file://./state"}
+
+
+def deployed(place: dict[str, Any], verb: str = "up", config: dict[str, Any] | None = None, **asked: Any) -> End:
+    return asyncio.run(deploy_one(stack_of(**(config or {})), verb, **place, **asked))  # type: ignore[arg-type]
+
+
+def test_a_stack_is_made_read_and_removed(place: dict[str, Any]) -> None:
+    assert deployed(place, "destroy").outcome == "unchanged", "there is none"
+    made = deployed(place, config={"plan": "gold"})
+    assert (made.outcome, made.changes, made.succeeded) == ("done", {"create": 4}, True)
+    assert deployed(place, config={"plan": "gold"}).outcome == "unchanged"
+    assert deployed(place, "preview", config={"plan": "silver"}).changes == {"same": 1, "update": 3}
+    next((place["directory"] / "world" / "objects" / "acme").iterdir()).unlink()
+    assert deployed(place, "refresh", preview_only=True).outcome == "done", "the drift is told"
+    assert deployed(place, "destroy").outcome == "done"
+
+
+def test_what_fails_is_an_end_and_no_exception(place: dict[str, Any]) -> None:
+    end = deployed(place, config={"fails": "always"})
+
+    assert (end.outcome, end.reason, end.method, end.may_pass) == ("failed", "provider", "create", False)
+    assert "no room" in end.text
+    assert end.urn is not None
+    assert "file-1" in end.urn
+
+
+def test_a_secret_is_read_where_the_worker_is(place: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    config = {"token": {"secretFrom": {"env": "TOKEN_OF_ACME"}}}
+    with pytest.raises(FleetError, match="TOKEN_OF_ACME, which is not set for this worker"):
+        deployed(place, config=config)
+    monkeypatch.setenv("TOKEN_OF_ACME", "s3cr3t-of-acme")
+
+    end = deployed(place, config=config, outputs=True)
+
+    assert end.outputs == {"token": "[secret]"}
+    assert "s3cr3t-of-acme" not in next(Path(place["directory"], "state").rglob("acme.json")).read_text()
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("nothing.py:tenant", "cannot be imported"),
+        ("tenant.py:nobody", "has no function 'nobody'"),
+        ("../tenant.py:tenant", "is no FILE.py:FUNCTION below the directory"),
+        ("json.py:loads", "another module has the name 'json'"),
+    ],
+)
+def test_a_program_that_is_not_there_is_told(place: dict[str, Any], program: str, words: str) -> None:
+    stack = {**stack_of(), "program": program}
+    (place["directory"] / "json.py").write_text("def loads(): ...\n")
+    with pytest.raises(FleetError, match=words):
+        asyncio.run(deploy_one(stack, **place))  # type: ignore[arg-type]
+
+
+def test_a_cancelled_task_ends_in_order(place: dict[str, Any]) -> None:
+    async def cancelled() -> None:
+        work = asyncio.create_task(deploy_one(stack_of(holds="true"), **place))  # type: ignore[arg-type]
+        held = place["directory"] / "world" / "held" / "acme"
+        await asyncio.to_thread(until, held.exists, "the provider to be called")
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    asyncio.run(cancelled())
+
+    assert (place["directory"] / "world" / "told" / "acme").exists()
+    (place["directory"] / "world" / "go").touch()
+    assert deployed(place, config={"holds": "true"}).outcome == "done"
+
+
+def test_it_loads_no_package_of_a_server() -> None:
+    code = "import sys, maloko.fleet as f; f.deploy_one; assert 'temporalio' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

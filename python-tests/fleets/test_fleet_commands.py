@@ -1,0 +1,191 @@
+"""`maloko fleet`, as people and scripts use it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import MakeFleet
+from fleet_kit import FleetFolder, FleetServer, free_port, until
+
+
+def stacks_of(count: int, **config: str) -> list[dict[str, Any]]:
+    rows = [{"tenant": f"t{number}", "ring": "canary" if number == 0 else "rest"} for number in range(count)]
+    return [{"project": "tenant", "program": "tenant.py:tenant", "stack": "{tenant}", "for": rows, "config": config}]
+
+
+@pytest.fixture
+def fleet(server: FleetServer, make_fleet: MakeFleet) -> FleetFolder:
+    return make_fleet(server)
+
+
+def test_a_run_is_watched_paused_and_goes_on(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(4, holds="true"), limits={"at_a_time": 1})
+    fleet.worker()
+    run = fleet.detached("up", "--message", "the first one")
+    until(lambda: fleet.marks("held"), "a stack at work")
+
+    fleet.command("pause", run)
+    fleet.let_go()
+    until(lambda: sum(fleet.objects().values()) == 3, "the stack at work to end")
+    status = json.loads(fleet.command("status", "--json").stdout)
+
+    assert (status["run"], status["state"]) == (run, "paused")
+    assert status["counts"]["waiting"] == 3
+    assert run in fleet.command("status").stdout
+    fleet.command("resume", run)
+    assert "4 done" in fleet.command("watch", run).stdout
+    history = json.loads(fleet.command("history", "--json").stdout)
+    assert [(row["run"], row["verb"], row["stacks"], row["message"]) for row in history] == [
+        (run, "up", 4, "the first one")
+    ]
+    assert "file-2" in fleet.command("logs", "t3").stdout
+    fleet.command("page", run, "--output", "run.html")
+    assert run in (fleet.folder / "run.html").read_text()
+
+
+def test_what_is_selected_is_all_that_is_done(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(4, plan="gold"))
+    fleet.worker()
+
+    assert set(fleet.run("up", "--select", "ring=canary")["ends"]) == {"tenant/t0"}
+    assert set(fleet.run("preview", "--stack", "t[12]")["ends"]) == {"tenant/t1", "tenant/t2"}
+    assert set(fleet.objects()) == {"t0"}
+    drift = fleet.run("drift", "--stack", "t0")
+    assert drift["ends"]["tenant/t0"]["outcome"] == "unchanged"
+    assert drift["run"].split("-")[-2] == "drift"
+
+
+def test_the_stop_rule_ends_a_wave_and_skips_the_rest(fleet: FleetFolder) -> None:
+    waves = [{"select": "ring=canary"}, {"unless_failed": 1}]
+    fleet.write(stacks_of(3, fails="always"), waves=waves)
+    fleet.worker()
+
+    result = fleet.run("up", code=1)
+
+    assert result["counts"]["failed"] == 1
+    assert result["counts"]["skipped"] == 2
+    assert result["ends"]["tenant/t2"]["reason"] == "stopped"
+    shown = fleet.command("results", result["run"], code=1).stdout
+    assert "tenant/t0" in shown
+    assert "no room" in shown
+
+
+def test_workers_of_the_command_end_with_it(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(2, holds="true"))
+    command = [sys.executable, "-m", "maloko", "fleet", "up", "--yes", "--workers", "1"]
+    process = subprocess.Popen(
+        command, cwd=fleet.folder, env=fleet.variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    until(lambda: len(fleet.marks("held")) == 2, "both stacks at work")
+
+    process.send_signal(signal.SIGINT)
+
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 8, (out, err)
+    assert fleet.marks("told") == {"t0", "t1"}
+
+
+def test_schedules_are_those_of_the_file(fleet: FleetFolder) -> None:
+    entry = {"every": "6h", "jitter": "1m", "verb": "refresh --preview-only"}
+    fleet.write(stacks_of(1), schedules={"drift": entry})
+    assert "refresh every 6h, not on the server" in fleet.command("schedules").stdout
+
+    fleet.command("schedules", "--apply")
+
+    told = json.loads(fleet.command("schedules", "--json").stdout)
+    assert told["drift"]["onServer"]
+    assert told["drift"]["next"]
+    fleet.write(stacks_of(1))
+    fleet.command("schedules", "--apply")
+    assert json.loads(fleet.command("schedules", "--json").stdout) == {}
+
+
+def test_a_run_without_workers_says_what_is_missing(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(1))
+    command = [sys.executable, "-m", "maloko", "fleet", "up", "--yes"]
+    process = subprocess.Popen(
+        command, cwd=fleet.folder, env=fleet.variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    lines = [process.stderr.readline() for _ in range(3)]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+
+    assert "no worker serves the runs of this fleet" in lines[1]
+    assert "maloko fleet worker --queue default" in lines[2]
+    fleet.worker()
+    assert fleet.run("up")["counts"]["done"] == 1
+
+
+def test_what_cannot_be_is_told_with_the_command_that_helps(fleet: FleetFolder, tmp_path: Path) -> None:
+    fleet.write(stacks_of(1))
+    asked = fleet.command("destroy", code=2).stderr
+    assert "add --yes" in asked
+    assert "knows no run 'nobody'" in fleet.command("status", "nobody", code=1).stderr
+    fleet.write(stacks_of(1), engine=f"temporal://127.0.0.1:{free_port()}/default")
+    away = fleet.command("up", "--yes", code=1).stderr
+    assert "cannot be reached" in away
+    assert "maloko fleet dev" in away
+    fleet.write(stacks_of(1), limit={})
+    wrong = fleet.command("up", "--yes", code=2).stderr
+    assert "fleet.yaml" in wrong
+    assert "limits" in wrong
+
+
+def test_stacks_get_the_key_of_the_fleet(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(2, plan="gold"), key="stack")
+    fleet.worker()
+    fleet.run("up")
+    fleet.write(stacks_of(2, plan="gold"), key="fleet")
+    assert "one passphrase will open all 2 stacks" in fleet.command("adopt", code=2).stderr
+
+    fleet.command("adopt", "--yes")
+
+    states = [(fleet.state / ".pulumi/stacks/tenant" / f"t{number}.json").read_text() for number in range(2)]
+    salts = {json.loads(state)["checkpoint"]["latest"]["secrets_providers"]["state"]["salt"] for state in states}
+    assert len(salts) == 1
+
+
+def test_dev_has_a_server_and_workers_until_ctrl_c(make_fleet: MakeFleet, server: FleetServer) -> None:
+    fleet = make_fleet(server)
+    port = free_port()
+    fleet.write(stacks_of(2, plan="gold"), engine=f"temporal://127.0.0.1:{port}/default")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "maloko", "fleet", "dev", "--ui-port", str(free_port())],
+        cwd=fleet.folder,
+        env=fleet.variables,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert f"127.0.0.1:{port}" in process.stderr.readline()
+
+    assert fleet.run("up")["counts"]["done"] == 2
+
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert not _is_there(port)
+
+
+def _is_there(port: int) -> bool:
+    return any(f":{port:04X} " in line for line in Path("/proc/net/tcp").read_text().splitlines() if " 0A " in line)
+
+
+def test_without_its_packages_it_says_which(fleet: FleetFolder, tmp_path: Path) -> None:
+    fleet.write(stacks_of(1))
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "sitecustomize.py").write_text(
+        "from importlib.machinery import PathFinder\n"
+        "find = PathFinder.find_spec\n"
+        "PathFinder.find_spec = lambda name, *rest: None if name == 'temporalio' else find(name, *rest)\n"
+    )
+    fleet.variables["PYTHONPATH"] = os.pathsep.join([str(tmp_path / "hidden"), os.environ.get("PYTHONPATH", "")])
+
+    assert "pip install 'maloko[fleet]'" in fleet.command("up", "--yes", code=2).stderr
+    assert "1 stack" in fleet.command("check").stdout

@@ -1,0 +1,190 @@
+"""A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PROGRAMS = Path(__file__).parent.parent / "fleets" / "programs"
+_SECONDS = 60.0
+
+
+def until(holds: Callable[[], Any], what: str, seconds: float = _SECONDS) -> Any:
+    """Waits for something that other processes do; fails when it does not come."""
+    end = time.monotonic() + seconds
+    while not (found := holds()):
+        assert time.monotonic() < end, f"waited {seconds} s for {what}"
+        time.sleep(0.05)
+    return found
+
+
+def free_port() -> int:
+    """A port that nobody has."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+class FleetServer:
+    """A development server of Temporal, with its database in a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database = folder / "temporal.db"
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, while it runs."""
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Starts it, and waits until it answers."""
+        command = [str(Path(sys.executable).with_name("temporal")), "server", "start-dev", "--headless"]
+        command += ["--ip", "127.0.0.1", "--port", str(self.port), "--db-filename", str(self.database)]
+        # A run is many small writes; nobody needs them after a power failure.
+        command += ["--log-level", "never", "--sqlite-pragma", "synchronous=0"]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(self._answers, f"the server at {self.address}")
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, "the server ended"
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except OSError:
+            return False
+        return True
+
+    def wait_for_workers(self, file: Path, count: int) -> None:
+        """Waits until so many workers ask for stacks of a fleet."""
+        from maloko import fleet
+        from maloko.fleet._queues import stack_queue
+
+        plan = fleet.load(file).plan("up")
+        queue = stack_queue(plan["fleet"], "default", "python", plan["code"]["python"])
+        command = [str(Path(sys.executable).with_name("temporal")), "task-queue", "describe", "--task-queue", queue]
+        command += ["--address", self.address, "--task-queue-type", "activity", "--output", "json"]
+
+        def pollers() -> int:
+            told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+            return len({poller["identity"] for poller in told.get("pollers") or []})
+
+        until(lambda: pollers() >= count, f"{count} workers")
+
+    def stop(self) -> None:
+        """Stops it; its database stays."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+            self._process = None
+
+
+class FleetFolder:
+    """A folder with a fleet, the programs, and the world that its providers make."""
+
+    def __init__(self, folder: Path, server: FleetServer, name: str) -> None:
+        self.folder = folder
+        self.server = server
+        self.name = name
+        self.world = folder / "world"
+        self.state = folder / "state"
+        self.file = folder / "fleet.yaml"
+        self._workers: list[subprocess.Popen[bytes]] = []
+        for made in (self.world, self.state):
+            made.mkdir(parents=True)
+        (folder / "tenant.py").write_bytes((PROGRAMS / "tenant.py").read_bytes())
+        self.variables = {
+            **os.environ,
+            "WORLD": str(self.world),
+            "PULUMI_CONFIG_PASSPHRASE": "passphrase of the tests",
+            "PULUMI_HOME": str(folder / "home"),
+        }
+
+    def write(self, stacks: list[dict[str, Any]], **settings: Any) -> None:
+        """Writes the fleet's file; YAML is JSON, too."""
+        document = {
+            "name": self.name,
+            "engine": f"temporal://{self.server.address}/default",
+            "backend": f"file://{self.state}",
+            "key": "fleet",
+            "heartbeat": "3s",
+            "retry": {"provider": 2, "first_wait": "100ms", "longest_wait": "1s"},
+            **settings,
+            "stacks": stacks,
+        }
+        self.file.write_text(json.dumps(document, indent=2))
+
+    def command(self, *arguments: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
+        """Runs `maloko fleet ...` in the folder."""
+        command = [sys.executable, "-m", "maloko", "fleet", *arguments]
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.variables, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+        assert code is None or done.returncode == code, (done.returncode, done.stdout, done.stderr)
+        return done
+
+    def run(self, verb: str, *arguments: str, code: int = 0) -> dict[str, Any]:
+        """Runs a verb to its end; gives its result, with the ends by stack."""
+        told: dict[str, Any] = json.loads(self.command(verb, "--yes", "--json", *arguments, code=code).stdout)
+        return {**told, "ends": {end["id"]: end for end in told["ends"]}}
+
+    def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Starts a worker."""
+        command = [sys.executable, "-m", "maloko", "fleet", "worker", *arguments]
+        log = (self.folder / f"worker-{len(self._workers)}.log").open("wb")
+        process = subprocess.Popen(command, cwd=self.folder, env=self.variables, stdout=log, stderr=log)
+        self._workers.append(process)
+        return process
+
+    def detached(self, verb: str, *arguments: str) -> str:
+        """Begins a run, and gives its name."""
+        told = self.command(verb, "--yes", "--detach", *arguments).stderr
+        return told.split("run ", 1)[1].split(":", 1)[0]
+
+    def objects(self) -> dict[str, int]:
+        """How many files each stack has in the world."""
+        folders = self.world / "objects"
+        return {folder.name: len(list(folder.iterdir())) for folder in folders.iterdir()} if folders.exists() else {}
+
+    def marks(self, kind: str) -> set[str]:
+        """The stacks of which the world has a mark: `held`, `told` or `failed`."""
+        folder = self.world / kind
+        return {mark.name for mark in folder.iterdir()} if folder.exists() else set()
+
+    def let_go(self) -> None:
+        """Calls that are held go on."""
+        (self.world / "go").touch()
+
+    def assert_whole(self) -> None:
+        """The states are as the world is: nothing pending, no journal, each object once and in the state."""
+        states = self.state / ".pulumi" / "stacks"
+        known: dict[str, set[str]] = {}
+        for file in states.glob("*/*.json"):
+            latest = json.loads(file.read_bytes())["checkpoint"]["latest"] or {}
+            assert not latest.get("pending_operations"), file
+            ids = {resource["id"] for resource in latest.get("resources", []) if resource["custom"]}
+            known[file.stem] = {name.rsplit("/", 1)[1] for name in ids if "/" in name and "file-" not in name}
+        assert not list(states.rglob("*.journal*")), "a journal is left"
+        for stack, count in self.objects().items():
+            files = {file.name for file in (self.world / "objects" / stack).iterdir()}
+            assert files <= known[stack], (stack, count, "an object that no state knows")
+
+    def end(self) -> None:
+        """Ends the workers."""
+        for process in self._workers:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        for process in self._workers:
+            process.wait(_SECONDS)
