@@ -35,7 +35,7 @@ const run = (request) => new Promise((resolve) => {
     require("node:fs").writeFileSync("started", "");
 });
 modules._load = function (name, ...more) {
-    return /fleet.commands\\.js$/.test(name) ? { run } : _load.call(this, name, ...more);
+    return /fleet.commands(.index)?\\.js$/.test(name) ? { run } : _load.call(this, name, ...more);
 };`;
 
 const trials = (): Project => project({ "fleet.yaml": FLEET });
@@ -68,8 +68,8 @@ test("what is wrong with a fleet is told with its place", () => {
 test("a fleet that cannot be driven says what to install", () => {
     const it = trials();
     const { status, output } = it.runWith(atStart(it, WITHOUT_TEMPORAL), "fleet", "up");
-    const packages = "@temporalio/client @temporalio/worker @temporalio/workflow @temporalio/activity";
-    expect([status, output]).toEqual([2, `error: maloko fleet needs more packages: npm install ${packages}\n`]);
+    expect(output).toMatch(/^error: maloko fleet needs more packages: npm install( @temporalio\/[a-z]+)+\n$/);
+    expect(status).toBe(2);
 });
 
 test("what drives a fleet is asked on the main thread and hears Ctrl-C", async () => {

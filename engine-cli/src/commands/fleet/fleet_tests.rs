@@ -111,7 +111,9 @@ fn the_other_commands_ask_for_what_they_have() {
     for command in ["pause", "resume", "cancel"] {
         assert_eq!(asked(&format!("fleet {command} r-1")), json!({"command": command, "run": "r-1"}));
     }
-    let retry = json!({"command": "retry", "run": "r-1", "detach": true, "yes": false});
+    let retry = json!({
+        "command": "retry", "run": "r-1", "detach": true, "yes": false, "cancelOnInterrupt": false, "json": false,
+    });
     assert_eq!(asked("fleet retry r-1 --detach"), retry);
     assert_eq!(asked("fleet logs a/b --run r-1"), json!({"command": "logs", "stack": "a/b", "run": "r-1"}));
     assert_eq!(asked("fleet history --stack a/b"), json!({"command": "history", "stack": "a/b", "json": false}));
