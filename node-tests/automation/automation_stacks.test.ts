@@ -100,8 +100,10 @@ test("a stack that a program of its own process needs is named", async () => {
     writeFileSync(join(workDir, "Pulumi.yaml"), "name: project\nruntime: nodejs\n");
     writeFileSync(join(workDir, "index.js"), 'new (require("@pulumi/pulumi").StackReference)("net");\n');
     const stack = await LocalWorkspace.createStack({ stackName: "dev", workDir }, options);
-    const error = (await failureOf(stack.up())) as CommandError;
-    expect([error.reason, error.needs]).toEqual(["needs", "project/net"]);
+    for (const isolated of [false, true]) {
+        const error = (await failureOf(stack.up({ isolated }))) as CommandError;
+        expect([error.reason, error.needs]).toEqual(["needs", "project/net"]);
+    }
 });
 
 test("the history tells which run it was", async () => {

@@ -88,9 +88,10 @@ def test_a_stack_that_a_program_of_its_own_process_needs_is_named(tmp_path: Path
     (work / "Pulumi.yaml").write_text("name: project\nruntime: python\n")
     (work / "__main__.py").write_text("import pulumi\npulumi.StackReference('net')\n")
     stack = auto.create_stack("dev", work_dir=str(work), opts=placed(tmp_path, work_dir=str(work)))
-    with pytest.raises(auto.CommandError) as raised:
-        stack.up()
-    assert (raised.value.reason, raised.value.needs) == (Reason.NEEDS, "project/net")
+    for isolated in (False, True):
+        with pytest.raises(auto.CommandError) as raised:
+            stack.up(isolated=isolated)
+        assert (raised.value.reason, raised.value.needs) == (Reason.NEEDS, "project/net")
 
 
 def test_the_history_tells_which_run_it_was(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import platform
 import signal
-import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -52,7 +52,7 @@ class Worker:
         self._slots = slots
         self._client = client
         self._flow = flow
-        self.identity = f"{socket.gethostname()}:{os.getpid()}"
+        self.identity = f"{platform.node()}:{os.getpid()}"
         """By what name runs tell of it."""
 
     def run(self) -> None:
