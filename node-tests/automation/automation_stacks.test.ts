@@ -40,7 +40,9 @@ test("stacks are listed by the beginning of their names", async () => {
     const of = async (prefix: string) => (await workspace.listStacks({ prefix })).map(({ name }) => name);
     expect(await of("tenant-")).toEqual(["tenant-1", "tenant-2"]);
     expect([await of("n"), await of("none"), (await of("")).length]).toEqual([["net"], [], 3]);
-    expect((await workspace.listStacks({ all: true, prefix: "tenant-2" })).map(({ name }) => name)).toEqual(["tenant-2"]);
+    expect((await workspace.listStacks({ all: true, prefix: "tenant-2" })).map(({ name }) => name)).toEqual([
+        "tenant-2",
+    ]);
 });
 
 test("a list tells what is there also when the state was written by another tool", async () => {
