@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "fleet_page", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "fleet_page", "fleet_plan", "fleet_text", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -621,6 +621,18 @@ def converted(properties: "object", what: "str") -> "dict[str, Any]":
 def fleet_page(document: str) -> str:
     """
     The page (HTML) of a fleet's run, from its document (JSON). Raises `ValueError` for what is none.
+    """
+
+def fleet_plan(source: str, request: str) -> str:
+    """
+    The plan (JSON) of a run that a request (JSON) asks for. `source` is the path of a fleet file, or a document (JSON) that code
+    has made. Raises `MalokoError` with the place of what is wrong.
+    """
+
+def fleet_text(kind: str, document: str, columns: SupportsIndex) -> str:
+    """
+    The text that people see of a document (JSON) of a kind: `progress`, `results`, `stacks` or `runs`. No line is wider than so
+    many columns; 0 for any width. Raises `MalokoError` for what cannot be read.
     """
 
 def give_back_terminal(debugger: bool) -> None:
