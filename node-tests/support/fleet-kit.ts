@@ -208,7 +208,7 @@ export class FleetFolder {
 
     /** Starts a worker of Python. */
     pythonWorker(...words: string[]): ChildProcess {
-        return this.#started(join(VENV, "maloko"), ["fleet", "worker", ...words]);
+        return this.#started(join(VENV, "python"), ["-m", "maloko", "fleet", "worker", ...words]);
     }
 
     #started(program: string, words: string[]): ChildProcess {

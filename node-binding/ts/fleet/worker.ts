@@ -59,9 +59,6 @@ export class Worker {
         const place = given === undefined ? await connectWorker(plan.engine) : { connection: given, namespace };
         try {
             await this.#begin(plan, place);
-            if (this.#stopped) {
-                this.stop();
-            }
             await this.#wait();
         } finally {
             if (given === undefined) {
@@ -118,6 +115,10 @@ export class Worker {
                 this.stop();
             }
         });
+        // What was told to end while it began can be ended only now.
+        if (this.#stopped) {
+            this.stop();
+        }
         const ends = await Promise.allSettled(running);
         const failed = ends.find((end) => end.status === "rejected");
         if (failed !== undefined) {

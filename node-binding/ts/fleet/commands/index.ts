@@ -49,7 +49,8 @@ export async function run(text: string): Promise<number> {
     const asked = parseJson(text) as Request;
     const stopListening = listenForInterrupts();
     try {
-        return await waitedFor(perform(asked));
+        // It begins after this waits, so that what it waits for itself comes later, and hears of Ctrl-C first.
+        return await waitedFor(Promise.resolve(asked).then(perform));
     } catch (error) {
         if (error instanceof Interrupt) {
             return INTERRUPTED;
