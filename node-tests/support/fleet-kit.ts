@@ -160,7 +160,7 @@ export class FleetFolder {
             engine: `temporal://${this.server.address}/default`,
             backend: `file://${this.state}`,
             key: "fleet",
-            heartbeat: "3s",
+            heartbeat: "10s",
             retry: { provider: 2, first_wait: "100ms", longest_wait: "1s" },
             ...settings,
             stacks,

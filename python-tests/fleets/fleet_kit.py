@@ -119,7 +119,7 @@ class FleetFolder:
             "engine": f"temporal://{self.server.address}/default",
             "backend": f"file://{self.state}",
             "key": "fleet",
-            "heartbeat": "3s",
+            "heartbeat": "10s",
             "retry": {"provider": 2, "first_wait": "100ms", "longest_wait": "1s"},
             **settings,
             "stacks": stacks,

@@ -39,7 +39,8 @@ def test_forty_stacks_survive_a_killed_worker_and_a_server_that_restarts(
         stacks["for"][number]["fails"] = "always"
     for number in (10, 20):
         stacks["for"][number]["fails"] = "once"
-    fleet.write([NETWORKS, stacks])
+    # A dead worker is noticed sooner.
+    fleet.write([NETWORKS, stacks], heartbeat="3s")
     lost = fleet.worker("--slots", "4")
     fleet.worker("--slots", "4")
     run = fleet.detached("up")
