@@ -199,6 +199,7 @@ test("programs of both languages refer to each other in one run", () => {
         program,
         stack,
         config: { network: of },
+        needs: [`net/${of}`],
     });
     fleet.write([
         tenant("tenant.cjs#tenant", "node", "eu"),
