@@ -53,7 +53,7 @@ fn a_request_says_more_than_the_file() {
     assert_eq!((plan.limits.at_a_time, plan.stop_after), (Some(7), Some(3)));
     assert_eq!(fleet.asked(r#""verb": "up", "stopAfter": 2"#).unwrap().stop_after, Some(2));
     let fault = |request: &str| fleet.asked(request).unwrap_err();
-    assert_eq!(fault(r#""verb": "jump""#), "verb: 'jump' is none of up, preview, refresh, destroy, outputs");
+    assert_eq!(fault(r#""verb": "jump""#), "verb: 'jump' is none of up, preview, refresh, destroy, import, outputs");
     let share = "'0%' is not a number of stacks from 1 or a share of them; write one, such as 5 or 5%";
     assert_eq!(fault(r#""verb": "up", "stopAfter": "0%""#), format!("stop after: {share}"));
     assert!(

@@ -39,7 +39,7 @@ fn sample(programs: u64, store: Kind, service: Service, interruption: Interrupti
 #[test]
 fn a_kill_loses_or_duplicates_no_object_silently() {
     for store in STORES {
-        let tried = sample(6, store, Service::Plain, Interruption::Kill);
+        let tried = sample(12, store, Service::Plain, Interruption::Kill);
         assert!(tried.named > 0, "{tried:?}");
     }
 }
@@ -55,7 +55,7 @@ fn where_the_operation_key_is_known_no_object_is_left_over_or_made_twice() {
 
 #[test]
 fn what_was_reported_as_done_survives_a_power_cut() {
-    let tried = sample(6, Kind::Disk, Service::Plain, Interruption::PowerCut);
+    let tried = sample(12, Kind::Disk, Service::Plain, Interruption::PowerCut);
     assert!(tried.named > 0, "{tried:?}");
 }
 
