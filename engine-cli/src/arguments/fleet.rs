@@ -50,7 +50,7 @@ pub(crate) enum FleetCommand {
     Retry(FleetRetry),
     /// Show what a stack's program and providers said in a run
     Logs(FleetLogs),
-    /// List the runs of the fleet, or with --stack those of one stack
+    /// List the runs of the fleet
     History(FleetHistory),
     /// Write a page that shows a run in a browser
     Page(FleetPage),
@@ -214,7 +214,7 @@ pub(crate) struct FleetSchedules {
 /// Flags of `fleet worker`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FleetWorker {
-    /// A queue to take stacks from; may be given more than once, all queues of the file when not given
+    /// A queue to take stacks from; may be given more than once, `default` when not given
     #[arg(short, long, value_name = "NAME")]
     pub(crate) queue: Vec<String>,
     /// How many stacks at a time in each process

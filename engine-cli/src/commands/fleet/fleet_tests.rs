@@ -116,7 +116,7 @@ fn the_other_commands_ask_for_what_they_have() {
     });
     assert_eq!(asked("fleet retry r-1 --detach"), retry);
     assert_eq!(asked("fleet logs a/b --run r-1"), json!({"command": "logs", "stack": "a/b", "run": "r-1"}));
-    assert_eq!(asked("fleet history --stack a/b"), json!({"command": "history", "stack": "a/b", "json": false}));
+    assert_eq!(asked("fleet history --json"), json!({"command": "history", "json": true}));
     let page = asked("fleet page r-1 --output run.html");
     assert!(page["output"].as_str().is_some_and(|path| path.ends_with("/shop/run.html")), "{page}");
     assert_eq!(asked("fleet schedules --apply"), json!({"command": "schedules", "apply": true, "json": false}));

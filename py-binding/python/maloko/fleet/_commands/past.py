@@ -27,7 +27,7 @@ def results(asked: Request) -> int:
 
 
 def history(asked: Request) -> int:
-    """`fleet history`: the runs that the server keeps; with `--stack` what each of them did with one stack."""
+    """`fleet history`: the runs that the server keeps, the newest first."""
     rows = waited_for(_history(asked))
     print(json.dumps(rows) if asked.get("json") else shown("runs", {"runs": rows}, asked.get("columns")))
     return 0
