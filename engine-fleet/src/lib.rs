@@ -29,7 +29,7 @@ pub use fault::Fault;
 pub use plan::{Engine, Limits, Plan, PlannedStack, Retry, Schedule, Wave};
 pub use planning::{file_above, plan_run};
 pub use request::{Request, StopAfter};
-pub use text::{text, text_of_stacks};
+pub use text::{Counts, text, text_of_stacks};
 
 /// The plan (JSON) of a run that a request (JSON) asks for. `source` is the path of a fleet file, or a document (JSON) that
 /// code has made.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use maloko_fleet::Counts;
 use serde::{Deserialize, Serialize};
 
 use super::html;
@@ -74,20 +75,6 @@ enum RunOutcome {
     Done,
     Failed,
     Cancelled,
-}
-
-/// How many stacks stand where.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
-struct Counts {
-    done: u64,
-    unchanged: u64,
-    running: u64,
-    retrying: u64,
-    failed: u64,
-    skipped: u64,
-    cancelled: u64,
-    waiting: u64,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::fault::{Fault, Result};
 
 pub use stacks::text as text_of_stacks;
+pub use words::Counts;
 
 /// The text of a kind (`progress`, `results`, `stacks`, `runs`) for a document (JSON). No line is wider than so many columns; 0
 /// for any width.

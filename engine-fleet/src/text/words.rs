@@ -5,12 +5,12 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use maloko_core::duration::readable;
 use maloko_core::invisible::one_line;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-/// How many stacks there are of each kind.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+/// How many stacks of a run stand where.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Counts {
+pub struct Counts {
     done: u64,
     unchanged: u64,
     running: u64,

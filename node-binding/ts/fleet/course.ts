@@ -4,7 +4,7 @@
 // whenever it is given the same. `maloko/fleet/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
 import { type Group, groupOf, groupsOf } from "./groups";
 import { Heap } from "./heap";
-import type { Counts, CourseState, Later, Outcome, Plan, StackEnd, StackSpec } from "./wire";
+import type { Counts, CourseState, Later, Outcome, Plan, RunEnd, StackEnd, StackSpec } from "./wire";
 
 /** How many stacks are begun at a time where nobody says. */
 const AT_A_TIME = 200;
@@ -22,6 +22,11 @@ interface Waiting {
 
 /** A stack that begins, and the number of the start. */
 export type Begun = [stack: StackSpec, number: number];
+
+/** How a run ended whose stacks ended so. */
+export function outcomeOf(counts: Counts): RunEnd["outcome"] {
+    return counts.cancelled > 0 ? "cancelled" : counts.failed + counts.skipped > 0 ? "failed" : "done";
+}
 
 /** A run, from its plan to the end of its last stack. */
 export class Course {

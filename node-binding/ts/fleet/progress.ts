@@ -1,6 +1,7 @@
 // Where a run stands: what its workflow knows, with what the server knows of the workers.
 import type { WorkflowHandle } from "@temporalio/client";
 import { isArray, parseJson } from "../originals";
+import { outcomeOf } from "./course";
 import { End } from "./ends";
 import type { Counts, ProgressAnswer } from "./wire";
 
@@ -114,10 +115,6 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
         told.failures.map((end) => new End(end)),
         told.failuresInAll,
     );
-}
-
-function outcomeOf(counts: Counts): "done" | "failed" | "cancelled" {
-    return counts.cancelled > 0 ? "cancelled" : counts.failed + counts.skipped > 0 ? "failed" : "done";
 }
 
 function atWork(info: Pending): StackProgress {

@@ -202,15 +202,20 @@ export class Run {
 export async function start(plan: Plan, options: RunOptions, client?: Client): Promise<Run> {
     const asked = client ?? (await connect(plan.engine));
     const order: Order = { plan, options, began: 0, state: null };
-    const { fleet, stacks } = plan;
     const handle = await asked.workflow.start(RUN, {
         args: [order],
         workflowId: runName(plan, options),
-        taskQueue: flowQueue(fleet),
+        taskQueue: flowQueue(plan.fleet),
         workflowIdConflictPolicy: "USE_EXISTING",
-        memo: { fleet, verb: verbOf(plan, options), stacks: stacks.length, message: options.message },
+        memo: memoOf(plan, options),
     });
     return new Run(asked, handle);
+}
+
+/** @internal What a run's record at the server says of it. */
+export function memoOf(plan: Plan, options: RunOptions): Record<string, unknown> {
+    const { fleet, stacks } = plan;
+    return { fleet, verb: verbOf(plan, options), stacks: stacks.length, message: options.message };
 }
 
 /** @internal The verb as users have it: a refresh that changes nothing is `drift`. */

@@ -185,9 +185,6 @@ export interface ProgressAnswer {
     counts: Counts;
     paused: boolean;
     stopped: string;
-    over: boolean;
-    /** Stacks that are at work, and when each began. */
-    running: [id: string, began: number][];
     /** Stacks that wait after a failure: until when, and the number of the start that comes then. */
     retries: [id: string, at: number, number: number][];
     failures: StackEnd[];

@@ -18,7 +18,7 @@ import {
     TimeoutFailure,
     workflowInfo,
 } from "@temporalio/workflow";
-import { Course } from "./course";
+import { Course, outcomeOf } from "./course";
 import { stackQueue } from "./queues";
 import {
     ATTEMPTS_A_START,
@@ -188,7 +188,7 @@ class FleetRun {
         return {
             fleet,
             verb,
-            outcome: counts.cancelled > 0 ? "cancelled" : counts.failed + counts.skipped > 0 ? "failed" : "done",
+            outcome: outcomeOf(counts),
             stopped: this.#course.stopped,
             seconds: rounded(now() - this.#began),
             counts,
@@ -214,8 +214,6 @@ class FleetRun {
             counts: course.counts(),
             paused: course.paused,
             stopped: course.stopped,
-            over: course.isOver,
-            running: [...course.running].slice(0, SHOWN),
             retries: course.retries().slice(0, SHOWN),
             failures: failures.slice(-SHOWN),
             failuresInAll: failures.length,

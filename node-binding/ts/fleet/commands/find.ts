@@ -29,13 +29,10 @@ export interface Memo {
 
 /** The runs of a fleet that the server keeps, the newest first; those that went on with a new history count once. */
 export async function* executions(client: Client, fleet: string): AsyncGenerator<WorkflowExecutionInfo> {
-    const seen = new Set<string>();
     const query = `WorkflowType = '${RUN}' AND WorkflowId STARTS_WITH '${fleet}-'`;
     for await (const execution of client.workflow.list({ query })) {
         const memo = (execution.memo ?? {}) as Memo;
-        const key = execution.workflowId + execution.runId;
-        if (memo.fleet === fleet && execution.status.name !== "CONTINUED_AS_NEW" && !seen.has(key)) {
-            seen.add(key);
+        if (memo.fleet === fleet && execution.status.name !== "CONTINUED_AS_NEW") {
             yield execution;
         }
     }

@@ -6,9 +6,9 @@ import type { Run } from "../run";
 import type { StackSpec } from "../wire";
 import { executions, type Memo, runOf } from "./find";
 import { placeOf, type Request } from "./request";
-import { print, resultDocument, shown } from "./texts";
+import { print, shown } from "./texts";
 import { instant } from "./times";
-import { CODES } from "./watch";
+import { tell } from "./watch";
 
 /** Runs that `history` lists. */
 const MOST = 100;
@@ -16,10 +16,7 @@ const MOST = 100;
 /** `fleet results`: waits for the end of a run, and tells what came of its stacks. */
 export async function results(asked: Request): Promise<number> {
     const run = await runOf(asked);
-    const result = await run.result();
-    const document = resultDocument(result);
-    print(asked.json ? document : shown("results", document, asked.columns));
-    return CODES[result.outcome];
+    return tell(await run.result(), asked);
 }
 
 /** `fleet history`: the runs that the server keeps. */

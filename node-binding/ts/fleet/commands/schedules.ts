@@ -5,7 +5,7 @@ import type { Verb } from "../deploy";
 import { temporal } from "../packages";
 import type { Fleet } from "../plan";
 import { flowQueue } from "../queues";
-import { verbOf } from "../run";
+import { memoOf, verbOf } from "../run";
 import { type Order, RUN, type RunOptions, type Schedule } from "../wire";
 import { fleetOf, type Request } from "./request";
 import { print, say } from "./texts";
@@ -94,7 +94,7 @@ function scheduleOf(fleet: Fleet, fleetName: string, name: string, entry: Schedu
             args: [order],
             workflowId: `${fleetName}-${verb}-${name}`,
             taskQueue: flowQueue(fleetName),
-            memo: { fleet: fleetName, verb, stacks: plan.stacks.length, message: options.message },
+            memo: memoOf(plan, options),
         },
         policies: { overlap: "SKIP" },
     };

@@ -11,7 +11,7 @@ const LOOK = 1000;
 /** Between two lines where there is no terminal that can be drawn on, in milliseconds. */
 const LINE = 10_000;
 /** Exit codes by how a run ended. */
-export const CODES = { done: 0, failed: 1, cancelled: 8 };
+const CODES = { done: 0, failed: 1, cancelled: 8 };
 
 /** `fleet status`: where the run stands now. */
 export async function status(asked: Request): Promise<number> {

@@ -47,7 +47,7 @@ class StackActivities:
                 launch["verb"],
                 directory=self._directory,
                 run=launch["run"],
-                attempt=launch["number"] + activity.info().attempt,
+                attempt=launch["number"] + attempt,
                 backend=launch["backend"],
                 key=launch["key"],
                 preview_only=launch["options"]["previewOnly"],

@@ -18,6 +18,11 @@ AT_A_TIME = 200
 _WORDS: dict[Outcome, str] = {"failed": "failed", "skipped": "was skipped", "cancelled": "was cancelled"}
 
 
+def outcome_of(counts: dict[str, int]) -> str:
+    """How a run ended whose stacks ended so: `done`, `failed` or `cancelled`."""
+    return "cancelled" if counts["cancelled"] else "failed" if counts["failed"] or counts["skipped"] else "done"
+
+
 class Course:
     """A run, from its plan to the end of its last stack."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
 from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
-from temporalio.client import WorkflowHandle
+from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 
+from maloko.fleet._course import outcome_of
 from maloko.fleet._ends import End
 
 
@@ -72,6 +74,11 @@ class Progress:
         return left * 60 / rate if rate and self.state == "running" else None
 
 
+def has_ended(description: WorkflowExecutionDescription) -> bool:
+    """Has the workflow ended?"""
+    return description.status is not None and description.status.name not in ("RUNNING", "CONTINUED_AS_NEW")
+
+
 async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
     """Asks the run and the server."""
     told = await handle.query("progress")
@@ -81,7 +88,7 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
         if not stack.is_running and stack.attempt > 1:
             told["counts"]["running"] -= 1
             told["counts"]["retrying"] += 1
-    ended = description.status is not None and description.status.name not in ("RUNNING", "CONTINUED_AS_NEW")
+    ended = has_ended(description)
     state = "ended" if ended else "stopping" if told["stopped"] else "paused" if told["paused"] else "running"
     now = (
         description.close_time.timestamp()
@@ -101,17 +108,13 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
         stacks=told["stacks"],
         counts=told["counts"],
         state=state,
-        outcome=_outcome(told["counts"]) if ended else None,
+        outcome=outcome_of(told["counts"]) if ended else None,
         began=told["began"],
         stopped=told["stopped"],
         at_work=sorted(pending, key=lambda stack: -stack.seconds) + waiting,
         failures=[End.of_wire(end) for end in told["failures"]],
         failures_in_all=told["failuresInAll"],
     )
-
-
-def _outcome(counts: dict[str, int]) -> str:
-    return "cancelled" if counts["cancelled"] else "failed" if counts["failed"] or counts["skipped"] else "done"
 
 
 def _at_work(info: PendingActivityInfo) -> StackProgress:
@@ -133,8 +136,6 @@ def _at_work(info: PendingActivityInfo) -> StackProgress:
 
 def _counts(info: PendingActivityInfo) -> dict[str, Any]:
     """The counts of the last heartbeat; those that are encrypted stay unread."""
-    import json
-
     for payload in info.heartbeat_details.payloads:
         if payload.metadata.get("encoding") == b"json/plain":
             counts = json.loads(payload.data)

@@ -15,7 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from maloko.fleet._connection import connect
 from maloko.fleet._ends import End, FleetError
 from maloko.fleet._loop import awaited, waited_for
-from maloko.fleet._progress import Progress, progress_of
+from maloko.fleet._progress import Progress, has_ended, progress_of
 from maloko.fleet._queues import flow_queue
 from maloko.fleet._wire import Engine, Order, Plan, RunOptions
 from maloko.fleet._workflow import RUN
@@ -128,8 +128,7 @@ class Run:
         page = await self._ends(since)
         if page:
             return page, False
-        over = await is_over(self._handle)
-        if not over:
+        if not has_ended(await self._handle.describe()):
             await asyncio.sleep(_LOOK_SECONDS)
             return [], False
         # What ended between the two questions.
@@ -178,12 +177,6 @@ class Run:
         )
 
 
-async def is_over(handle: WorkflowHandle[Any, Any]) -> bool:
-    """Has the workflow ended?"""
-    status = (await handle.describe()).status
-    return status is not None and status.name not in ("RUNNING", "CONTINUED_AS_NEW")
-
-
 def start(plan: Plan, options: RunOptions) -> Run:
     """Begins a run, or gives the one that does the same already."""
     return waited_for(start_async(plan, options))
@@ -199,14 +192,19 @@ async def start_async(plan: Plan, options: RunOptions, client: Client | None = N
         id=run_name(plan, options),
         task_queue=flow_queue(plan["fleet"]),
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        memo={
-            "fleet": plan["fleet"],
-            "verb": verb_of(plan, options),
-            "stacks": len(plan["stacks"]),
-            "message": options["message"],
-        },
+        memo=memo_of(plan, options),
     )
     return Run(client, handle)
+
+
+def memo_of(plan: Plan, options: RunOptions) -> dict[str, Any]:
+    """What a run's record at the server says of it."""
+    return {
+        "fleet": plan["fleet"],
+        "verb": verb_of(plan, options),
+        "stacks": len(plan["stacks"]),
+        "message": options["message"],
+    }
 
 
 def verb_of(plan: Plan, options: RunOptions) -> str:

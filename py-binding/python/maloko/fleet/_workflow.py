@@ -11,7 +11,7 @@ from temporalio import exceptions, workflow
 from temporalio.common import Priority, RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, is_cancelled_exception
 
-from maloko.fleet._course import Course
+from maloko.fleet._course import Course, outcome_of
 from maloko.fleet._queues import stack_queue
 from maloko.fleet._wire import Launch, Order, StackEnd, StackSpec
 
@@ -148,11 +148,10 @@ class FleetRun:
 
     def _result(self) -> dict[str, Any]:
         counts = self._course.counts()
-        outcome = "cancelled" if counts["cancelled"] else "failed" if counts["failed"] or counts["skipped"] else "done"
         return {
             "fleet": self._plan["fleet"],
             "verb": self._plan["verb"],
-            "outcome": outcome,
+            "outcome": outcome_of(counts),
             "stopped": self._course.stopped,
             "seconds": round(workflow.time() - self._began, 3),
             "counts": counts,
@@ -175,8 +174,6 @@ class FleetRun:
             "counts": course.counts(),
             "paused": course.paused,
             "stopped": course.stopped,
-            "over": course.is_over,
-            "running": list(course.running.items())[:_SHOWN],
             "retries": course.retries()[:_SHOWN],
             "failures": failures[-_SHOWN:],
             "failuresInAll": len(failures),

@@ -40,15 +40,11 @@ async def find(asked: Request) -> Run:
 
 async def executions(client: Client, fleet: str) -> AsyncIterator[WorkflowExecution]:
     """The runs of a fleet that the server keeps, the newest first; those that went on with a new history count once."""
-    seen: set[str] = set()
     async for execution in client.list_workflows(f"WorkflowType = '{RUN}' AND WorkflowId STARTS_WITH '{fleet}-'"):
         memo = await execution.memo()
         status = execution.status
         if memo.get("fleet") == fleet and (status is None or status.name != "CONTINUED_AS_NEW"):
-            key = execution.id + execution.run_id
-            if key not in seen:
-                seen.add(key)
-                yield execution
+            yield execution
 
 
 async def order_of(run: Run) -> Order:

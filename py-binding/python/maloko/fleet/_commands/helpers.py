@@ -17,7 +17,7 @@ _END_SECONDS = 60.0
 """How long workers have to end what they are at in order."""
 
 
-def start_worker(file: str, queues: list[str], slots: int | None, *, flow: bool = True) -> subprocess.Popen[bytes]:
+def start_worker(file: str, queues: list[str], slots: int | None) -> subprocess.Popen[bytes]:
     """Starts a worker in a process of its own."""
     command = [sys.executable, "-m", "maloko", "fleet", "worker", "--file", file]
     command += [part for queue in queues for part in ("--queue", queue)]

@@ -8,8 +8,8 @@ from typing import Any
 from maloko.fleet._beside import show_last_run
 from maloko.fleet._commands.find import executions, order_of, run_of
 from maloko.fleet._commands.request import Request, place_of
-from maloko.fleet._commands.texts import result_document, shown
-from maloko.fleet._commands.watch import CODES
+from maloko.fleet._commands.texts import shown
+from maloko.fleet._commands.watch import tell
 from maloko.fleet._connection import connect
 from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
@@ -20,10 +20,7 @@ _MOST = 100
 
 def results(asked: Request) -> int:
     """`fleet results`: waits for the end of a run, and tells what came of its stacks."""
-    result = run_of(asked).result()
-    document = result_document(result)
-    print(json.dumps(document) if asked.get("json") else shown("results", document, asked.get("columns")))
-    return CODES[result.outcome]
+    return tell(run_of(asked).result(), asked)
 
 
 def history(asked: Request) -> int:

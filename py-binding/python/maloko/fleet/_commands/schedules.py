@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import Any
 
 from temporalio.client import (
     Client,
@@ -25,7 +24,7 @@ from maloko.fleet._connection import connect
 from maloko.fleet._loop import waited_for
 from maloko.fleet._plan import Fleet
 from maloko.fleet._queues import flow_queue
-from maloko.fleet._run import verb_of
+from maloko.fleet._run import memo_of, verb_of
 from maloko.fleet._wire import Order, RunOptions
 from maloko.fleet._wire import Schedule as Entry
 from maloko.fleet._workflow import RUN
@@ -104,15 +103,13 @@ def _schedule(fleet: Fleet, name: str, entry_name: str, entry: Entry) -> Schedul
         "importFile": "",
     }
     order: Order = {"plan": plan, "options": options, "began": 0.0, "state": None}
-    memo: dict[str, Any] = {
-        "fleet": name,
-        "verb": verb_of(plan, options),
-        "stacks": len(plan["stacks"]),
-        "message": options["message"],
-    }
     return Schedule(
         action=ScheduleActionStartWorkflow(
-            RUN, order, id=f"{name}-{verb_of(plan, options)}-{entry_name}", task_queue=flow_queue(name), memo=memo
+            RUN,
+            order,
+            id=f"{name}-{verb_of(plan, options)}-{entry_name}",
+            task_queue=flow_queue(name),
+            memo=memo_of(plan, options),
         ),
         spec=ScheduleSpec(
             intervals=[ScheduleIntervalSpec(every=timedelta(seconds=entry["every"]))],

@@ -12,7 +12,7 @@ from maloko.fleet._commands.find import find, order_of
 from maloko.fleet._commands.pollers import missing_workers
 from maloko.fleet._commands.request import Request, fleet_of
 from maloko.fleet._commands.texts import say
-from maloko.fleet._commands.watch import follow, tell
+from maloko.fleet._commands.watch import follow, say_it_goes_on, tell
 from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
 from maloko.fleet._run import start, verb_of
@@ -80,9 +80,7 @@ def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
             result = follow(run, asked, look)
         except KeyboardInterrupt:
             if not _is_to_be_cancelled(asked):
-                say(
-                    f"\nthe run goes on: `maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it"
-                )
+                say_it_goes_on(run)
                 return 0
             say("\ncancelling: what is in flight ends in order")
             run.cancel()

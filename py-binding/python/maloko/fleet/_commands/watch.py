@@ -15,7 +15,7 @@ from maloko.fleet._run import Result, Run
 _LOOK_SECONDS = 1.0
 _LINE_SECONDS = 10.0
 """Between two lines where there is no terminal that can be drawn on."""
-CODES = {"done": 0, "failed": 1, "cancelled": 8}
+_CODES = {"done": 0, "failed": 1, "cancelled": 8}
 """Exit codes by how a run ended."""
 
 
@@ -32,9 +32,14 @@ def watch(asked: Request) -> int:
     try:
         result = follow(run, asked)
     except KeyboardInterrupt:
-        say(f"\nthe run goes on: `maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it")
+        say_it_goes_on(run)
         return 0
     return tell(result, asked)
+
+
+def say_it_goes_on(run: Run) -> None:
+    """Says how to come back to a run that goes on by itself."""
+    say(f"\nthe run goes on: `maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it")
 
 
 def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: None) -> Result:
@@ -65,7 +70,7 @@ def tell(result: Result, asked: Request) -> int:
     """Tells how a run ended; gives the exit code."""
     document = result_document(result)
     print(json.dumps(document) if asked.get("json") else shown("results", document, asked.get("columns")))
-    return CODES[result.outcome]
+    return _CODES[result.outcome]
 
 
 class _Drawn:
