@@ -61,7 +61,8 @@ test("how far an operation has come is told to whoever asks", async () => {
     const reports = [await stack.progress(), await other.progress()] as [Progress, Progress];
     letGo();
     await running;
-    expect(callsOf(reports[0])).toEqual([["slow", "create"]]);
+    // The quick one may be made still.
+    expect(callsOf(reports[0])).toContainEqual(["slow", "create"]);
     expect([reports[0].total, reports[1].total, rises(reports)]).toEqual([3, 3, true]);
     expect(await stack.progress()).toBeUndefined();
 });

@@ -84,6 +84,9 @@ test("a run without workers says what is missing", async () => {
     expect(said()).toContain("no worker serves the runs of this fleet");
     expect(said()).toContain("maloko fleet worker --queue default");
     expect(said()).toContain("the run goes on");
+    fleet.worker();
+    const run = said().split("run ")[1]?.split(":")[0] as string;
+    expect(JSON.parse(fleet.command(["watch", run, "--json"]).stdout).counts.done).toBe(1);
 });
 
 test("what cannot be is told with the command that helps", async () => {

@@ -121,7 +121,8 @@ def test_a_run_without_workers_says_what_is_missing(fleet: FleetFolder) -> None:
     assert "no worker serves the runs of this fleet" in lines[1]
     assert "maloko fleet worker --queue default" in lines[2]
     fleet.worker()
-    assert fleet.run("up")["counts"]["done"] == 1
+    run = lines[0].split("run ", 1)[1].split(":", 1)[0]
+    assert json.loads(fleet.command("watch", run, "--json").stdout)["counts"]["done"] == 1
 
 
 def test_what_cannot_be_is_told_with_the_command_that_helps(fleet: FleetFolder, tmp_path: Path) -> None:

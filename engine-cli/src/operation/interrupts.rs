@@ -79,6 +79,8 @@ pub(super) fn watch(
                 "cancelling: nothing new begins; waiting for {what} (for {} s at most; press Ctrl-C again to leave at once)",
                 patience.as_secs()
             );
+            // Before it is said: whoever reads it may count on it.
+            cancelled.hold();
             cancelled.log("", Severity::Warning, &message, false);
             terminal::say_if_lent(&message);
             tell_program(runner, signal);

@@ -45,6 +45,8 @@ pub enum Input {
     Lost(WaitId),
     /// The answer of a provider's call, by its number, that came after the call was given up.
     Late(u64, std::result::Result<Answer, ProviderError>),
+    /// The run is to stop soon: nothing new begins, and what runs is not told yet.
+    Hold,
     /// The run is to stop gracefully.
     Cancel,
     /// A resource that must not go only because this run did not register it, and why.

@@ -63,6 +63,7 @@ impl CallPermits {
         self.flow_states.step_at(urn, StepState::AwaitingPermit);
         let name = StepState::AwaitingPermit.waits_for();
         let permit = self.waits.wait_watched(ActivityKind::Permit, urn, name, self.permits.acquire(1)).await;
+        self.stop.wait_while_held().await;
         self.reports.go_on()?;
         self.reports.tell_call(urn);
         Ok(permit)

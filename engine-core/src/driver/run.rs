@@ -104,6 +104,7 @@ impl Run {
             Input::Done(wait_id, outcome) => self.all.doors.exchange.settle(wait_id, outcome),
             Input::Lost(wait_id) => self.all.doors.exchange.lose(wait_id),
             Input::Late(number, answer) => self.all.calls.come_late(number, answer),
+            Input::Hold => self.all.doors.stop.hold(),
             Input::Cancel => {
                 self.all.doors.stop.cancel();
                 self.all.doors.exchange.leave(Action::CancelCalls);

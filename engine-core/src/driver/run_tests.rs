@@ -251,6 +251,22 @@ fn a_run_that_is_cancelled_answers_nothing_more_and_tells_the_calls() {
 }
 
 #[test]
+fn in_a_run_that_is_held_no_call_begins_until_it_is_cancelled() {
+    let mut run = Alone::new();
+    run.take(Input::Hold);
+    let (_, actions) = run.ask(resource());
+    let (wait_id, _) = only_work(actions);
+    let actions = run.take(Input::Done(wait_id, Reply::Describe(Ok(description()))));
+    assert!(!actions.iter().any(|action| {
+        matches!(action, Action::Halt | Action::Answer(..) | Action::Append { .. } | Action::Do { .. })
+    }));
+    let actions = run.take(Input::Cancel);
+    assert!(
+        actions.iter().any(|action| matches!(action, Action::Answer(_, Response::Rpc(Err(error))) if error.code == 14))
+    );
+}
+
+#[test]
 fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
     let mut run = Alone::with_ids(Arc::new(|| panic!("no entropy")));
     let (flow, mut actions) = run.ask(resource());

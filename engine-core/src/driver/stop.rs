@@ -47,6 +47,8 @@ pub(super) struct Stop(AtomicRefCell<State>);
 
 #[derive(Default)]
 struct State {
+    /// The run is about to be stopped: until it is, nothing new begins.
+    held: bool,
     halted: bool,
     cancelled: bool,
     failure: Option<Failure>,
@@ -100,6 +102,19 @@ impl Stop {
         state.failure.get_or_insert(failure);
         if halt {
             state.halt();
+        }
+    }
+
+    /// Lets nothing new begin until the run is stopped, which has to follow.
+    pub(super) fn hold(&self) {
+        self.0.borrow_mut().held = true;
+    }
+
+    /// Resolves at once, unless the run is about to be stopped: then when it is.
+    pub(super) async fn wait_while_held(&self) {
+        let is_held = self.0.borrow().held;
+        if is_held {
+            self.wait().await;
         }
     }
 

@@ -147,6 +147,12 @@ impl Engine {
         let _ = halted.wait_for(|halted| *halted).await;
     }
 
+    /// Lets no call of a provider begin any more. What runs goes on and is not told, until [`Engine::cancel`], which has
+    /// to follow.
+    pub fn hold(&self) {
+        self.take(Input::Hold);
+    }
+
     /// Stops gracefully: nothing new begins, and what runs is told so, awaited and recorded.
     pub fn cancel(&self) {
         self.take(Input::Cancel);
