@@ -130,6 +130,8 @@ pub struct OperationEnd {
     pub urn: Option<Urn>,
     /// The provider's method from which the first error came, such as `create`.
     pub method: Option<&'static str>,
+    /// The other stacks that the program has read, each as `project/stack`.
+    pub read: Vec<String>,
     /// What was recorded of the run, for [`crate::page_of_record`]; `None` where that is too much.
     pub page: Option<String>,
 }
@@ -145,6 +147,7 @@ impl OperationEnd {
             source: report.source.clone(),
             urn: report.urn.clone(),
             method: report.method,
+            read: report.read.clone(),
             page,
         }
     }

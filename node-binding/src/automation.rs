@@ -98,6 +98,7 @@ fn described(finished: &Finished) -> Value {
             "source": error_number(end.source.as_ref()),
             "urn": end.urn.as_ref().map(maloko_core::Urn::as_str),
             "method": end.method,
+            "read": end.read,
             "page": end.page,
         })
     });

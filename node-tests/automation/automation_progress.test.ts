@@ -155,8 +155,8 @@ test.each([false, true])("a program in a process of its own tells how far it is"
     await stack.up({ onProgress, progressEvery: 0.01, isolated });
     const during = reports.find(({ slowest }) => slowest.length > 0) as Progress;
     expect(callsOf(during)).toEqual([["slow", "create"]]);
-    // What was told last is what is there to be asked for.
-    expect(await asked[0]).toEqual(during);
+    // What is there to be asked for is what was told last.
+    expect(reports).toContainEqual(await asked[0]);
     const last = reports.at(-1) as Progress;
     expect([short(last), last.slowest]).toEqual([[2, 2, 0], []]);
     expect(rises(reports)).toBe(true);

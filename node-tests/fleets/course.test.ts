@@ -1,7 +1,7 @@
 // The course of a run, by the table that both languages have.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { Course } from "../node_modules/maloko/dist/fleet/course.js";
+import { Course } from "../node_modules/maloko/dist/fleet/course/course.js";
 import type {
     CourseState,
     Limits,
@@ -57,8 +57,10 @@ function endOf(id: string, end: string | Partial<StackEnd>): StackEnd {
     return { id, changes: {}, reason: "", text: "", attempts: 1, seconds: 1, ...known } as StackEnd;
 }
 
-function inWords({ id, outcome, reason, text }: StackEnd): string {
-    return `${id} ${outcome}${reason ? ` (${reason})` : ""}${text ? `: ${text}` : ""}`;
+function inWords({ id, outcome, reason, text, changes }: StackEnd): string {
+    const ops = Object.keys(changes).sort();
+    const changed = ops.length === 0 ? "" : ` [${ops.map((op) => `${op} ${changes[op]}`).join(", ")}]`;
+    return `${id} ${outcome}${reason ? ` (${reason})` : ""}${text ? `: ${text}` : ""}${changed}`;
 }
 
 /** A course that is told what happens, and what it does then. */

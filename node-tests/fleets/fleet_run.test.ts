@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ended, FleetFolder, FleetServer, PYTHON_PROGRAMS, until } from "../support/fleet-kit";
+import { ended, FleetFolder, FleetServer, PYTHON_PROGRAMS, type ToldEnd, until } from "../support/fleet-kit";
 
 /** Two stacks that others need. */
 const NETWORKS = {
@@ -116,6 +116,38 @@ test("a reference orders stacks although nobody wrote it down", () => {
     // The last state says who needs whom.
     expect(Object.keys(fleet.run(["destroy"]).ends)).toEqual(["tenant/user", "net/eu"]);
     expect(fleet.objects()).toEqual({ eu: 0, user: 0 });
+});
+
+test("who reads a stack while it is made for the first time begins again behind it", async () => {
+    const fleet = new FleetFolder(server);
+    const users = ["strict", "lenient"].map((early) => ({
+        project: "tenant",
+        program: "tenant.cjs#tenant",
+        stack: early,
+        config: { network: "eu", early },
+    }));
+    fleet.write([...users, { project: "net", program: "tenant.cjs#network", stack: "eu", config: { holds: "true" } }]);
+    fleet.worker();
+    const run = fleet.detached("up");
+    const isNetworkAlone = () => {
+        const { running, waiting } = fleet.told<{ counts: Record<string, number> }>(["status", run]).counts;
+        return fleet.marks("held").includes("eu") && running === 1 && waiting === 2;
+    };
+    await until(isNetworkAlone, "the users to wait for the network");
+    fleet.letGo();
+
+    const { ends: made } = fleet.told<{ ends: ToldEnd[] }>(["watch", run]);
+
+    const told = made.map(({ id, outcome, attempts, changes }) => [id, [outcome, attempts, changes.create]]);
+    // A stack and its files.
+    expect(Object.fromEntries(told)).toEqual({
+        "net/eu": ["done", 1, 2],
+        "tenant/strict": ["done", 2, 4],
+        "tenant/lenient": ["done", 2, 4],
+    });
+    const outputs = Object.values(fleet.run(["up", "--outputs"]).ends).map((end) => end.outputs?.range);
+    expect(outputs).toEqual(["10.0.0.0/2", "10.0.0.0/2", "10.0.0.0/2"]);
+    fleet.expectWhole();
 });
 
 test("cancel reaches providers and the run ends last", async () => {

@@ -40,7 +40,9 @@ def end_of(name: str, end: str | dict[str, Any]) -> StackEnd:
 
 def in_words(end: StackEnd) -> str:
     reason = f" ({end['reason']})" if end["reason"] else ""
-    return f"{end['id']} {end['outcome']}{reason}" + (f": {end['text']}" if end["text"] else "")
+    changes = ", ".join(f"{op} {count}" for op, count in sorted(end["changes"].items()))
+    text = f": {end['text']}" if end["text"] else ""
+    return f"{end['id']} {end['outcome']}{reason}{text}" + (f" [{changes}]" if changes else "")
 
 
 class Told:

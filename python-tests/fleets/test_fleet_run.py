@@ -102,6 +102,41 @@ def test_a_reference_orders_stacks_although_nobody_wrote_it_down(server: FleetSe
     assert sum(fleet.objects().values()) == 0
 
 
+def test_who_reads_a_stack_while_it_is_made_for_the_first_time_begins_again_behind_it(
+    server: FleetServer, make_fleet: MakeFleet
+) -> None:
+    fleet = make_fleet(server)
+    network = {"project": "net", "program": "tenant.py:network", "stack": "eu", "config": {"holds": "true"}}
+    users = [
+        {
+            "project": "tenant",
+            "program": "tenant.py:tenant",
+            "stack": early,
+            "config": {"network": "eu", "early": early},
+        }
+        for early in ("strict", "lenient")
+    ]
+    fleet.write([*users, network])
+    fleet.worker()
+    run = fleet.detached("up")
+
+    def is_network_alone() -> bool:
+        counts = json.loads(fleet.command("status", run, "--json").stdout)["counts"]
+        return fleet.marks("held") == {"eu"} and (counts["running"], counts["waiting"]) == (1, 2)
+
+    until(is_network_alone, "the users to wait for the network")
+    fleet.let_go()
+
+    result = json.loads(fleet.command("watch", run, "--json").stdout)
+
+    ends = {end["id"]: (end["outcome"], end["attempts"], end["changes"]["create"]) for end in result["ends"]}
+    # A stack and its files.
+    assert ends == {"net/eu": ("done", 1, 2), "tenant/strict": ("done", 2, 4), "tenant/lenient": ("done", 2, 4)}
+    outputs = fleet.run("up", "--outputs")["ends"]
+    assert {outputs[name]["outputs"]["range"] for name in ends} == {"10.0.0.0/2"}
+    fleet.assert_whole()
+
+
 def test_cancel_reaches_providers_and_the_run_ends_last(server: FleetServer, make_fleet: MakeFleet) -> None:
     fleet = make_fleet(server)
     fleet.write([{**tenants(12, holds="true"), "needs": [], "config": {"holds": "true"}}])

@@ -108,6 +108,7 @@ pub(super) fn write(
         "urn": report.urn,
         "method": report.method,
         "exception": exception,
+        "read": report.read,
         "page": page,
         "why": why_of(report).map(|why| why.to_json()),
     });

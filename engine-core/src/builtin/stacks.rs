@@ -1,5 +1,6 @@
 //! Other stacks, as a program reads them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,6 +49,8 @@ pub trait StackReader: Send + Sync {
 pub struct OtherStacks {
     reader: Option<Arc<dyn StackReader>>,
     unreadable: Unreadable,
+    /// The names of those that were read, as programs write them.
+    read: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl fmt::Debug for OtherStacks {
@@ -60,7 +63,7 @@ impl OtherStacks {
     /// What the reader finds.
     #[must_use]
     pub fn new(reader: Arc<dyn StackReader>) -> Self {
-        Self { reader: Some(reader), unreadable: Unreadable::default() }
+        Self { reader: Some(reader), ..Self::default() }
     }
 
     /// Reads a stack; the error is for the program's author.
@@ -76,8 +79,17 @@ impl OtherStacks {
                 _ => refused(message),
             }
         })?;
+        // Whole after every statement.
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
         self.unreadable.stand_in(name, &mut stack.resources, stack.sealed_because.as_deref());
         Ok(stack)
+    }
+
+    /// The stacks that were read, each once as `project/stack`; `project` is that of the stack that reads.
+    pub(crate) fn names_read(&self, project: &str) -> Vec<String> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = read.iter().filter_map(|name| StackName::parse(name, project).ok());
+        names.map(|name| name.in_store()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Why the run cannot go on with this request: it carries a secret of another stack that cannot be decrypted.

@@ -41,6 +41,8 @@ pub struct Report {
     pub transience: Option<Transience>,
     /// The stack that is missing: `project/stack`. The program refers to it, and that was the first error.
     pub needs: Option<String>,
+    /// The other stacks that the program has read, each as `project/stack`, sorted.
+    pub read: Vec<String>,
 }
 
 /// What a destroy leaves in place that is to leave out what is protected.

@@ -59,6 +59,8 @@ export interface OperationEnd {
     urn: string | null;
     /** The provider's method that it came from. */
     method: string | null;
+    /** The other stacks that the program has read, each `PROJECT/STACK`. */
+    read: string[];
     /** What was kept of the run for its page; `null` where it was too much. */
     page?: string | null;
 }

@@ -98,5 +98,7 @@ function told(end: End, launch: Launch, context: Context, identity: string): Sta
         throw ApplicationFailure.create({ message, type, details: [type], nextRetryDelay: AT_ONCE });
     }
     const attempts = Math.floor(launch.number / ATTEMPTS_A_START) + context.info.attempt;
-    return { ...end.wire(), worker: identity, attempts };
+    // What the others do does not change what is read.
+    const read = launch.verb === "up" ? end.read : [];
+    return { ...end.wire(), read, worker: identity, attempts };
 }

@@ -11,6 +11,7 @@ import type { CommandRequest } from "../automation/request";
 import type { CommandResult } from "../automation/result";
 import * as settings from "../automation/settings";
 import { parseJson } from "../originals";
+import { NO_CHANGE } from "./course/earlier-changes";
 import { End, FleetError } from "./ends";
 import { loadProgram } from "./programs";
 import type { Secret, StackEnd, StackSpec } from "./wire";
@@ -57,7 +58,6 @@ const OPERATIONS: Record<Exclude<Verb, "outputs">, string[]> = {
     import: ["import", ...CHANGES, "--generate-code=false"],
 };
 const MAKES_STACKS: readonly Verb[] = ["up", "preview", "import"];
-const NO_CHANGE = ["same", "read"];
 /** The exit code of a command that was stopped. */
 const CANCELLED = 8;
 
@@ -197,9 +197,10 @@ export class StackCommands {
     #end({ code, operation, why }: CommandResult): Told {
         const { id } = this.#stack;
         const changes = Object.fromEntries(Object.entries(operation?.changes ?? {}).filter(([, count]) => count > 0));
+        const read = operation?.read ?? [];
         if (code === 0) {
             const changed = Object.keys(changes).some((op) => !NO_CHANGE.includes(op));
-            return { id, outcome: changed ? "done" : "unchanged", changes, reason: "", text: "" };
+            return { id, outcome: changed ? "done" : "unchanged", changes, reason: "", text: "", read };
         }
         const cancelled = code === CANCELLED && (why === undefined || why.reason === "cancelled");
         return {
@@ -212,6 +213,7 @@ export class StackCommands {
             method: operation?.method ?? null,
             retryAfter: why?.retryAfter ?? null,
             needs: why?.needs ?? null,
+            read,
         };
     }
 }

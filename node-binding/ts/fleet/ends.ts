@@ -32,6 +32,8 @@ export class End {
     readonly retryAfter: number | undefined;
     /** The stack that it refers to and that is not there. */
     readonly needs: string | undefined;
+    /** The other stacks that its program has read, each `PROJECT/STACK`. */
+    readonly read: string[];
     /** How often it was begun. */
     readonly attempts: number;
     /** How long the last attempt took. */
@@ -52,6 +54,7 @@ export class End {
         this.method = told.method ?? undefined;
         this.retryAfter = told.retryAfter ?? undefined;
         this.needs = told.needs ?? undefined;
+        this.read = told.read ?? [];
         this.attempts = told.attempts;
         this.seconds = told.seconds;
         this.worker = told.worker ?? "";
@@ -70,7 +73,7 @@ export class End {
 
     /** @internal The same for another process; what is not known is left out. */
     wire(): StackEnd {
-        const { urn, method, retryAfter, needs, worker, outputs } = this;
+        const { urn, method, retryAfter, needs, read, worker, outputs } = this;
         return {
             id: this.stack,
             outcome: this.outcome,
@@ -83,6 +86,7 @@ export class End {
             ...(method === undefined ? {} : { method }),
             ...(retryAfter === undefined ? {} : { retryAfter }),
             ...(needs === undefined ? {} : { needs }),
+            ...(read.length === 0 ? {} : { read }),
             ...(worker === "" ? {} : { worker }),
             ...(outputs === undefined ? {} : { outputs }),
         };

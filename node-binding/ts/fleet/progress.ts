@@ -1,7 +1,7 @@
 // Where a run stands: what its workflow knows, with what the server knows of the workers.
 import type { WorkflowHandle } from "@temporalio/client";
 import { isArray, parseJson } from "../originals";
-import { outcomeOf } from "./course";
+import { outcomeOf } from "./course/course";
 import { End } from "./ends";
 import type { Counts, ProgressAnswer } from "./wire";
 

@@ -103,6 +103,8 @@ export interface StackEnd {
     retryAfter?: number | null;
     /** The stack that it refers to and that is not there: `project/stack`. */
     needs?: string | null;
+    /** The other stacks that its program has read: `project/stack`. */
+    read?: string[];
     worker?: string;
     outputs?: Record<string, unknown>;
 }
@@ -130,6 +132,8 @@ export interface CourseState {
     turns: Later[];
     /** What a stack was found to need, the last one last. */
     awaits: Record<string, string[]>;
+    /** What the earlier starts of a stack have changed. */
+    changes: Record<string, Record<string, number>>;
     nextStarts: NextStart[];
     wave: number;
     waveBegins: number;

@@ -18,7 +18,7 @@ import {
     TimeoutFailure,
     workflowInfo,
 } from "@temporalio/workflow";
-import { Course, outcomeOf } from "./course";
+import { Course, outcomeOf } from "./course/course";
 import { stackQueue } from "./queues";
 import {
     ATTEMPTS_A_START,

@@ -68,7 +68,8 @@ class File extends pulumi.dynamic.Resource {
 
 /** Something that tenants need. */
 exports.network = async () => {
-    new File("network", { owner: pulumi.getStack(), plan: "", fails: "", holds: false });
+    const holds = new pulumi.Config().getBoolean("holds") ?? false;
+    new File("network", { owner: pulumi.getStack(), plan: "", fails: "", holds });
     return { range: `10.0.0.0/${pulumi.getStack().length}` };
 };
 
@@ -84,7 +85,12 @@ exports.tenant = async () => {
     const outputs = {};
     const network = config.get("network");
     if (network) {
-        outputs.range = new pulumi.StackReference(`organization/net/${network}`).requireOutput("range");
+        const early = config.get("early");
+        while (early && !fs.existsSync(world("held", network))) {
+            await pause(LOOK_MS);
+        }
+        const reference = new pulumi.StackReference(`organization/net/${network}`);
+        outputs.range = early === "lenient" ? reference.getOutput("range") : reference.requireOutput("range");
     }
     for (let number = 0; number < (config.getNumber("files") ?? 3); number++) {
         new File(`file-${number}`, { ...props, fails: number === 1 ? props.fails : "" });

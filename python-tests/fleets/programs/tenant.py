@@ -1,6 +1,7 @@
 """Programs of the fleets under test. Their objects are files of the folder WORLD, named by their operation keys."""
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ class File(Resource):
 
 def network() -> None:
     """Something that tenants need."""
-    File("network", {"owner": pulumi.get_stack(), "plan": "", "fails": "", "holds": False})
+    holds = pulumi.Config().get_bool("holds") or False
+    File("network", {"owner": pulumi.get_stack(), "plan": "", "fails": "", "holds": holds})
     pulumi.export("range", f"10.0.0.0/{len(pulumi.get_stack())}")
 
 
@@ -82,8 +84,12 @@ def tenant() -> None:
     }
     network = config.get("network")
     if network:
+        early = config.get("early")
+        while early and not (Path(os.environ["WORLD"]) / "held" / network).exists():
+            time.sleep(0.01)
         reference = pulumi.StackReference(f"organization/net/{network}")
-        pulumi.export("range", reference.require_output("range"))
+        asked = reference.get_output if early == "lenient" else reference.require_output
+        pulumi.export("range", asked("range"))
     for number in range(config.get_int("files") or 3):
         File(f"file-{number}", {**props, "fails": props["fails"] if number == 1 else ""})
     if config.get("token"):

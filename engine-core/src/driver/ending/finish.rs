@@ -199,6 +199,7 @@ impl Finish {
             method: failure.as_ref().and_then(|failure| failure.method),
             transience: failure.as_ref().and_then(|failure| failure.transience),
             needs: failure.as_ref().and_then(|failure| failure.needs.clone()),
+            read: self.operation.stacks.names_read(&self.operation.project),
             error: failure.map(|failure| failure.message.map_text(|text| self.reports.redacted(text).into_owned())),
         })
     }

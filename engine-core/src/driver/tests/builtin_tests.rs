@@ -216,6 +216,19 @@ fn a_stack_reference_to_a_missing_stack_is_an_error_that_names_it() {
 }
 
 #[test]
+fn a_run_tells_which_stacks_its_program_has_read() {
+    let program = async |engine: &Engine| {
+        let asked = properties([("name", "organization/net/sealed".into())]);
+        invoke(engine, "pulumi:pulumi:readStackOutputs", asked).await.unwrap();
+        reference(engine, "organization/net/prod").await.unwrap();
+    };
+    for dry_run in [false, true] {
+        let (_, report, ..) = run_to_report(Vec::new(), OperationKind::Update, dry_run, program);
+        assert_eq!(report.read, ["net/prod", "net/sealed"]);
+    }
+}
+
+#[test]
 fn a_reference_whose_stack_is_gone_by_the_time_of_a_refresh_says_which_one_is_missing() {
     let kept = async |engine: &Engine| reference(engine, "organization/net/prod").await.unwrap();
     let (_, mut resources, _) = run(Vec::new(), OperationKind::Update, false, kept);

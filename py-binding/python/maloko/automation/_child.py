@@ -213,6 +213,7 @@ def _read_outcome(file: Path) -> tuple[Operation | None, Why | None]:
         else LocalProgramError(exception["type"], exception["message"], exception["traceback"]),
         urn=told["urn"],
         method=told["method"],
+        read=tuple(told["read"]),
         page=told["page"],
     )
     return operation, why

@@ -25,6 +25,8 @@ class Operation:
     """The resource that the first error is about."""
     method: str | None
     """The provider's method that it came from."""
+    read: tuple[str, ...]
+    """The other stacks that the program has read, each `PROJECT/STACK`."""
     page: str | None = None
     """What was kept of the run for its page; `None` where it was too much."""
 

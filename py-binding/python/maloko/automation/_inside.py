@@ -98,7 +98,10 @@ def run_inside(
     def work() -> tuple[
         int,
         str,
-        tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, str | None] | None,
+        tuple[
+            str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, list[str], str | None
+        ]
+        | None,
         str | None,
     ]:
         host = Host()
@@ -122,8 +125,8 @@ def run_inside(
         delivery.close()
     operation = None
     if end is not None:
-        outcome, changes, _, error, exception, urn, method, page = end
-        operation = Operation(outcome, changes, error, exception, urn, method, page)
+        outcome, changes, _, error, exception, urn, method, read, page = end
+        operation = Operation(outcome, changes, error, exception, urn, method, tuple(read), page)
     result = CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code)
     return Finished(result, operation, why_of_json(why))
 

@@ -87,7 +87,9 @@ class StackActivities:
                 raise asyncio.CancelledError
             # Somebody stopped this stack alone: that is its end.
         attempts = launch["number"] // ATTEMPTS_A_START + activity.info().attempt
-        return {**end.wire(), "worker": self._identity, "attempts": attempts}
+        # What the others do does not change what is read.
+        read = list(end.read) if launch["verb"] == "up" else []
+        return {**end.wire(), "read": read, "worker": self._identity, "attempts": attempts}
 
 
 def _in_words(end: End) -> str:

@@ -1,8 +1,8 @@
 """Which stacks of a run begin next, and what becomes of the others: order, waves, limits, retries and the stop rule.
 
 It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do
-the same whenever it is given the same. `node-binding/ts/fleet/course.ts` is its twin; `conformance/fleets/course.json`
-holds both to one meaning.
+the same whenever it is given the same. `node-binding/ts/fleet/course/course.ts` is its twin;
+`conformance/fleets/course.json` holds both to one meaning.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
+from maloko.fleet._earlier_changes import EarlierChanges
+from maloko.fleet._rates import Rates
 from maloko.fleet._wire import CourseState, Later, Outcome, Plan, StackEnd, StackSpec
 
 AT_A_TIME = 200
@@ -49,8 +51,13 @@ class Course:
         """Those whose start a rate has put off, and until when; a limit may still hold them up."""
         self._awaits: dict[str, list[str]] = {}
         """What each was found to need, the last one last."""
+        self._earlier = EarlierChanges()
+        self._numbers: dict[str, int] = {}
+        """How many had ended when each did."""
+        self._known: dict[str, int] = {}
+        """How many had ended when each of those that are at work began."""
         self._in_group: dict[tuple[str, str], int] = {}
-        self._next_start: dict[tuple[str, str], float] = {}
+        self._rates = Rates(plan["limits"]["startsPerSecond"])
         self._wave = -1
         self._wave_begins = now + (plan["waves"][0]["pause"] if plan["waves"] else 0.0)
         self._left_in_wave = 0
@@ -122,9 +129,10 @@ class Course:
         for group in self._groups(stack):
             self._in_group[group] -= 1
         self._draw_for(stack)
-        if end["outcome"] == "failed" and not self.stopped and self._goes_on(stack, end, now):
+        if not self.stopped and self._goes_on(stack, end, now):
+            self._earlier.add(end)
             return
-        self._finish(end, now)
+        self._finish(self._earlier.in_all(end), now)
         limit = self._plan["stopAfter"]
         if limit is not None and self.failed >= limit and not self.is_over:
             self.stop(f"{self.failed} failed, and the run stops after {limit}", "skipped", now)
@@ -162,9 +170,8 @@ class Course:
             "later": self._waits(self._retrying),
             "turns": self._waits(self._turns),
             "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
-            "nextStarts": [
-                {"label": label, "value": value, "at": at} for (label, value), at in self._next_start.items()
-            ],
+            "changes": self._earlier.state(self.ends),
+            "nextStarts": self._rates.state(),
             "wave": self._wave,
             "waveBegins": self._wave_begins,
             "paused": self.paused,
@@ -231,11 +238,7 @@ class Course:
 
     def _waits_for_turn(self, place: int, stack: StackSpec, now: float) -> bool:
         """Takes the next turn that the rates allow; gives whether that is later."""
-        rates, labels = self._plan["limits"]["startsPerSecond"], stack["labels"]
-        groups = [(label, labels[label]) for label in rates if label in labels]
-        at = max((self._next_start.get(group, now) for group in groups), default=now)
-        for group in groups:
-            self._next_start[group] = max(at, now) + 1 / rates[group[0]]
+        at = self._rates.next_turn(stack, now)
         if at <= now:
             return False
         self._turns[place] = at
@@ -247,22 +250,27 @@ class Course:
         self._turns.pop(place, None)
         self._tries[stack["id"]] = self._tries.get(stack["id"], 0) + 1
         self.running[stack["id"]] = now
+        self._known[stack["id"]] = len(self.ends)
         for group in self._groups(stack):
             self._in_group[group] = self._in_group.get(group, 0) + 1
 
     # Ends.
 
     def _goes_on(self, stack: StackSpec, end: StackEnd, now: float) -> bool:
-        """Is this failure dealt with otherwise than by an end?"""
+        """Does the stack begin once more, so that this is no end?"""
         place, name = self._place[stack["id"]], stack["id"]
         found = self._awaits.get(name, [])
         if end["reason"] == "needs":
             missing = end.get("needs") or ""
-            if missing not in self._place or missing == name or missing in found:
-                return False
-            self._awaits[name] = [*found, missing]
-            self._await(place, missing, now)
+            early = missing if missing in self._place and missing != name and missing not in found else None
+        else:
+            early = next((other for other in end.get("read") or [] if self._was_early(other, stack, end)), None)
+        if early is not None:
+            self._awaits[name] = [*found, early]
+            self._await(place, early, now)
             return True
+        if end["outcome"] != "failed":
+            return False
         retry = self._plan["retry"]
         # The other starts found that another stack was not there.
         failures = self._tries[name] - len(found)
@@ -273,6 +281,19 @@ class Course:
         heapq.heappush(self._later, (at, place))
         self._retrying[place] = at
         return True
+
+    def _was_early(self, other: str, stack: StackSpec, end: StackEnd) -> bool:
+        """May a stack have read another one that was still being made?"""
+        name = stack["id"]
+        place = self._place.get(other)
+        if place is None or other == name or other in self._awaits.get(name, []) or end["outcome"] == "cancelled":
+            return False
+        there = self.ends.get(other)
+        if there is None:
+            # One that waits for this stack, or for a wave, is read as it was before the run.
+            return place in self._begun and not self._waits_for(place, self._place[name])
+        changed = there["outcome"] == "done" or (end["outcome"] == "failed" and not _succeeded(there))
+        return changed and self._numbers[other] >= self._known[name]
 
     def _await(self, place: int, missing: str, now: float) -> None:
         """A stack has turned out to need another one of the run."""
@@ -293,6 +314,7 @@ class Course:
             name = end["id"]
             if name in self.ends:
                 continue
+            self._numbers[name] = len(self.ends)
             self.ends[name] = end
             place = self._place[name]
             self.failed += end["outcome"] == "failed"
@@ -315,14 +337,14 @@ class Course:
             (self._stacks[self._place[name]], found[-1])
             for name, found in self._awaits.items()
             if name not in self.ends
-            and (self._place[found[-1]] not in self._begun or self._waits_for_itself(self._place[name]))
+            and (self._place[found[-1]] not in self._begun or self._waits_for(self._place[name], self._place[name]))
         ]
         for stack, missing in stuck:
             self._finish(self._unbegun(stack, "failed", "needs", f"needs {missing}, which cannot begin before it"), now)
 
-    def _waits_for_itself(self, place: int) -> bool:
+    def _waits_for(self, place: int, other: int) -> bool:
         seen: set[int] = set()
-        waiting = [*self._dependents[place]]
+        waiting = [*self._dependents[other]]
         while waiting:
             following = waiting.pop()
             if following not in seen and not self._has_ended(following):
@@ -341,7 +363,7 @@ class Course:
         return {
             "id": stack["id"],
             "outcome": outcome,
-            "changes": {},
+            "changes": self._earlier.of(stack["id"]),
             "reason": reason,
             "text": text,
             "attempts": tries,
@@ -353,10 +375,11 @@ class Course:
             self._finish(end, state["waveBegins"], alone=True)
         self._tries = dict(state["tries"])
         self._awaits = dict(state["awaits"])
+        self._earlier = EarlierChanges(state["changes"])
         for name, found in self._awaits.items():
             if found[-1] not in self.ends:
                 self._wait_for(self._place[name], found[-1])
-        self._next_start = {(start["label"], start["value"]): start["at"] for start in state["nextStarts"]}
+        self._rates = Rates(self._plan["limits"]["startsPerSecond"], state["nextStarts"])
         for wave in range(state["wave"] + 1):
             self._enter(wave)
         self._retrying = {self._place[later["id"]]: later["at"] for later in state["later"]}

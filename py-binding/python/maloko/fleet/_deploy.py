@@ -21,6 +21,7 @@ from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
 from maloko.automation._reasons import Reason
 from maloko.automation._threads import awaited
+from maloko.fleet._earlier_changes import NO_CHANGE
 from maloko.fleet._ends import End, FleetError
 from maloko.fleet._programs import load_program
 from maloko.fleet._wire import StackSpec
@@ -33,7 +34,6 @@ _OPERATIONS = {
     "import": ["import", "--yes", "--skip-preview", "--generate-code=false"],
 }
 _MAKES_STACKS = ("up", "preview", "import")
-_NO_CHANGE = frozenset(("same", "read"))
 _CANCELLED = 8
 """The exit code of a command that was stopped."""
 
@@ -190,9 +190,10 @@ class StackCommands:
     def _end(self, finished: Finished) -> End:
         name, operation, why = self._stack["id"], finished.operation, finished.why
         changes = {} if operation is None else {op: count for op, count in operation.changes.items() if count}
+        read = () if operation is None else operation.read
         if finished.result.code == 0:
-            changed = any(op not in _NO_CHANGE for op in changes)
-            return End(name, "done" if changed else "unchanged", changes)
+            changed = any(op not in NO_CHANGE for op in changes)
+            return End(name, "done" if changed else "unchanged", changes, read=read)
         cancelled = finished.result.code == _CANCELLED and (why is None or why.reason is Reason.CANCELLED)
         return End(
             name,
@@ -204,6 +205,7 @@ class StackCommands:
             method=None if operation is None else operation.method,
             retry_after=None if why is None else why.retry_after,
             needs=None if why is None else why.needs,
+            read=read,
         )
 
     def _write_settings(self) -> None:

@@ -36,6 +36,8 @@ class End:
     """Seconds that the provider asks to wait."""
     needs: str | None = None
     """The stack that it refers to and that is not there."""
+    read: tuple[str, ...] = ()
+    """The other stacks that its program has read, each `PROJECT/STACK`."""
     attempts: int = 1
     """How often it was begun."""
     seconds: float = 0.0
@@ -68,6 +70,7 @@ class End:
             method=end.get("method"),
             retry_after=end.get("retryAfter"),
             needs=end.get("needs"),
+            read=tuple(end.get("read") or ()),
             attempts=end["attempts"],
             seconds=end["seconds"],
             worker=end.get("worker", ""),
@@ -93,6 +96,8 @@ class End:
             told["retryAfter"] = self.retry_after
         if self.needs is not None:
             told["needs"] = self.needs
+        if self.read:
+            told["read"] = list(self.read)
         if self.worker:
             told["worker"] = self.worker
         if self.outputs is not None:

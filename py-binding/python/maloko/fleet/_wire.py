@@ -107,6 +107,8 @@ class EndDetails(TypedDict, total=False):
     """Seconds that the provider asks to wait."""
     needs: str | None
     """The stack that it refers to and that is not there: `project/stack`."""
+    read: list[str]
+    """The other stacks that its program has read: `project/stack`."""
     worker: str
     outputs: dict[str, object]
 
@@ -151,6 +153,8 @@ class CourseState(TypedDict):
     """Those whose start a rate has put off."""
     awaits: dict[str, list[str]]
     """What a stack was found to need, the last one last."""
+    changes: dict[str, dict[str, int]]
+    """What the earlier starts of a stack have changed."""
     nextStarts: list[NextStart]
     wave: int
     waveBegins: float

@@ -2,9 +2,12 @@
 //
 // It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do the same
 // whenever it is given the same. `maloko/fleet/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
-import { type Group, groupOf, groupsOf } from "./groups";
+
+import type { Counts, CourseState, Later, Outcome, Plan, RunEnd, StackEnd, StackSpec } from "../wire";
+import { EarlierChanges } from "./earlier-changes";
+import { type Group, groupsOf } from "./groups";
 import { Heap } from "./heap";
-import type { Counts, CourseState, Later, Outcome, Plan, RunEnd, StackEnd, StackSpec } from "./wire";
+import { Rates } from "./rates";
 
 /** How many stacks are begun at a time where nobody says. */
 const AT_A_TIME = 200;
@@ -58,8 +61,13 @@ export class Course {
     readonly #turns = new Map<number, number>();
     // What each was found to need, the last one last.
     readonly #awaits = new Map<string, string[]>();
+    readonly #earlier: EarlierChanges;
+    // How many had ended when each did.
+    readonly #numbers = new Map<string, number>();
+    // How many had ended when each of those that are at work began.
+    readonly #known = new Map<string, number>();
     readonly #inGroup = new Map<string, number>();
-    readonly #nextStart = new Map<string, { group: Group; at: number }>();
+    readonly #rates: Rates;
     #wave = -1;
     #waveBegins: number;
     #leftInWave = 0;
@@ -76,6 +84,8 @@ export class Course {
             }
         }
         this.#waveBegins = now + (plan.waves[0]?.pause ?? 0);
+        this.#rates = new Rates(plan.limits.startsPerSecond, state?.nextStarts);
+        this.#earlier = new EarlierChanges(state?.changes);
         if (state !== null) {
             this.#goOnFrom(state);
         }
@@ -157,10 +167,11 @@ export class Course {
             this.#inGroup.set(key, (this.#inGroup.get(key) ?? 0) - 1);
         }
         this.#drawFor(stack);
-        if (end.outcome === "failed" && !this.stopped && this.#goesOn(place, stack, end, now)) {
+        if (!this.stopped && this.#goesOn(place, stack, end, now)) {
+            this.#earlier.add(end);
             return;
         }
-        this.#finish(end, now);
+        this.#finish(this.#earlier.inAll(end), now);
         const limit = this.#plan.stopAfter;
         if (limit !== null && this.failed >= limit && !this.isOver) {
             this.stop(`${this.failed} failed, and the run stops after ${limit}`, "skipped", now);
@@ -206,7 +217,8 @@ export class Course {
             later: this.#waits(this.#retrying),
             turns: this.#waits(this.#turns),
             awaits: open(this.#awaits),
-            nextStarts: [...this.#nextStart.values()].map(({ group: { label, value }, at }) => ({ label, value, at })),
+            changes: this.#earlier.state(this.ends),
+            nextStarts: this.#rates.state(),
             wave: this.#wave,
             waveBegins: this.#waveBegins,
             paused: this.paused,
@@ -296,14 +308,7 @@ export class Course {
 
     // Takes the next turn that the rates allow; gives whether that is later.
     #waitsForTurn(place: number, stack: StackSpec, now: number): boolean {
-        const rates = this.#plan.limits.startsPerSecond;
-        const groups = groupsOf(stack, rates);
-        // The first of a group comes at once, whenever that is.
-        const turns = groups.map(({ key }) => this.#nextStart.get(key)?.at ?? now);
-        const at = turns.length === 0 ? now : Math.max(...turns);
-        for (const group of groups) {
-            this.#nextStart.set(group.key, { group, at: Math.max(at, now) + 1 / (rates[group.label] as number) });
-        }
+        const at = this.#rates.nextTurn(stack, now);
         if (at <= now) {
             return false;
         }
@@ -318,6 +323,7 @@ export class Course {
         this.#turns.delete(place);
         this.#tries.set(stack.id, number);
         this.running.set(stack.id, now);
+        this.#known.set(stack.id, this.ends.size);
         for (const { key } of this.#groups(stack)) {
             this.#inGroup.set(key, (this.#inGroup.get(key) ?? 0) + 1);
         }
@@ -326,18 +332,24 @@ export class Course {
 
     // Ends.
 
-    // Is this failure dealt with otherwise than by an end?
+    // Does the stack begin once more, so that this is no end?
     #goesOn(place: number, stack: StackSpec, end: StackEnd, now: number): boolean {
         const { id } = stack;
         const found = this.#awaits.get(id) ?? [];
+        let early: string | undefined;
         if (end.reason === "needs") {
             const missing = end.needs || "";
-            if (!this.#place.has(missing) || missing === id || found.includes(missing)) {
-                return false;
-            }
-            this.#awaits.set(id, [...found, missing]);
-            this.#await(place, stack, missing, now);
+            early = this.#place.has(missing) && missing !== id && !found.includes(missing) ? missing : undefined;
+        } else {
+            early = end.read?.find((other) => this.#wasEarly(other, place, end));
+        }
+        if (early !== undefined) {
+            this.#awaits.set(id, [...found, early]);
+            this.#await(place, stack, early, now);
             return true;
+        }
+        if (end.outcome !== "failed") {
+            return false;
         }
         const { provider, firstWait, longestWait } = this.#plan.retry;
         // The other starts found that another stack was not there.
@@ -350,6 +362,25 @@ export class Course {
         this.#later.push({ at, place });
         this.#retrying.set(place, at);
         return true;
+    }
+
+    // May a stack have read another one that was still being made?
+    #wasEarly(other: string, place: number, end: StackEnd): boolean {
+        const { id, outcome } = end;
+        const theirs = this.#place.get(other);
+        if (theirs === undefined || theirs === place || outcome === "cancelled") {
+            return false;
+        }
+        if (this.#awaits.get(id)?.includes(other) === true) {
+            return false;
+        }
+        const there = this.ends.get(other);
+        if (there === undefined) {
+            // One that waits for this stack, or for a wave, is read as it was before the run.
+            return this.#begun.has(theirs) && !this.#waitsFor(theirs, place);
+        }
+        const changed = there.outcome === "done" || (outcome === "failed" && !succeeded(there));
+        return changed && (this.#numbers.get(other) ?? 0) >= (this.#known.get(id) ?? 0);
     }
 
     // A stack has turned out to need another one of the run.
@@ -372,6 +403,7 @@ export class Course {
             if (this.ends.has(end.id)) {
                 continue;
             }
+            this.#numbers.set(end.id, this.ends.size);
             this.ends.set(end.id, end);
             const place = this.#placeOf(end.id);
             this.failed += end.outcome === "failed" ? 1 : 0;
@@ -399,7 +431,8 @@ export class Course {
     #endCircles(now: number): void {
         const stuck = [...this.#awaits].filter(([id, found]) => {
             const missing = this.#placeOf(found.at(-1) as string);
-            return !this.ends.has(id) && (!this.#begun.has(missing) || this.#waitsForItself(this.#placeOf(id)));
+            const place = this.#placeOf(id);
+            return !this.ends.has(id) && (!this.#begun.has(missing) || this.#waitsFor(place, place));
         });
         for (const [id, found] of stuck) {
             const text = `needs ${found.at(-1)}, which cannot begin before it`;
@@ -407,9 +440,9 @@ export class Course {
         }
     }
 
-    #waitsForItself(place: number): boolean {
+    #waitsFor(place: number, other: number): boolean {
         const seen = new Set<number>();
-        const waiting = [...(this.#dependents[place] ?? [])];
+        const waiting = [...(this.#dependents[other] ?? [])];
         for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
             if (!seen.has(next) && !this.#hasEnded(next)) {
                 seen.add(next);
@@ -424,7 +457,7 @@ export class Course {
     }
 
     #unbegun({ id }: StackSpec, outcome: Outcome, reason: string, text: string): StackEnd {
-        return { id, outcome, changes: {}, reason, text, attempts: this.#triesOf(id), seconds: 0 };
+        return { id, outcome, changes: this.#earlier.of(id), reason, text, attempts: this.#triesOf(id), seconds: 0 };
     }
 
     #goOnFrom(state: CourseState): void {
@@ -438,10 +471,6 @@ export class Course {
             if (!this.ends.has(missing)) {
                 this.#waitFor(this.#placeOf(id), missing);
             }
-        }
-        for (const { label, value, at } of state.nextStarts) {
-            const group = groupOf(label, value);
-            this.#nextStart.set(group.key, { group, at });
         }
         for (let wave = 0; wave <= state.wave; wave++) {
             this.#enter(wave);

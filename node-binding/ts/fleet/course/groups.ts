@@ -1,5 +1,5 @@
 // Stacks by the values of their labels, as limits count them. The workflow uses this file.
-import type { StackSpec } from "./wire";
+import type { StackSpec } from "../wire";
 
 /** The stacks that have the same value of a label. */
 export interface Group {
