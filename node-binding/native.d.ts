@@ -103,7 +103,13 @@ export declare class Bridge {
 export declare function fleetPlan(source: string, request: string): string
 
 /**
- * The text that people see of a document (JSON) of a kind: `progress`, `results`, `stacks` or `runs`. No line is wider than so
+ * The name of a fleet and its server, as JSON: `{"name", "engine"}`. `source` as for `fleetPlan`. Throws with the place of what is
+ * wrong.
+ */
+export declare function fleetPlace(source: string): string
+
+/**
+ * The text that people see of a document (JSON) of a kind: `progress`, `results`, `stacks`, `runs` or `past`. No line is wider than so
  * many columns; 0 for any width. Throws for what cannot be read.
  */
 export declare function fleetText(kind: string, document: string, columns: number): string

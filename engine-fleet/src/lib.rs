@@ -26,8 +26,8 @@ mod text;
 mod waves;
 
 pub use fault::Fault;
-pub use plan::{Engine, Limits, Plan, PlannedStack, Retry, Schedule, Wave};
-pub use planning::{file_above, plan_run};
+pub use plan::{Engine, Keep, Limits, Place, Plan, PlannedStack, Retry, Schedule, Wave};
+pub use planning::{file_above, place, plan_run};
 pub use request::{Request, StopAfter};
 pub use text::{Counts, text, text_of_stacks};
 
@@ -35,4 +35,10 @@ pub use text::{Counts, text, text_of_stacks};
 /// code has made.
 pub fn plan(source: &str, request: &str) -> Result<String, Fault> {
     Ok(plan_run(source, &Request::read(request)?)?.to_json())
+}
+
+/// The name and the server of a fleet, as JSON: `{"name", "engine"}`.
+pub fn place_json(source: &str) -> Result<String, Fault> {
+    // Texts can always be written.
+    Ok(serde_json::to_string(&place(source)?).unwrap_or_default())
 }

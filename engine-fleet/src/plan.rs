@@ -41,6 +41,26 @@ pub struct Plan {
     pub deadline: f64,
     /// Runs that begin by themselves.
     pub schedules: BTreeMap<String, Schedule>,
+    /// How much of each stack's past is kept.
+    pub keep: Keep,
+}
+
+/// A fleet, as those know it who need no plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The fleet's name.
+    pub name: String,
+    /// Where Temporal is; `None`: Temporal's own variables and profiles say so.
+    pub engine: Option<Engine>,
+}
+
+/// How much of each stack's past is kept; `None`: as the environment of the workers says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keep {
+    /// Entries of the history.
+    pub history: Option<u64>,
+    /// Former states.
+    pub generations: Option<u64>,
 }
 
 /// Where Temporal is.

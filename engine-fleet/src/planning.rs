@@ -6,7 +6,7 @@ use crate::digest;
 use crate::document::Document;
 use crate::fault::Result;
 use crate::needs::{self, Needs};
-use crate::plan::{Limits, Plan, PlannedStack};
+use crate::plan::{Limits, Place, Plan, PlannedStack};
 use crate::request::Request;
 use crate::select;
 use crate::settings;
@@ -14,7 +14,7 @@ use crate::stacks::{self, DeclaredStack};
 use crate::waves;
 
 /// What a fleet file may say.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "name",
     "engine",
     "backend",
@@ -27,9 +27,18 @@ const FIELDS: [&str; 12] = [
     "heartbeat",
     "deadline",
     "schedules",
+    "keep",
 ];
 /// How many digits the digest of a plan has.
 const HASH_DIGITS: usize = 16;
+
+/// Which fleet it is: nothing is read but its name and its server. `source` as for [`plan_run`].
+pub fn place(source: &str) -> Result<Place> {
+    let document = Document::of_source(source)?;
+    let root = document.root();
+    root.knows(&FIELDS)?;
+    Ok(Place { name: settings::name(&root)?.to_owned(), engine: settings::engine(&root)? })
+}
 
 /// The plan of a run. `source` is the path of a fleet file, or a document (JSON) that code has made.
 pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
@@ -40,6 +49,7 @@ pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
     let (engine, backend, key) = (settings::engine(&root)?, settings::backend(&root)?, settings::key(&root)?);
     let (retry, heartbeat) = (settings::retry(&root)?, settings::heartbeat(&root)?);
     let (deadline, schedules) = (settings::deadline(&root)?, settings::schedules(&root)?);
+    let keep = settings::keep(&root)?;
     let entries = root.required("stacks", "stacks: [{ program: ./tenant, stack: prod }]")?;
     let stacks = stacks::read(&entries, &document, &request.variables)?;
     let needs = needs::find(&stacks)?;
@@ -77,6 +87,7 @@ pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
         heartbeat,
         deadline,
         schedules,
+        keep,
         stacks: planned,
     };
     Ok(Plan {

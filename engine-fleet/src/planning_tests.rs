@@ -25,6 +25,7 @@ fn a_plan_is_one_line_of_json_in_camel_case() {
         "heartbeat",
         "deadline",
         "schedules",
+        "keep",
     ];
     assert_eq!(names, wanted);
     assert_eq!(plan["stacks"][0]["program"], "net");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::Field;
 use crate::fault::{Result, instead};
-use crate::plan::{Engine, Limits, Retry, Schedule};
+use crate::plan::{Engine, Keep, Limits, Retry, Schedule};
 use crate::select::Selector;
 use crate::stacks::DeclaredStack;
 
@@ -14,6 +14,8 @@ const RETRY: Retry = Retry { provider: 5, first_wait: 2.0, longest_wait: 300.0 }
 /// The name of an address, and the port of those that name none.
 const SCHEME: &str = "temporal://";
 const PORT: u16 = 7233;
+/// Of `MALOKO_GENERATIONS`, too.
+const FEWEST_GENERATIONS: u64 = 3;
 const NAMESPACE: &str = "default";
 
 /// The fleet's name.
@@ -99,6 +101,20 @@ pub(crate) fn retry(root: &Field<'_>) -> Result<Retry> {
         first_wait: wait("first_wait")?.unwrap_or(RETRY.first_wait),
         longest_wait: wait("longest_wait")?.unwrap_or(RETRY.longest_wait),
     })
+}
+
+/// `keep`.
+pub(crate) fn keep(root: &Field<'_>) -> Result<Keep> {
+    let Some(keep) = root.member("keep")? else { return Ok(Keep::default()) };
+    keep.knows(&["history", "generations"])?;
+    let number = |name: &str| keep.member(name)?.map(|number| number.number()).transpose();
+    let (history, generations) = (number("history")?, number("generations")?);
+    match keep.member("generations")? {
+        Some(field) if generations.is_some_and(|number| number < FEWEST_GENERATIONS) => {
+            Err(field.fault(format!("fewer than {FEWEST_GENERATIONS} former states would not do after a failure")))
+        }
+        _ => Ok(Keep { history, generations }),
+    }
 }
 
 /// How long a worker may be silent, in seconds.

@@ -13,6 +13,7 @@ fn what_is_not_said_has_a_value_that_is_documented() {
     assert_eq!((plan.key.as_str(), plan.heartbeat, plan.deadline, plan.stop_after), ("stack", 10.0, 86_400.0, None));
     assert_eq!(json!(plan.retry), json!({"provider": 5, "firstWait": 2.0, "longestWait": 300.0}));
     assert_eq!(json!(plan.limits), json!({"atATime": null, "each": {}, "startsPerSecond": {}}));
+    assert_eq!(json!(plan.keep), json!({"history": null, "generations": null}));
 }
 
 #[test]
@@ -32,7 +33,7 @@ fn an_engine_has_an_address_and_a_namespace() {
 fn settings_are_read() {
     let settings = "backend: postgres://infra@db/infra?lease=5\nkey: fleet\nheartbeat: 5s\ndeadline: 2h\nstop_after: 50%\n\
         limits: { at_a_time: 200, each: { tenant: 1 }, starts_per_second: { region: 0.5 } }\n\
-        retry: { provider: 3, first_wait: 1s }\n\
+        retry: { provider: 3, first_wait: 1s }\nkeep: { history: 20, generations: 3 }\n\
         schedules: { drift: { every: 6h, jitter: 30m, verb: refresh --preview-only, select: ring=main }, all: { every: 1h, verb: up } }";
     let plan = fleet(settings).plan();
     assert_eq!(plan.backend.as_deref(), Some("postgres://infra@db/infra?lease=5"));
@@ -40,10 +41,20 @@ fn settings_are_read() {
     let limits = json!({"atATime": 200, "each": {"tenant": 1}, "startsPerSecond": {"region": 0.5}});
     assert_eq!(json!(plan.limits), limits);
     assert_eq!(json!(plan.retry), json!({"provider": 3, "firstWait": 1.0, "longestWait": 300.0}));
+    assert_eq!(json!(plan.keep), json!({"history": 20, "generations": 3}));
     let drift =
         json!({"every": 21600.0, "jitter": 1800.0, "verb": "refresh", "previewOnly": true, "select": ["ring=main"]});
     assert_eq!(json!(plan.schedules["drift"]), drift);
     assert_eq!(json!(plan.schedules["all"])["verb"], "up");
+}
+
+#[test]
+fn the_place_of_a_fleet_is_known_without_its_stacks() {
+    let fleet = Fleet::new("name: tenants\nengine: temporal://db\nstacks:\n  - { for: gone.csv }\n");
+    let place = crate::place_json(&fleet.file()).unwrap();
+    assert_eq!(place, r#"{"name":"tenants","engine":{"address":"db:7233","namespace":"default"}}"#);
+    let wrong = crate::place_json(&fleet.with("fleet.yaml", "nam: x").file()).unwrap_err().to_string();
+    assert!(wrong.contains("fleet.yaml:1:1: there is no field `nam`"), "{wrong}");
 }
 
 #[test]
@@ -67,6 +78,10 @@ fn a_request_says_more_than_the_file() {
 fn bad_durations_and_shares_are_told() {
     let duration = "is not a duration with its unit; write one, such as 90s, 5m or 1h30m";
     assert_eq!(fleet("heartbeat: 10").fault(), format!("fleet.yaml:4:12: heartbeat: '10' {duration}"));
+    assert_eq!(
+        fleet("keep: { generations: 2 }").fault(),
+        "fleet.yaml:4:22: keep.generations: fewer than 3 former states would not do after a failure"
+    );
     assert_eq!(
         fleet("retry: { first_wait: soon }").fault(),
         format!("fleet.yaml:4:22: retry.first_wait: 'soon' {duration}")

@@ -42,8 +42,14 @@ test("a run is watched paused and goes on", async () => {
     expect(status).toMatchObject({ run, state: "paused", counts: { waiting: 3 } });
     fleet.command(["resume", run]);
     expect(fleet.command(["watch", run]).stdout).toContain("4 done");
-    expect(fleet.told(["history"])).toMatchObject([{ run, verb: "up", stacks: 4, message: "the first one" }]);
+    expect(fleet.told(["history"])).toMatchObject([
+        { run, verb: "up", stacks: 4, failed: 0, message: "the first one" },
+    ]);
+    expect(fleet.told(["history", "--stack", "t3"])).toMatchObject([{ run, attempt: 1, changes: { create: 4 } }]);
+    expect(fleet.command(["history", "--stack", "t9"], 1).stderr).toContain("has no stack 't9'");
     expect(fleet.command(["logs", "t3"]).stdout).toContain("file-2");
+    // What a fleet labels is found without it.
+    expect(fleet.stacksWith("tenant=t2")).toEqual(["t2"]);
     fleet.command(["page", run, "--output", "run.html"]);
     expect(readFileSync(join(fleet.folder, "run.html"), "utf8")).toContain(run);
 });

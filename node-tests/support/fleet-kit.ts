@@ -195,6 +195,26 @@ export class FleetFolder {
         return byStack(this.told(["results", run], code));
     }
 
+    /** The tenants whose stacks have a label, as `maloko stack ls` tells it beside the fleet. */
+    stacksWith(label: string): string[] {
+        const project = join(this.folder, "tenant");
+        mkdirSync(project, { recursive: true });
+        writeFileSync(join(project, "Pulumi.yaml"), "name: tenant\nruntime: nodejs\n");
+        const words = [
+            "stack",
+            "ls",
+            "--label",
+            label,
+            "--json",
+            "--cwd",
+            project,
+            "--backend",
+            `file://${this.state}`,
+        ];
+        const listed = spawnSync(process.execPath, [COMMAND, ...words], { env: this.variables, encoding: "utf8" });
+        return (JSON.parse(listed.stdout) as { name: string }[]).map(({ name }) => name);
+    }
+
     /** Begins a run, and gives its name. */
     detached(verb: string): string {
         const { stderr } = this.command([verb, "--yes", "--detach"]);

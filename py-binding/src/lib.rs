@@ -74,7 +74,7 @@ mod _maloko {
     #[pymodule_export]
     use super::engine::Engine;
     #[pymodule_export]
-    use super::fleet::{fleet_plan, fleet_text};
+    use super::fleet::{fleet_place, fleet_plan, fleet_text};
     #[pymodule_export]
     use super::kit::{
         LawTrial, LifeTrial, StackTask, TestRun, TestStack, converted, kit_answer, law_text, page_of_record,

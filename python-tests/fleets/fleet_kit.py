@@ -140,6 +140,17 @@ class FleetFolder:
         told: dict[str, Any] = json.loads(self.command(verb, "--yes", "--json", *arguments, code=code).stdout)
         return {**told, "ends": {end["id"]: end for end in told["ends"]}}
 
+    def stacks_with(self, label: str) -> list[str]:
+        """The tenants whose stacks have a label, as `maloko stack ls` tells it beside the fleet."""
+        project = self.folder / "tenant"
+        project.mkdir(exist_ok=True)
+        (project / "Pulumi.yaml").write_text("name: tenant\nruntime: python\n")
+        command = [sys.executable, "-m", "maloko", "stack", "ls", "--label", label, "--json", "--cwd", str(project)]
+        listed = subprocess.run(
+            [*command, "--backend", f"file://{self.state}"], env=self.variables, capture_output=True, check=True
+        )
+        return [stack["name"] for stack in json.loads(listed.stdout)]
+
     def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Starts a worker."""
         command = [sys.executable, "-m", "maloko", "fleet", "worker", *arguments]

@@ -40,10 +40,15 @@ def test_a_run_is_watched_paused_and_goes_on(fleet: FleetFolder) -> None:
     fleet.command("resume", run)
     assert "4 done" in fleet.command("watch", run).stdout
     history = json.loads(fleet.command("history", "--json").stdout)
-    assert [(row["run"], row["verb"], row["stacks"], row["message"]) for row in history] == [
-        (run, "up", 4, "the first one")
+    assert [(row["run"], row["verb"], row["stacks"], row["failed"], row["message"]) for row in history] == [
+        (run, "up", 4, 0, "the first one")
     ]
+    (operation,) = json.loads(fleet.command("history", "--stack", "t3", "--json").stdout)
+    assert (operation["run"], operation["attempt"], operation["changes"]["create"]) == (run, 1, 4)
+    assert "has no stack 't9'" in fleet.command("history", "--stack", "t9", code=1).stderr
     assert "file-2" in fleet.command("logs", "t3").stdout
+    # What a fleet labels is found without it.
+    assert fleet.stacks_with("tenant=t2") == ["t2"]
     fleet.command("page", run, "--output", "run.html")
     assert run in (fleet.folder / "run.html").read_text()
 

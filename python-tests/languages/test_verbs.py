@@ -44,6 +44,15 @@ def test_tags_of_a_stack_go_with_it(shop: Project) -> None:
     missing = shop.run("stack", "tag", "get", "team", code=1).stderr
     assert "stack tag 'team' not found for stack 'dev'" in missing
     assert "cannot be a tag" in shop.run("stack", "tag", "set", "a b", "c", code=2).stderr
+    shop.run("stack", "select", "dev", "--tag", "team=ops", "--tag", "zone=a=b")
+    assert tags(shop, "dev") == {"cost:center": "-7", "team": "ops", "zone": "a=b"}
+    shop.run("stack", "tag", "rm", "zone")
+    shop.run("stack", "select", "new", "--create", "--tag", "team=web")
+    assert tags(shop, "new") == {"team": "web"}
+    assert "write NAME=VALUE" in shop.run("stack", "select", "newer", "--create", "--tag", "team", code=2).stderr
+    assert "newer" not in stacks(shop)
+    shop.run("stack", "select", "dev")
+    shop.run("stack", "tag", "rm", "team")
 
     shop.run("stack", "rename", "live")
     assert (tags(shop, "live"), file.exists()) == ({"cost:center": "-7"}, False)

@@ -184,6 +184,9 @@ pub(crate) struct FleetLogs {
 /// Flags of `fleet history`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FleetHistory {
+    /// What the runs did with this stack, instead
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) stack: Option<String>,
     /// As JSON
     #[arg(short, long)]
     pub(crate) json: bool,

@@ -143,6 +143,9 @@ pub(crate) struct StackSelect {
     /// Which secrets provider a new one gets: passphrase, the URL of a key, or fleet
     #[arg(long, value_name = "NAME")]
     pub(crate) secrets_provider: Option<String>,
+    /// A tag that the stack gets, new or not; may be given several times
+    #[arg(short, long = "tag", value_name = "NAME=VALUE")]
+    pub(crate) tags: Vec<String>,
 }
 
 /// `stack rm`.

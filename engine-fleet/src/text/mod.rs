@@ -1,5 +1,6 @@
 //! The texts that people see of runs, without colours: made once for both languages.
 
+mod past;
 mod progress;
 mod results;
 mod runs;
@@ -13,13 +14,14 @@ use crate::fault::{Fault, Result};
 pub use stacks::text as text_of_stacks;
 pub use words::Counts;
 
-/// The text of a kind (`progress`, `results`, `stacks`, `runs`) for a document (JSON). No line is wider than so many columns; 0
+/// The text of a kind (`progress`, `results`, `stacks`, `runs`, `past`) for a document (JSON). No line is wider than so many columns; 0
 /// for any width.
 pub fn text(kind: &str, document: &str, columns: usize) -> Result<String> {
     match kind {
         "progress" => Ok(progress::text(&read(kind, document)?, columns)),
         "results" => Ok(results::text(&read(kind, document)?, columns)),
         "stacks" => Ok(stacks::text(&read(kind, document)?, columns)),
+        "past" => Ok(past::text(&read(kind, document)?, columns)),
         "runs" => Ok(runs::text(&read(kind, document)?, columns)),
         other => Err(Fault::new(format!("there is no text of a fleet named '{other}'"))),
     }

@@ -1,9 +1,8 @@
 //! The runs of a fleet.
 
-use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::words::{cell, joined, lines, table};
+use super::words::{cell, joined, lines, moment, table};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Runs {
@@ -35,17 +34,9 @@ pub(super) fn text(runs: &Runs, columns: usize) -> String {
     shown.set_header(["RUN", "VERB", "STATE", "STARTED", "STACKS", "FAILED"]);
     shown.add_rows(runs.runs.iter().map(|run| {
         let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-        let started = run.started.as_deref().map(readable_time).unwrap_or_default();
+        let started = run.started.as_deref().map(moment).unwrap_or_default();
         [run.name.clone(), run.verb.clone(), run.state.clone(), started, number(run.stacks), number(run.failed)]
             .map(|text| cell(&text))
     }));
     joined(&lines(&shown, "", columns))
-}
-
-/// A time as people read it; what is no time is shown as it is.
-fn readable_time(time: &str) -> String {
-    match time.parse::<Timestamp>() {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-        Err(_) => time.to_owned(),
-    }
 }

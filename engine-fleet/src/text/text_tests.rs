@@ -81,6 +81,19 @@ a-up-1  up    ended  2026-11-29 10:43:03 UTC  3       0
 }
 
 #[test]
+fn what_runs_did_with_a_stack_is_a_table() {
+    let past = r#"{"stack": "net/eu", "operations": [{"run": "a-up-1", "attempt": 2, "kind": "update", "result": "succeeded",
+        "started": "2026-11-29T10:43:03Z", "changes": {"create": 2, "same": 1}}]}"#;
+    let wanted = "\
+RUN     ATTEMPT  KIND    RESULT     STARTED                  CHANGES
+a-up-1  2        update  succeeded  2026-11-29 10:43:03 UTC  2 create, 1 same
+";
+    assert_eq!(text("past", past, 0).unwrap(), wanted);
+    let none = text("past", r#"{"stack": "net/eu", "operations": []}"#, 0).unwrap();
+    assert_eq!(none, "No run of the fleet has worked on net/eu\n");
+}
+
+#[test]
 fn what_is_no_document_is_told() {
     let unknown = text("poem", "{}", 0).unwrap_err().to_string();
     assert_eq!(unknown, "there is no text of a fleet named 'poem'");

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
+use jiff::Timestamp;
 use maloko_core::duration::readable;
 use maloko_core::invisible::one_line;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,14 @@ impl Counts {
 /// Seconds as people read them.
 pub(super) fn time(seconds: f64) -> String {
     readable(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
+/// A time as people read it; what is no time is shown as it is.
+pub(super) fn moment(time: &str) -> String {
+    match time.parse::<Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => time.to_owned(),
+    }
 }
 
 /// A table without lines.

@@ -46,6 +46,8 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
             attempt: launch.number + attempt,
             ...(launch.backend === null ? {} : { backend: launch.backend }),
             key: launch.key as "fleet" | "stack",
+            ...(launch.keep.history === null ? {} : { historyLimit: launch.keep.history }),
+            ...(launch.keep.generations === null ? {} : { generations: launch.keep.generations }),
             previewOnly,
             outputs,
             message,

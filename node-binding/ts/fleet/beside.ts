@@ -5,13 +5,54 @@ import * as path from "node:path";
 import { parseJson } from "../originals";
 import { StackCommands } from "./deploy";
 import { FleetError } from "./ends";
-import type { Plan, StackSpec } from "./wire";
+import { ATTEMPTS_A_START, type Plan, type StackSpec } from "./wire";
 
 /** What is on record of the stack's last operation. */
 export function showLastRun(stack: StackSpec, plan: Plan): Promise<string> {
     return beside(stack, plan, async (commands) => {
         const shown = await commands.command(["stack", "history", "show"]);
         return shown.code === 0 ? shown.stdout : shown.stderr;
+    });
+}
+
+/** What a run of the fleet did with a stack. */
+export interface Operation {
+    run: string;
+    attempt: number;
+    kind: string;
+    result: string;
+    started: string;
+    changes: Record<string, number>;
+}
+
+interface HistoryEntry {
+    kind: string;
+    result: string;
+    startTime: string;
+    environment: Record<string, string>;
+    resourceChanges?: Record<string, number> | null;
+}
+
+/**
+ * What the runs of the fleet did with a stack, the newest first. Throws a `FleetError` when the stack's history cannot be read.
+ */
+export function operationsOf(stack: StackSpec, plan: Plan): Promise<Operation[]> {
+    return beside(stack, plan, async (commands) => {
+        const told = await commands.command(["stack", "history", "--json", "--page-size", "0"]);
+        if (told.why?.reason === "no-stack") {
+            return [];
+        }
+        if (told.code !== 0) {
+            throw new FleetError(told.stderr.trim());
+        }
+        return (parseJson(told.stdout) as HistoryEntry[]).flatMap((entry) => {
+            const { "maloko.run": work = "", "maloko.attempt": number = "" } = entry.environment;
+            const run = work.split("/", 1)[0] as string;
+            const { kind, result, startTime: started, resourceChanges } = entry;
+            const attempt = Math.floor(Number(number) / ATTEMPTS_A_START) + (Number(number) % ATTEMPTS_A_START);
+            const operation = { run, attempt, kind, result, started, changes: resourceChanges ?? {} };
+            return run.startsWith(`${plan.fleet}-`) ? [operation] : [];
+        });
     });
 }
 

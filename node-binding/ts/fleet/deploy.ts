@@ -34,6 +34,10 @@ export interface DeployOptions extends ProgressOptions {
     backend?: string;
     /** `fleet`: all stacks share one key; `stack`: each has its own. */
     key?: "fleet" | "stack";
+    /** Entries of the stack's history that are kept; as `MALOKO_HISTORY_LIMIT` says when not given. */
+    historyLimit?: number;
+    /** Former states that are kept; as `MALOKO_GENERATIONS` says when not given. */
+    generations?: number;
     /** Of a refresh: only say what differs. */
     previewOnly?: boolean;
     /** Whether the end has the stack's outputs; secret ones are `[secret]`. */
@@ -58,6 +62,8 @@ const OPERATIONS: Record<Exclude<Verb, "outputs">, string[]> = {
     import: ["import", ...CHANGES, "--generate-code=false"],
 };
 const MAKES_STACKS: readonly Verb[] = ["up", "preview", "import"];
+/** A stack has its labels as tags, for `stack ls --label`. */
+const GIVES_TAGS: readonly Verb[] = ["up", "import"];
 /** The exit code of a command that was stopped. */
 const CANCELLED = 8;
 
@@ -98,7 +104,7 @@ export class StackCommands {
 
     /** `own`: an empty directory, for what a command writes into the stack's settings. */
     constructor(stack: StackSpec, own: string, options: DeployOptions) {
-        const { directory = ".", run, attempt = 1, backend } = options;
+        const { directory = ".", run, attempt = 1, backend, historyLimit, generations } = options;
         this.#stack = stack;
         this.#options = options;
         this.#root = path.resolve(directory);
@@ -110,6 +116,12 @@ export class StackCommands {
         if (backend !== undefined) {
             this.#variables.PULUMI_BACKEND_URL = placed(backend, this.#root);
         }
+        if (historyLimit !== undefined) {
+            this.#variables.MALOKO_HISTORY_LIMIT = String(historyLimit);
+        }
+        if (generations !== undefined) {
+            this.#variables.MALOKO_GENERATIONS = String(generations);
+        }
         if (stack.inline) {
             settings.saveProject(own, { name: stack.project, runtime: stack.language });
         }
@@ -119,13 +131,15 @@ export class StackCommands {
 
     /** Makes or finds the stack, gives it its secrets, and does what is asked. */
     async perform(verb: Verb): Promise<Told> {
-        const { id, inline, program } = this.#stack;
+        const { id, inline, labels, program } = this.#stack;
         if (inline) {
             this.#program = await loadProgram(this.#root, program);
         }
         const creates = MAKES_STACKS.includes(verb);
         const shared = creates && this.#options.key === "fleet" ? ["--secrets-provider", "fleet"] : [];
-        const selected = await this.command(["stack", "select", ...(creates ? ["--create"] : []), ...shared]);
+        const given = GIVES_TAGS.includes(verb) ? Object.entries(labels).filter(isTag) : [];
+        const tags = given.map(([name, value]) => `--tag=${name}=${value}`);
+        const selected = await this.command(["stack", "select", ...(creates ? ["--create"] : []), ...shared, ...tags]);
         if (selected.why?.reason === "no-stack" && !creates) {
             // There is nothing to destroy, to refresh or to tell.
             return verb === "outputs" ? { ...unchanged(id), outputs: {} } : unchanged(id);
@@ -226,6 +240,11 @@ function unchanged(id: string): Told {
 function placed(backend: string, root: string): string {
     const [, place] = /^file:\/\/([^/~].*|)$/s.exec(backend) ?? [];
     return place === undefined ? backend : `file://${path.join(root, place)}`;
+}
+
+// Labels are columns of tables, too; not all of those can be tags.
+function isTag([name, value]: [string, string]): boolean {
+    return /^[A-Za-z0-9_.:-]{1,40}$/.test(name) && [...value].length <= 256;
 }
 
 function ofStack(template: string, { labels, project, stack }: StackSpec): string {

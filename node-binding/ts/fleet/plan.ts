@@ -5,7 +5,7 @@ import { parseJson, toJsonText } from "../originals";
 import type { Verb } from "./deploy";
 import { ConfigurationError, FleetError } from "./ends";
 import { type Run, start } from "./run";
-import type { Plan } from "./wire";
+import type { Place, Plan } from "./wire";
 
 /** Stacks of one program, for a fleet that is made by code. The members are those of an entry in the file. */
 export interface Stack {
@@ -34,6 +34,8 @@ export interface FleetSettings {
     stopAfter?: number | string;
     heartbeat?: string;
     deadline?: string;
+    /** How much of each stack's past is kept. */
+    keep?: { history?: number; generations?: number };
     schedules?: Record<string, { every: string; jitter?: string; verb?: string; select?: string | readonly string[] }>;
 }
 
@@ -100,7 +102,12 @@ export class Fleet {
             stopAfter: stopAfter === undefined ? null : String(stopAfter),
             variables: process.env,
         };
-        return parseJson(planned(this.#source, toJsonText(request))) as Plan;
+        return parseJson(refusing(() => loadAddon().fleetPlan(this.#source, toJsonText(request)))) as Plan;
+    }
+
+    /** @internal Which fleet it is, without a plan. */
+    place(): Place {
+        return parseJson(refusing(() => loadAddon().fleetPlace(this.#source))) as Place;
     }
 
     /** Begins a run that makes the resources as the programs say. */
@@ -150,9 +157,9 @@ export function load(file = "fleet.yaml"): Fleet {
     return new Fleet(file);
 }
 
-function planned(source: string, request: string): string {
+function refusing(read: () => string): string {
     try {
-        return loadAddon().fleetPlan(source, request);
+        return read();
     } catch (error) {
         throw new ConfigurationError((error as Error).message, { cause: error });
     }

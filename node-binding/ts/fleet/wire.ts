@@ -55,6 +55,18 @@ export interface Engine {
     namespace: string;
 }
 
+/** A fleet, as those know it who need no plan. */
+export interface Place {
+    name: string;
+    engine: Engine | null;
+}
+
+/** How much of each stack's past is kept; `null`: as the worker's environment says. */
+export interface Keep {
+    history: number | null;
+    generations: number | null;
+}
+
 /** A run that begins by itself; times are seconds. */
 export interface Schedule {
     every: number;
@@ -81,6 +93,7 @@ export interface Plan {
     stopAfter: number | null;
     heartbeat: number;
     deadline: number;
+    keep: Keep;
     schedules: Record<string, Schedule>;
 }
 
@@ -170,6 +183,7 @@ export interface Launch {
     options: RunOptions;
     backend: string | null;
     key: string;
+    keep: Keep;
     heartbeat: number;
     stack: StackSpec;
 }

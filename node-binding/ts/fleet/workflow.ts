@@ -16,6 +16,7 @@ import {
     proxyActivities,
     setHandler,
     TimeoutFailure,
+    upsertMemo,
     workflowInfo,
 } from "@temporalio/workflow";
 import { Course, outcomeOf } from "./course/course";
@@ -95,7 +96,9 @@ class FleetRun {
             }
             throw error;
         }
-        return this.#result();
+        const result = this.#result();
+        upsertMemo({ failed: result.counts.failed });
+        return result;
     }
 
     async #goOn(): Promise<void> {
@@ -170,9 +173,9 @@ class FleetRun {
 
     #launch(stack: StackSpec, number: number): Launch {
         const { plan, options } = this.#order;
-        const { fleet, verb, backend, key, heartbeat } = plan;
+        const { fleet, verb, backend, key, keep, heartbeat } = plan;
         const before = (number - 1) * ATTEMPTS_A_START;
-        return { fleet, run: this.#run, number: before, verb, options, backend, key, heartbeat, stack };
+        return { fleet, run: this.#run, number: before, verb, options, backend, key, keep, heartbeat, stack };
     }
 
     // Stacks with different values of the first label that has a limit take turns where workers are few.

@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "fleet_page", "fleet_plan", "fleet_text", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "fleet_page", "fleet_place", "fleet_plan", "fleet_text", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -623,6 +623,12 @@ def fleet_page(document: str) -> str:
     The page (HTML) of a fleet's run, from its document (JSON). Raises `ValueError` for what is none.
     """
 
+def fleet_place(source: str) -> str:
+    """
+    The name of a fleet and its server, as JSON: `{"name", "engine"}`. `source` as for `fleet_plan`. Raises `MalokoError` with the
+    place of what is wrong.
+    """
+
 def fleet_plan(source: str, request: str) -> str:
     """
     The plan (JSON) of a run that a request (JSON) asks for. `source` is the path of a fleet file, or a document (JSON) that code
@@ -631,7 +637,7 @@ def fleet_plan(source: str, request: str) -> str:
 
 def fleet_text(kind: str, document: str, columns: SupportsIndex) -> str:
     """
-    The text that people see of a document (JSON) of a kind: `progress`, `results`, `stacks` or `runs`. No line is wider than so
+    The text that people see of a document (JSON) of a kind: `progress`, `results`, `stacks`, `runs` or `past`. No line is wider than so
     many columns; 0 for any width. Raises `MalokoError` for what cannot be read.
     """
 

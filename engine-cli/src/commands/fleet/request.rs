@@ -56,7 +56,7 @@ fn members(context: &Context, command: &FleetCommand) -> (&'static str, Value) {
         FleetCommand::Cancel(one) => ("cancel", of_one(one)),
         FleetCommand::Retry(retry) => ("retry", of_retry(retry)),
         FleetCommand::Logs(logs) => ("logs", json!({ "stack": logs.of_stack, "run": logs.run })),
-        FleetCommand::History(history) => ("history", json!({ "json": history.json })),
+        FleetCommand::History(history) => ("history", json!({ "stack": history.stack, "json": history.json })),
         FleetCommand::Page(page) => {
             let output = page.output.as_ref().map(|output| context.directory.join(output));
             ("page", json!({ "run": page.run, "output": output }))

@@ -130,13 +130,15 @@ async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
         Some(name) => workplace.parse_own_stack(name)?,
         None => workplace.choose_for_good().await?,
     };
+    // Before anything is made.
+    let wanted = tags::parse(&arguments.tags)?;
     if workplace.has(&stack).await? {
-        workplace.select(Some(&stack))
+        workplace.select(Some(&stack))?;
     } else if arguments.create {
         create(&workplace, &stack, true).await?;
         context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
-        Ok(())
     } else {
-        workplace.require(&stack).await
+        return workplace.require(&stack).await;
     }
+    tags::give(&workplace, &stack, wanted).await
 }

@@ -1,5 +1,7 @@
 //! `stack tag`: the verbs for names and values that a stack is found by.
 
+use std::collections::BTreeMap;
+
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::state::StackName;
@@ -46,6 +48,30 @@ pub(super) async fn run(context: &Context, command: &StackTagCommand) -> Result<
         }
     }
     Ok(())
+}
+
+/// Reads tags as an option has them: `NAME=VALUE`.
+pub(super) fn parse(written: &[String]) -> Result<BTreeMap<String, String>> {
+    let one = |tag: &String| {
+        let (name, value) = tag.split_once('=').ok_or_else(|| {
+            Failure::configuration(format!("'{tag}' is no tag: write NAME=VALUE, such as --tag tenant=acme"))
+        })?;
+        check(name, value)?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    written.iter().map(one).collect()
+}
+
+/// Gives a stack these tags; others stay. Nothing is written where it has them.
+pub(super) async fn give(workplace: &Workplace<'_>, stack: &StackName, wanted: BTreeMap<String, String>) -> Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let present = read(workplace, stack).await?;
+    if wanted.iter().all(|(name, value)| present.get(name) == Some(value)) {
+        return Ok(());
+    }
+    change(workplace, stack, |tags| tags.extend(wanted)).await
 }
 
 fn check(name: &str, value: &str) -> Result<()> {

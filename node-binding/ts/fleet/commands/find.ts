@@ -25,6 +25,8 @@ export interface Memo {
     verb?: string;
     stacks?: number;
     message?: string;
+    /** How many stacks failed; of runs that have ended. */
+    failed?: number;
 }
 
 /** The runs of a fleet that the server keeps, the newest first; those that went on with a new history count once. */

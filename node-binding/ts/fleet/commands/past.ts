@@ -1,11 +1,10 @@
 // Commands about what runs came to.
-import { showLastRun } from "../beside";
+import { operationsOf, showLastRun } from "../beside";
 import { connect } from "../connection";
 import { FleetError } from "../ends";
-import type { Run } from "../run";
 import type { StackSpec } from "../wire";
 import { executions, type Memo, runOf } from "./find";
-import { placeOf, type Request } from "./request";
+import { fleetOf, placeOf, type Request } from "./request";
 import { print, shown } from "./texts";
 import { instant } from "./times";
 import { tell } from "./watch";
@@ -19,15 +18,18 @@ export async function results(asked: Request): Promise<number> {
     return tell(await run.result(), asked);
 }
 
-/** `fleet history`: the runs that the server keeps. */
+/** `fleet history`: the runs that the server keeps; or what they did with a stack. */
 export async function history(asked: Request): Promise<number> {
+    if (asked.stack !== undefined) {
+        return historyOfStack(asked, asked.stack);
+    }
     const { name, engine } = placeOf(asked);
     const client = await connect(engine);
     const rows: object[] = [];
     for await (const { workflowId, memo, status, startTime } of executions(client, name)) {
-        const { verb = "", stacks = 0, message = "" } = (memo ?? {}) as Memo;
+        const { verb = "", stacks = 0, message = "", failed = null } = (memo ?? {}) as Memo;
         const state = status.name.toLowerCase();
-        rows.push({ run: workflowId, verb, state, started: instant(startTime), stacks, failed: null, message });
+        rows.push({ run: workflowId, verb, state, started: instant(startTime), stacks, failed, message });
         if (rows.length === MOST) {
             break;
         }
@@ -40,7 +42,7 @@ export async function history(asked: Request): Promise<number> {
 export async function logs(asked: Request): Promise<number> {
     const run = await runOf(asked);
     const { plan } = await run.order();
-    const stack = stackOf(run, plan.stacks, asked.stack ?? "");
+    const stack = stackOf(plan.stacks, asked.stack ?? "", `run ${run.id}`);
     const { state } = await run.progress();
     const ends = state === "ended" ? (await run.result()).ends : [];
     const end = ends.find((it) => it.stack === stack.id);
@@ -52,13 +54,21 @@ export async function logs(asked: Request): Promise<number> {
     return 0;
 }
 
-function stackOf({ id: run }: Run, stacks: readonly StackSpec[], wanted: string): StackSpec {
+async function historyOfStack(asked: Request, name: string): Promise<number> {
+    const plan = fleetOf(asked).plan("up");
+    const stack = stackOf(plan.stacks, name, `fleet ${plan.fleet}`);
+    const operations = await operationsOf(stack, plan);
+    print(asked.json ? operations : shown("past", { stack: stack.id, operations }, asked.columns));
+    return 0;
+}
+
+function stackOf(stacks: readonly StackSpec[], wanted: string, whose: string): StackSpec {
     const [found, ...others] = stacks.filter(({ id, stack }) => wanted === id || wanted === stack);
     if (found === undefined) {
-        throw new FleetError(`run ${run} has no stack '${wanted}'`);
+        throw new FleetError(`${whose} has no stack '${wanted}'`);
     }
     if (others.length > 0) {
-        throw new FleetError(`'${wanted}' is several stacks of run ${run}: write PROJECT/STACK`);
+        throw new FleetError(`'${wanted}' is several stacks of ${whose}: write PROJECT/STACK`);
     }
     return found;
 }

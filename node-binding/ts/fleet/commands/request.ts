@@ -1,6 +1,6 @@
 // What the command line asks for.
 import { Fleet } from "../plan";
-import type { Engine } from "../wire";
+import type { Place } from "../wire";
 
 /** The arguments of a command; each has those that mean something for it. */
 export interface Request {
@@ -32,12 +32,6 @@ export interface Request {
     columns?: number;
 }
 
-/** A fleet, as commands that need no plan of a run know it. */
-export interface Place {
-    name: string;
-    engine: Engine | null;
-}
-
 /** The fleet of the command's file. */
 export function fleetOf({ file }: Request): Fleet {
     return new Fleet(file);
@@ -45,6 +39,5 @@ export function fleetOf({ file }: Request): Fleet {
 
 /** The name of the fleet, and its server. */
 export function placeOf(asked: Request): Place {
-    const { fleet, engine } = fleetOf(asked).plan("up");
-    return { name: fleet, engine };
+    return fleetOf(asked).place();
 }

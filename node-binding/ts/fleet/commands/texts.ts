@@ -8,7 +8,11 @@ import type { Result } from "../run";
 const SHOWN = 10;
 
 /** The text for a document, in lines that a terminal has room for. */
-export function shown(kind: "progress" | "results" | "runs", document: object, columns: number | undefined): string {
+export function shown(
+    kind: "progress" | "results" | "runs" | "past",
+    document: object,
+    columns: number | undefined,
+): string {
     return loadAddon().fleetText(kind, toJsonText(document), columns ?? 0);
 }
 

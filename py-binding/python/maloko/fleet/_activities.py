@@ -15,8 +15,8 @@ from temporalio.exceptions import ApplicationError
 from maloko._errors import MalokoError
 from maloko.fleet._deploy import deploy_one
 from maloko.fleet._ends import End
-from maloko.fleet._wire import Launch, StackEnd
-from maloko.fleet._workflow import ATTEMPTS_A_START, FATAL, STACK
+from maloko.fleet._wire import ATTEMPTS_A_START, Launch, StackEnd
+from maloko.fleet._workflow import FATAL, STACK
 
 LOG = logging.getLogger("maloko.fleet")
 
@@ -50,6 +50,8 @@ class StackActivities:
                 attempt=launch["number"] + attempt,
                 backend=launch["backend"],
                 key=launch["key"],
+                history_limit=launch["keep"]["history"],
+                generations=launch["keep"]["generations"],
                 preview_only=launch["options"]["previewOnly"],
                 outputs=launch["options"]["outputs"],
                 message=launch["options"]["message"],

@@ -7,12 +7,12 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from maloko.automation._reasons import Reason
 from maloko.fleet._deploy import StackCommands, variables_for
 from maloko.fleet._ends import FleetError
-from maloko.fleet._wire import Plan, StackSpec
+from maloko.fleet._wire import ATTEMPTS_A_START, Plan, StackSpec
 
 R = TypeVar("R")
 
@@ -23,6 +23,39 @@ def show_last_run(stack: StackSpec, plan: Plan) -> str:
     def work(commands: StackCommands) -> str:
         shown = commands.command(["stack", "history", "show"]).result
         return shown.stdout if shown.code == 0 else shown.stderr
+
+    return _with(stack, plan, work)
+
+
+def operations_of(stack: StackSpec, plan: Plan) -> list[dict[str, Any]]:
+    """What the runs of the fleet did with a stack, the newest first: `run`, `attempt`, `kind`, `result`, `started`,
+    `changes`.
+
+    :raises FleetError: when the stack's history cannot be read
+    """
+
+    def work(commands: StackCommands) -> list[dict[str, Any]]:
+        told = commands.command(["stack", "history", "--json", "--page-size", "0"])
+        if told.why is not None and told.why.reason is Reason.NO_STACK:
+            return []
+        if told.result.code != 0:
+            raise FleetError(told.result.stderr.strip())
+        operations = []
+        for entry in json.loads(told.result.stdout):
+            run, _, _ = entry["environment"].get("maloko.run", "").partition("/")
+            if run.startswith(f"{plan['fleet']}-"):
+                start, attempt = divmod(int(entry["environment"]["maloko.attempt"]), ATTEMPTS_A_START)
+                operations.append(
+                    {
+                        "run": run,
+                        "attempt": start + attempt,
+                        "kind": entry["kind"],
+                        "result": entry["result"],
+                        "started": entry["startTime"],
+                        "changes": entry.get("resourceChanges") or {},
+                    }
+                )
+        return operations
 
     return _with(stack, plan, work)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -34,6 +35,8 @@ _OPERATIONS = {
     "import": ["import", "--yes", "--skip-preview", "--generate-code=false"],
 }
 _MAKES_STACKS = ("up", "preview", "import")
+_GIVES_TAGS = ("up", "import")
+"""A stack has its labels as tags, for `stack ls --label`."""
 _CANCELLED = 8
 """The exit code of a command that was stopped."""
 
@@ -47,6 +50,8 @@ async def deploy_one(
     attempt: int = 1,
     backend: str | None = None,
     key: str = "stack",
+    history_limit: int | None = None,
+    generations: int | None = None,
     preview_only: bool = False,
     outputs: bool = False,
     message: str = "",
@@ -66,6 +71,8 @@ async def deploy_one(
     :param attempt: which attempt; has to rise
     :param backend: where the state is kept; the project's own place when not given
     :param key: `fleet`: all stacks share one key; `stack`: each has its own
+    :param history_limit: entries of the stack's history that are kept; as `MALOKO_HISTORY_LIMIT` says when not given
+    :param generations: former states that are kept; as `MALOKO_GENERATIONS` says when not given
     :param preview_only: of a refresh, only say what differs
     :param outputs: whether the end has the stack's outputs; secret ones are `[secret]`
     :param message: what the stack's history says of it
@@ -81,6 +88,10 @@ async def deploy_one(
     variables = variables_for(backend, root)
     if run is not None:
         variables["MALOKO_ATTEMPT"] = f"{run}:{attempt}"
+    if history_limit is not None:
+        variables["MALOKO_HISTORY_LIMIT"] = str(history_limit)
+    if generations is not None:
+        variables["MALOKO_GENERATIONS"] = str(generations)
     began = time.monotonic()
 
     def work() -> End:
@@ -142,6 +153,8 @@ class StackCommands:
         select = ["stack", "select", *(["--create"] if creates else [])]
         if creates and key == "fleet":
             select += ["--secrets-provider", "fleet"]
+        if verb in _GIVES_TAGS:
+            select += [f"--tag={name}={value}" for name, value in self._stack["labels"].items() if _is_tag(name, value)]
         selected = self.command(select)
         if selected.why is not None and selected.why.reason is Reason.NO_STACK and not creates:
             # There is nothing to destroy, to refresh or to tell.
@@ -220,6 +233,11 @@ class StackCommands:
             if isinstance(value, str):
                 config[_full(self._stack, name)] = value
         settings_files.write(str(self._settings.parent), self._settings.stem, {**members, "config": config})
+
+
+def _is_tag(name: str, value: str) -> bool:
+    """Labels are columns of tables, too; not all of those can be tags."""
+    return re.fullmatch(r"[A-Za-z0-9_.:-]{1,40}", name) is not None and len(value) <= 256
 
 
 def _of_stack(template: str, stack: StackSpec) -> str:

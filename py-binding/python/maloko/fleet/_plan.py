@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from maloko._maloko import fleet_plan
-from maloko.fleet._wire import Plan, RunOptions
+from maloko._maloko import fleet_place, fleet_plan
+from maloko.fleet._wire import Place, Plan, RunOptions
 
 if TYPE_CHECKING:
     from maloko.fleet._run import Run
@@ -103,6 +103,9 @@ class Fleet:
             "variables": dict(os.environ),
         }
         return cast("Plan", json.loads(fleet_plan(self._source, json.dumps(request))))
+
+    def _place(self) -> Place:
+        return cast("Place", json.loads(fleet_place(self._source)))
 
     def up(self, **asked: Any) -> Run:
         """Begins a run that makes the resources as the programs say. The arguments are those of `start`."""

@@ -8,6 +8,10 @@ Outcome = Literal["done", "unchanged", "failed", "skipped", "cancelled"]
 """How a stack of a run ended. `unchanged`: nothing had to be done."""
 
 
+ATTEMPTS_A_START = 10_000
+"""Numbers between two starts of a stack: the attempts of one of them, which the server counts."""
+
+
 class Secret(TypedDict):
     """Where a worker reads a value that is secret: `{"env": NAME}` or `{"file": PATH}`."""
 
@@ -65,6 +69,13 @@ class Engine(TypedDict):
     namespace: str
 
 
+class Place(TypedDict):
+    """A fleet, as those know it who need no plan."""
+
+    name: str
+    engine: Engine | None
+
+
 class Schedule(TypedDict):
     """A run that begins by itself; times are seconds."""
 
@@ -73,6 +84,13 @@ class Schedule(TypedDict):
     verb: str
     previewOnly: bool
     select: list[str]
+
+
+class Keep(TypedDict):
+    """How much of each stack's past is kept; `None`: as the worker's environment says."""
+
+    history: int | None
+    generations: int | None
 
 
 class Plan(TypedDict):
@@ -94,6 +112,7 @@ class Plan(TypedDict):
     heartbeat: float
     deadline: float
     schedules: dict[str, Schedule]
+    keep: Keep
 
 
 class EndDetails(TypedDict, total=False):
@@ -194,5 +213,6 @@ class Launch(TypedDict):
     options: RunOptions
     backend: str | None
     key: str
+    keep: Keep
     heartbeat: float
     stack: StackSpec

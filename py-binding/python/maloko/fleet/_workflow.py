@@ -13,7 +13,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 
 from maloko.fleet._course import Course, outcome_of
 from maloko.fleet._queues import stack_queue
-from maloko.fleet._wire import Launch, Order, StackEnd, StackSpec
+from maloko.fleet._wire import ATTEMPTS_A_START, Launch, Order, StackEnd, StackSpec
 
 RUN = "maloko.FleetRun"
 STACK = "maloko.fleet.stack"
@@ -23,8 +23,6 @@ FATAL = "fatal"
 
 _STACKS_AN_EXECUTION = 1000
 """After so many the run goes on with a new history; a history of the server must not become too long."""
-ATTEMPTS_A_START = 10_000
-"""Numbers between two starts of a stack: the attempts of one of them, which the server counts."""
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=1), timedelta(seconds=30)
 _SHOWN = 10
 """Failures and stacks that `progress` tells of."""
@@ -54,7 +52,9 @@ class FleetRun:
         except asyncio.CancelledError:
             await self._end_in_order()
             raise
-        return self._result()
+        result = self._result()
+        workflow.upsert_memo({"failed": result["counts"]["failed"]})
+        return result
 
     async def _go_on(self) -> None:
         course = self._course
@@ -136,6 +136,7 @@ class FleetRun:
             "options": self._order["options"],
             "backend": self._plan["backend"],
             "key": self._plan["key"],
+            "keep": self._plan["keep"],
             "heartbeat": self._plan["heartbeat"],
             "stack": stack,
         }

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from maloko.fleet._beside import show_last_run
+from maloko.fleet._beside import operations_of, show_last_run
 from maloko.fleet._commands.find import executions, order_of, run_of
-from maloko.fleet._commands.request import Request, place_of
+from maloko.fleet._commands.request import Request, fleet_of, place_of
 from maloko.fleet._commands.texts import shown
 from maloko.fleet._commands.watch import tell
 from maloko.fleet._connection import connect
 from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
+from maloko.fleet._wire import StackSpec
 
 _MOST = 100
 """Runs that `history` lists."""
@@ -24,9 +25,20 @@ def results(asked: Request) -> int:
 
 
 def history(asked: Request) -> int:
-    """`fleet history`: the runs that the server keeps, the newest first."""
+    """`fleet history`: the runs that the server keeps, the newest first; or what they did with a stack."""
+    if asked.get("stack"):
+        return _history_of_stack(asked)
     rows = waited_for(_history(asked))
     print(json.dumps(rows) if asked.get("json") else shown("runs", {"runs": rows}, asked.get("columns")))
+    return 0
+
+
+def _history_of_stack(asked: Request) -> int:
+    plan = fleet_of(asked).plan("up")
+    stack = _named(plan["stacks"], asked["stack"] or "", f"fleet {plan['fleet']}")
+    told = operations_of(stack, plan)
+    text = shown("past", {"stack": stack["id"], "operations": told}, asked.get("columns"))
+    print(json.dumps(told) if asked.get("json") else text)
     return 0
 
 
@@ -43,7 +55,7 @@ async def _history(asked: Request) -> list[dict[str, Any]]:
                 "state": (execution.status.name if execution.status is not None else "").lower(),
                 "started": execution.start_time.isoformat(timespec="seconds"),
                 "stacks": memo.get("stacks", 0),
-                "failed": None,
+                "failed": memo.get("failed"),
                 "message": memo.get("message", ""),
             }
         )
@@ -56,16 +68,9 @@ def logs(asked: Request) -> int:
     """`fleet logs STACK`: what the run said that worked on the stack last, from the records beside its state."""
     run = run_of(asked)
     plan = waited_for(order_of(run))["plan"]
-    wanted = asked["stack"] or ""
-    found = [stack for stack in plan["stacks"] if wanted in (stack["id"], stack["stack"])]
-    if len(found) != 1:
-        raise FleetError(
-            f"run {run.id} has no stack '{wanted}'"
-            if not found
-            else f"'{wanted}' is several stacks of run {run.id}: write PROJECT/STACK"
-        )
+    stack = _named(plan["stacks"], asked["stack"] or "", f"run {run.id}")
     end = (
-        next((end for end in run.result().ends if end.stack == found[0]["id"]), None)
+        next((end for end in run.result().ends if end.stack == stack["id"]), None)
         if run.progress().state == "ended"
         else None
     )
@@ -73,8 +78,17 @@ def logs(asked: Request) -> int:
         print(
             f"{end.stack}: {end.outcome}{f' ({end.reason})' if end.reason else ''}{f': {end.text}' if end.text else ''}"
         )
-    print(show_last_run(found[0], plan), end="")
+    print(show_last_run(stack, plan), end="")
     return 0
+
+
+def _named(stacks: list[StackSpec], wanted: str, whose: str) -> StackSpec:
+    found = [stack for stack in stacks if wanted in (stack["id"], stack["stack"])]
+    if not found:
+        raise FleetError(f"{whose} has no stack '{wanted}'")
+    if len(found) > 1:
+        raise FleetError(f"'{wanted}' is several stacks of {whose}: write PROJECT/STACK")
+    return found[0]
 
 
 def page(asked: Request) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from maloko.fleet._plan import Fleet
-from maloko.fleet._wire import Engine
+from maloko.fleet._wire import Place
 
 
 class Request(TypedDict, total=False):
@@ -39,13 +39,6 @@ class Request(TypedDict, total=False):
     columns: int
 
 
-class Place(TypedDict):
-    """A fleet, as commands that need no plan of a run know it."""
-
-    name: str
-    engine: Engine | None
-
-
 def fleet_of(asked: Request) -> Fleet:
     """The fleet of the command's file."""
     return Fleet(asked["file"])
@@ -53,5 +46,4 @@ def fleet_of(asked: Request) -> Fleet:
 
 def place_of(asked: Request) -> Place:
     """The name of the fleet, and its server."""
-    plan = fleet_of(asked).plan("up")
-    return {"name": plan["fleet"], "engine": plan["engine"]}
+    return fleet_of(asked)._place()
