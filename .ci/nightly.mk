@@ -4,8 +4,8 @@
 
 NIGHTLY := python node rust release minutes kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz install
 
-NIGHTLY_python := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python
-NIGHTLY_node := test-node-long test-page conformance-node conformance-plugins-node conformance-oldest-node adoption-node check-automation-table check-policy-table
+NIGHTLY_python := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python fleet-bugs-python
+NIGHTLY_node := test-node-long test-page conformance-node conformance-plugins-node conformance-oldest-node adoption-node check-automation-table check-policy-table fleet-bugs-node
 NIGHTLY_rust := model-bugs model soak-simulation protos-again
 NIGHTLY_release := build smoke test-examples
 NIGHTLY_minutes := soak-minutes

@@ -39,6 +39,7 @@ const commands = [
     "fleet_commands",
     "fleet_run",
     "fleet_secrets",
+    "fleet_workers",
     "forks",
     "healthy_run",
     "hidden_secrets",

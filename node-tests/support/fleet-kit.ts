@@ -28,7 +28,7 @@ export const VENV = join(TESTS, "..", ".venv", "bin");
 const SECONDS = 60;
 
 /** Waits for something that other processes do; fails when it does not come. */
-export async function until<T>(holds: () => T | Promise<T>, what: string, seconds = SECONDS): Promise<T> {
+export async function until<T>(holds: () => T | Promise<T>, what: string, seconds = SECONDS): Promise<NonNullable<T>> {
     const end = performance.now() + seconds * 1000;
     while (true) {
         const found = await holds();
@@ -119,6 +119,7 @@ export interface ToldEnd {
     reason: string;
     text: string;
     attempts: number;
+    worker?: string;
     outputs?: Record<string, unknown>;
 }
 
