@@ -36,6 +36,7 @@ const commands = [
     "end_of_process",
     "for_pulumi",
     "for_pulumi_modules",
+    "fleet_backends",
     "fleet_commands",
     "fleet_run",
     "fleet_secrets",

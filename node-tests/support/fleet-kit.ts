@@ -1,5 +1,5 @@
 // A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them.
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import {
     cpSync,
     existsSync,
@@ -16,6 +16,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, onTestFinished } from "vitest";
 
 const TESTS = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -281,6 +282,21 @@ export class FleetFolder {
             const objects = readdirSync(join(this.world, "objects", stack)).map((name) => `${stack}/${name}`);
             expect(objects.filter((id) => !known.has(id))).toEqual([]);
         }
+    }
+
+    /**
+     * Copies stacks from a backend into the folder's own, as they are. Without a passphrase: what a killed run has left can be
+     * made part of a state with it alone.
+     */
+    async fetchStates(backend: string, project: string, stacks: string[]): Promise<void> {
+        const place = join(this.folder, "fetched");
+        mkdirSync(place);
+        writeFileSync(join(place, "Pulumi.yaml"), `name: ${project}\nruntime: nodejs\n`);
+        const { PULUMI_CONFIG_PASSPHRASE: _, ...variables } = this.variables;
+        const env = { ...variables, PULUMI_BACKEND_URL: backend };
+        const words = [COMMAND, "stack", "migrate", "--to", `file://${this.state}`, "--stack"];
+        const copied = promisify(execFile);
+        await Promise.all(stacks.map((stack) => copied(process.execPath, [...words, stack], { cwd: place, env })));
     }
 
     async #end(): Promise<void> {
