@@ -40,6 +40,7 @@ const commands = [
     "fleet_commands",
     "fleet_run",
     "fleet_secrets",
+    "fleet_soak",
     "fleet_workers",
     "forks",
     "healthy_run",
@@ -71,6 +72,7 @@ const nightly = process.env.MALOKO_LONG
     : [
           "automation_types",
           "component_code",
+          "fleet_soak",
           "kit_cloud",
           "kit_unresolved_creates",
           "laws_real",

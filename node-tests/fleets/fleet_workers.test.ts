@@ -34,7 +34,7 @@ afterAll(async () => {
 
 test("a stack that takes longer than a worker may be silent stays where it is", async () => {
     const fleet = new FleetFolder(server);
-    fleet.write(stacksOf(1, { holds: "true" }), { heartbeat: "5s" });
+    fleet.write(stacksOf(1, { holds: "true" }), { heartbeat: "8s" });
     const worker = fleet.worker();
     const run = fleet.detached("up");
     await until(() => fleet.marks("held").length > 0, "the stack to be at work");
@@ -42,7 +42,7 @@ test("a stack that takes longer than a worker may be silent stays where it is", 
 
     const { stacks } = await until(() => {
         const told = statusOf(fleet, run);
-        return told.seconds > began + 8 || (told.stacks[0]?.attempt ?? 0) > 1 ? told : undefined;
+        return told.seconds > began + 10 || (told.stacks[0]?.attempt ?? 0) > 1 ? told : undefined;
     }, "the worker to have been at it for longer than that");
 
     expect(stacks).toMatchObject([{ id: "tenant/t0", attempt: 1 }]);

@@ -249,6 +249,12 @@ export class FleetFolder {
         return Object.fromEntries(names.map((name) => [name, readdirSync(join(folders, name)).length]));
     }
 
+    /** How many stacks have come to their first object. */
+    begun(): number {
+        const folders = join(this.world, "objects");
+        return existsSync(folders) ? readdirSync(folders).length : 0;
+    }
+
     /** The stacks of which the world has a mark: `held`, `told` or `failed`. */
     marks(kind: "held" | "told" | "failed"): string[] {
         const folder = join(this.world, kind);

@@ -161,6 +161,11 @@ class FleetFolder:
         folders = self.world / "objects"
         return {folder.name: len(list(folder.iterdir())) for folder in folders.iterdir()} if folders.exists() else {}
 
+    def begun(self) -> int:
+        """How many stacks have come to their first object."""
+        folders = self.world / "objects"
+        return sum(1 for _ in folders.iterdir()) if folders.exists() else 0
+
     def marks(self, kind: str) -> set[str]:
         """The stacks of which the world has a mark: `held`, `told` or `failed`."""
         folder = self.world / kind

@@ -21,7 +21,7 @@ def test_a_stack_that_takes_longer_than_a_worker_may_be_silent_stays_where_it_is
     server: FleetServer, make_fleet: MakeFleet
 ) -> None:
     fleet = make_fleet(server)
-    fleet.write(stacks_of(1, holds="true"), heartbeat="5s")
+    fleet.write(stacks_of(1, holds="true"), heartbeat="8s")
     worker = fleet.worker()
     run = fleet.detached("up")
     until(lambda: fleet.marks("held"), "the stack to be at work")
@@ -29,7 +29,7 @@ def test_a_stack_that_takes_longer_than_a_worker_may_be_silent_stays_where_it_is
 
     def waited_for() -> dict[str, Any] | None:
         told = status_of(fleet, run)
-        return told if told["seconds"] > began + 8 or told["stacks"][0]["attempt"] > 1 else None
+        return told if told["seconds"] > began + 10 or told["stacks"][0]["attempt"] > 1 else None
 
     row = until(waited_for, "the worker to have been at it for longer than that")["stacks"][0]
 
