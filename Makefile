@@ -112,7 +112,7 @@ $(STAMPS)/%-modules: %/package.json %/package-lock.json | $(STAMPS)/tools-checke
 # Build
 
 # What there is of each language, and of both.
-PAIRS := build adoption conformance conformance-oldest conformance-plugins kill kill-plugins try-real-plugins
+PAIRS := build adoption conformance conformance-oldest conformance-plugins fleet-bugs kill kill-plugins try-real-plugins
 .PHONY: $(PAIRS)
 $(PAIRS): %: %-python %-node
 
@@ -304,6 +304,11 @@ SAMPLE := --programs 200 $(addprefix --and ,273 298 357 441 599 674 681 743 781 
 PLANTED := $(STAMPS)/planted
 verify-bugs:
 	.ci/plant
+	$(PYTHON) conformance/fleets/bugs/plant.py --check
+# Each bug of conformance/fleets/bugs is planted in a copy of a fleet package, and the test notices it there that its patch names; some of
+# them: make fleet-bugs-python BUGS=heartbeat-forgotten
+fleet-bugs-python fleet-bugs-node: fleet-bugs-%: $(STAMPS)/python $(STAMPS)/%
+	$(PYTHON) conformance/fleets/bugs/plant.py $* $(BUGS)
 PLANTED_TEST = cd $(PLANTED) && CARGO_TARGET_DIR=$(CURDIR)/target/planted $(CARGO_TEST) \
 	$(foreach crate,core stores cli model test-support,--features maloko-$(crate)/planted-bugs)
 model-bugs: $(STAMPS)/test-servers

@@ -4,8 +4,8 @@
 
 NIGHTLY := python node rust release minutes kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz install
 
-NIGHTLY_python := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python
-NIGHTLY_node := test-node-long test-page conformance-node conformance-plugins-node conformance-oldest-node adoption-node check-automation-table check-policy-table
+NIGHTLY_python := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python fleet-bugs-python
+NIGHTLY_node := test-node-long test-page conformance-node conformance-plugins-node conformance-oldest-node adoption-node check-automation-table check-policy-table fleet-bugs-node
 NIGHTLY_rust := model-bugs model soak-simulation protos-again
 NIGHTLY_release := build smoke test-examples
 NIGHTLY_minutes := soak-minutes
@@ -52,7 +52,7 @@ smoke: $(STAMPS)/python $(STAMPS)/node
 	$(MAKE) --no-print-directory conformance-python conformance-node CASES="$(wildcard conformance/cases/lifecycle-*.json)"
 
 # The long forms of the tests of reliability (docs/internals/reliability.md), with no bound but their numbers: many hours.
-soak: soak-minutes soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
+soak: soak-minutes soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile soak-fleets kill-points soak-model soak-fuzz
 RACES ?= 10000
 LIFECYCLES ?= 1000000
 FUZZ_SECONDS ?= 3600
@@ -78,6 +78,14 @@ soak-postgres:
 soak-hostile: $(STAMPS)/python $(STAMPS)/node
 	MALOKO_LONG=1 MALOKO_CYCLES=200 $(PY) -m pytest python-tests/hostile -q $(PYTEST_REPORT)
 	cd node-tests && MALOKO_LONG=1 MALOKO_CYCLES=200 npx vitest run hostile
+# A run of a fleet whose workers are killed again and again; the nights of both languages have it with 1,200 stacks and 24 kills.
+FLEET_STACKS ?= 10000
+FLEET_KILLS ?= 400
+soak-fleets: export MALOKO_FLEET_STACKS = $(FLEET_STACKS)
+soak-fleets: export MALOKO_FLEET_KILLS = $(FLEET_KILLS)
+soak-fleets: $(STAMPS)/python $(STAMPS)/node
+	MALOKO_LONG=1 $(PY) -m pytest python-tests/fleets -k thousand -q -o faulthandler_timeout=0 $(PYTEST_REPORT)
+	cd node-tests && MALOKO_LONG=1 npx vitest run fleet_soak
 soak-minutes: $(STAMPS)/python
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) command
 	$(IN_VENV) conformance/plugins/minutes.py $(REAL_PLUGINS) --cli $(MALOKO_PY)

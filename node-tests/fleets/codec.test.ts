@@ -53,6 +53,14 @@ test("what another key or none has encrypted is not read", async () => {
     await expect(decoded(payload, Buffer.alloc(32))).rejects.toThrow("the run is encrypted with another key");
 });
 
+test("what is encrypted looks new each time", async () => {
+    const payload = payloadOf({ encoding: "json/plain" }, Buffer.from('"the same"'));
+    const [one, other] = (await new FleetCodec(KEY).encode([payload, payload])) as [Payload, Payload];
+
+    expect(shown(one)).not.toEqual(shown(other));
+    expect(Buffer.from(one.data ?? []).includes("the same")).toBe(false);
+});
+
 test.each(["no base64!", Buffer.alloc(31).toString("base64")])("a key of the wrong form is told: %s", (text) => {
     vi.stubEnv(VARIABLE, text);
     expect(() => fleetKey()).toThrow("MALOKO_FLEET_KEY is no key: it has to be 32 bytes in base64");

@@ -129,6 +129,18 @@ test("a cancelled task ends in order", async () => {
     expect((await deployed(where, "up", { holds: "true" })).outcome).toBe("done");
 });
 
+test("a stack that another run is at is left to it", async () => {
+    const where = place();
+    const world = join(where.directory, "world");
+    const first = deployed(where, "up", { holds: "true" }, { run: "one" });
+    await vi.waitUntil(() => existsSync(join(world, "held", "acme")), { timeout: 60_000 });
+    const second = await deployed(where, "up", {}, { run: "other", attempt: 7 });
+    writeFileSync(join(world, "go"), "");
+
+    expect(second).toMatchObject({ outcome: "failed", reason: "locked", mayPass: true });
+    expect(await first).toMatchObject({ outcome: "done", changes: { create: 4 } });
+});
+
 test("it loads no package of a server", () => {
     const code = `
         const { deployOne } = require("maloko/fleet");

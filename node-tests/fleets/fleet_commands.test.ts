@@ -95,6 +95,20 @@ test("a run without workers says what is missing", async () => {
     expect(JSON.parse(fleet.command(["watch", run, "--json"]).stdout).counts.done).toBe(1);
 });
 
+test("a run for which nobody answers is watched until somebody does", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1));
+    const { child, said } = fleet.beside("up", "--yes");
+    const over = new Promise((resolve) => child.once("exit", resolve));
+    await until(() => said().includes("does not answer"), "the warning");
+
+    fleet.worker();
+
+    expect(await over, said()).toBe(0);
+    expect(said().split("no worker serves the runs of its fleet just now")).toHaveLength(2);
+    expect(said()).toContain("1 done");
+});
+
 test("what cannot be is told with the command that helps", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(1));

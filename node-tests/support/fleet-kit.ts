@@ -1,5 +1,5 @@
 // A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them.
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import {
     cpSync,
     existsSync,
@@ -16,6 +16,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, onTestFinished } from "vitest";
 
 const TESTS = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -28,7 +29,7 @@ export const VENV = join(TESTS, "..", ".venv", "bin");
 const SECONDS = 60;
 
 /** Waits for something that other processes do; fails when it does not come. */
-export async function until<T>(holds: () => T | Promise<T>, what: string, seconds = SECONDS): Promise<T> {
+export async function until<T>(holds: () => T | Promise<T>, what: string, seconds = SECONDS): Promise<NonNullable<T>> {
     const end = performance.now() + seconds * 1000;
     while (true) {
         const found = await holds();
@@ -119,6 +120,7 @@ export interface ToldEnd {
     reason: string;
     text: string;
     attempts: number;
+    worker?: string;
     outputs?: Record<string, unknown>;
 }
 
@@ -267,6 +269,12 @@ export class FleetFolder {
         return Object.fromEntries(names.map((name) => [name, readdirSync(join(folders, name)).length]));
     }
 
+    /** How many stacks have come to their first object. */
+    begun(): number {
+        const folders = join(this.world, "objects");
+        return existsSync(folders) ? readdirSync(folders).length : 0;
+    }
+
     /** The stacks of which the world has a mark: `held`, `told` or `failed`. */
     marks(kind: "held" | "told" | "failed"): string[] {
         const folder = join(this.world, kind);
@@ -300,6 +308,21 @@ export class FleetFolder {
             const objects = readdirSync(join(this.world, "objects", stack)).map((name) => `${stack}/${name}`);
             expect(objects.filter((id) => !known.has(id))).toEqual([]);
         }
+    }
+
+    /**
+     * Copies stacks from a backend into the folder's own, as they are. Without a passphrase: what a killed run has left can be
+     * made part of a state with it alone.
+     */
+    async fetchStates(backend: string, project: string, stacks: string[]): Promise<void> {
+        const place = join(this.folder, "fetched");
+        mkdirSync(place);
+        writeFileSync(join(place, "Pulumi.yaml"), `name: ${project}\nruntime: nodejs\n`);
+        const { PULUMI_CONFIG_PASSPHRASE: _, ...variables } = this.variables;
+        const env = { ...variables, PULUMI_BACKEND_URL: backend };
+        const words = [COMMAND, "stack", "migrate", "--to", `file://${this.state}`, "--stack"];
+        const copied = promisify(execFile);
+        await Promise.all(stacks.map((stack) => copied(process.execPath, [...words, stack], { cwd: place, env })));
     }
 
     async #end(): Promise<void> {

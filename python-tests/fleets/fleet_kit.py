@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -137,8 +137,11 @@ class FleetFolder:
 
     def run(self, verb: str, *arguments: str, code: int = 0) -> dict[str, Any]:
         """Runs a verb to its end; gives its result, with the ends by stack."""
-        told: dict[str, Any] = json.loads(self.command(verb, "--yes", "--json", *arguments, code=code).stdout)
-        return {**told, "ends": {end["id"]: end for end in told["ends"]}}
+        return _by_stack(self.command(verb, "--yes", "--json", *arguments, code=code).stdout)
+
+    def results(self, run: str, code: int = 0) -> dict[str, Any]:
+        """The same of a run that was begun before."""
+        return _by_stack(self.command("results", run, "--json", code=code).stdout)
 
     def stacks_with(self, label: str) -> list[str]:
         """The tenants whose stacks have a label, as `maloko stack ls` tells it beside the fleet."""
@@ -169,6 +172,11 @@ class FleetFolder:
         folders = self.world / "objects"
         return {folder.name: len(list(folder.iterdir())) for folder in folders.iterdir()} if folders.exists() else {}
 
+    def begun(self) -> int:
+        """How many stacks have come to their first object."""
+        folders = self.world / "objects"
+        return sum(1 for _ in folders.iterdir()) if folders.exists() else 0
+
     def marks(self, kind: str) -> set[str]:
         """The stacks of which the world has a mark: `held`, `told` or `failed`."""
         folder = self.world / kind
@@ -192,6 +200,26 @@ class FleetFolder:
             files = {file.name for file in (self.world / "objects" / stack).iterdir()}
             assert files <= known[stack], (stack, count, "an object that no state knows")
 
+    def fetch_states(self, backend: str, project: str, stacks: Iterable[str]) -> None:
+        """Copies stacks from a backend into the folder's own, as they are.
+
+        Without a passphrase: what a killed run has left can be made part of a state with it alone.
+        """
+        place = self.folder / "fetched"
+        place.mkdir()
+        (place / "Pulumi.yaml").write_text(f"name: {project}\nruntime: python\n")
+        variables = {**self.variables, "PULUMI_BACKEND_URL": backend}
+        del variables["PULUMI_CONFIG_PASSPHRASE"]
+        command = [sys.executable, "-m", "maloko", "stack", "migrate", "--to", f"file://{self.state}", "--stack"]
+        copies = [
+            subprocess.Popen(
+                [*command, stack], cwd=place, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            for stack in stacks
+        ]
+        said = [copy.communicate()[1] for copy in copies]
+        assert [copy.returncode for copy in copies] == [0] * len(copies), said
+
     def end(self) -> None:
         """Ends the workers."""
         for process in self._workers:
@@ -199,3 +227,8 @@ class FleetFolder:
                 process.send_signal(signal.SIGTERM)
         for process in self._workers:
             process.wait(_SECONDS)
+
+
+def _by_stack(printed: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(printed)
+    return {**told, "ends": {end["id"]: end for end in told["ends"]}}

@@ -46,6 +46,14 @@ def test_what_another_key_or_none_has_encrypted_is_not_read() -> None:
         decoded(payload, bytes(32))
 
 
+def test_what_is_encrypted_looks_new_each_time() -> None:
+    payload = payload_of({"encoding": "json/plain"}, b'"the same"')
+    sent = asyncio.run(FleetCodec(KEY).encode([payload, payload]))
+
+    assert sent[0].data != sent[1].data
+    assert b"the same" not in sent[0].data
+
+
 @pytest.mark.parametrize("text", ["no base64!", base64.b64encode(bytes(31)).decode()])
 def test_a_key_of_the_wrong_form_is_told(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, text)

@@ -108,6 +108,23 @@ def test_a_cancelled_task_ends_in_order(place: dict[str, Any]) -> None:
     assert deployed(place, config={"holds": "true"}).outcome == "done"
 
 
+def test_a_stack_that_another_run_is_at_is_left_to_it(place: dict[str, Any]) -> None:
+    async def side_by_side() -> tuple[End, End]:
+        first = asyncio.create_task(
+            deploy_one(stack_of(holds="true"), run="one", **place)  # type: ignore[arg-type]
+        )
+        held = place["directory"] / "world" / "held" / "acme"
+        await asyncio.to_thread(until, held.exists, "the provider to be called")
+        second = await deploy_one(stack_of(), run="other", attempt=7, **place)  # type: ignore[arg-type]
+        (place["directory"] / "world" / "go").touch()
+        return await first, second
+
+    first, second = asyncio.run(side_by_side())
+
+    assert (second.outcome, second.reason, second.may_pass) == ("failed", "locked", True)
+    assert (first.outcome, first.changes) == ("done", {"create": 4})
+
+
 def test_it_loads_no_package_of_a_server() -> None:
     code = "import sys, maloko.fleet as f; f.deploy_one; assert 'temporalio' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

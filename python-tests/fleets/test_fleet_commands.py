@@ -130,6 +130,21 @@ def test_a_run_without_workers_says_what_is_missing(fleet: FleetFolder) -> None:
     assert json.loads(fleet.command("watch", run, "--json").stdout)["counts"]["done"] == 1
 
 
+def test_a_run_for_which_nobody_answers_is_watched_until_somebody_does(fleet: FleetFolder, tmp_path: Path) -> None:
+    fleet.write(stacks_of(1))
+    said = tmp_path / "said"
+    command = [sys.executable, "-m", "maloko", "fleet", "up", "--yes"]
+    with said.open("w") as file:
+        process = subprocess.Popen(command, cwd=fleet.folder, env=fleet.variables, stdout=file, stderr=file)
+    until(lambda: "does not answer" in said.read_text(), "the warning")
+
+    fleet.worker()
+
+    assert process.wait(60) == 0, said.read_text()
+    assert said.read_text().count("no worker serves the runs of its fleet just now") == 1
+    assert "1 done" in said.read_text()
+
+
 def test_what_cannot_be_is_told_with_the_command_that_helps(fleet: FleetFolder, tmp_path: Path) -> None:
     fleet.write(stacks_of(1))
     asked = fleet.command("destroy", code=2).stderr

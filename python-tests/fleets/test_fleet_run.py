@@ -1,12 +1,9 @@
 """Fleets under everything that happens to one: failures, a dead worker, a server that restarts, a cancel."""
 
 import json
-import random
 import signal
-import time
 from typing import Any
 
-import pytest
 from conftest import MakeFleet
 from fleet_kit import FleetServer, until
 
@@ -263,29 +260,3 @@ def test_a_damaged_state_stops_alone(server: FleetServer, make_fleet: MakeFleet)
     }
     end = result["ends"]["tenant/t1"]
     assert (end["reason"], end["attempts"]) == ("damaged", 1)
-
-
-# In Python alone: hours of the same
-@pytest.mark.nightly
-def test_a_thousand_stacks_are_whole_although_a_worker_is_killed_every_20_seconds(
-    own_server: FleetServer, make_fleet: MakeFleet
-) -> None:
-    fleet = make_fleet(own_server)
-    stacks = {**tenants(1000), "needs": []}
-    fleet.write([{**stacks, "config": {"files": "20", "plan": "gold"}}])
-    workers = [fleet.worker("--slots", "4") for _ in range(4)]
-    run = fleet.detached("up")
-    chance = random.Random(7)
-    killed = 0
-    while json.loads(fleet.command("status", run, "--json").stdout)["state"] != "ended":
-        time.sleep(20)
-        place = chance.randrange(len(workers))
-        workers[place].kill()
-        workers[place] = fleet.worker("--slots", "4")
-        killed += 1
-
-    result = json.loads(fleet.command("results", run, "--json").stdout)
-
-    assert {end["outcome"] for end in result["ends"]} <= {"done", "unchanged"}
-    assert fleet.objects() == {f"t{number}": 20 for number in range(1000)}, f"after {killed} kills"
-    fleet.assert_whole()

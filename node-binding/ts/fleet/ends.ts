@@ -12,6 +12,17 @@ export class FleetError extends Error {
 /** @internal What is wrong with arguments or files: the fleet's file cannot be used, or what is asked for of it. */
 export class ConfigurationError extends FleetError {}
 
+/** @internal A run says nothing of itself for now; asked again, it may. */
+export class NoAnswerError extends FleetError {
+    constructor(run: string, cause: unknown) {
+        super(
+            `run ${run} does not answer: no worker serves the runs of its fleet just now, or the server is away. ` +
+                "`maloko fleet worker` starts a worker",
+            { cause },
+        );
+    }
+}
+
 /** How a stack of a run ended. */
 export class End {
     /** `PROJECT/STACK`. */

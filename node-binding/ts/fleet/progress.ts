@@ -2,7 +2,8 @@
 import type { WorkflowHandle } from "@temporalio/client";
 import { isArray, parseJson } from "../originals";
 import { outcomeOf } from "./course/course";
-import { End } from "./ends";
+import { End, NoAnswerError } from "./ends";
+import { temporal } from "./packages";
 import type { Counts, ProgressAnswer } from "./wire";
 
 /** A stack that is worked on, or waits to be. */
@@ -75,10 +76,20 @@ export function hasEnded(description: Description): boolean {
     return !GOES_ON.includes(description.status.name);
 }
 
-/** Asks the run and the server. */
+/** What the server or the workflow of a run answers; throws a `NoAnswerError` when nobody does. */
+export async function answerOf<T>({ workflowId }: WorkflowHandle, asking: Promise<T>): Promise<T> {
+    const { ServiceError } = temporal("client");
+    try {
+        return await asking;
+    } catch (error) {
+        throw error instanceof ServiceError ? new NoAnswerError(workflowId, error) : error;
+    }
+}
+
+/** Asks the run and the server; throws a `NoAnswerError` when nobody answers. */
 export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
-    const told = await handle.query<ProgressAnswer>("progress");
-    const description = await handle.describe();
+    const told = await answerOf(handle, handle.query<ProgressAnswer>("progress"));
+    const description = await answerOf(handle, handle.describe());
     const pending = (description.raw.pendingActivities ?? []).map(atWork);
     const counts = { ...told.counts };
     for (const stack of pending) {

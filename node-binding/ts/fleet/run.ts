@@ -5,7 +5,7 @@ import { dataConverter } from "./codec";
 import { connect } from "./connection";
 import { End, FleetError } from "./ends";
 import { temporal } from "./packages";
-import { hasEnded, type Progress, progressOf } from "./progress";
+import { answerOf, hasEnded, type Progress, progressOf } from "./progress";
 import { flowQueue } from "./queues";
 import {
     type Counts,
@@ -185,13 +185,15 @@ export class Run {
     }
 
     async #ends(since: number): Promise<End[]> {
-        const told = await this.#handle.query<StackEnd[], [number, number]>("ends", since, PAGE);
+        const asking = this.#handle.query<StackEnd[], [number, number]>("ends", since, PAGE);
+        const told = await answerOf(this.#handle, asking);
         return told.map((end) => new End(end));
     }
 
     // A workflow that was cancelled has no result; it still answers.
     async #cancelled(): Promise<Result> {
-        const { fleet, verb, stopped, began, now, counts } = await this.#handle.query<ProgressAnswer>("progress");
+        const asking = this.#handle.query<ProgressAnswer>("progress");
+        const { fleet, verb, stopped, began, now, counts } = await answerOf(this.#handle, asking);
         const ends = await this.allEnds();
         const seconds = Math.round((now - began) * 1000) / 1000;
         return new Result(this.id, fleet, verb, "cancelled", stopped, seconds, counts, ends);

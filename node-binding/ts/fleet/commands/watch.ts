@@ -1,5 +1,7 @@
 // Watching a run: once, or until it ends.
 import { later } from "../../originals";
+import { NoAnswerError } from "../ends";
+import type { Progress } from "../progress";
 import type { Result, Run } from "../run";
 import { runOf } from "./find";
 import { Interrupt, waitedFor } from "./interrupts";
@@ -46,8 +48,25 @@ export async function follow(run: Run, asked: Request, eachLook = (): void => {}
     const drawn = asked.interactive && !quiet ? new Drawn() : undefined;
     let told = 0;
     let lineAt = performance.now() + LINE;
+    let answers = true;
     while (true) {
-        const progress = await waitedFor(run.progress());
+        let progress: Progress;
+        try {
+            progress = await waitedFor(run.progress());
+            answers = true;
+        } catch (error) {
+            if (!(error instanceof NoAnswerError)) {
+                throw error;
+            }
+            // It goes on by itself, and answers as soon as there is a worker.
+            if (answers) {
+                say(`warning: ${error.message}`);
+            }
+            answers = false;
+            eachLook();
+            await aMoment(LOOK);
+            continue;
+        }
         const text = shown("progress", progressDocument(progress), asked.columns);
         if (drawn !== undefined) {
             drawn.draw(progress.state === "ended" ? "" : text);

@@ -14,6 +14,16 @@ class FleetError(MalokoError):
     """A fleet cannot be driven as it was asked for, or stacks of its run failed."""
 
 
+class NoAnswerError(FleetError):
+    """A run says nothing of itself for now; asked again, it may."""
+
+    def __init__(self, run: str) -> None:
+        super().__init__(
+            f"run {run} does not answer: no worker serves the runs of its fleet just now, or the server is away. "
+            "`maloko fleet worker` starts a worker"
+        )
+
+
 @dataclass(frozen=True)
 class End:
     """How a stack of a run ended."""

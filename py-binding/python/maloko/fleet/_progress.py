@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
 
 from maloko.fleet._course import outcome_of
-from maloko.fleet._ends import End
+from maloko.fleet._ends import End, NoAnswerError
+
+_ANSWERS_WITHIN = timedelta(seconds=10)
+"""The server does not wait longer for a worker that answers a question."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,29 @@ def has_ended(description: WorkflowExecutionDescription) -> bool:
     return description.status is not None and description.status.name not in ("RUNNING", "CONTINUED_AS_NEW")
 
 
+async def asked(handle: WorkflowHandle[Any, Any], query: str, *arguments: Any) -> Any:
+    """What the workflow of a run answers.
+
+    :raises NoAnswerError: when nobody answers in its place
+    """
+    try:
+        return await handle.query(query, args=arguments, rpc_timeout=_ANSWERS_WITHIN)
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise
+        raise NoAnswerError(handle.id) from error
+
+
 async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
-    """Asks the run and the server."""
-    told = await handle.query("progress")
-    description = await handle.describe()
+    """Asks the run and the server.
+
+    :raises NoAnswerError: when nobody answers in place of the run
+    """
+    told = await asked(handle, "progress")
+    try:
+        description = await handle.describe()
+    except RPCError as error:
+        raise NoAnswerError(handle.id) from error
     pending = [_at_work(info) for info in description.raw_description.pending_activities]
     for stack in pending:
         if not stack.is_running and stack.attempt > 1:

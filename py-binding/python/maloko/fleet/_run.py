@@ -15,7 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from maloko.fleet._connection import connect
 from maloko.fleet._ends import End, FleetError
 from maloko.fleet._loop import awaited, waited_for
-from maloko.fleet._progress import Progress, has_ended, progress_of
+from maloko.fleet._progress import Progress, asked, has_ended, progress_of
 from maloko.fleet._queues import flow_queue
 from maloko.fleet._wire import Engine, Order, Plan, RunOptions
 from maloko.fleet._workflow import RUN
@@ -135,7 +135,7 @@ class Run:
         return await self._ends(since), True
 
     async def _ends(self, since: int) -> list[End]:
-        told = await self._handle.query("ends", args=[since, _PAGE])
+        told = await asked(self._handle, "ends", since, _PAGE)
         return [End.of_wire(end) for end in told]
 
     async def all_ends(self) -> list[End]:
@@ -168,7 +168,7 @@ class Run:
 
     async def _cancelled(self) -> Result:
         """A workflow that was cancelled has no result; it still answers."""
-        progress = await self._handle.query("progress")
+        progress = await asked(self._handle, "progress")
         ends = await self.all_ends()
         seconds = round(progress["now"] - progress["began"], 3)
         counts = progress["counts"]

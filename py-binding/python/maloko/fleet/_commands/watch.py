@@ -10,6 +10,7 @@ from collections.abc import Callable
 from maloko.fleet._commands.find import run_of
 from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import line_of, progress_document, result_document, say, shown
+from maloko.fleet._ends import NoAnswerError
 from maloko.fleet._run import Result, Run
 
 _LOOK_SECONDS = 1.0
@@ -47,8 +48,18 @@ def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: Non
     quiet = bool(asked.get("json"))
     drawn = _Drawn() if asked.get("interactive") and not quiet else None
     told, line_at = 0, time.monotonic() + _LINE_SECONDS
+    answers = True
     while True:
-        progress = run.progress()
+        try:
+            progress, answers = run.progress(), True
+        except NoAnswerError as error:
+            # It goes on by itself, and answers as soon as there is a worker.
+            if answers:
+                say(f"warning: {error}")
+            answers = False
+            each_look()
+            time.sleep(_LOOK_SECONDS)
+            continue
         text = shown("progress", progress_document(progress), asked.get("columns"))
         if drawn is not None:
             drawn.draw("" if progress.state == "ended" else text)

@@ -1,0 +1,57 @@
+"""Fleets whose states are elsewhere than in a directory: what a worker that was killed has begun, the others end."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import MakeFleet
+from fleet_kit import FleetServer, until
+
+SERVERS = Path(__file__).parents[2] / "engine-stores" / "tests"
+COMMANDS = {
+    "postgresql": [str(SERVERS / "postgres-server")],
+    "s3": [sys.executable, str(SERVERS / "servers" / "moto_server.py")],
+}
+NAMES = [f"t{number}" for number in range(10)]
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a backend of this kind, on a server of its own. A silent holder is replaced after five seconds."""
+    with subprocess.Popen(COMMANDS[request.param], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        place = process.stdout.readline().strip()
+        assert place, "no server; what is missing is said above"
+        s3 = f"s3://states/fleet?region=us-east-1&endpoint=http://127.0.0.1:{place}"
+        yield f"{s3 if request.param == 's3' else place}&lease=5"
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("backend", list(COMMANDS), indirect=True)
+def test_a_run_is_whole_on_another_backend_although_a_worker_was_killed(
+    server: FleetServer, make_fleet: MakeFleet, backend: str
+) -> None:
+    fleet = make_fleet(server)
+    fleet.variables |= {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+    rows = [{"tenant": name} for name in NAMES]
+    stacks = {"project": "tenant", "program": "tenant.py:tenant", "stack": "{tenant}", "for": rows}
+    # A dead worker is noticed sooner.
+    fleet.write([{**stacks, "config": {"holds": "true"}}], backend=backend, heartbeat="3s")
+    lost = fleet.worker("--slots", "3")
+    fleet.worker("--slots", "4")
+    run = fleet.detached("up")
+    until(lambda: len(fleet.marks("held")) == 7, "stacks that both workers are at")
+    lost.kill()
+    fleet.let_go()
+
+    ends = fleet.results(run)["ends"]
+
+    assert {end["outcome"] for end in ends.values()} == {"done"}
+    assert len([end for end in ends.values() if end["attempts"] > 1]) == 3, "those that the lost one was at"
+    assert fleet.run("up")["counts"]["unchanged"] == len(NAMES)
+    assert fleet.objects() == dict.fromkeys(NAMES, 3)
+    fleet.fetch_states(backend, "tenant", NAMES)
+    fleet.assert_whole()
