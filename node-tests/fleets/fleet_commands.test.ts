@@ -40,10 +40,11 @@ test("a run is watched paused and goes on", async () => {
     const status = fleet.told(["status"]);
 
     expect(status).toMatchObject({ run, state: "paused", counts: { waiting: 3 } });
+    expect(fleet.command(["history"]).stdout).toContain("paused");
     fleet.command(["resume", run]);
     expect(fleet.command(["watch", run]).stdout).toContain("4 done");
     expect(fleet.told(["history"])).toMatchObject([
-        { run, verb: "up", stacks: 4, failed: 0, message: "the first one" },
+        { run, state: "done", verb: "up", stacks: 4, failed: 0, message: "the first one" },
     ]);
     expect(fleet.told(["history", "--stack", "t3"])).toMatchObject([{ run, attempt: 1, changes: { create: 4 } }]);
     expect(fleet.command(["history", "--stack", "t9"], 1).stderr).toContain("has no stack 't9'");

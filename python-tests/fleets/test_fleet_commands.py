@@ -35,14 +35,14 @@ def test_a_run_is_watched_paused_and_goes_on(fleet: FleetFolder) -> None:
     status = json.loads(fleet.command("status", "--json").stdout)
 
     assert (status["run"], status["state"]) == (run, "paused")
+    assert "paused" in fleet.command("history").stdout
     assert status["counts"]["waiting"] == 3
     assert run in fleet.command("status").stdout
     fleet.command("resume", run)
     assert "4 done" in fleet.command("watch", run).stdout
     history = json.loads(fleet.command("history", "--json").stdout)
-    assert [(row["run"], row["verb"], row["stacks"], row["failed"], row["message"]) for row in history] == [
-        (run, "up", 4, 0, "the first one")
-    ]
+    told = [(row["run"], row["state"], row["verb"], row["stacks"], row["failed"], row["message"]) for row in history]
+    assert told == [(run, "done", "up", 4, 0, "the first one")]
     (operation,) = json.loads(fleet.command("history", "--stack", "t3", "--json").stdout)
     assert (operation["run"], operation["attempt"], operation["changes"]["create"]) == (run, 1, 4)
     assert "has no stack 't9'" in fleet.command("history", "--stack", "t9", code=1).stderr

@@ -58,14 +58,14 @@ def test_forty_stacks_survive_a_killed_worker_and_a_server_that_restarts(
     objects = fleet.objects()
     assert {objects[f"t{number}"] for number in range(38) if f"tenant/t{number}" not in failed} == {3}
     assert (objects["eu"], objects["us"]) == (1, 1)
-    fleet.assert_whole()
+    fleet.assert_whole(failed=["t5", "t15"])
 
 
 def test_a_failed_stack_takes_along_those_that_need_it_and_retry_does_the_rest(
     server: FleetServer, make_fleet: MakeFleet
 ) -> None:
     fleet = make_fleet(server)
-    first = {"project": "base", "program": "tenant.py:tenant", "stack": "a", "config": {"fails": "once"}}
+    first = {"project": "base", "program": "tenant.py:tenant", "stack": "a", "config": {"fails": "always"}}
     second = {"project": "base", "program": "tenant.py:tenant", "stack": "b", "needs": ["a"]}
     third = {"project": "base", "program": "tenant.py:tenant", "stack": "c"}
     fleet.write([first, second, third], retry={"provider": 1})
@@ -79,6 +79,11 @@ def test_a_failed_stack_takes_along_those_that_need_it_and_retry_does_the_rest(
         "base/c": "done",
     }
     assert result["ends"]["base/b"]["text"] == "needs base/a, which failed"
+    told = json.loads(fleet.command("history", "--json").stdout)
+    assert [(row["state"], row["failed"]) for row in told] == [("failed", 1)]
+    assert "base/b has nothing on record of run" in fleet.command("logs", "b").stdout
+    # The files as they are now count.
+    fleet.write([{**first, "config": {}}, second, third])
     again = fleet.run("retry", result["run"])
     assert {name: end["outcome"] for name, end in again["ends"].items()} == {"base/a": "done", "base/b": "done"}
     fleet.assert_whole()

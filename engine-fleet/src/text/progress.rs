@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::words::{Counts, cell, fitted, joined, lines, table, time};
+use super::words::{Counts, attempts, cell, fitted, joined, lines, table, time};
 
 /// What is known of a run.
 #[derive(Debug, Deserialize)]
@@ -43,7 +43,7 @@ struct Failure {
     #[serde(default)]
     text: String,
     #[serde(default)]
-    retried: bool,
+    attempts: u64,
 }
 
 impl Progress {
@@ -91,8 +91,8 @@ pub(super) fn text(progress: &Progress, columns: usize) -> String {
     shown.extend(lines(&at_work, "  ", columns));
     let mut failures = table();
     failures.add_rows(progress.failures.iter().map(|failure| {
-        let end = if failure.retried { "" } else { "not retried" };
-        ["failed".to_owned(), cell(&failure.id), cell(&failure.text), end.to_owned()]
+        let end = if failure.attempts > 1 { attempts(failure.attempts) } else { "not retried".to_owned() };
+        ["failed".to_owned(), cell(&failure.id), cell(&failure.text), end]
     }));
     shown.extend(lines(&failures, "", columns));
     joined(&shown)

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::{Map, Value as Json};
 
-use super::words::{Counts, cell, fitted, joined, lines, table, time};
+use super::words::{Counts, attempts, cell, fitted, joined, lines, table, time};
 
 /// The end of a run.
 #[derive(Debug, Deserialize)]
@@ -30,45 +31,121 @@ struct StackEnd {
     text: Option<String>,
     #[serde(default)]
     attempts: u64,
+    #[serde(default)]
+    outputs: Option<Map<String, Json>>,
 }
 
 /// What people look for, the worst first.
 const TOLD: [&str; 3] = ["failed", "skipped", "cancelled"];
-/// What was left as it is, which is no change.
-const SAME: &str = "same";
+/// Lines of a kind that are shown; `--json` has all.
+const SHOWN: usize = 20;
+/// What is no change: what is left as it is, and what is only read or no longer read.
+const NO_CHANGE: [&str; 3] = ["same", "read", "discard"];
+/// Runs that change nothing: which stacks they would change is what people ask them for.
+const LOOKS: [&str; 2] = ["preview", "drift"];
 
 impl StackEnd {
-    fn cells(&self) -> [String; 4] {
-        let reason = self.reason.as_deref().unwrap_or_default();
+    fn why(&self) -> (String, String) {
+        let reason = self.reason.as_deref().filter(|reason| *reason != self.outcome).unwrap_or_default();
         let first = self.text.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
-        let attempts = if self.attempts > 1 { format!("  ({} attempts)", self.attempts) } else { String::new() };
-        let told = format!("{}{attempts}", cell(first.unwrap_or_default().trim()));
-        [self.outcome.clone(), cell(&self.id), cell(reason), told]
+        (cell(reason), cell(first.unwrap_or_default().trim()))
+    }
+
+    fn changed(&self) -> String {
+        changes(self.changes.iter().flatten())
     }
 }
 
-/// A table of what did not go well, and a line that counts all.
+/// What did not go well (those with the same reason in one row), what a look has found, outputs, and a line that counts all.
 pub(super) fn text(results: &Results, columns: usize) -> String {
     let mut shown = table();
+    let mut more = Vec::new();
     for outcome in TOLD {
-        shown.add_rows(results.ends.iter().filter(|end| end.outcome == outcome).map(StackEnd::cells));
+        let rows = rows(results.ends.iter().filter(|end| end.outcome == outcome));
+        shown.add_rows(rows.iter().take(SHOWN).cloned());
+        if rows.len() > SHOWN {
+            more.push(format!("and {} more {outcome}: `--json` lists them", rows.len() - SHOWN));
+        }
     }
-    let mut changes: BTreeMap<&str, u64> = BTreeMap::new();
+    let is_look = LOOKS.contains(&results.verb.as_str());
+    if is_look {
+        let found: Vec<&StackEnd> = results.ends.iter().filter(|end| end.outcome == "done").collect();
+        let word = if results.verb == "drift" { "drift" } else { "changes" };
+        shown.add_rows(
+            found.iter().take(SHOWN).map(|end| [word.to_owned(), cell(&end.id), end.changed(), String::new()]),
+        );
+        if found.len() > SHOWN {
+            more.push(format!("and {} more with {word}: `--json` lists them", found.len() - SHOWN));
+        }
+    }
+    let mut told = lines(&shown, "", columns);
+    told.extend(more);
+    told.extend(lines(&outputs(&results.ends), "", columns));
+    told.push(fitted(&summary(results), columns));
+    if results.verb == "drift" && results.ends.iter().any(|end| end.outcome == "done") {
+        let next =
+            "nothing was changed: `maloko fleet refresh` takes it into the states, and `maloko fleet up` undoes it";
+        told.push(fitted(next, columns));
+    }
+    joined(&told)
+}
+
+/// A row for each end, or for those that have the same reason and text.
+fn rows<'a>(ends: impl Iterator<Item = &'a StackEnd>) -> Vec<[String; 4]> {
+    let mut groups: Vec<((String, String, u64), Vec<&StackEnd>)> = Vec::new();
+    let mut places: BTreeMap<(String, String, u64), usize> = BTreeMap::new();
+    for end in ends {
+        let (reason, text) = end.why();
+        let key = (reason, text, end.attempts.max(1));
+        let place = *places.entry(key.clone()).or_insert_with(|| {
+            groups.push((key, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(end);
+    }
+    let row = |((reason, text, number), group): ((String, String, u64), Vec<&StackEnd>)| {
+        let first = &group[0];
+        let names = match group.len() {
+            1 => cell(&first.id),
+            several => format!("{} and {} more", cell(&first.id), several - 1),
+        };
+        let tries = if number > 1 { format!("  ({})", attempts(number)) } else { String::new() };
+        [first.outcome.clone(), names, reason, format!("{text}{tries}")]
+    };
+    groups.into_iter().map(row).collect()
+}
+
+fn outputs(ends: &[StackEnd]) -> comfy_table::Table {
+    let mut shown = table();
+    for end in ends {
+        for (name, value) in end.outputs.iter().flatten() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            shown.add_row(["output".to_owned(), cell(&end.id), cell(name), cell(&text)]);
+        }
+    }
+    shown
+}
+
+fn summary(results: &Results) -> String {
+    let mut sums: BTreeMap<&String, u64> = BTreeMap::new();
     for (change, number) in results.ends.iter().filter_map(|end| end.changes.as_ref()).flatten() {
-        *changes.entry(change).or_default() += number;
+        *sums.entry(change).or_default() += number;
     }
-    let changes = changes.into_iter().filter(|(change, number)| *change != SAME && *number > 0);
-    let changes: Vec<String> = changes.map(|(change, number)| format!("{number} {}", cell(change))).collect();
     let mut parts = vec![format!("run {}", cell(&results.run))];
     if !results.verb.is_empty() {
         parts.push(cell(&results.verb));
     }
     parts.push(format!("{} in {}", cell(&results.outcome), time(results.seconds)));
-    parts.push(results.counts.parts().join("  "));
-    if !changes.is_empty() {
-        parts.push(format!("resources: {}", changes.join(", ")));
+    let looked = LOOKS.contains(&results.verb.as_str());
+    parts.push(if looked { results.counts.parts_of_look().join("  ") } else { results.counts.parts().join("  ") });
+    let changed = changes(sums.iter().map(|(change, number)| (*change, number)));
+    if !changed.is_empty() {
+        parts.push(format!("resources: {changed}"));
     }
-    let mut told = lines(&shown, "", columns);
-    told.push(fitted(&parts.join("   "), columns));
-    joined(&told)
+    parts.join("   ")
+}
+
+fn changes<'a>(all: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
+    let some = all.filter(|(change, number)| !NO_CHANGE.contains(&change.as_str()) && **number > 0);
+    some.map(|(change, number)| format!("{number} {}", cell(change))).collect::<Vec<_>>().join(", ")
 }

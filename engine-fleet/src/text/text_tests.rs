@@ -9,7 +9,8 @@ const PROGRESS: &str = r#"{
         {"id": "acme-eu", "text": "creating 12 of 20", "worker": "eu-3", "attempt": 2, "note": "worker eu-1 was lost 14 s ago"},
         {"id": "globex-us", "text": "creating 3 of 20", "worker": null, "attempt": 1, "note": null}
     ],
-    "failures": [{"id": "initech-eu", "text": "program: KeyError 'plan'\u001b[31m (tenant/__main__.py:14)", "retried": false}]
+    "failures": [{"id": "initech-eu", "text": "program: KeyError 'plan'\u001b[31m (tenant/__main__.py:14)", "attempts": 1},
+        {"id": "umbrella-us", "text": "provider: 429", "attempts": 5}]
 }"#;
 
 #[test]
@@ -18,7 +19,8 @@ fn progress_has_a_head_stacks_and_failures() {
 run tenants-up-7f3   wave 2 of 2   431 done  12 running  3 retrying  2 failed  1 skipped  551 wait   528 a minute   ETA 1m02s
   acme-eu    creating 12 of 20  worker eu-3  attempt 2 (worker eu-1 was lost 14 s ago)
   globex-us  creating 3 of 20
-failed  initech-eu  program: KeyError 'plan' (tenant/__main__.py:14)  not retried
+failed  initech-eu   program: KeyError 'plan' (tenant/__main__.py:14)  not retried
+failed  umbrella-us  provider: 429                                     5 attempts
 ";
     assert_eq!(text("progress", PROGRESS, 0).unwrap(), wanted);
 }
@@ -59,6 +61,52 @@ run tenants-up-7f3   up   failed in 2m10s   2 done  1 unchanged  1 failed  1 ski
     assert_eq!(text("results", results, 0).unwrap(), wanted);
 }
 
+fn results_of(verb: &str, ends: &[serde_json::Value]) -> String {
+    let results = serde_json::json!({
+        "run": "a-up-1", "verb": verb, "outcome": "done", "seconds": 3.0, "counts": {"done": 1, "unchanged": 2}, "ends": ends
+    });
+    text("results", &results.to_string(), 0).unwrap()
+}
+
+#[test]
+fn what_ended_for_the_same_reason_is_one_row_and_only_so_many_rows_are_shown() {
+    let skipped = |name: &str| serde_json::json!({"id": name, "outcome": "skipped", "reason": "needs", "text": "needs net/eu, which failed", "attempts": 0});
+    let cancelled =
+        serde_json::json!({"id": "c", "outcome": "cancelled", "reason": "cancelled", "text": "the run was cancelled"});
+    let told = results_of("up", &[skipped("a"), cancelled, skipped("b"), skipped("d")]);
+    let wanted = "\
+skipped    a and 2 more  needs  needs net/eu, which failed
+cancelled  c                    the run was cancelled
+";
+    assert!(told.starts_with(wanted), "{told}");
+    let failed = |number: usize| serde_json::json!({"id": format!("s{number}"), "outcome": "failed", "reason": "program", "text": format!("error {number}")});
+    let told = results_of("up", &(0..23).map(failed).collect::<Vec<_>>());
+    assert!(
+        told.contains("failed  s19  program  error 19\nand 3 more failed: `--json` lists them\nrun a-up-1"),
+        "{told}"
+    );
+}
+
+#[test]
+fn looks_name_the_stacks_that_differ_and_outputs_are_shown() {
+    let ends = [
+        serde_json::json!({"id": "a", "outcome": "done", "changes": {"update": 2, "same": 1}}),
+        serde_json::json!({"id": "b", "outcome": "unchanged", "changes": {"same": 3}}),
+    ];
+    let told = results_of("preview", &ends);
+    assert_eq!(
+        told,
+        "changes  a  2 update\nrun a-up-1   preview   done in 3.0s   1 differ  2 unchanged   resources: 2 update\n"
+    );
+    let told = results_of("drift", &ends);
+    let next =
+        "nothing was changed: `maloko fleet refresh` takes it into the states, and `maloko fleet up` undoes it\n";
+    assert!(told.starts_with("drift  a  2 update\n") && told.ends_with(next), "{told}");
+    let end = serde_json::json!({"id": "a", "outcome": "unchanged", "outputs": {"url": "https://a", "ports": [1, 2]}});
+    let told = results_of("up", &[end]);
+    assert!(told.starts_with("output  a  url    https://a\noutput  a  ports  [1,2]\nrun"), "{told}");
+}
+
 #[test]
 fn stacks_and_runs_are_tables() {
     let fleet = Fleet::of(
@@ -77,6 +125,8 @@ RUN     VERB  STATE  STARTED                  STACKS  FAILED
 a-up-1  up    ended  2026-11-29 10:43:03 UTC  3       0
 ";
     assert_eq!(text("runs", runs, 0).unwrap(), wanted);
+    let told = text("runs", &runs.replace(r#""failed": 0"#, r#""failed": 1, "message": "on Monday""#), 0).unwrap();
+    assert!(told.contains("FAILED  MESSAGE\n") && told.contains("1       on Monday\n"), "{told}");
     assert_eq!(text("runs", r#"{"runs": []}"#, 0).unwrap(), "There are no runs\n");
 }
 

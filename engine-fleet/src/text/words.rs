@@ -25,8 +25,17 @@ pub struct Counts {
 impl Counts {
     /// Those of which there are any, and always the first.
     pub(super) fn parts(&self) -> Vec<String> {
+        self.named("done")
+    }
+
+    /// The same of a run that changes nothing: what is done with a stack is no more than to find that it differs.
+    pub(super) fn parts_of_look(&self) -> Vec<String> {
+        self.named("differ")
+    }
+
+    fn named(&self, done: &str) -> Vec<String> {
         let named = [
-            (self.done, "done"),
+            (self.done, done),
             (self.unchanged, "unchanged"),
             (self.running, "running"),
             (self.retrying, "retrying"),
@@ -38,6 +47,11 @@ impl Counts {
         let shown = named.iter().enumerate().filter(|(index, (number, _))| *index == 0 || *number > 0);
         shown.map(|(_, (number, word))| format!("{number} {word}")).collect()
     }
+}
+
+/// How often a stack was begun.
+pub(super) fn attempts(number: u64) -> String {
+    format!("{number} attempts")
 }
 
 /// Seconds as people read them.

@@ -7,11 +7,20 @@ import { StackCommands } from "./deploy";
 import { FleetError } from "./ends";
 import { ATTEMPTS_A_START, type Plan, type StackSpec } from "./wire";
 
-/** What is on record of the stack's last operation. */
-export function showLastRun(stack: StackSpec, plan: Plan): Promise<string> {
+/** What is on record of the last operation of a run on a stack. */
+export function showOperation(stack: StackSpec, plan: Plan, run: string): Promise<string> {
     return beside(stack, plan, async (commands) => {
-        const shown = await commands.command(["stack", "history", "show"]);
-        return shown.code === 0 ? shown.stdout : shown.stderr;
+        const operations = await operationsBy(commands, plan);
+        const wanted = operations.find((operation) => operation.run === run);
+        if (wanted !== undefined) {
+            const shown = await commands.command(["stack", "history", "show", String(wanted.version)]);
+            return (shown.code === 0 ? shown.stdout : shown.stderr).trimEnd();
+        }
+        const nothing = `${stack.id} has nothing on record of run ${run}`;
+        const [other] = operations;
+        return other === undefined
+            ? `${nothing}, nor of another one of the fleet`
+            : `${nothing}; its last operation was of run ${other.run}:\n\`maloko fleet logs ${stack.id} --run ${other.run}\``;
     });
 }
 
@@ -19,6 +28,7 @@ export function showLastRun(stack: StackSpec, plan: Plan): Promise<string> {
 export interface Operation {
     run: string;
     attempt: number;
+    version: number;
     kind: string;
     result: string;
     started: string;
@@ -26,6 +36,7 @@ export interface Operation {
 }
 
 interface HistoryEntry {
+    version: number;
     kind: string;
     result: string;
     startTime: string;
@@ -37,22 +48,24 @@ interface HistoryEntry {
  * What the runs of the fleet did with a stack, the newest first. Throws a `FleetError` when the stack's history cannot be read.
  */
 export function operationsOf(stack: StackSpec, plan: Plan): Promise<Operation[]> {
-    return beside(stack, plan, async (commands) => {
-        const told = await commands.command(["stack", "history", "--json", "--page-size", "0"]);
-        if (told.why?.reason === "no-stack") {
-            return [];
-        }
-        if (told.code !== 0) {
-            throw new FleetError(told.stderr.trim());
-        }
-        return (parseJson(told.stdout) as HistoryEntry[]).flatMap((entry) => {
-            const { "maloko.run": work = "", "maloko.attempt": number = "" } = entry.environment;
-            const run = work.split("/", 1)[0] as string;
-            const { kind, result, startTime: started, resourceChanges } = entry;
-            const attempt = Math.floor(Number(number) / ATTEMPTS_A_START) + (Number(number) % ATTEMPTS_A_START);
-            const operation = { run, attempt, kind, result, started, changes: resourceChanges ?? {} };
-            return run.startsWith(`${plan.fleet}-`) ? [operation] : [];
-        });
+    return beside(stack, plan, (commands) => operationsBy(commands, plan));
+}
+
+async function operationsBy(commands: StackCommands, plan: Plan): Promise<Operation[]> {
+    const told = await commands.command(["stack", "history", "--json", "--page-size", "0"]);
+    if (told.why?.reason === "no-stack") {
+        return [];
+    }
+    if (told.code !== 0) {
+        throw new FleetError(told.stderr.trim());
+    }
+    return (parseJson(told.stdout) as HistoryEntry[]).flatMap((entry) => {
+        const { "maloko.run": work = "", "maloko.attempt": number = "" } = entry.environment;
+        const run = work.split("/", 1)[0] as string;
+        const { version, kind, result, startTime: started, resourceChanges } = entry;
+        const attempt = Math.floor(Number(number) / ATTEMPTS_A_START) + (Number(number) % ATTEMPTS_A_START);
+        const operation = { run, attempt, version, kind, result, started, changes: resourceChanges ?? {} };
+        return run.startsWith(`${plan.fleet}-`) ? [operation] : [];
     });
 }
 

@@ -57,9 +57,11 @@ export class Progress {
 
     /** Seconds until the end, as it goes now; undefined where nobody can say. */
     get remaining(): number | undefined {
-        const left = this.counts.running + this.counts.retrying + this.counts.waiting;
+        const { running, retrying, waiting } = this.counts;
         const rate = this.perMinute;
-        return rate !== undefined && this.state === "running" ? (left * 60) / rate : undefined;
+        // Of those that wait after a failure nobody knows how often.
+        const known = rate !== undefined && running + waiting > 0;
+        return known && this.state === "running" ? ((running + retrying + waiting) * 60) / rate : undefined;
     }
 }
 
@@ -100,14 +102,14 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
     }
     const ended = hasEnded(description);
     const now = (ended ? (description.closeTime ?? new Date()) : new Date()).getTime() / 1000;
-    const waiting = told.retries.map(([stack, , attempt]) => ({
+    const waiting = told.retries.map(([stack, , attempt, text]) => ({
         stack,
         worker: "",
         attempt,
         isRunning: false,
         done: undefined,
         total: undefined,
-        failure: "the provider failed",
+        failure: text || "the provider failed",
         seconds: 0,
     }));
     return new Progress(

@@ -17,6 +17,7 @@ import {
     type RunEnd,
     type RunOptions,
     type StackEnd,
+    verbOf,
 } from "./wire";
 
 const PAGE = 500;
@@ -218,11 +219,6 @@ export async function start(plan: Plan, options: RunOptions, client?: Client): P
 export function memoOf(plan: Plan, options: RunOptions): Record<string, unknown> {
     const { fleet, stacks } = plan;
     return { fleet, verb: verbOf(plan, options), stacks: stacks.length, message: options.message };
-}
-
-/** @internal The verb as users have it: a refresh that changes nothing is `drift`. */
-export function verbOf({ verb }: Plan, { previewOnly }: RunOptions): string {
-    return verb === "refresh" && previewOnly ? "drift" : verb;
 }
 
 /** @internal What a run is called: the same plan has the same name, so that it is one run that does it. */

@@ -203,8 +203,8 @@ export interface ProgressAnswer {
     counts: Counts;
     paused: boolean;
     stopped: string;
-    /** Stacks that wait after a failure: until when, and the number of the start that comes then. */
-    retries: [id: string, at: number, number: number][];
+    /** Stacks that wait after a failure: until when, the number of the start that comes then, and what the last one came to. */
+    retries: [id: string, at: number, number: number, text: string][];
     failures: StackEnd[];
     failuresInAll: number;
 }
@@ -228,3 +228,8 @@ export const STACK = "maloko.fleet.stack";
 export const FATAL = "fatal";
 /** Numbers between two starts of a stack: the attempts of one of them, which the server counts. */
 export const ATTEMPTS_A_START = 10_000;
+
+/** The verb as users have it: a refresh that changes nothing is `drift`. */
+export function verbOf({ verb }: Plan, { previewOnly }: RunOptions): string {
+    return verb === "refresh" && previewOnly ? "drift" : verb;
+}

@@ -31,6 +31,7 @@ import {
     STACK,
     type StackEnd,
     type StackSpec,
+    verbOf,
 } from "./wire";
 
 /** After so many the run goes on with a new history; a history of the server must not become too long. */
@@ -63,6 +64,8 @@ class FleetRun {
     readonly #course: Course;
     readonly #before: number;
     readonly #running = new Map<string, Promise<void>>();
+    // What the last start of each stack came to.
+    readonly #texts = new Map<string, string>();
     readonly #run: string;
     #somethingEnded = false;
     #draining = false;
@@ -80,10 +83,12 @@ class FleetRun {
         // Nothing begins until `resume`; what is running goes on.
         setHandler(PAUSE, () => {
             this.#course.paused = true;
+            upsertMemo({ paused: true });
         });
         setHandler(RESUME, () => {
             this.#course.paused = false;
             this.#somethingEnded = true;
+            upsertMemo({ paused: false });
         });
     }
 
@@ -97,7 +102,7 @@ class FleetRun {
             throw error;
         }
         const result = this.#result();
-        upsertMemo({ failed: result.counts.failed });
+        upsertMemo({ failed: result.counts.failed, outcome: result.outcome });
         return result;
     }
 
@@ -168,6 +173,7 @@ class FleetRun {
         }
         this.#running.delete(stack.id);
         this.#course.ended(end, now());
+        this.#texts.set(stack.id, end.text);
         this.#somethingEnded = true;
     }
 
@@ -186,11 +192,12 @@ class FleetRun {
     }
 
     #result(): RunEnd {
-        const { fleet, verb } = this.#order.plan;
+        const { plan, options } = this.#order;
+        const { fleet } = plan;
         const counts = this.#course.counts();
         return {
             fleet,
-            verb,
+            verb: verbOf(plan, options),
             outcome: outcomeOf(counts),
             stopped: this.#course.stopped,
             seconds: rounded(now() - this.#began),
@@ -202,13 +209,14 @@ class FleetRun {
     // Counts, and the stacks that are worth a look.
     #progress(): ProgressAnswer {
         const course = this.#course;
-        const { fleet, verb, waves, stacks } = this.#order.plan;
+        const { plan, options } = this.#order;
+        const { fleet, waves, stacks } = plan;
         const failures = [...course.ends.values()].filter(
             ({ outcome }) => outcome === "failed" || outcome === "skipped",
         );
         return {
             fleet,
-            verb,
+            verb: verbOf(plan, options),
             began: this.#began,
             now: now(),
             wave: course.wave + 1,
@@ -217,7 +225,10 @@ class FleetRun {
             counts: course.counts(),
             paused: course.paused,
             stopped: course.stopped,
-            retries: course.retries().slice(0, SHOWN),
+            retries: course
+                .retries()
+                .slice(0, SHOWN)
+                .map(([id, at, number]) => [id, at, number, this.#texts.get(id) ?? ""]),
             failures: failures.slice(-SHOWN),
             failuresInAll: failures.length,
         };

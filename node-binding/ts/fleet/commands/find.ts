@@ -6,15 +6,15 @@ import { attachBy, type Run } from "../run";
 import { RUN } from "../wire";
 import { placeOf, type Request } from "./request";
 
+const MOST = 100;
+
 /** The run of a command. Throws a `FleetError` when there is none. */
 export async function runOf(asked: Request): Promise<Run> {
     const { name, engine } = placeOf(asked);
     const client = await connect(engine);
-    if (asked.run !== undefined) {
-        return attachBy(client, asked.run);
-    }
-    for await (const { workflowId } of executions(client, name)) {
-        return attachBy(client, workflowId);
+    const wanted = asked.run ?? (await newestRuns(client, name))[0]?.workflowId;
+    if (wanted !== undefined) {
+        return attachBy(client, wanted);
     }
     throw new FleetError(`the server keeps no run of the fleet '${name}': begin one with \`maloko fleet up\``);
 }
@@ -27,10 +27,26 @@ export interface Memo {
     message?: string;
     /** How many stacks failed; of runs that have ended. */
     failed?: number;
+    /** `done`, `failed` or `cancelled`; of runs that have ended. */
+    outcome?: string;
+    paused?: boolean;
 }
 
-/** The runs of a fleet that the server keeps, the newest first; those that went on with a new history count once. */
-export async function* executions(client: Client, fleet: string): AsyncGenerator<WorkflowExecutionInfo> {
+/** The last runs of a fleet that the server keeps, at most 100, the one first that was begun last. */
+export async function newestRuns(client: Client, fleet: string): Promise<WorkflowExecutionInfo[]> {
+    const found: WorkflowExecutionInfo[] = [];
+    for await (const execution of executions(client, fleet)) {
+        found.push(execution);
+        if (found.length === MOST) {
+            break;
+        }
+    }
+    // The server lists those first that go on, and then by their ends.
+    return found.sort((left, right) => right.startTime.getTime() - left.startTime.getTime());
+}
+
+// The runs of a fleet that the server keeps; those that went on with a new history count once.
+async function* executions(client: Client, fleet: string): AsyncGenerator<WorkflowExecutionInfo> {
     const query = `WorkflowType = '${RUN}' AND WorkflowId STARTS_WITH '${fleet}-'`;
     for await (const execution of client.workflow.list({ query })) {
         const memo = (execution.memo ?? {}) as Memo;

@@ -1,16 +1,13 @@
 // Commands about what runs came to.
-import { operationsOf, showLastRun } from "../beside";
+import { operationsOf, showOperation } from "../beside";
 import { connect } from "../connection";
 import { FleetError } from "../ends";
 import type { StackSpec } from "../wire";
-import { executions, type Memo, runOf } from "./find";
+import { type Memo, newestRuns, runOf } from "./find";
 import { fleetOf, placeOf, type Request } from "./request";
 import { print, shown } from "./texts";
 import { instant } from "./times";
 import { tell } from "./watch";
-
-/** Runs that `history` lists. */
-const MOST = 100;
 
 /** `fleet results`: waits for the end of a run, and tells what came of its stacks. */
 export async function results(asked: Request): Promise<number> {
@@ -26,13 +23,11 @@ export async function history(asked: Request): Promise<number> {
     const { name, engine } = placeOf(asked);
     const client = await connect(engine);
     const rows: object[] = [];
-    for await (const { workflowId, memo, status, startTime } of executions(client, name)) {
-        const { verb = "", stacks = 0, message = "", failed = null } = (memo ?? {}) as Memo;
-        const state = status.name.toLowerCase();
+    for (const { workflowId, memo, status, startTime } of await newestRuns(client, name)) {
+        const known = (memo ?? {}) as Memo;
+        const { verb = "", stacks = 0, message = "", failed = null } = known;
+        const state = stateOf(status.name, known);
         rows.push({ run: workflowId, verb, state, started: instant(startTime), stacks, failed, message });
-        if (rows.length === MOST) {
-            break;
-        }
     }
     print(asked.json ? rows : shown("runs", { runs: rows }, asked.columns));
     return 0;
@@ -50,8 +45,13 @@ export async function logs(asked: Request): Promise<number> {
         const why = end.reason === "" ? "" : ` (${end.reason})`;
         print(`${end.stack}: ${end.outcome}${why}${end.text === "" ? "" : `: ${end.text}`}`);
     }
-    process.stdout.write(await showLastRun(stack, plan));
+    print(await showOperation(stack, plan, run.id));
     return 0;
+}
+
+function stateOf(status: string, { outcome, paused }: Memo): string {
+    const goesOn = status === "RUNNING" && paused === true ? "paused" : status.toLowerCase();
+    return status === "COMPLETED" ? (outcome ?? goesOn) : goesOn;
 }
 
 async function historyOfStack(asked: Request, name: string): Promise<number> {

@@ -5,8 +5,8 @@ import { createInterface } from "node:readline";
 import { withReferences } from "../beside";
 import type { Verb } from "../deploy";
 import { ConfigurationError, FleetError } from "../ends";
-import { type Run, start, verbOf } from "../run";
-import type { Plan, RunOptions } from "../wire";
+import { type Run, start } from "../run";
+import { type Plan, type RunOptions, verbOf } from "../wire";
 import { runOf } from "./find";
 import { withWorkers } from "./helpers";
 import { Interrupt, waitedFor } from "./interrupts";
@@ -37,18 +37,25 @@ export async function run(asked: Request): Promise<number> {
     return begin(await withReferences(plan), options, asked);
 }
 
-/** `fleet retry`: a run of what failed, was skipped or was cancelled in another one. */
+/** `fleet retry`: a run of what failed, was skipped or was cancelled in another one, as the files are now. */
 export async function again(asked: Request): Promise<number> {
     const before = await runOf(asked);
     const { ends } = await before.result();
-    const { plan, options } = await before.order();
+    const { plan: old, options } = await before.order();
     const names = new Set(ends.filter((end) => !end.succeeded).map(({ stack }) => stack));
     if (names.size === 0) {
         throw new FleetError(`run ${before.id} has nothing left: all its stacks succeeded`);
     }
-    return begin(only(plan, names), options, asked);
+    const { atATime } = old.limits;
+    const plan = only(fleetOf(asked).plan(old.verb as Verb, atATime === null ? {} : { atATime }), names);
+    const gone = names.size - plan.stacks.length;
+    if (gone > 0) {
+        say(`${gone} of the ${names.size} stacks that are left of run ${before.id} are no longer in the fleet's file`);
+    }
+    return plan.stacks.length === 0 ? 0 : begin(await withReferences(plan), options, asked);
 }
 
+// The plan of these stacks alone.
 function only(plan: Plan, names: ReadonlySet<string>): Plan {
     const stacks = plan.stacks.filter(({ id }) => names.has(id));
     const text = plan.hash + stacks.map(({ id }) => `${id}\n`).join("");

@@ -31,10 +31,10 @@ export function progressDocument(progress: Progress) {
         perMinute: perMinute === undefined ? null : rounded(perMinute),
         remaining: remaining === undefined ? null : rounded(remaining),
         stacks: progress.atWork.slice(0, SHOWN).map(rowOf),
-        failures: progress.failures.map(({ stack, outcome, reason, text }) => ({
+        failures: progress.failures.map(({ stack, outcome, reason, text, attempts }) => ({
             id: stack,
             text: outcome === "failed" ? `${reason}: ${text}` : text,
-            retried: false,
+            attempts,
         })),
     };
 }

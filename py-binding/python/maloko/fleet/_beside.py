@@ -17,47 +17,58 @@ from maloko.fleet._wire import ATTEMPTS_A_START, Plan, StackSpec
 R = TypeVar("R")
 
 
-def show_last_run(stack: StackSpec, plan: Plan) -> str:
-    """What is on record of the stack's last operation."""
+def show_operation(stack: StackSpec, plan: Plan, run: str) -> str:
+    """What is on record of the last operation of a run on a stack."""
 
     def work(commands: StackCommands) -> str:
-        shown = commands.command(["stack", "history", "show"]).result
-        return shown.stdout if shown.code == 0 else shown.stderr
+        operations = _operations(commands, plan)
+        wanted = next((operation for operation in operations if operation["run"] == run), None)
+        if wanted is not None:
+            shown = commands.command(["stack", "history", "show", str(wanted["version"])]).result
+            return (shown.stdout if shown.code == 0 else shown.stderr).rstrip("\n")
+        if not operations:
+            return f"{stack['id']} has nothing on record of run {run}, nor of another one of the fleet"
+        other = operations[0]["run"]
+        return (
+            f"{stack['id']} has nothing on record of run {run}; its last operation was of run {other}:\n"
+            f"`maloko fleet logs {stack['id']} --run {other}`"
+        )
 
     return _with(stack, plan, work)
 
 
 def operations_of(stack: StackSpec, plan: Plan) -> list[dict[str, Any]]:
-    """What the runs of the fleet did with a stack, the newest first: `run`, `attempt`, `kind`, `result`, `started`,
-    `changes`.
+    """What the runs of the fleet did with a stack, the newest first: `run`, `attempt`, `version`, `kind`, `result`,
+    `started`, `changes`.
 
     :raises FleetError: when the stack's history cannot be read
     """
+    return _with(stack, plan, lambda commands: _operations(commands, plan))
 
-    def work(commands: StackCommands) -> list[dict[str, Any]]:
-        told = commands.command(["stack", "history", "--json", "--page-size", "0"])
-        if told.why is not None and told.why.reason is Reason.NO_STACK:
-            return []
-        if told.result.code != 0:
-            raise FleetError(told.result.stderr.strip())
-        operations = []
-        for entry in json.loads(told.result.stdout):
-            run, _, _ = entry["environment"].get("maloko.run", "").partition("/")
-            if run.startswith(f"{plan['fleet']}-"):
-                start, attempt = divmod(int(entry["environment"]["maloko.attempt"]), ATTEMPTS_A_START)
-                operations.append(
-                    {
-                        "run": run,
-                        "attempt": start + attempt,
-                        "kind": entry["kind"],
-                        "result": entry["result"],
-                        "started": entry["startTime"],
-                        "changes": entry.get("resourceChanges") or {},
-                    }
-                )
-        return operations
 
-    return _with(stack, plan, work)
+def _operations(commands: StackCommands, plan: Plan) -> list[dict[str, Any]]:
+    told = commands.command(["stack", "history", "--json", "--page-size", "0"])
+    if told.why is not None and told.why.reason is Reason.NO_STACK:
+        return []
+    if told.result.code != 0:
+        raise FleetError(told.result.stderr.strip())
+    operations = []
+    for entry in json.loads(told.result.stdout):
+        run, _, _ = entry["environment"].get("maloko.run", "").partition("/")
+        if run.startswith(f"{plan['fleet']}-"):
+            start, attempt = divmod(int(entry["environment"]["maloko.attempt"]), ATTEMPTS_A_START)
+            operations.append(
+                {
+                    "run": run,
+                    "attempt": start + attempt,
+                    "version": entry["version"],
+                    "kind": entry["kind"],
+                    "result": entry["result"],
+                    "started": entry["startTime"],
+                    "changes": entry.get("resourceChanges") or {},
+                }
+            )
+    return operations
 
 
 def adopt_key(stack: StackSpec, plan: Plan) -> str:

@@ -75,7 +75,9 @@ class Progress:
         """Seconds until the end, as it goes now; `None` where nobody can say."""
         left = self.counts["running"] + self.counts["retrying"] + self.counts["waiting"]
         rate = self.per_minute
-        return left * 60 / rate if rate and self.state == "running" else None
+        # Of those that wait after a failure nobody knows how often.
+        known = self.counts["running"] + self.counts["waiting"] > 0
+        return left * 60 / rate if rate and known and self.state == "running" else None
 
 
 def has_ended(description: WorkflowExecutionDescription) -> bool:
@@ -119,8 +121,8 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
         else datetime.now(timezone.utc).timestamp()
     )
     waiting = [
-        StackProgress(name, "", number, False, None, None, "the provider failed", 0.0)
-        for name, _, number in told["retries"]
+        StackProgress(name, "", number, False, None, None, text or "the provider failed", 0.0)
+        for name, _, number, text in told["retries"]
     ]
     return Progress(
         run=handle.id,

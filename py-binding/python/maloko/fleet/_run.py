@@ -17,7 +17,7 @@ from maloko.fleet._ends import End, FleetError
 from maloko.fleet._loop import awaited, waited_for
 from maloko.fleet._progress import Progress, asked, has_ended, progress_of
 from maloko.fleet._queues import flow_queue
-from maloko.fleet._wire import Engine, Order, Plan, RunOptions
+from maloko.fleet._wire import Engine, Order, Plan, RunOptions, verb_of
 from maloko.fleet._workflow import RUN
 
 _PAGE = 500
@@ -205,11 +205,6 @@ def memo_of(plan: Plan, options: RunOptions) -> dict[str, Any]:
         "stacks": len(plan["stacks"]),
         "message": options["message"],
     }
-
-
-def verb_of(plan: Plan, options: RunOptions) -> str:
-    """The verb as users have it: a refresh that changes nothing is `drift`."""
-    return "drift" if plan["verb"] == "refresh" and options["previewOnly"] else plan["verb"]
 
 
 def run_name(plan: Plan, options: RunOptions) -> str:

@@ -216,3 +216,8 @@ class Launch(TypedDict):
     keep: Keep
     heartbeat: float
     stack: StackSpec
+
+
+def verb_of(plan: Plan, options: RunOptions) -> str:
+    """The verb as users have it: a refresh that changes nothing is `drift`."""
+    return "drift" if plan["verb"] == "refresh" and options["previewOnly"] else plan["verb"]

@@ -13,7 +13,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 
 from maloko.fleet._course import Course, outcome_of
 from maloko.fleet._queues import stack_queue
-from maloko.fleet._wire import ATTEMPTS_A_START, Launch, Order, StackEnd, StackSpec
+from maloko.fleet._wire import ATTEMPTS_A_START, Launch, Order, StackEnd, StackSpec, verb_of
 
 RUN = "maloko.FleetRun"
 STACK = "maloko.fleet.stack"
@@ -40,6 +40,8 @@ class FleetRun:
         self._course = Course(self._plan, order["state"], workflow.time())
         self._before = len(self._course.ends)
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._texts: dict[str, str] = {}
+        """What the last start of each stack came to."""
         self._something_ended = False
         self._draining = False
         info = workflow.info()
@@ -53,7 +55,7 @@ class FleetRun:
             await self._end_in_order()
             raise
         result = self._result()
-        workflow.upsert_memo({"failed": result["counts"]["failed"]})
+        workflow.upsert_memo({"failed": result["counts"]["failed"], "outcome": result["outcome"]})
         return result
 
     async def _go_on(self) -> None:
@@ -125,6 +127,7 @@ class FleetRun:
             end = _end_of(stack, number, workflow.time() - began, error)
         del self._running[stack["id"]]
         self._course.ended(end, workflow.time())
+        self._texts[stack["id"]] = end["text"]
         self._something_ended = True
 
     def _launch(self, stack: StackSpec, number: int) -> Launch:
@@ -151,7 +154,7 @@ class FleetRun:
         counts = self._course.counts()
         return {
             "fleet": self._plan["fleet"],
-            "verb": self._plan["verb"],
+            "verb": verb_of(self._plan, self._order["options"]),
             "outcome": outcome_of(counts),
             "stopped": self._course.stopped,
             "seconds": round(workflow.time() - self._began, 3),
@@ -166,7 +169,7 @@ class FleetRun:
         failures = [end for end in course.ends.values() if end["outcome"] in ("failed", "skipped")]
         return {
             "fleet": self._plan["fleet"],
-            "verb": self._plan["verb"],
+            "verb": verb_of(self._plan, self._order["options"]),
             "began": self._began,
             "now": workflow.time(),
             "wave": course.wave + 1,
@@ -175,7 +178,7 @@ class FleetRun:
             "counts": course.counts(),
             "paused": course.paused,
             "stopped": course.stopped,
-            "retries": course.retries()[:_SHOWN],
+            "retries": [(*retry, self._texts.get(retry[0], "")) for retry in course.retries()[:_SHOWN]],
             "failures": failures[-_SHOWN:],
             "failuresInAll": len(failures),
         }
@@ -189,12 +192,14 @@ class FleetRun:
     def pause(self) -> None:
         """Nothing begins until `resume`; what is running goes on."""
         self._course.paused = True
+        workflow.upsert_memo({"paused": True})
 
     @workflow.signal
     def resume(self) -> None:
         """Stacks begin again."""
         self._course.paused = False
         self._something_ended = True
+        workflow.upsert_memo({"paused": False})
 
 
 def _end_of(stack: StackSpec, number: int, seconds: float, error: BaseException) -> StackEnd:

@@ -15,6 +15,8 @@ from maloko.fleet._run import Run, attach_async
 from maloko.fleet._wire import Order
 from maloko.fleet._workflow import RUN
 
+_MOST = 100
+
 
 def run_of(asked: Request) -> Run:
     """The run of a command.
@@ -30,16 +32,26 @@ async def find(asked: Request) -> Run:
     client = await connect(place["engine"])
     name = asked.get("run")
     if name is None:
-        async for execution in executions(client, place["name"]):
-            name = execution.id
-            break
+        newest = await newest_runs(client, place["name"])
+        name = newest[0].id if newest else None
     if name is None:
         raise FleetError(f"the server keeps no run of the fleet '{place['name']}': begin one with `maloko fleet up`")
     return await attach_async(name, place["engine"], client)
 
 
-async def executions(client: Client, fleet: str) -> AsyncIterator[WorkflowExecution]:
-    """The runs of a fleet that the server keeps, the newest first; those that went on with a new history count once."""
+async def newest_runs(client: Client, fleet: str) -> list[WorkflowExecution]:
+    """The last runs of a fleet that the server keeps, at most 100, the one first that was begun last."""
+    found = []
+    async for execution in _executions(client, fleet):
+        found.append(execution)
+        if len(found) == _MOST:
+            break
+    # The server lists those first that go on, and then by their ends.
+    return sorted(found, key=lambda execution: execution.start_time, reverse=True)
+
+
+async def _executions(client: Client, fleet: str) -> AsyncIterator[WorkflowExecution]:
+    """The runs of a fleet that the server keeps; those that went on with a new history count once."""
     async for execution in client.list_workflows(f"WorkflowType = '{RUN}' AND WorkflowId STARTS_WITH '{fleet}-'"):
         memo = await execution.memo()
         status = execution.status

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from maloko.fleet._beside import operations_of, show_last_run
-from maloko.fleet._commands.find import executions, order_of, run_of
+from maloko.fleet._beside import operations_of, show_operation
+from maloko.fleet._commands.find import newest_runs, order_of, run_of
 from maloko.fleet._commands.request import Request, fleet_of, place_of
 from maloko.fleet._commands.texts import shown
 from maloko.fleet._commands.watch import tell
@@ -14,9 +14,6 @@ from maloko.fleet._connection import connect
 from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
 from maloko.fleet._wire import StackSpec
-
-_MOST = 100
-"""Runs that `history` lists."""
 
 
 def results(asked: Request) -> int:
@@ -46,21 +43,24 @@ async def _history(asked: Request) -> list[dict[str, Any]]:
     place = place_of(asked)
     client = await connect(place["engine"])
     rows: list[dict[str, Any]] = []
-    async for execution in executions(client, place["name"]):
+    for execution in await newest_runs(client, place["name"]):
         memo = await execution.memo()
+        state = (execution.status.name if execution.status is not None else "").lower()
+        if state == "completed":
+            state = memo.get("outcome", state)
+        elif state == "running" and memo.get("paused"):
+            state = "paused"
         rows.append(
             {
                 "run": execution.id,
                 "verb": memo.get("verb", ""),
-                "state": (execution.status.name if execution.status is not None else "").lower(),
+                "state": state,
                 "started": execution.start_time.isoformat(timespec="seconds"),
                 "stacks": memo.get("stacks", 0),
                 "failed": memo.get("failed"),
                 "message": memo.get("message", ""),
             }
         )
-        if len(rows) == _MOST:
-            break
     return rows
 
 
@@ -78,7 +78,7 @@ def logs(asked: Request) -> int:
         print(
             f"{end.stack}: {end.outcome}{f' ({end.reason})' if end.reason else ''}{f': {end.text}' if end.text else ''}"
         )
-    print(show_last_run(stack, plan), end="")
+    print(show_operation(stack, plan, run.id))
     return 0
 
 

@@ -15,8 +15,8 @@ from maloko.fleet._commands.texts import say
 from maloko.fleet._commands.watch import follow, say_it_goes_on, tell
 from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
-from maloko.fleet._run import start, verb_of
-from maloko.fleet._wire import Plan, RunOptions
+from maloko.fleet._run import start
+from maloko.fleet._wire import Order, Plan, RunOptions, verb_of
 
 _CHANGES = ("up", "refresh", "destroy", "import")
 
@@ -41,22 +41,28 @@ def run(asked: Request) -> int:
 
 
 def again(asked: Request) -> int:
-    """`fleet retry`: a run of what failed, was skipped or was cancelled in another one."""
+    """`fleet retry`: a run of what failed, was skipped or was cancelled in another one, as the files are now."""
 
-    async def left() -> tuple[Plan, RunOptions]:
+    async def left() -> tuple[str, Order, set[str]]:
         run = await find(asked)
         result = await run._result()
-        order = await order_of(run)
-        names = {end.stack for end in result.ends if not end.succeeded}
-        if not names:
-            raise FleetError(f"run {run.id} has nothing left: all its stacks succeeded")
-        return _only(order["plan"], names), order["options"]
+        return run.id, await order_of(run), {end.stack for end in result.ends if not end.succeeded}
 
-    plan, options = waited_for(left())
-    return _begin(plan, options, asked)
+    run, order, names = waited_for(left())
+    if not names:
+        raise FleetError(f"run {run} has nothing left: all its stacks succeeded")
+    before = order["plan"]
+    plan = _only(fleet_of(asked).plan(before["verb"], at_a_time=before["limits"]["atATime"]), names)
+    gone = len(names) - len(plan["stacks"])
+    if gone:
+        say(f"{gone} of the {len(names)} stacks that are left of run {run} are no longer in the fleet's file")
+    if not plan["stacks"]:
+        return 0
+    return _begin(with_references(plan), order["options"], asked)
 
 
 def _only(plan: Plan, names: set[str]) -> Plan:
+    """The plan of these stacks alone."""
     stacks = [stack for stack in plan["stacks"] if stack["id"] in names]
     text = plan["hash"] + "".join(stack["id"] + "\n" for stack in stacks)
     return {**plan, "stacks": stacks, "hash": hashlib.sha256(text.encode()).hexdigest()[:16]}

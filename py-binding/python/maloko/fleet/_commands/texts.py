@@ -37,7 +37,7 @@ def progress_document(progress: Progress) -> dict[str, Any]:
             {
                 "id": end.stack,
                 "text": f"{end.reason}: {end.text}" if end.outcome == "failed" else end.text,
-                "retried": False,
+                "attempts": end.attempts,
             }
             for end in progress.failures
         ],
