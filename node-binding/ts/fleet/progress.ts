@@ -72,6 +72,8 @@ type Pending = NonNullable<Description["raw"]["pendingActivities"]>[number];
 const GOES_ON = ["RUNNING", "CONTINUED_AS_NEW"];
 /** How it calls an activity that no worker has. */
 const SCHEDULED = 1;
+/** Milliseconds: the server does not wait longer for a worker that answers a question. */
+const ANSWERS_WITHIN = 10_000;
 
 /** Has the workflow ended? */
 export function hasEnded(description: Description): boolean {
@@ -79,10 +81,10 @@ export function hasEnded(description: Description): boolean {
 }
 
 /** What the server or the workflow of a run answers; throws a `NoAnswerError` when nobody does. */
-export async function answerOf<T>({ workflowId }: WorkflowHandle, asking: Promise<T>): Promise<T> {
+export async function answerOf<T>({ client, workflowId }: WorkflowHandle, ask: () => Promise<T>): Promise<T> {
     const { ServiceError } = temporal("client");
     try {
-        return await asking;
+        return await client.withDeadline(Date.now() + ANSWERS_WITHIN, ask);
     } catch (error) {
         throw error instanceof ServiceError ? new NoAnswerError(workflowId, error) : error;
     }
@@ -90,8 +92,8 @@ export async function answerOf<T>({ workflowId }: WorkflowHandle, asking: Promis
 
 /** Asks the run and the server; throws a `NoAnswerError` when nobody answers. */
 export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
-    const told = await answerOf(handle, handle.query<ProgressAnswer>("progress"));
-    const description = await answerOf(handle, handle.describe());
+    const told = await answerOf(handle, () => handle.query<ProgressAnswer>("progress"));
+    const description = await answerOf(handle, () => handle.describe());
     const pending = (description.raw.pendingActivities ?? []).map(atWork);
     const counts = { ...told.counts };
     for (const stack of pending) {

@@ -186,15 +186,15 @@ export class Run {
     }
 
     async #ends(since: number): Promise<End[]> {
-        const asking = this.#handle.query<StackEnd[], [number, number]>("ends", since, PAGE);
-        const told = await answerOf(this.#handle, asking);
+        const ask = () => this.#handle.query<StackEnd[], [number, number]>("ends", since, PAGE);
+        const told = await answerOf(this.#handle, ask);
         return told.map((end) => new End(end));
     }
 
     // A workflow that was cancelled has no result; it still answers.
     async #cancelled(): Promise<Result> {
-        const asking = this.#handle.query<ProgressAnswer>("progress");
-        const { fleet, verb, stopped, began, now, counts } = await answerOf(this.#handle, asking);
+        const ask = () => this.#handle.query<ProgressAnswer>("progress");
+        const { fleet, verb, stopped, began, now, counts } = await answerOf(this.#handle, ask);
         const ends = await this.allEnds();
         const seconds = Math.round((now - began) * 1000) / 1000;
         return new Result(this.id, fleet, verb, "cancelled", stopped, seconds, counts, ends);
