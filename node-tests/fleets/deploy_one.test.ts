@@ -138,6 +138,7 @@ test("a stack that another run is at is left to it", async () => {
     writeFileSync(join(world, "go"), "");
 
     expect(second).toMatchObject({ outcome: "failed", reason: "locked", mayPass: true });
+    expect(second.text).toMatch(/^locked by /);
     expect(await first).toMatchObject({ outcome: "done", changes: { create: 4 } });
 });
 

@@ -108,6 +108,29 @@ test("a failed stack takes along those that need it and retry does the rest", ()
     fleet.expectWhole();
 });
 
+test("two fleets over the same stacks exclude each other", async () => {
+    const [one, other] = [new FleetFolder(server), new FleetFolder(server)];
+    const stacks = [free(6, { holds: "true" })];
+    one.write(stacks);
+    other.variables.WORLD = one.world;
+    // What an attempt came to is encrypted, and told.
+    other.variables.MALOKO_FLEET_KEY = Buffer.alloc(32).toString("base64");
+    other.write(stacks, { backend: `file://${one.state}` });
+    one.worker();
+    other.worker();
+    const first = one.detached("up");
+    await until(() => one.marks("held").length === 6, "all stacks at work");
+    const second = other.detached("up");
+    await until(() => other.command(["status"]).stdout.includes(`locked by run ${first}`), "a stack that is locked");
+    one.letGo();
+
+    one.command(["results", first]);
+    other.command(["results", second]);
+
+    expect(one.objects()).toEqual(Object.fromEntries([0, 1, 2, 3, 4, 5].map((number) => [`t${number}`, 3])));
+    one.expectWhole();
+});
+
 test("a reference orders stacks although nobody wrote it down", () => {
     const fleet = new FleetFolder(server);
     const user = { project: "tenant", program: "tenant.cjs#tenant", stack: "user", config: { network: "eu" } };

@@ -122,6 +122,7 @@ def test_a_stack_that_another_run_is_at_is_left_to_it(place: dict[str, Any]) -> 
     first, second = asyncio.run(side_by_side())
 
     assert (second.outcome, second.reason, second.may_pass) == ("failed", "locked", True)
+    assert second.text.startswith("locked by ")
     assert (first.outcome, first.changes) == ("done", {"create": 4})
 
 

@@ -1,5 +1,6 @@
 """Fleets under everything that happens to one: failures, a dead worker, a server that restarts, a cancel."""
 
+import base64
 import json
 import signal
 from typing import Any
@@ -197,16 +198,21 @@ def test_a_program_with_a_folder_of_its_own_runs_in_its_own_process(server: Flee
     fleet.assert_whole()
 
 
-# In Python alone: the lease, which decides it, is the same Rust
 def test_two_fleets_over_the_same_stacks_exclude_each_other(server: FleetServer, make_fleet: MakeFleet) -> None:
     one, other = make_fleet(server), make_fleet(server)
-    stacks = [{**tenants(6), "needs": [], "config": {"plan": "gold"}}]
+    stacks = [{**tenants(6), "needs": [], "config": {"holds": "true"}}]
     one.write(stacks)
     other.variables["WORLD"] = str(one.world)
+    # What an attempt came to is encrypted, and told.
+    other.variables["MALOKO_FLEET_KEY"] = base64.b64encode(bytes(32)).decode()
     other.write(stacks, backend=f"file://{one.state}")
     one.worker()
     other.worker()
-    runs = [(fleet, fleet.detached("up")) for fleet in (one, other)]
+    runs = [(one, one.detached("up"))]
+    until(lambda: len(one.marks("held")) == 6, "all stacks at work")
+    runs.append((other, other.detached("up")))
+    until(lambda: f"locked by run {runs[0][1]}" in other.command("status").stdout, "a stack that is locked")
+    one.let_go()
 
     for fleet, run in runs:
         fleet.command("results", run)

@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
+import type { Why } from "../automation/errors/reasons";
 import { flagsOf } from "../automation/flags";
 import { runInside } from "../automation/inside";
 import { runInChild } from "../automation/local";
@@ -222,7 +223,7 @@ export class StackCommands {
             outcome: cancelled ? "cancelled" : "failed",
             changes,
             reason: why?.reason ?? "other",
-            text: why?.text ?? `the command ended with the exit code ${code}`,
+            text: why === undefined ? `the command ended with the exit code ${code}` : textOf(why),
             urn: operation?.urn ?? null,
             method: operation?.method ?? null,
             retryAfter: why?.retryAfter ?? null,
@@ -240,6 +241,17 @@ function unchanged(id: string): Told {
 function placed(backend: string, root: string): string {
     const [, place] = /^file:\/\/([^/~].*|)$/s.exec(backend) ?? [];
     return place === undefined ? backend : `file://${path.join(root, place)}`;
+}
+
+// A line about a failure. Who holds a lock is known; what to do about it by hand is no advice for a fleet.
+function textOf({ reason, text, holder }: Why): string {
+    if (reason !== "locked" || holder === null) {
+        return text;
+    }
+    const { user, host, since, operation, run } = holder;
+    return run === null
+        ? `locked by ${user} (\`${operation}\`) on ${host} since ${since}`
+        : `locked by run ${run.split("/", 1)[0]}`;
 }
 
 // Labels are columns of tables, too; not all of those can be tags.

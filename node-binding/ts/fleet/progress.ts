@@ -1,5 +1,6 @@
 // Where a run stands: what its workflow knows, with what the server knows of the workers.
 import type { WorkflowHandle } from "@temporalio/client";
+import type { Payload } from "@temporalio/common";
 import { isArray, parseJson } from "../originals";
 import { outcomeOf } from "./course/course";
 import { End, NoAnswerError } from "./ends";
@@ -94,12 +95,13 @@ export async function answerOf<T>({ client, workflowId }: WorkflowHandle, ask: (
 export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
     const told = await answerOf(handle, () => handle.query<ProgressAnswer>("progress"));
     const description = await answerOf(handle, () => handle.describe());
-    const pending = (description.raw.pendingActivities ?? []).map(atWork);
+    const infos = description.raw.pendingActivities ?? [];
+    const pending = await Promise.all(infos.map(async (info) => atWork(info, await failureOf(info, handle))));
     const counts = { ...told.counts };
     for (const stack of pending) {
-        if (!stack.isRunning && stack.attempt > 1) {
+        if (!stack.isRunning) {
             counts.running -= 1;
-            counts.retrying += 1;
+            counts[stack.attempt > 1 ? "retrying" : "waiting"] += 1;
         }
     }
     const ended = hasEnded(description);
@@ -132,7 +134,21 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
     );
 }
 
-function atWork(info: Pending): StackProgress {
+// What the attempt before came to; it may be encrypted.
+async function failureOf({ lastFailure }: Pending, { client }: WorkflowHandle): Promise<string> {
+    const { message, encodedAttributes } = lastFailure ?? {};
+    if (encodedAttributes === undefined || encodedAttributes === null) {
+        return message ?? "";
+    }
+    let payloads: Payload[] = [encodedAttributes];
+    for (const codec of client.options.loadedDataConverter.payloadCodecs) {
+        payloads = await codec.decode(payloads);
+    }
+    const told = parseJson(Buffer.from(payloads[0]?.data ?? []).toString()) as { message?: string };
+    return told.message ?? "";
+}
+
+function atWork(info: Pending, failure: string): StackProgress {
     const isRunning = info.state !== SCHEDULED;
     const { done, total } = countsOf(info);
     const { seconds: began, nanos } = info.lastStartedTime ?? {};
@@ -145,7 +161,7 @@ function atWork(info: Pending): StackProgress {
         isRunning,
         done,
         total,
-        failure: info.lastFailure?.message ?? "",
+        failure,
         seconds: isRunning && since !== undefined ? Math.max(Date.now() / 1000 - since, 0) : 0,
     };
 }

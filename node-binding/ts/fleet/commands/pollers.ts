@@ -8,6 +8,9 @@ import type { Plan } from "../wire";
 const WORKFLOWS = 1;
 const ACTIVITIES = 2;
 
+/** Seconds. A worker asks each minute; the server lists dead ones for longer. */
+const ASKS_AGAIN_WITHIN = 90;
+
 /** What to tell of the queues of a run at which no worker asks. */
 export async function missingWorkers({ client }: Run, { fleet, stacks, code: codes }: Plan): Promise<string[]> {
     const messages: string[] = [];
@@ -35,5 +38,6 @@ async function isPolled(client: Client, name: string, taskQueueType: number): Pr
     const { namespace } = client.options;
     const asked = { namespace, taskQueue: { name }, taskQueueType };
     const { pollers } = await client.workflowService.describeTaskQueue(asked);
-    return (pollers ?? []).length > 0;
+    const since = Date.now() / 1000 - ASKS_AGAIN_WITHIN;
+    return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > since);
 }

@@ -20,7 +20,7 @@ from maloko.automation._finished import Finished
 from maloko.automation._flags import flags
 from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
-from maloko.automation._reasons import Reason
+from maloko.automation._reasons import Reason, Why
 from maloko.automation._threads import awaited
 from maloko.fleet._earlier_changes import NO_CHANGE
 from maloko.fleet._ends import End, FleetError
@@ -213,7 +213,7 @@ class StackCommands:
             "cancelled" if cancelled else "failed",
             changes,
             reason=Reason.OTHER.value if why is None else why.reason.value,
-            text=why.text if why is not None else f"the command ended with the exit code {finished.result.code}",
+            text=_text_of(why) if why is not None else f"the command ended with the exit code {finished.result.code}",
             urn=None if operation is None else operation.urn,
             method=None if operation is None else operation.method,
             retry_after=None if why is None else why.retry_after,
@@ -233,6 +233,16 @@ class StackCommands:
             if isinstance(value, str):
                 config[_full(self._stack, name)] = value
         settings_files.write(str(self._settings.parent), self._settings.stem, {**members, "config": config})
+
+
+def _text_of(why: Why) -> str:
+    """A line about a failure. Who holds a lock is known; what to do about it by hand is no advice for a fleet."""
+    holder = why.holder
+    if why.reason is not Reason.LOCKED or holder is None:
+        return why.text
+    if holder.run:
+        return f"locked by run {holder.run.split('/', 1)[0]}"
+    return f"locked by {holder.user} (`{holder.operation}`) on {holder.host} since {holder.since}"
 
 
 def _is_tag(name: str, value: str) -> bool:

@@ -108,11 +108,12 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
         description = await handle.describe()
     except RPCError as error:
         raise NoAnswerError(handle.id) from error
-    pending = [_at_work(info) for info in description.raw_description.pending_activities]
+    infos = description.raw_description.pending_activities
+    pending = [_at_work(info, await _failure_of(info, handle)) for info in infos]
     for stack in pending:
-        if not stack.is_running and stack.attempt > 1:
+        if not stack.is_running:
             told["counts"]["running"] -= 1
-            told["counts"]["retrying"] += 1
+            told["counts"]["retrying" if stack.attempt > 1 else "waiting"] += 1
     ended = has_ended(description)
     state = "ended" if ended else "stopping" if told["stopped"] else "paused" if told["paused"] else "running"
     now = (
@@ -142,7 +143,15 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
     )
 
 
-def _at_work(info: PendingActivityInfo) -> StackProgress:
+async def _failure_of(info: PendingActivityInfo, handle: WorkflowHandle[Any, Any]) -> str:
+    """What the attempt before came to; it may be encrypted."""
+    if not info.HasField("last_failure"):
+        return ""
+    error = await handle._client.data_converter.decode_failure(info.last_failure)
+    return str(getattr(error, "message", error))
+
+
+def _at_work(info: PendingActivityInfo, failure: str) -> StackProgress:
     running = info.state != PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
     counts = _counts(info)
     began = info.last_started_time.ToDatetime(timezone.utc) if info.HasField("last_started_time") else None
@@ -154,7 +163,7 @@ def _at_work(info: PendingActivityInfo) -> StackProgress:
         is_running=running,
         done=counts.get("done"),
         total=counts.get("total"),
-        failure=info.last_failure.message if info.HasField("last_failure") else "",
+        failure=failure,
         seconds=max(seconds, 0.0),
     )
 

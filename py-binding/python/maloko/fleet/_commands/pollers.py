@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
+
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
@@ -10,6 +12,9 @@ from temporalio.client import Client
 from maloko.fleet._queues import FLOW_LANGUAGE, flow_queue, stack_queue
 from maloko.fleet._run import Run
 from maloko.fleet._wire import Plan
+
+_ASKS_AGAIN_WITHIN = timedelta(seconds=90)
+"""A worker asks each minute; the server lists dead ones for longer."""
 
 
 async def missing_workers(run: Run, plan: Plan) -> list[str]:
@@ -36,4 +41,6 @@ async def missing_workers(run: Run, plan: Plan) -> list[str]:
 
 async def _is_polled(client: Client, name: str, kind: TaskQueueType.ValueType) -> bool:
     asked = DescribeTaskQueueRequest(namespace=client.namespace, task_queue=TaskQueue(name=name), task_queue_type=kind)
-    return bool((await client.workflow_service.describe_task_queue(asked)).pollers)
+    pollers = (await client.workflow_service.describe_task_queue(asked)).pollers
+    now = datetime.now(timezone.utc)
+    return any(now - poller.last_access_time.ToDatetime(timezone.utc) < _ASKS_AGAIN_WITHIN for poller in pollers)
