@@ -1,6 +1,7 @@
 // What was thrown, as users want to read it: its own class and message, their own frames, and what caused it. Anything
 // can be thrown, and reading it may throw again.
 
+import { fileURLToPath } from "node:url";
 import { toJsonText } from "../originals";
 import { OWN_DIRECTORY } from "./own-files";
 
@@ -85,6 +86,42 @@ export function tracebackOf(thrown: unknown): string {
 export function textOf(thrown: unknown): string {
     const traceback = tracebackOf(thrown);
     return traceback === "" ? describe(thrown) : `${describe(thrown)}\n${traceback}`;
+}
+
+/** The class and the message, in whose first line it says where it was thrown: `Error: no such room (FILE:LINE)`. */
+export function describeWithPlace(thrown: unknown): string {
+    const [first = "", ...others] = describe(thrown).split("\n");
+    const place = placeOf(thrown);
+    return [place === "" ? first : `${first} (${place})`, ...others].join("\n");
+}
+
+/** What ended a program: what is wrong and where, and everything else there is to say below it. */
+export function programTextOf(thrown: unknown): string {
+    const traceback = tracebackOf(thrown);
+    return traceback === "" ? describeWithPlace(thrown) : `${describeWithPlace(thrown)}\n${traceback}`;
+}
+
+// The innermost line of the user's own code, or of a package's where no frame is the user's.
+function placeOf(thrown: unknown): string {
+    try {
+        const { stack } = thrown as { stack?: unknown };
+        if (typeof stack !== "string") {
+            return "";
+        }
+        const places = [...excerpt(stack).slice(0, 1), ...frames(stack)].flatMap((line) => placeIn(line) ?? []);
+        return places.find((place) => !/[\\/]node_modules[\\/]/.test(place)) ?? places[0] ?? "";
+    } catch {
+        return "";
+    }
+}
+
+// `FILE:LINE` of a line such as `    at program (file:///srv/rooms.mjs:53:11)`.
+function placeIn(line: string): string | undefined {
+    const [, file, number] = /^\s+at (?:async )?(?:.*? \()?(.+?):(\d+)(?::\d+)?\)?$/.exec(line) ?? [];
+    if (file === undefined || file.includes("<anonymous>")) {
+        return undefined;
+    }
+    return `${file.startsWith("file://") ? fileURLToPath(file) : file}:${number}`;
 }
 
 /** The message of an error, in which the SDK's advice on missing configuration names the command of maloko. */
