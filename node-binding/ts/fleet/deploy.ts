@@ -3,14 +3,16 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
+import type { Why } from "../automation/errors/reasons";
 import { flagsOf } from "../automation/flags";
 import { runInside } from "../automation/inside";
 import { runInChild } from "../automation/local";
 import type { ProgressOptions } from "../automation/progress";
-import type { CommandRequest } from "../automation/request";
+import type { CommandRequest, OperationEnd } from "../automation/request";
 import type { CommandResult } from "../automation/result";
 import * as settings from "../automation/settings";
 import { parseJson } from "../originals";
+import { withPlace } from "../process/errors";
 import { NO_CHANGE } from "./course/earlier-changes";
 import { End, FleetError } from "./ends";
 import { loadProgram } from "./programs";
@@ -222,7 +224,7 @@ export class StackCommands {
             outcome: cancelled ? "cancelled" : "failed",
             changes,
             reason: why?.reason ?? "other",
-            text: why?.text ?? `the command ended with the exit code ${code}`,
+            text: why === undefined ? `the command ended with the exit code ${code}` : textOf(why, operation),
             urn: operation?.urn ?? null,
             method: operation?.method ?? null,
             retryAfter: why?.retryAfter ?? null,
@@ -230,6 +232,11 @@ export class StackCommands {
             read,
         };
     }
+}
+
+// An error of the program is told with its line.
+function textOf({ reason, text }: Why, operation: OperationEnd | undefined): string {
+    return reason === "program" ? withPlace(text, operation?.error ?? "") : text;
 }
 
 function unchanged(id: string): Told {

@@ -88,31 +88,18 @@ export function textOf(thrown: unknown): string {
     return traceback === "" ? describe(thrown) : `${describe(thrown)}\n${traceback}`;
 }
 
-/** The class and the message, in whose first line it says where it was thrown: `Error: no such room (FILE:LINE)`. */
+/** The same, with the place where it was thrown in the first line: `Error: no such room (FILE:LINE)`. */
 export function describeWithPlace(thrown: unknown): string {
-    const [first = "", ...others] = describe(thrown).split("\n");
-    const place = placeOf(thrown);
-    return [place === "" ? first : `${first} (${place})`, ...others].join("\n");
+    return withPlace(describe(thrown), tracebackOf(thrown));
 }
 
-/** What ended a program: what is wrong and where, and everything else there is to say below it. */
-export function programTextOf(thrown: unknown): string {
-    const traceback = tracebackOf(thrown);
-    return traceback === "" ? describeWithPlace(thrown) : `${describeWithPlace(thrown)}\n${traceback}`;
-}
-
-// The innermost line of the user's own code, or of a package's where no frame is the user's.
-function placeOf(thrown: unknown): string {
-    try {
-        const { stack } = thrown as { stack?: unknown };
-        if (typeof stack !== "string") {
-            return "";
-        }
-        const places = [...excerpt(stack).slice(0, 1), ...frames(stack)].flatMap((line) => placeIn(line) ?? []);
-        return places.find((place) => !/[\\/]node_modules[\\/]/.test(place)) ?? places[0] ?? "";
-    } catch {
-        return "";
-    }
+/** A text, in whose first line it says where an error was thrown, by the frames of a traceback. */
+export function withPlace(text: string, traceback: string): string {
+    const [first = "", ...others] = text.split("\n");
+    const places = traceback.split("\n").flatMap((line) => placeIn(line) ?? []);
+    // The innermost line of the user's own code, or of a package's where no frame is the user's.
+    const place = places.find((it) => !/[\\/]node_modules[\\/]/.test(it)) ?? places[0];
+    return [place === undefined ? first : `${first} (${place})`, ...others].join("\n");
 }
 
 // `FILE:LINE` of a line such as `    at program (file:///srv/rooms.mjs:53:11)`.

@@ -4,7 +4,7 @@ import type { Serialized } from "../../native";
 import { callStorage, OpenCalls, type ProviderCall } from "../current";
 import { allOf, OwnMap, OwnPromise, OwnSet, soon } from "../originals";
 import { noteOfDamage } from "../process/damage";
-import { programTextOf, textOf } from "../process/errors";
+import { textOf } from "../process/errors";
 import { inRunOf } from "../providers/registered";
 import type { ProviderRegistry } from "../providers/registry";
 import {
@@ -402,7 +402,7 @@ export class Run implements Operation {
             if (plain !== undefined) {
                 return plain;
             }
-            const text = programTextOf(thrown);
+            const text = textOf(thrown);
             // Without a frame of the program, at least its name is to be told.
             return /\n\s+at /.test(text) ? text : `${text}\n    in the program ${label}`;
         } catch {
