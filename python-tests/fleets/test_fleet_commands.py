@@ -102,13 +102,16 @@ def test_schedules_are_those_of_the_file(fleet: FleetFolder) -> None:
     fleet.write(stacks_of(1), schedules={"drift": entry})
     assert "refresh every 6h, not on the server" in fleet.command("schedules").stdout
 
-    fleet.command("schedules", "--apply")
+    assert "refresh every 6h, next 20" in fleet.command("schedules", "--apply").stdout
 
     told = json.loads(fleet.command("schedules", "--json").stdout)
     assert told["drift"]["onServer"]
     assert told["drift"]["next"]
     fleet.write(stacks_of(1))
-    fleet.command("schedules", "--apply")
+    # The server's list is late.
+    only = "drift: only on the server; `--apply` deletes it\n"
+    until(lambda: fleet.command("schedules").stdout == only, "the schedule in the server's list")
+    assert fleet.command("schedules", "--apply").stdout == "drift: deleted\n"
     assert json.loads(fleet.command("schedules", "--json").stdout) == {}
 
 
