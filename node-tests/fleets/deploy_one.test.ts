@@ -107,11 +107,33 @@ test.each([
     ["nothing.cjs#tenant", "is not there"],
     ["tenant.cjs#nobody", "exports no function 'nobody'"],
     ["../tenant.cjs#tenant", "is no FILE.js#FUNCTION below the directory"],
-    ["broken.cjs#tenant", "cannot be loaded: Error: out of order"],
+    ["broken.cjs#tenant", /cannot be loaded: Error: out of order \(\S+broken\.cjs:2\)$/],
+    ["wrong.ts#tenant", /cannot be loaded: SyntaxError: .+ \(\S+wrong\.ts:2:13\)$/],
+    ["wrong.cjs#tenant", /cannot be loaded: SyntaxError: .+ \(\S+wrong\.cjs:2\)$/],
 ])("a program that is not there is told: %s", async (program, words) => {
     const where = place();
-    writeFileSync(join(where.directory, "broken.cjs"), "throw new Error('out of order');\n");
+    const files = {
+        "broken.cjs": "\nthrow new Error('out of order');\n",
+        "wrong.ts": "\nexport const = 1;\n",
+        "wrong.cjs": "\nconst = 1;\n",
+    };
+    for (const [name, text] of Object.entries(files)) {
+        writeFileSync(join(where.directory, name), text);
+    }
     await expect(deployOne({ ...stackOf(), program }, "up", { ...where })).rejects.toThrow(words);
+});
+
+test.each([
+    ["odd.cjs", "exports.tenant = () => undefined.rooms;\n"],
+    ["odd.ts", "interface Rooms {}\nexport function tenant(): Rooms {\n    throw new Error('no rooms');\n}\n"],
+])("an error of a program is told with its line: %s", async (name, text) => {
+    const where = place();
+    writeFileSync(join(where.directory, name), text);
+    const end = await deployOne({ ...stackOf(), program: `${name}#tenant` }, "up", where);
+
+    expect(end).toMatchObject({ outcome: "failed", reason: "program" });
+    // vitest makes stacks without source maps.
+    expect(end.text).toMatch(/^\w*Error: .+ \(\S+odd\.(cjs:1|ts:\d)\)$/);
 });
 
 test("a cancelled task ends in order", async () => {

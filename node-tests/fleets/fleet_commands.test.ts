@@ -65,20 +65,23 @@ test("workers of the command end with it", async () => {
     expect(fleet.marks("told")).toEqual(["t0", "t1"]);
 });
 
-test("schedules are those of the file", () => {
+test("schedules are those of the file", async () => {
     const fleet = new FleetFolder(server);
     const entry = { every: "6h", jitter: "1m", verb: "refresh --preview-only" };
     fleet.write(stacksOf(1), { schedules: { drift: entry } });
     expect(fleet.command(["schedules"]).stdout).toContain("refresh every 6h, not on the server");
 
     fleet.command(["schedules", "--apply"]);
-    fleet.command(["schedules", "--apply"]);
+    expect(fleet.command(["schedules", "--apply"]).stdout).toContain("refresh every 6h, next 20");
 
     expect(fleet.told(["schedules"])).toMatchObject({
         drift: { onServer: true, next: expect.stringMatching(/^\d{4}-.*\+00:00$/) as string },
     });
     fleet.write(stacksOf(1));
-    fleet.command(["schedules", "--apply"]);
+    // The server's list is late.
+    const only = "drift: only on the server; `--apply` deletes it\n";
+    await until(() => fleet.command(["schedules"]).stdout === only, "the schedule in the server's list");
+    expect(fleet.command(["schedules", "--apply"]).stdout).toBe("drift: deleted\n");
     expect(fleet.told(["schedules"])).toEqual({});
 });
 
@@ -115,8 +118,20 @@ test("what cannot be is told with the command that helps", async () => {
     fleet.write(stacksOf(1));
     expect(fleet.command(["up"], 2).stderr).toContain("add --yes");
     expect(fleet.command(["status", "nobody"], 1).stderr).toContain("knows no run 'nobody'");
-    fleet.write(stacksOf(1), { engine: `temporal://127.0.0.1:${await freePort()}/default` });
-    expect(fleet.command(["up", "--yes"], 1).stderr).toMatch(/cannot be reached[\s\S]*maloko fleet dev/);
+    // A server that has to be at this machine is waited for.
+    const address = `127.0.0.2:${await freePort()}`;
+    fleet.write(stacksOf(1), { engine: `temporal://${address}/default` });
+    for (const words of [["up", "--yes"], ["worker"]]) {
+        const away = fleet.command(words, 1).stderr;
+        const why = "cannot be reached: connection refused. `maloko fleet dev`";
+        expect(away).toContain(`the Temporal server at ${address} ${why}`);
+        expect(away).not.toMatch(/waiting|warning/);
+    }
+    delete fleet.variables.PULUMI_CONFIG_PASSPHRASE;
+    const warning = /^warning: PULUMI_CONFIG_PASSPHRASE is not set here/;
+    expect(fleet.command(["worker"], 1).stderr).toMatch(warning);
+    fleet.variables.MALOKO_PASSPHRASE_TENANT_T0 = "of one stack";
+    expect(fleet.command(["worker"], 1).stderr).not.toContain("warning");
     fleet.write(stacksOf(1), { limit: {} });
     expect(fleet.command(["up", "--yes"], 2).stderr).toMatch(/fleet\.yaml[\s\S]*limits/);
 });
@@ -145,11 +160,15 @@ test("dev has a server and workers until ctrl c", async () => {
     const port = await freePort();
     fleet.write(stacksOf(2, { plan: "gold" }), { engine: `temporal://127.0.0.1:${port}/default` });
     fleet.variables.PATH = `${VENV}:${process.env.PATH}`;
-    const { child, said } = fleet.beside("dev", "--ui-port", String(await freePort()));
+    const up = fleet.beside("up", "--yes");
+    const over = new Promise((resolve) => up.child.once("exit", resolve));
+    await until(() => up.said() === `waiting for the server at 127.0.0.1:${port}\n`, "a command that waits");
+    const { child, said } = fleet.beside("dev", "--slots", "1", "--ui-port", String(await freePort()));
     await until(() => said().includes(`127.0.0.1:${port}`), "the server");
 
-    expect(fleet.run(["up"]).counts.done).toBe(2);
-
+    expect(await over, up.said()).toBe(0);
+    expect(up.said()).toContain("2 done");
+    await until(() => said().split(" ready: 1 stack at a time, queue default\n").length === 3, "both workers");
     expect(await ended(child, "SIGINT")).toBe(0);
     expect(await isServed(port)).toBe(false);
 });

@@ -83,13 +83,28 @@ def test_a_secret_is_read_where_the_worker_is(place: dict[str, Any], monkeypatch
         ("tenant.py:nobody", "has no function 'nobody'"),
         ("../tenant.py:tenant", "is no FILE.py:FUNCTION below the directory"),
         ("json.py:loads", "another module has the name 'json'"),
+        ("broken.py:tenant", r"cannot be imported: OSError: out of order \(\S+broken\.py:2\)$"),
+        ("wrong.py:tenant", r"cannot be imported: SyntaxError: .+ \(\S+wrong\.py:2\)$"),
     ],
 )
 def test_a_program_that_is_not_there_is_told(place: dict[str, Any], program: str, words: str) -> None:
     stack = {**stack_of(), "program": program}
-    (place["directory"] / "json.py").write_text("def loads(): ...\n")
+    for name, text in (
+        ("json", "def loads(): ...\n"),
+        ("broken", "\nraise OSError('out of order')\n"),
+        ("wrong", "\ntenant = \n"),
+    ):
+        (place["directory"] / f"{name}.py").write_text(text)
     with pytest.raises(FleetError, match=words):
         asyncio.run(deploy_one(stack, **place))  # type: ignore[arg-type]
+
+
+def test_an_error_of_a_program_is_told_with_its_line(place: dict[str, Any]) -> None:
+    (place["directory"] / "odd.py").write_text("def tenant():\n    raise OSError('no rooms')\n")
+    end = asyncio.run(deploy_one({**stack_of(), "program": "odd.py:tenant"}, **place))  # type: ignore[arg-type]
+
+    assert (end.outcome, end.reason) == ("failed", "program")
+    assert end.text == f"OSError: no rooms ({place['directory'] / 'odd.py'}:2)"
 
 
 def test_a_cancelled_task_ends_in_order(place: dict[str, Any]) -> None:

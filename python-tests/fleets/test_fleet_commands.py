@@ -102,13 +102,16 @@ def test_schedules_are_those_of_the_file(fleet: FleetFolder) -> None:
     fleet.write(stacks_of(1), schedules={"drift": entry})
     assert "refresh every 6h, not on the server" in fleet.command("schedules").stdout
 
-    fleet.command("schedules", "--apply")
+    assert "refresh every 6h, next 20" in fleet.command("schedules", "--apply").stdout
 
     told = json.loads(fleet.command("schedules", "--json").stdout)
     assert told["drift"]["onServer"]
     assert told["drift"]["next"]
     fleet.write(stacks_of(1))
-    fleet.command("schedules", "--apply")
+    # The server's list is late.
+    only = "drift: only on the server; `--apply` deletes it\n"
+    until(lambda: fleet.command("schedules").stdout == only, "the schedule in the server's list")
+    assert fleet.command("schedules", "--apply").stdout == "drift: deleted\n"
     assert json.loads(fleet.command("schedules", "--json").stdout) == {}
 
 
@@ -150,10 +153,18 @@ def test_what_cannot_be_is_told_with_the_command_that_helps(fleet: FleetFolder, 
     asked = fleet.command("destroy", code=2).stderr
     assert "add --yes" in asked
     assert "knows no run 'nobody'" in fleet.command("status", "nobody", code=1).stderr
-    fleet.write(stacks_of(1), engine=f"temporal://127.0.0.1:{free_port()}/default")
-    away = fleet.command("up", "--yes", code=1).stderr
-    assert "cannot be reached" in away
-    assert "maloko fleet dev" in away
+    # A server that has to be at this machine is waited for.
+    address = f"127.0.0.2:{free_port()}"
+    fleet.write(stacks_of(1), engine=f"temporal://{address}/default")
+    for command in (["up", "--yes"], ["worker"]):
+        away = fleet.command(*command, code=1).stderr
+        assert f"the Temporal server at {address} cannot be reached: connection refused. `maloko fleet dev`" in away
+        assert "waiting" not in away
+        assert "warning" not in away
+    del fleet.variables["PULUMI_CONFIG_PASSPHRASE"]
+    assert fleet.command("worker", code=1).stderr.startswith("warning: PULUMI_CONFIG_PASSPHRASE is not set here")
+    fleet.variables["MALOKO_PASSPHRASE_TENANT_T0"] = "of one stack"
+    assert "warning" not in fleet.command("worker", code=1).stderr
     fleet.write(stacks_of(1), limit={})
     wrong = fleet.command("up", "--yes", code=2).stderr
     assert "fleet.yaml" in wrong
@@ -178,8 +189,14 @@ def test_dev_has_a_server_and_workers_until_ctrl_c(make_fleet: MakeFleet, server
     fleet = make_fleet(server)
     port = free_port()
     fleet.write(stacks_of(2, plan="gold"), engine=f"temporal://127.0.0.1:{port}/default")
+    command = [sys.executable, "-m", "maloko", "fleet"]
+    up = subprocess.Popen(
+        [*command, "up", "--yes", "--json"], cwd=fleet.folder, env=fleet.variables, stdout=-1, stderr=-1, text=True
+    )
+    assert up.stderr is not None
+    assert up.stderr.readline() == f"waiting for the server at 127.0.0.1:{port}\n"
     process = subprocess.Popen(
-        [sys.executable, "-m", "maloko", "fleet", "dev", "--ui-port", str(free_port())],
+        [*command, "dev", "--slots", "1", "--ui-port", str(free_port())],
         cwd=fleet.folder,
         env=fleet.variables,
         stderr=subprocess.PIPE,
@@ -187,8 +204,11 @@ def test_dev_has_a_server_and_workers_until_ctrl_c(make_fleet: MakeFleet, server
     )
     assert process.stderr is not None
     assert f"127.0.0.1:{port}" in process.stderr.readline()
+    assert process.stderr.readline().endswith(" ready: 1 stack at a time, queue default\n")
 
-    assert fleet.run("up")["counts"]["done"] == 2
+    told, said = up.communicate(timeout=60)
+    assert up.returncode == 0, said
+    assert json.loads(told)["counts"]["done"] == 2
 
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)

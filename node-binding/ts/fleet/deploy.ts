@@ -3,15 +3,16 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
-import type { Why } from "../automation/errors/reasons";
+import type { Holder, Why } from "../automation/errors/reasons";
 import { flagsOf } from "../automation/flags";
 import { runInside } from "../automation/inside";
 import { runInChild } from "../automation/local";
 import type { ProgressOptions } from "../automation/progress";
-import type { CommandRequest } from "../automation/request";
+import type { CommandRequest, OperationEnd } from "../automation/request";
 import type { CommandResult } from "../automation/result";
 import * as settings from "../automation/settings";
 import { parseJson } from "../originals";
+import { withPlace } from "../process/errors";
 import { NO_CHANGE } from "./course/earlier-changes";
 import { End, FleetError } from "./ends";
 import { loadProgram } from "./programs";
@@ -223,7 +224,7 @@ export class StackCommands {
             outcome: cancelled ? "cancelled" : "failed",
             changes,
             reason: why?.reason ?? "other",
-            text: why === undefined ? `the command ended with the exit code ${code}` : textOf(why),
+            text: why === undefined ? `the command ended with the exit code ${code}` : textOf(why, operation),
             urn: operation?.urn ?? null,
             method: operation?.method ?? null,
             retryAfter: why?.retryAfter ?? null,
@@ -231,6 +232,14 @@ export class StackCommands {
             read,
         };
     }
+}
+
+// An error of the program is told with its line, and a lock by who holds it.
+function textOf({ reason, text, holder }: Why, operation: OperationEnd | undefined): string {
+    if (reason === "locked" && holder !== null) {
+        return lockOf(holder);
+    }
+    return reason === "program" ? withPlace(text, operation?.error ?? "") : text;
 }
 
 function unchanged(id: string): Told {
@@ -243,12 +252,8 @@ function placed(backend: string, root: string): string {
     return place === undefined ? backend : `file://${path.join(root, place)}`;
 }
 
-// A line about a failure. Who holds a lock is known; what to do about it by hand is no advice for a fleet.
-function textOf({ reason, text, holder }: Why): string {
-    if (reason !== "locked" || holder === null) {
-        return text;
-    }
-    const { user, host, since, operation, run } = holder;
+// What to do about it by hand is no advice for a fleet.
+function lockOf({ user, host, since, operation, run }: Holder): string {
     return run === null
         ? `locked by ${user} (\`${operation}\`) on ${host} since ${since}`
         : `locked by run ${run.split("/", 1)[0]}`;

@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { findEntry, loadFile, prepareLoader, readTypeScript } from "../loading/program";
+import { describeWithPlace } from "../process/errors";
 import { FleetError } from "./ends";
 import type { StackSpec } from "./wire";
 
@@ -35,8 +36,7 @@ export async function loadProgram(root: string, place: string): Promise<PulumiFn
         }
         exported = await loadFile(entry.file);
     } catch (error) {
-        const told = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-        throw new FleetError(`the program ${place} cannot be loaded: ${told}`, { cause: error });
+        throw new FleetError(`the program ${place} cannot be loaded: ${describeWithPlace(error)}`, { cause: error });
     }
     const program = (exported as Record<string, unknown> | undefined)?.[name];
     if (typeof program !== "function") {

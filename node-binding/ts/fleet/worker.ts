@@ -29,7 +29,7 @@ export interface WorkerOptions {
     namespace?: string;
     /** Whether it serves the workflows of runs, too; it does when not said. */
     flow?: boolean;
-    /** Is told of each stack that begins and ends, a line each. */
+    /** Is told when it is ready, and of each stack that begins and ends, a line each. */
     onLine?: (line: string) => void;
 }
 
@@ -59,7 +59,7 @@ export class Worker {
         const place = given === undefined ? await connectWorker(plan.engine) : { connection: given, namespace };
         try {
             await this.#begin(plan, place);
-            await this.#wait();
+            await this.#wait(plan);
         } finally {
             if (given === undefined) {
                 await place.connection.close();
@@ -100,14 +100,24 @@ export class Worker {
             // Those that it works on end in order, and are begun elsewhere.
             shutdownGraceTime: 0,
         };
-        for (const queue of new Set(queues.length === 0 ? ["default"] : queues)) {
+        for (const queue of queuesOf(queues)) {
             const taskQueue = stackQueue(plan.fleet, queue, LANGUAGE, code);
             this.#workers.push(await Made.create({ ...common, ...ofStacks, taskQueue, activities }));
         }
     }
 
+    #whatItDoes(hasPrograms: boolean): string {
+        const { queues = [], slots = 8 } = this.#options;
+        if (!hasPrograms) {
+            return `the runs alone, for the fleet has no program in ${LANGUAGE}`;
+        }
+        const names = [...queuesOf(queues)];
+        const stacks = slots === 1 ? "1 stack" : `${slots} stacks`;
+        return `${stacks} at a time, ${names.length === 1 ? "queue" : "queues"} ${names.join(", ")}`;
+    }
+
     // If one of them fails, the others end in order first.
-    async #wait(): Promise<void> {
+    async #wait({ code }: Plan): Promise<void> {
         const running = this.#workers.map(async (worker) => {
             try {
                 await worker.run();
@@ -118,6 +128,8 @@ export class Worker {
         // What was told to end while it began can be ended only now.
         if (this.#stopped) {
             this.stop();
+        } else {
+            this.#options.onLine?.(`ready: ${this.#whatItDoes(code[LANGUAGE] !== undefined)}`);
         }
         const ends = await Promise.allSettled(running);
         const failed = ends.find((end) => end.status === "rejected");
@@ -125,6 +137,10 @@ export class Worker {
             throw failed.reason;
         }
     }
+}
+
+function queuesOf(queues: readonly string[]): Set<string> {
+    return new Set(queues.length === 0 ? ["default"] : queues);
 }
 
 // Where the caller has installed a runtime of its own, it logs as that says.

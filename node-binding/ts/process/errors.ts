@@ -1,6 +1,7 @@
 // What was thrown, as users want to read it: its own class and message, their own frames, and what caused it. Anything
 // can be thrown, and reading it may throw again.
 
+import { fileURLToPath } from "node:url";
 import { toJsonText } from "../originals";
 import { OWN_DIRECTORY } from "./own-files";
 
@@ -85,6 +86,29 @@ export function tracebackOf(thrown: unknown): string {
 export function textOf(thrown: unknown): string {
     const traceback = tracebackOf(thrown);
     return traceback === "" ? describe(thrown) : `${describe(thrown)}\n${traceback}`;
+}
+
+/** The same, with the place where it was thrown in the first line: `Error: no such room (FILE:LINE)`. */
+export function describeWithPlace(thrown: unknown): string {
+    return withPlace(describe(thrown), tracebackOf(thrown));
+}
+
+/** A text, in whose first line it says where an error was thrown, by the frames of a traceback. */
+export function withPlace(text: string, traceback: string): string {
+    const [first = "", ...others] = text.split("\n");
+    const places = traceback.split("\n").flatMap((line) => placeIn(line) ?? []);
+    // The innermost line of the user's own code, or of a package's where no frame is the user's.
+    const place = places.find((it) => !/[\\/]node_modules[\\/]/.test(it)) ?? places[0];
+    return [place === undefined ? first : `${first} (${place})`, ...others].join("\n");
+}
+
+// `FILE:LINE` of a line such as `    at program (file:///srv/rooms.mjs:53:11)`.
+function placeIn(line: string): string | undefined {
+    const [, file, number] = /^\s+at (?:async )?(?:.*? \()?(.+?):(\d+)(?::\d+)?\)?$/.exec(line) ?? [];
+    if (file === undefined || file.includes("<anonymous>")) {
+        return undefined;
+    }
+    return `${file.startsWith("file://") ? fileURLToPath(file) : file}:${number}`;
 }
 
 /** The message of an error, in which the SDK's advice on missing configuration names the command of maloko. */

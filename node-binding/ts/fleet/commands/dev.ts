@@ -5,7 +5,7 @@ import * as path from "node:path";
 import { connect } from "../connection";
 import { ConfigurationError, FleetError } from "../ends";
 import type { Engine } from "../wire";
-import { end, isRunning, queuesOf, started, startWorker } from "./helpers";
+import { end, isRunning, queuesOf, started, startWorker, warnOfPassphrase } from "./helpers";
 import { Interrupt, waitedFor } from "./interrupts";
 import { fleetOf, type Request } from "./request";
 import { say } from "./texts";
@@ -36,6 +36,7 @@ export async function run(asked: Request): Promise<number> {
         await waitUntilReady(engine, server);
         // Workers without an engine in their file find it by Temporal's own variable.
         process.env.TEMPORAL_ADDRESS = engine.address;
+        warnOfPassphrase(plan);
         for (let number = 0; number < WORKERS; number++) {
             workers.push(startWorker(asked.file, queuesOf(plan), asked.slots));
         }

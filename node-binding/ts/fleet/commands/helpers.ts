@@ -11,6 +11,24 @@ import { say } from "./texts";
 const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
 /** How many seconds workers have to end what they are at in order. */
 const END_SECONDS = 60;
+const OPENS_STACKS = ["PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_CLOUD_SECRET_OVERRIDE"];
+/** Is set for processes whose parent has warned in their place. */
+const WARNED = "MALOKO_FLEET_WARNED";
+
+/**
+ * Warns once where workers begin without a passphrase. Stacks under a key service need none, nor do those without a backend: their
+ * key is in a file.
+ */
+export function warnOfPassphrase({ backend }: Plan): void {
+    const { env } = process;
+    const hasBackend = backend !== null || env.PULUMI_BACKEND_URL !== undefined;
+    const opens = OPENS_STACKS.some((name) => env[name] !== undefined);
+    const opensSome = Object.keys(env).some((name) => name.startsWith("MALOKO_PASSPHRASE_"));
+    if (hasBackend && !opens && !opensSome && env[WARNED] === undefined) {
+        say("warning: PULUMI_CONFIG_PASSPHRASE is not set here: stacks under a passphrase fail at this worker");
+    }
+    env[WARNED] = "1";
+}
 
 /** Starts a worker in a process of its own. */
 export function startWorker(file: string, queues: readonly string[], slots?: number): ChildProcess {
@@ -38,6 +56,9 @@ export function queuesOf({ stacks }: Plan): string[] {
 
 /** Has the workers that a run was asked to have here (`--workers N`) for the time of some work, which gets what looks after them. */
 export async function withWorkers<T>(asked: Request, plan: Plan, work: (look: () => void) => Promise<T>): Promise<T> {
+    if (asked.workers) {
+        warnOfPassphrase(plan);
+    }
     const running = Array.from({ length: asked.workers ?? 0 }, () => startWorker(asked.file, queuesOf(plan)));
     const look = (): void => {
         if (running.length > 0 && !running.some(isRunning)) {

@@ -1,6 +1,7 @@
 // `maloko fleet`: what its commands ask of the server. Rust reads the arguments, and makes the texts.
 import { parseJson } from "../../originals";
 import { textOf } from "../../process/errors";
+import { waitForServersHere } from "../connection";
 import { ConfigurationError, FleetError } from "../ends";
 import * as adopt from "./adopt";
 import * as dev from "./dev";
@@ -48,6 +49,9 @@ const COMMANDS: Record<string, (asked: Request) => Promise<number>> = {
 export async function run(text: string): Promise<number> {
     const asked = parseJson(text) as Request;
     const stopListening = listenForInterrupts();
+    if (asked.command !== "dev") {
+        waitForServersHere(say);
+    }
     try {
         // It begins after this waits, so that what it waits for itself comes later, and hears of Ctrl-C first.
         return await waitedFor(Promise.resolve(asked).then(perform));

@@ -16,17 +16,19 @@ export async function run(asked: Request): Promise<number> {
     const fleet = fleetOf(asked);
     const { fleet: fleetName, schedules: wanted, engine } = fleet.plan("up");
     const client = await connect(engine);
-    let there = await schedulesOf(client, fleetName);
+    let there = await schedulesOf(client, fleetName, Object.keys(wanted));
+    const deleted = asked.apply ? [...there.keys()].filter((name) => !Object.hasOwn(wanted, name)) : [];
     if (asked.apply) {
         for (const [name, entry] of Object.entries(wanted)) {
             await put(client, scheduleOf(fleet, fleetName, name, entry));
         }
-        for (const name of there.keys()) {
-            if (!Object.hasOwn(wanted, name)) {
-                await client.schedule.getHandle(idOf(fleetName, name)).delete();
-            }
+        for (const name of deleted) {
+            await client.schedule.getHandle(idOf(fleetName, name)).delete();
         }
-        there = await schedulesOf(client, fleetName);
+        there = new Map();
+        for (const name of Object.keys(wanted)) {
+            there.set(name, (await nextOf(client, fleetName, name)) ?? "");
+        }
     }
     const names = [...new Set([...Object.keys(wanted), ...there.keys()])].sort();
     if (asked.json) {
@@ -37,8 +39,8 @@ export async function run(asked: Request): Promise<number> {
         print(Object.fromEntries(rows) as object);
         return 0;
     }
-    for (const name of names) {
-        print(lineFor(name, wanted[name], there.get(name)));
+    for (const name of [...names, ...deleted].sort()) {
+        print(`${name}: ${deleted.includes(name) ? "deleted" : lineFor(wanted[name], there.get(name))}`);
     }
     if (!asked.apply && names.some((name) => !Object.hasOwn(wanted, name) || !there.has(name))) {
         say("`maloko fleet schedules --apply` makes the server's schedules those of the file");
@@ -46,25 +48,47 @@ export async function run(asked: Request): Promise<number> {
     return 0;
 }
 
-function lineFor(name: string, entry: Schedule | undefined, next: string | undefined): string {
-    const where =
-        entry === undefined ? "only on the server" : next === undefined ? "not on the server" : `next ${next}`;
-    return entry === undefined
-        ? `${name}: a run, ${where}`
-        : `${name}: ${entry.verb} every ${period(entry.every)}, ${where}`;
+function lineFor(entry: Schedule | undefined, next: string | undefined): string {
+    if (entry === undefined) {
+        return "only on the server; `--apply` deletes it";
+    }
+    const where = next === undefined ? "not on the server" : next === "" ? "on the server" : `next ${next}`;
+    return `${entry.verb} every ${period(entry.every)}, ${where}`;
 }
 
-// The schedules of the fleet that the server has, each with the time of its next run.
-async function schedulesOf(client: Client, fleet: string): Promise<Map<string, string>> {
+// The schedules of the fleet that the server has, each with the time of its next run; empty where that is not known. The server's
+// list is late: whether it has one, only that one itself says.
+async function schedulesOf(client: Client, fleet: string, wanted: string[]): Promise<Map<string, string>> {
     const prefix = idOf(fleet, "");
-    const found = new Map<string, string>();
-    for await (const { scheduleId, info } of client.schedule.list()) {
+    const names = new Set(wanted);
+    for await (const { scheduleId } of client.schedule.list()) {
         if (scheduleId.startsWith(prefix)) {
-            const [next] = info.nextActionTimes;
-            found.set(scheduleId.slice(prefix.length), next === undefined ? "" : instant(next));
+            names.add(scheduleId.slice(prefix.length));
+        }
+    }
+    const found = new Map<string, string>();
+    for (const name of names) {
+        const next = await nextOf(client, fleet, name);
+        if (next !== undefined) {
+            found.set(name, next);
         }
     }
     return found;
+}
+
+// When a schedule begins its next run; undefined where the server has no such schedule.
+async function nextOf(client: Client, fleet: string, name: string): Promise<string | undefined> {
+    const { ScheduleNotFoundError } = temporal("client");
+    try {
+        const { info } = await client.schedule.getHandle(idOf(fleet, name)).describe();
+        const [next] = info.nextActionTimes;
+        return next === undefined ? "" : instant(next);
+    } catch (error) {
+        if (error instanceof ScheduleNotFoundError) {
+            return undefined;
+        }
+        throw error;
+    }
 }
 
 async function put(client: Client, { scheduleId, ...schedule }: ScheduleOptions): Promise<void> {

@@ -1,6 +1,6 @@
 // `fleet worker`: takes stacks, until it is told to end.
 import { Worker } from "../worker";
-import { end, isRunning, startWorker } from "./helpers";
+import { end, isRunning, startWorker, warnOfPassphrase } from "./helpers";
 import { Interrupt, waitedFor } from "./interrupts";
 import { fleetOf, type Request } from "./request";
 import { say } from "./texts";
@@ -12,6 +12,7 @@ const SLOTS = 8;
 
 /** One worker in this process, or several in processes of their own. */
 export async function run(asked: Request): Promise<number> {
+    warnOfPassphrase(fleetOf(asked).plan("up"));
     const queues = asked.queues === undefined || asked.queues.length === 0 ? ["default"] : asked.queues;
     const count = asked.processes ?? 1;
     return count === 1 ? inThisProcess(asked, queues) : inOthers(asked, queues, count);
@@ -20,7 +21,6 @@ export async function run(asked: Request): Promise<number> {
 async function inThisProcess(asked: Request, queues: string[]): Promise<number> {
     const { slots = SLOTS } = asked;
     const worker = new Worker(fleetOf(asked), { queues, slots, onLine });
-    say(`worker ${worker.identity}: ${slots} stacks at a time at the queues ${queues.join(", ")}`);
     const running = worker.run();
     try {
         await waitedFor(running);
@@ -52,7 +52,7 @@ async function inOthers(asked: Request, queues: string[], count: number): Promis
     return 1;
 }
 
-// A stack that begins or ends, with the time.
+// What the worker tells, with the time.
 function onLine(line: string): void {
     const now = new Date();
     const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString();

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+import time
+from collections.abc import Callable
 from typing import Any
 
 from temporalio.client import Client
@@ -13,6 +17,22 @@ from maloko.fleet._ends import FleetError
 from maloko.fleet._wire import Engine
 
 _DEFAULT = "127.0.0.1:7233"
+_HERE = ("127.0.0.1", "localhost")
+_REFUSED = "connection refused"
+_BEGINS_WITHIN = 20.0
+"""Seconds that a server at this machine has to begin."""
+_LOOK_SECONDS = 0.2
+
+_waits: list[Callable[[str], None]] = []
+"""Who is told that a command waits; nobody where programs connect, which do not wait."""
+
+
+def wait_for_servers_here(say: Callable[[str], None]) -> None:
+    """From now on a server at this machine that refuses connections has some seconds to begin.
+
+    :param say: is told once that it is waited for
+    """
+    _waits[:] = [say]
 
 
 async def connect(engine: Engine | None) -> Client:
@@ -25,14 +45,35 @@ async def connect(engine: Engine | None) -> Client:
         config["target_host"] = engine["address"]
         config["namespace"] = engine["namespace"]
     config.setdefault("target_host", _DEFAULT)
-    try:
-        return await Client.connect(**config, data_converter=data_converter())
-    except (RPCError, RuntimeError) as error:
-        raise FleetError(
-            f"the Temporal server at {config['target_host']} cannot be reached: {_first_line(error)}\n"
-            "Start one (`maloko fleet dev` has one for tries), or correct `engine` in the fleet's file"
-        ) from error
+    address = config["target_host"]
+    until = time.monotonic() + _BEGINS_WITHIN
+    is_awaited = False
+    while True:
+        try:
+            return await Client.connect(**config, data_converter=data_converter())
+        except (RPCError, RuntimeError) as error:
+            why = _in_words(error)
+            if why != _REFUSED or not _waits or not _is_here(address) or time.monotonic() > until:
+                raise FleetError(
+                    f"the Temporal server at {address} cannot be reached: {why}. `maloko fleet dev` starts one on this "
+                    "machine; `engine` in the fleet's file names another"
+                ) from error
+        if not is_awaited:
+            _waits[0](f"waiting for the server at {address}")
+            is_awaited = True
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0]
+def _is_here(address: str) -> bool:
+    return address.rpartition(":")[0] in _HERE
+
+
+def _in_words(error: BaseException) -> str:
+    """What the server's package says, without the names of its own types."""
+    line = str(error).strip().split("\n", 1)[0]
+    if "ConnectionRefused" in line:
+        return _REFUSED
+    if "dns error" in line:
+        return "there is no machine of that name"
+    found = re.search(r'(?:message|error): "([^"]+)"', line)
+    return line if found is None else found[1][:1].lower() + found[1][1:]

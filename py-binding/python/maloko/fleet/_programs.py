@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from maloko._process.tracebacks import format_program_error
 from maloko.fleet._ends import FleetError
 
 _lock = threading.Lock()
@@ -31,7 +32,8 @@ def load_program(root: Path, place: str) -> Callable[[], Any]:
         try:
             module = importlib.import_module(module_name)
         except Exception as error:
-            raise FleetError(f"the program {place} cannot be imported: {type(error).__name__}: {error}") from error
+            told = format_program_error(error).split("\n", 1)[0]
+            raise FleetError(f"the program {place} cannot be imported: {told}") from error
     found = getattr(module, "__file__", None)
     if found is None or Path(found).resolve() != (root / path).resolve():
         raise FleetError(f"the program {place}: another module has the name '{module_name}' ({found}); rename the file")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import platform
 import signal
@@ -22,6 +23,8 @@ from maloko.fleet._connection import connect
 from maloko.fleet._plan import Fleet
 from maloko.fleet._queues import flow_queue, stack_queue
 from maloko.fleet._workflow import FleetRun
+
+LOG = logging.getLogger("maloko.fleet")
 
 _HEARD_WITHIN = timedelta(seconds=2)
 """Heartbeats are sent at least so often, and with them one hears of a cancelled run."""
@@ -90,7 +93,14 @@ class Worker:
             if code is not None:
                 for queue in self._queues:
                     await workers.enter_async_context(self._of_stacks(client, activities, plan["fleet"], queue, code))
+            LOG.info("ready: %s", self._what_it_does(code is not None))
             await asyncio.Event().wait()
+
+    def _what_it_does(self, has_programs: bool) -> str:
+        if not has_programs:
+            return f"the runs alone, for the fleet has no program in {_LANGUAGE}"
+        stacks = "1 stack" if self._slots == 1 else f"{self._slots} stacks"
+        return f"{stacks} at a time, {'queue' if len(self._queues) == 1 else 'queues'} {', '.join(self._queues)}"
 
     def _of_stacks(
         self, client: Client, activities: StackActivities, fleet: str, queue: str, code: str

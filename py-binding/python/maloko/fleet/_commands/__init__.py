@@ -9,6 +9,8 @@ import sys
 from maloko._errors import MalokoError
 from maloko.fleet._commands import adopt, dev, past, schedules, start, steer, watch, worker
 from maloko.fleet._commands.request import Request
+from maloko.fleet._commands.texts import say
+from maloko.fleet._connection import wait_for_servers_here
 from maloko.fleet._ends import FleetError
 
 _FAILURE = 1
@@ -49,6 +51,8 @@ def run(text: str) -> int:
     asked: Request = json.loads(text)
     # Processes that a command has started end with it.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if asked["command"] != "dev":
+        wait_for_servers_here(say)
     try:
         return _COMMANDS[asked["command"]](asked)
     except FleetError as error:

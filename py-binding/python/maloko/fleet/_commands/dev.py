@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from maloko._errors import MalokoError
-from maloko.fleet._commands.helpers import end, start_worker
+from maloko.fleet._commands.helpers import end, start_worker, warn_of_passphrase
 from maloko.fleet._commands.request import Request, fleet_of
 from maloko.fleet._commands.texts import say
 from maloko.fleet._connection import connect
@@ -43,6 +43,7 @@ def run(asked: Request) -> int:
         _wait_until_ready(address, server)
         # Workers without an engine in their file find it by Temporal's own variable.
         os.environ["TEMPORAL_ADDRESS"] = address["address"]
+        warn_of_passphrase(plan)
         queues = sorted({stack["queue"] for stack in plan["stacks"]})
         processes += [start_worker(asked["file"], queues, asked.get("slots")) for _ in range(_WORKERS)]
         say(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,20 @@ from maloko.fleet._wire import Plan
 
 _END_SECONDS = 60.0
 """How long workers have to end what they are at in order."""
+_OPENS_STACKS = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_CLOUD_SECRET_OVERRIDE")
+_WARNED = "MALOKO_FLEET_WARNED"
+"""Is set for processes whose parent has warned in their place."""
+
+
+def warn_of_passphrase(plan: Plan) -> None:
+    """Warns once where workers begin without a passphrase. Stacks under a key service need none, nor do those without a
+    backend: their key is in a file."""
+    has_backend = plan["backend"] is not None or "PULUMI_BACKEND_URL" in os.environ
+    opens = any(name in os.environ for name in _OPENS_STACKS)
+    opens_some = any(name.startswith("MALOKO_PASSPHRASE_") for name in os.environ)
+    if has_backend and not opens and not opens_some and _WARNED not in os.environ:
+        say("warning: PULUMI_CONFIG_PASSPHRASE is not set here: stacks under a passphrase fail at this worker")
+    os.environ[_WARNED] = "1"
 
 
 def start_worker(file: str, queues: list[str], slots: int | None) -> subprocess.Popen[bytes]:
@@ -31,6 +46,8 @@ def workers(asked: Request, plan: Plan) -> Iterator[Callable[[], None]]:
     """The workers that a run was asked to have here (`--workers N`), for its time; gives what looks after them."""
     count = asked.get("workers") or 0
     queues = sorted({stack["queue"] for stack in plan["stacks"]})
+    if count:
+        warn_of_passphrase(plan)
     running = [start_worker(asked["file"], queues, None) for _ in range(count)]
 
     def look() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import timedelta
 
 from temporalio.client import (
@@ -39,14 +40,15 @@ def run(asked: Request) -> int:
 async def _run(fleet: Fleet, apply: bool, as_json: bool) -> int:
     plan = fleet.plan("up")
     client = await connect(plan["engine"])
-    wanted, there = plan["schedules"], await _there(client, plan["fleet"])
+    wanted = plan["schedules"]
+    there = await _there(client, plan["fleet"], wanted)
+    deleted = [name for name in there if name not in wanted] if apply else []
     if apply:
         for name, entry in wanted.items():
             await _put(client, fleet, plan["fleet"], name, entry)
-        for name in there:
-            if name not in wanted:
-                await client.get_schedule_handle(_id(plan["fleet"], name)).delete()
-        there = await _there(client, plan["fleet"])
+        for name in deleted:
+            await client.get_schedule_handle(_id(plan["fleet"], name)).delete()
+        there = {name: await _next(client, plan["fleet"], name) or "" for name in wanted}
     if as_json:
         rows = {
             name: {"file": wanted.get(name), "next": there.get(name), "onServer": name in there}
@@ -54,30 +56,40 @@ async def _run(fleet: Fleet, apply: bool, as_json: bool) -> int:
         }
         print(json.dumps(rows))
         return 0
-    for name in sorted({*wanted, *there}):
-        where = (
-            "only on the server"
-            if name not in wanted
-            else "not on the server"
-            if name not in there
-            else f"next {there[name]}"
-        )
-        every = f" every {_period(wanted[name]['every'])}" if name in wanted else ""
-        print(f"{name}: {wanted[name]['verb'] if name in wanted else 'a run'}{every}, {where}")
+    for name in sorted({*wanted, *there, *deleted}):
+        where = "deleted" if name in deleted else _line(wanted.get(name), there.get(name))
+        print(f"{name}: {where}")
     if not apply and set(wanted) != set(there):
         say("`maloko fleet schedules --apply` makes the server's schedules those of the file")
     return 0
 
 
-async def _there(client: Client, fleet: str) -> dict[str, str]:
-    """The schedules of the fleet that the server has, each with the time of its next run."""
+def _line(entry: Entry | None, next_run: str | None) -> str:
+    if entry is None:
+        return "only on the server; `--apply` deletes it"
+    where = "not on the server" if next_run is None else f"next {next_run}" if next_run else "on the server"
+    return f"{entry['verb']} every {_period(entry['every'])}, {where}"
+
+
+async def _there(client: Client, fleet: str, wanted: Iterable[str]) -> dict[str, str]:
+    """The schedules of the fleet that the server has, each with the time of its next run; empty where that is not
+    known. The server's list is late: whether it has one, only that one itself says."""
     prefix = _id(fleet, "")
-    found = {}
-    async for schedule in await client.list_schedules():
-        if schedule.id.startswith(prefix):
-            times = schedule.info.next_action_times if schedule.info is not None else []
-            found[schedule.id[len(prefix) :]] = times[0].isoformat(timespec="seconds") if times else ""
-    return found
+    listed = [it.id[len(prefix) :] async for it in await client.list_schedules() if it.id.startswith(prefix)]
+    times = {name: await _next(client, fleet, name) for name in dict.fromkeys([*wanted, *listed])}
+    return {name: time for name, time in times.items() if time is not None}
+
+
+async def _next(client: Client, fleet: str, name: str) -> str | None:
+    """When a schedule begins its next run; nothing where the server has no such schedule."""
+    try:
+        told = await client.get_schedule_handle(_id(fleet, name)).describe()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return None
+    times = told.info.next_action_times
+    return times[0].isoformat(timespec="seconds") if times else ""
 
 
 async def _put(client: Client, fleet: Fleet, name: str, entry_name: str, entry: Entry) -> None:

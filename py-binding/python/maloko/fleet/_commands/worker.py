@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import time
 
-from maloko.fleet._commands.helpers import end, start_worker
+from maloko.fleet._commands.helpers import end, start_worker, warn_of_passphrase
 from maloko.fleet._commands.request import Request, fleet_of
-from maloko.fleet._commands.texts import say
 from maloko.fleet._worker import Worker
 
 _LOOK_SECONDS = 0.5
@@ -15,13 +14,13 @@ _LOOK_SECONDS = 0.5
 
 def run(asked: Request) -> int:
     """One worker in this process, or several in processes of their own."""
+    fleet = fleet_of(asked)
+    warn_of_passphrase(fleet.plan("up"))
     queues = asked.get("queues") or ["default"]
     count = asked.get("processes") or 1
     if count == 1:
         _log_stacks()
-        worker = Worker(fleet_of(asked), queues=queues, slots=asked.get("slots") or 8)
-        say(f"worker {worker.identity}: {asked.get('slots') or 8} stacks at a time at the queues {', '.join(queues)}")
-        worker.run()
+        Worker(fleet, queues=queues, slots=asked.get("slots") or 8).run()
         return 0
     processes = [start_worker(asked["file"], queues, asked.get("slots")) for _ in range(count)]
     try:
@@ -36,7 +35,7 @@ def run(asked: Request) -> int:
 
 
 def _log_stacks() -> None:
-    """A line for each stack that begins or ends; the SDK's own tell of what is a result here."""
+    """A line when it is ready, and for each stack that begins or ends; the SDK's own tell of what is a result here."""
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
     logging.getLogger("maloko.fleet").setLevel(logging.INFO)
     logging.getLogger("temporalio").setLevel(logging.CRITICAL)
