@@ -90,29 +90,39 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
     joined(&told)
 }
 
-/// A row for each end, or for those that have the same reason and text.
+/// Ends that are told in one row: those of one reason.
+struct Group<'a> {
+    reason: String,
+    text: String,
+    first: &'a StackEnd,
+    size: usize,
+}
+
+impl Group<'_> {
+    fn holds(&self, end: &StackEnd, reason: &str, text: &str) -> bool {
+        self.reason == reason && self.text == text && self.first.attempts.max(1) == end.attempts.max(1)
+    }
+
+    fn cells(&self) -> [String; 4] {
+        let first = cell(&self.first.id);
+        let names = if self.size == 1 { first } else { format!("{first} and {} more", self.size - 1) };
+        let tries = self.first.attempts;
+        let tries = if tries > 1 { format!("  ({})", attempts(tries)) } else { String::new() };
+        [self.first.outcome.clone(), names, self.reason.clone(), format!("{}{tries}", self.text)]
+    }
+}
+
+/// A row for each reason, in the order in which they came.
 fn rows<'a>(ends: impl Iterator<Item = &'a StackEnd>) -> Vec<[String; 4]> {
-    let mut groups: Vec<((String, String, u64), Vec<&StackEnd>)> = Vec::new();
-    let mut places: BTreeMap<(String, String, u64), usize> = BTreeMap::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for end in ends {
         let (reason, text) = end.why();
-        let key = (reason, text, end.attempts.max(1));
-        let place = *places.entry(key.clone()).or_insert_with(|| {
-            groups.push((key, Vec::new()));
-            groups.len() - 1
-        });
-        groups[place].1.push(end);
+        match groups.iter_mut().find(|group| group.holds(end, &reason, &text)) {
+            Some(group) => group.size += 1,
+            None => groups.push(Group { reason, text, first: end, size: 1 }),
+        }
     }
-    let row = |((reason, text, number), group): ((String, String, u64), Vec<&StackEnd>)| {
-        let first = &group[0];
-        let names = match group.len() {
-            1 => cell(&first.id),
-            several => format!("{} and {} more", cell(&first.id), several - 1),
-        };
-        let tries = if number > 1 { format!("  ({})", attempts(number)) } else { String::new() };
-        [first.outcome.clone(), names, reason, format!("{text}{tries}")]
-    };
-    groups.into_iter().map(row).collect()
+    groups.iter().map(Group::cells).collect()
 }
 
 fn outputs(ends: &[StackEnd]) -> comfy_table::Table {

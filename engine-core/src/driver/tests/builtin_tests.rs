@@ -223,7 +223,7 @@ fn a_run_tells_which_stacks_its_program_has_read() {
         reference(engine, "organization/net/prod").await.unwrap();
     };
     for dry_run in [false, true] {
-        let (_, report, ..) = run_to_report(Vec::new(), OperationKind::Update, dry_run, program);
+        let ((), report, ..) = run_to_report(Vec::new(), OperationKind::Update, dry_run, program);
         assert_eq!(report.read, ["net/prod", "net/sealed"]);
     }
 }
