@@ -121,10 +121,10 @@ test("what cannot be is told with the command that helps", async () => {
     // A server that has to be at this machine is waited for.
     const address = `127.0.0.2:${await freePort()}`;
     fleet.write(stacksOf(1), { engine: `temporal://${address}/default` });
-    for (const words of [["up", "--yes"], ["worker"]]) {
-        const away = fleet.command(words, 1).stderr;
-        const why = "cannot be reached: connection refused. `maloko fleet dev`";
-        expect(away).toContain(`the Temporal server at ${address} ${why}`);
+    const said = { "up --yes": "nobody answers there", worker: "connection refused" };
+    for (const [words, why] of Object.entries(said)) {
+        const away = fleet.command(words.split(" "), 1).stderr;
+        expect(away).toContain(`the Temporal server at ${address} cannot be reached: ${why}. \`maloko fleet dev\``);
         expect(away).not.toMatch(/waiting|warning/);
     }
     delete fleet.variables.PULUMI_CONFIG_PASSPHRASE;

@@ -18,7 +18,7 @@ pub(crate) struct FleetArguments {
 /// Verbs of `fleet`.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum FleetCommand {
-    /// Check the fleet's file, its tables and programs, without a server
+    /// Check the fleet's file, its tables, and whether its programs are there, without a server
     Check(FleetShow),
     /// List the stacks of the fleet
     Ls(FleetShow),

@@ -1,5 +1,4 @@
 // The way to the server.
-import * as net from "node:net";
 import type { Client } from "@temporalio/client";
 import type { NativeConnection } from "@temporalio/worker";
 import { later } from "../originals";
@@ -12,17 +11,14 @@ const DEFAULT = "127.0.0.1:7233";
 const HERE = ["127.0.0.1", "localhost"];
 /** A server that nobody reaches by then is away. */
 const CONNECTED_WITHIN = "5s";
-/** The same for the question whether somebody is there, in milliseconds. */
-const ANSWERS_WITHIN = 5000;
+/** The same for each look at one that may be about to begin. */
+const CONNECTED_SOON = "1s";
 /** Milliseconds that a server at this machine has to begin. */
 const BEGINS_WITHIN = 20_000;
 const LOOK = 200;
-/** Variables that name a proxy: through it, the machine's own way says nothing. */
-const PROXIES = ["grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY"];
 const REFUSED = "connection refused";
-const UNKNOWN = "there is no machine of that name";
-/** What is known of a server before the packages of Temporal connect, by the error's code. */
-const IN_WORDS: Record<string, string> = { ECONNREFUSED: REFUSED, ENOTFOUND: UNKNOWN };
+/** What the client's package knows of a server that refuses. */
+const NOBODY = "nobody answers there";
 
 let waits: ((line: string) => void) | undefined;
 
@@ -50,9 +46,9 @@ function place(engine: Engine | null) {
 export async function connect(engine: Engine | null): Promise<Client> {
     const { Client, Connection } = temporal("client");
     const { options, namespace } = place(engine);
-    const connection = await reached(options.address, () =>
-        Connection.connect({ ...options, connectTimeout: CONNECTED_WITHIN }),
-    );
+    const { address } = options;
+    const connectTimeout = mayBegin(address) ? CONNECTED_SOON : CONNECTED_WITHIN;
+    const connection = await reached(address, () => Connection.connect({ ...options, connectTimeout }));
     return new Client({ connection, namespace, dataConverter: dataConverter() });
 }
 
@@ -66,51 +62,28 @@ export async function connectWorker(
 }
 
 async function reached<T>(address: string, connecting: () => Promise<T>): Promise<T> {
-    await begun(address);
-    try {
-        return await connecting();
-    } catch (error) {
-        throw away(address, inWords(error), error);
-    }
-}
-
-// Throws where nobody is at the address: the packages of Temporal would ask for seconds, and not say why.
-async function begun(address: string): Promise<void> {
     const until = performance.now() + BEGINS_WITHIN;
     let isAwaited = false;
     while (true) {
-        const error = await refusal(address);
-        const why = IN_WORDS[error?.code ?? ""];
-        if (why === undefined) {
-            return;
-        }
-        if (why !== REFUSED || waits === undefined || !isHere(address) || performance.now() > until) {
-            throw away(address, why, error);
+        try {
+            return await connecting();
+        } catch (error) {
+            const why = inWords(error);
+            if ((why !== REFUSED && why !== NOBODY) || !mayBegin(address) || performance.now() > until) {
+                throw away(address, why, error);
+            }
         }
         if (!isAwaited) {
-            waits(`waiting for the server at ${address}`);
+            waits?.(`waiting for the server at ${address}`);
             isAwaited = true;
         }
         await new Promise<void>((resolve) => later(resolve, LOOK));
     }
 }
 
-// Why nobody answers at an address; undefined where somebody does, or where only Temporal's packages can tell.
-function refusal(address: string): Promise<NodeJS.ErrnoException | undefined> {
-    const [, host, port] = /^\[?([^\]]+)\]?:(\d+)$/.exec(address) ?? [];
-    if (host === undefined || (!isHere(address) && PROXIES.some((name) => process.env[name]))) {
-        return Promise.resolve(undefined);
-    }
-    return new Promise((resolve) => {
-        const socket = net.connect({ host, port: Number(port), timeout: ANSWERS_WITHIN });
-        const end = (error?: NodeJS.ErrnoException): void => {
-            socket.destroy();
-            resolve(error);
-        };
-        socket.once("connect", () => end());
-        socket.once("timeout", () => end());
-        socket.once("error", end);
-    });
+// Does a command wait for a server that begins?
+function mayBegin(address: string): boolean {
+    return waits !== undefined && isHere(address);
 }
 
 function isHere(address: string): boolean {
@@ -131,8 +104,11 @@ function inWords(error: unknown): string {
     if (line.includes("ConnectionRefused")) {
         return REFUSED;
     }
+    if (line.includes("before the deadline")) {
+        return NOBODY;
+    }
     if (line.includes("dns error")) {
-        return UNKNOWN;
+        return "there is no machine of that name";
     }
     const [, found] = /(?:message|error): "([^"]+)"/.exec(line) ?? [];
     return found === undefined ? line : found.slice(0, 1).toLowerCase() + found.slice(1);

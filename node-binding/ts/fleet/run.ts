@@ -117,6 +117,11 @@ export class Run {
         return new Result(this.id, fleet, verb, outcome, stopped, seconds, counts, ends);
     }
 
+    /** Has its last stack ended? The server says so; no worker is asked. */
+    async hasEnded(): Promise<boolean> {
+        return hasEnded(await this.#handle.describe());
+    }
+
     /** Nothing begins until `resume`; what is running goes on. */
     async pause(): Promise<void> {
         await this.#tell(this.#handle.signal("pause"));

@@ -12,7 +12,7 @@ import { withWorkers } from "./helpers";
 import { Interrupt, waitedFor } from "./interrupts";
 import { missingWorkers } from "./pollers";
 import { fleetOf, type Request } from "./request";
-import { say } from "./texts";
+import { say, stacksInWords } from "./texts";
 import { follow, sayItGoesOn, tell } from "./watch";
 
 const CHANGES = ["up", "refresh", "destroy", "import"];
@@ -69,7 +69,7 @@ async function begin(plan: Plan, options: RunOptions, asked: Request): Promise<n
         return 0;
     }
     const begun = await start(plan, options);
-    say(`run ${begun.id}: ${verb} of ${plan.stacks.length} stacks`);
+    say(`run ${begun.id}: ${verb} of ${stacksInWords(plan)}`);
     return withWorkers(asked, plan, async (look) => {
         if (asked.detach) {
             say(`\`maloko fleet watch ${begun.id}\` shows it, \`maloko fleet cancel ${begun.id}\` ends it`);
@@ -101,16 +101,16 @@ async function toTheEnd(begun: Run, asked: Request, look: () => void): Promise<n
     return tell(await follow(begun, asked, look), asked);
 }
 
-async function isConfirmed(verb: string, { fleet, stacks }: Plan, asked: Request): Promise<boolean> {
+async function isConfirmed(verb: string, plan: Plan, asked: Request): Promise<boolean> {
     if (asked.yes) {
         return true;
     }
     if (!asked.interactive) {
         throw new ConfigurationError(
-            `\`maloko fleet ${verb}\` asks before it changes ${stacks.length} stacks: add --yes`,
+            `\`maloko fleet ${asked.command}\` asks before it changes ${stacksInWords(plan)}: add --yes`,
         );
     }
-    return answer(`${verb} ${stacks.length} stacks of ${fleet}?`);
+    return answer(`${verb} ${stacksInWords(plan)} of ${plan.fleet}?`);
 }
 
 async function isToBeCancelled({ cancelOnInterrupt, workers, interactive }: Request): Promise<boolean> {

@@ -1,4 +1,5 @@
 // Commands that change how a run goes on.
+import { FleetError } from "../ends";
 import { runOf } from "./find";
 import type { Request } from "./request";
 import { say } from "./texts";
@@ -23,6 +24,9 @@ export async function resume(asked: Request): Promise<number> {
 /** `fleet cancel`: waits until everything has ended in order. */
 export async function cancel(asked: Request): Promise<number> {
     const run = await runOf(asked);
+    if (await run.hasEnded()) {
+        throw new FleetError(`run ${run.id} has ended: there is nothing left to cancel`);
+    }
     await run.cancel();
     say(`cancelling ${run.id}: what is in flight ends in order`);
     tell(await follow(run, asked), asked);

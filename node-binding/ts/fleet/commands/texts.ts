@@ -4,6 +4,7 @@ import { toJsonText } from "../../originals";
 import type { End } from "../ends";
 import type { Progress, StackProgress } from "../progress";
 import type { Result } from "../run";
+import type { Plan } from "../wire";
 
 const SHOWN = 10;
 
@@ -13,7 +14,9 @@ export function shown(
     document: object,
     columns: number | undefined,
 ): string {
-    return loadAddon().fleetText(kind, toJsonText(document), columns ?? 0);
+    return loadAddon()
+        .fleetText(kind, toJsonText(document), columns ?? 0)
+        .trimEnd();
 }
 
 /** A run's progress, as it is shown and as `--json` prints it. */
@@ -64,6 +67,11 @@ export function resultDocument({ run, fleet, verb, outcome, stopped, seconds, co
 /** Writes what the command was asked for: a text, or a document where JSON is wanted. */
 export function print(told: string | object): void {
     process.stdout.write(`${typeof told === "string" ? told : toJsonText(told)}\n`);
+}
+
+/** How many stacks a plan has. */
+export function stacksInWords({ stacks }: Plan): string {
+    return stacks.length === 1 ? "1 stack" : `${stacks.length} stacks`;
 }
 
 /** Writes a line for people, apart from what the command was asked for. */

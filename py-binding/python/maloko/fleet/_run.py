@@ -103,6 +103,10 @@ class Run:
         """The same as `result`, to be awaited."""
         return await awaited(self._result())
 
+    def has_ended(self) -> bool:
+        """Has its last stack ended? The server says so; no worker is asked."""
+        return has_ended(waited_for(self._handle.describe()))
+
     def pause(self) -> None:
         """Nothing begins until `resume`; what is running goes on."""
         waited_for(self._tell(self._handle.signal("pause")))

@@ -11,7 +11,7 @@ from maloko.fleet._commands import helpers
 from maloko.fleet._commands.find import find, order_of
 from maloko.fleet._commands.pollers import missing_workers
 from maloko.fleet._commands.request import Request, fleet_of
-from maloko.fleet._commands.texts import say
+from maloko.fleet._commands.texts import say, stacks_in_words
 from maloko.fleet._commands.watch import follow, say_it_goes_on, tell
 from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
@@ -74,7 +74,7 @@ def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
         say("nothing was begun")
         return 0
     run = start(plan, options)
-    say(f"run {run.id}: {verb} of {len(plan['stacks'])} stacks")
+    say(f"run {run.id}: {verb} of {stacks_in_words(plan)}")
     with helpers.workers(asked, plan) as look:
         if asked.get("detach"):
             say(f"`maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it")
@@ -98,8 +98,9 @@ def _is_confirmed(verb: str, plan: Plan, asked: Request) -> bool:
     if asked.get("yes"):
         return True
     if not asked.get("interactive"):
-        raise MalokoError(f"`maloko fleet {verb}` asks before it changes {len(plan['stacks'])} stacks: add --yes")
-    return _answer(f"{verb} {len(plan['stacks'])} stacks of {plan['fleet']}?")
+        command = asked["command"]
+        raise MalokoError(f"`maloko fleet {command}` asks before it changes {stacks_in_words(plan)}: add --yes")
+    return _answer(f"{verb} {stacks_in_words(plan)} of {plan['fleet']}?")
 
 
 def _is_to_be_cancelled(asked: Request) -> bool:

@@ -6,6 +6,7 @@ from maloko.fleet._commands.find import run_of
 from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import say
 from maloko.fleet._commands.watch import follow, tell
+from maloko.fleet._ends import FleetError
 
 
 def pause(asked: Request) -> int:
@@ -27,6 +28,8 @@ def resume(asked: Request) -> int:
 def cancel(asked: Request) -> int:
     """`fleet cancel`: waits until everything has ended in order."""
     run = run_of(asked)
+    if run.has_ended():
+        raise FleetError(f"run {run.id} has ended: there is nothing left to cancel")
     run.cancel()
     say(f"cancelling {run.id}: what is in flight ends in order")
     tell(follow(run, asked), asked)

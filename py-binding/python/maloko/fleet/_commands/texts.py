@@ -10,6 +10,7 @@ from maloko._maloko import fleet_text
 from maloko.fleet._ends import End
 from maloko.fleet._progress import Progress, StackProgress
 from maloko.fleet._run import Result
+from maloko.fleet._wire import Plan
 
 _SHOWN = 10
 
@@ -68,6 +69,12 @@ def result_document(result: Result) -> dict[str, Any]:
         "counts": result.counts,
         "ends": [end.wire() for end in result.ends],
     }
+
+
+def stacks_in_words(plan: Plan) -> str:
+    """How many stacks a plan has."""
+    number = len(plan["stacks"])
+    return "1 stack" if number == 1 else f"{number} stacks"
 
 
 def say(text: str) -> None:
