@@ -16,9 +16,6 @@ const CONNECTED_SOON = "1s";
 /** Milliseconds that a server at this machine has to begin. */
 const BEGINS_WITHIN = 20_000;
 const LOOK = 200;
-const REFUSED = "connection refused";
-/** What the client's package knows of a server that refuses. */
-const NOBODY = "nobody answers there";
 
 let waits: ((line: string) => void) | undefined;
 
@@ -68,9 +65,9 @@ async function reached<T>(address: string, connecting: () => Promise<T>): Promis
         try {
             return await connecting();
         } catch (error) {
-            const why = inWords(error);
-            if ((why !== REFUSED && why !== NOBODY) || !mayBegin(address) || performance.now() > until) {
-                throw away(address, why, error);
+            // One that begins refuses at first, and then answers late.
+            if (!mayBegin(address) || performance.now() > until) {
+                throw away(address, inWords(error), error);
             }
         }
         if (!isAwaited) {
@@ -102,10 +99,10 @@ function away(address: string, why: string, cause: unknown): FleetError {
 function inWords(error: unknown): string {
     const [line = ""] = (error instanceof Error ? error.message : String(error)).trim().split("\n", 1);
     if (line.includes("ConnectionRefused")) {
-        return REFUSED;
+        return "connection refused";
     }
     if (line.includes("before the deadline")) {
-        return NOBODY;
+        return "nobody answers there";
     }
     if (line.includes("dns error")) {
         return "there is no machine of that name";

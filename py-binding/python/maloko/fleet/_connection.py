@@ -18,7 +18,6 @@ from maloko.fleet._wire import Engine
 
 _DEFAULT = "127.0.0.1:7233"
 _HERE = ("127.0.0.1", "localhost")
-_REFUSED = "connection refused"
 _BEGINS_WITHIN = 20.0
 """Seconds that a server at this machine has to begin."""
 _LOOK_SECONDS = 0.2
@@ -52,11 +51,11 @@ async def connect(engine: Engine | None) -> Client:
         try:
             return await Client.connect(**config, data_converter=data_converter())
         except (RPCError, RuntimeError) as error:
-            why = _in_words(error)
-            if why != _REFUSED or not _waits or not _is_here(address) or time.monotonic() > until:
+            # One that begins refuses at first, and then answers late.
+            if not _waits or not _is_here(address) or time.monotonic() > until:
                 raise FleetError(
-                    f"the Temporal server at {address} cannot be reached: {why}. `maloko fleet dev` starts one on this "
-                    "machine; `engine` in the fleet's file names another"
+                    f"the Temporal server at {address} cannot be reached: {_in_words(error)}. `maloko fleet dev` "
+                    "starts one on this machine; `engine` in the fleet's file names another"
                 ) from error
         if not is_awaited:
             _waits[0](f"waiting for the server at {address}")
@@ -72,7 +71,7 @@ def _in_words(error: BaseException) -> str:
     """What the server's package says, without the names of its own types."""
     line = str(error).strip().split("\n", 1)[0]
     if "ConnectionRefused" in line:
-        return _REFUSED
+        return "connection refused"
     if "dns error" in line:
         return "there is no machine of that name"
     found = re.search(r'(?:message|error): "([^"]+)"', line)
