@@ -59,7 +59,7 @@ class Bug(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What came of tests, by their titles: what failed with its message, and all that was said."""
+    """The titles of the tests that ran, the messages of those that failed, and the whole output."""
 
     done: list[str]
     failed: dict[str, str]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::words::{cell, joined, lines, moment, table};
+use super::words::{cell, joined, lines, moment, numbered, table};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Past {
@@ -32,10 +32,9 @@ pub(super) fn text(past: &Past, columns: usize) -> String {
     let mut shown = table();
     shown.set_header(["RUN", "ATTEMPT", "KIND", "RESULT", "STARTED", "CHANGES"]);
     shown.add_rows(past.operations.iter().map(|operation| {
-        let changes: Vec<String> = operation.changes.iter().map(|(op, count)| format!("{count} {op}")).collect();
         let started = operation.started.as_deref().map(moment).unwrap_or_default();
         let Operation { run, attempt, kind, result, .. } = operation;
-        [run.clone(), attempt.to_string(), kind.clone(), result.clone(), started, changes.join(", ")]
+        [run.clone(), attempt.to_string(), kind.clone(), result.clone(), started, numbered(&operation.changes)]
             .map(|text| cell(&text))
     }));
     joined(&lines(&shown, "", columns))

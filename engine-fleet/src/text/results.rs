@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use super::words::{Counts, attempts, cell, fitted, joined, lines, table, time};
+use super::words::{Counts, attempts, cell, fitted, joined, lines, numbered, table, time};
 
 /// The end of a run.
 #[derive(Debug, Deserialize)]
@@ -44,6 +44,12 @@ const NO_CHANGE: [&str; 3] = ["same", "read", "discard"];
 /// Runs that change nothing: which stacks they would change is what people ask them for.
 const LOOKS: [&str; 2] = ["preview", "drift"];
 
+impl Results {
+    fn is_look(&self) -> bool {
+        LOOKS.contains(&self.verb.as_str())
+    }
+}
+
 impl StackEnd {
     fn why(&self) -> (String, String) {
         let reason = self.reason.as_deref().filter(|reason| *reason != self.outcome).unwrap_or_default();
@@ -67,8 +73,7 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
             more.push(format!("and {} more {outcome}: `--json` lists them", rows.len() - SHOWN));
         }
     }
-    let is_look = LOOKS.contains(&results.verb.as_str());
-    if is_look {
+    if results.is_look() {
         let found: Vec<&StackEnd> = results.ends.iter().filter(|end| end.outcome == "done").collect();
         let word = if results.verb == "drift" { "drift" } else { "changes" };
         shown.add_rows(
@@ -146,8 +151,8 @@ fn summary(results: &Results) -> String {
         parts.push(cell(&results.verb));
     }
     parts.push(format!("{} in {}", cell(&results.outcome), time(results.seconds)));
-    let looked = LOOKS.contains(&results.verb.as_str());
-    parts.push(if looked { results.counts.parts_of_look().join("  ") } else { results.counts.parts().join("  ") });
+    let counts = if results.is_look() { results.counts.parts_of_look() } else { results.counts.parts() };
+    parts.push(counts.join("  "));
     let changed = changes(sums.iter().map(|(change, number)| (*change, number)));
     if !changed.is_empty() {
         parts.push(format!("resources: {changed}"));
@@ -156,6 +161,5 @@ fn summary(results: &Results) -> String {
 }
 
 fn changes<'a>(all: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
-    let some = all.filter(|(change, number)| !NO_CHANGE.contains(&change.as_str()) && **number > 0);
-    some.map(|(change, number)| format!("{number} {}", cell(change))).collect::<Vec<_>>().join(", ")
+    numbered(all.filter(|(change, number)| !NO_CHANGE.contains(&change.as_str()) && **number > 0))
 }

@@ -54,6 +54,12 @@ pub(super) fn attempts(number: u64) -> String {
     format!("{number} attempts")
 }
 
+/// What was done how often: `2 create, 1 update`.
+pub(super) fn numbered<'a>(changes: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
+    let each = changes.into_iter().map(|(change, number)| format!("{number} {}", cell(change)));
+    each.collect::<Vec<_>>().join(", ")
+}
+
 /// Seconds as people read them.
 pub(super) fn time(seconds: f64) -> String {
     readable(Duration::try_from_secs_f64(seconds).unwrap_or_default())

@@ -60,7 +60,7 @@ export class Progress {
     get remaining(): number | undefined {
         const { running, retrying, waiting } = this.counts;
         const rate = this.perMinute;
-        // Of those that wait after a failure nobody knows how often.
+        // The rate says nothing about stacks that wait after a failure.
         const known = rate !== undefined && running + waiting > 0;
         return known && this.state === "running" ? ((running + retrying + waiting) * 60) / rate : undefined;
     }

@@ -75,7 +75,7 @@ class Progress:
         """Seconds until the end, as it goes now; `None` where nobody can say."""
         left = self.counts["running"] + self.counts["retrying"] + self.counts["waiting"]
         rate = self.per_minute
-        # Of those that wait after a failure nobody knows how often.
+        # The rate says nothing about stacks that wait after a failure.
         known = self.counts["running"] + self.counts["waiting"] > 0
         return left * 60 / rate if rate and known and self.state == "running" else None
 
