@@ -35,7 +35,7 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
     log(`${what}: begins${attempt > 1 ? `, attempt ${attempt}` : ""}`);
     const every = launch.heartbeat / BEATS_A_LIMIT;
     let counts = {};
-    context.heartbeat(counts);
+    // Not at once: the server writes down each beat, and most stacks have ended before the first one.
     const beating = repeat(() => context.heartbeat(counts), every * 1000);
     const { previewOnly, outputs, message, importFile } = launch.options;
     let end: End;

@@ -115,9 +115,10 @@ class _Counts:
 
 
 async def _beat(counts: _Counts, every: float) -> None:
+    # Not at once: the server writes down each beat, and most stacks have ended before the first one.
     while True:
-        activity.heartbeat(counts.last)
         await asyncio.sleep(every)
+        activity.heartbeat(counts.last)
 
 
 def _leaving() -> ApplicationError:
