@@ -3,7 +3,7 @@
 
     real.py FOLDER [NAME ...]      into FOLDER; without names all of them
 
-NAME is pulumi, hosts, random, tls, command, kubernetes, terraform-provider, yaml or go-program. It needs Go, and Go's
+NAME is pulumi, hosts, random, tls, command, kubernetes, terraform-provider, yaml, go-program or codegen. It needs Go, and Go's
 module proxy.
 Versions are pinned below, and Go compares each module with its checksum database. What modules lack is here: tables of
 names for bridged packages (real/random, real/tls), `command` with the official framework (real/command), and what
@@ -103,7 +103,13 @@ class Builder:
         (copy / "shim").mkdir(exist_ok=True)
         (copy / "shim/shim.go").write_text(SHIM % path)
         folder = self.begin(name, f"{MODULES}/pulumi-terraform-bridge/v3", BRIDGE, {path: copy})
-        shutil.copy(HERE / "real" / name / "main.go", folder)
+        for file in (HERE / "real" / name / "main.go", HERE / "real/bridged.go"):
+            shutil.copy(file, folder)
+        (folder / "schema.json").write_text("{}")
+        self.build(folder, ".", version=SDKS[name])
+        # Now it can say what its schema is, and is built once more with that in it.
+        written = {**os.environ, "MALOKO_WRITE_SCHEMA": str(folder / "schema.json")}
+        subprocess.run([self.folder / f"pulumi-resource-{name}"], env=written, check=True)
         self.build(folder, ".", version=SDKS[name])
 
     def random(self):
@@ -151,6 +157,12 @@ class Builder:
         shutil.copy(HERE / "real/go-program/main.go", folder)
         self.go("build", "-ldflags", "-s -w", "-o", str(self.folder / "go-program"), ".", cwd=folder)
 
+    def codegen(self):
+        """The official generators of SDKs, which the real `pulumi` reaches through its hosts."""
+        folder = self.begin("codegen", f"{MODULES}/pulumi/pkg/v3", PULUMI)
+        shutil.copy(HERE / "real/codegen/main.go", folder)
+        self.go("build", "-ldflags", "-s -w", "-o", str(self.folder / "codegen"), ".", cwd=folder)
+
     def hosts(self):
         """What the real `pulumi` starts for programs and dynamic providers."""
         sdk = self.module(f"{MODULES}/pulumi/sdk/v3", PULUMI)
@@ -171,7 +183,7 @@ class Builder:
 
 
 def main():
-    names = ["random", "tls", "command", "kubernetes", "terraform-provider", "hosts", "pulumi", "yaml", "go-program"]
+    names = ["random", "tls", "command", "kubernetes", "terraform-provider", "hosts", "pulumi", "yaml", "go-program", "codegen"]
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))

@@ -33,7 +33,7 @@ func main() {
 		return tokens.MakeStandard("random")(module, "Random"+name)
 	}
 	info.MustComputeTokens(tokens.SingleModule("random_", "index", name))
-	pf.Main(context.Background(), "random", info, pf.ProviderMetadata{PackageSchema: []byte("{}")})
+	serve(info)
 }
 
 // Random bytes have no attribute `id`: their text is it.

@@ -2,8 +2,6 @@
 package main
 
 import (
-	"context"
-
 	provider "github.com/hashicorp/terraform-provider-tls/shim"
 	pf "github.com/pulumi/pulumi-terraform-bridge/v3/pkg/pf/tfbridge"
 	"github.com/pulumi/pulumi-terraform-bridge/v3/pkg/tfbridge"
@@ -23,5 +21,5 @@ func main() {
 		EnableRawStateDelta:         true,
 	}
 	info.MustComputeTokens(tokens.SingleModule("tls_", "index", tokens.MakeStandard("tls")))
-	pf.Main(context.Background(), "tls", info, pf.ProviderMetadata{PackageSchema: []byte("{}")})
+	serve(info)
 }
