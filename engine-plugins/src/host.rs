@@ -97,6 +97,39 @@ impl Plugins {
     }
 }
 
+/// A schema, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundSchema {
+    /// The schema, as JSON.
+    pub schema: Vec<u8>,
+    /// The version that the plugin says it has; empty when it does not say.
+    pub plugin_version: String,
+}
+
+impl Plugins {
+    /// The schema of a plugin's package, or of the one that it makes of what a user wrote behind its name. No run asks.
+    ///
+    /// # Errors
+    /// When the plugin cannot be had or started, does not make the package, or gives no schema.
+    pub async fn schema_with(
+        &self,
+        plugin: &PackageRequest,
+        arguments: &[String],
+    ) -> Result<FoundSchema, ProviderError> {
+        let (shared, plugin, arguments) = (Arc::clone(&self.shared), plugin.clone(), arguments.to_vec());
+        self.on_runtime(async move {
+            let number = shared.start(&plugin, &Urn::unchecked("")).await?;
+            let running = shared.plugin(number)?;
+            let schema = match arguments.as_slice() {
+                [] => running.schema(&plugin).await?,
+                arguments => running.schema_of_arguments(arguments).await?,
+            };
+            Ok(FoundSchema { schema, plugin_version: running.version.clone() })
+        })
+        .await
+    }
+}
+
 impl Shared {
     fn plugin(&self, number: ObjectId) -> Result<Arc<RunningPlugin>, ProviderError> {
         lock(&self.running).get(&number).cloned().ok_or_else(|| no_provider("its plugin has ended".to_owned()))
@@ -165,8 +198,8 @@ impl Shared {
                 return Err(failed(format!("{reason}{words}")));
             }
         };
-        let (plugin, version) = RunningPlugin::greet(client, process, service.address(), package).await?;
-        self.look_at_version(package, &version);
+        let plugin = RunningPlugin::greet(client, process, service.address(), package).await?;
+        self.look_at_version(package, &plugin.version);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.running).insert(number, Arc::new(plugin));
         Ok(number)

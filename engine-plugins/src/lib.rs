@@ -25,7 +25,7 @@ mod resource_calls;
 mod secrecy;
 mod settings;
 
-pub use host::Plugins;
+pub use host::{FoundSchema, Plugins};
 pub use install::{
     DeclaredPlugin, InstallError, InstallOptions, Installed, Installer, PluginEntry, Progress, WantedPlugin,
     ambiguous_places, declared_plugin, declared_plugins, installed_plugins,

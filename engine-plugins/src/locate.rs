@@ -55,8 +55,10 @@ pub(crate) fn locate(
     }
     let executable = format!("pulumi-resource-{name}");
     let started = |command| Located::Program { command, on_path: false, installed: None };
-    if let Some(folder) = of_project(settings, name, wanted.as_ref(), warn) {
-        return Ok(command_in(&folder, &executable).map(started)?);
+    if let Some(place) = of_project(settings, name, wanted.as_ref(), warn) {
+        // A file is the plugin itself, whatever it is called.
+        let command = if place.is_file() { Ok(PluginCommand::of_file(place)) } else { command_in(&place, &executable) };
+        return Ok(command.map(started)?);
     }
     let looks_at_path = !settings.is_on("PULUMI_IGNORE_AMBIENT_PLUGINS");
     if looks_at_path && let Some(file) = on_path(settings, &executable) {

@@ -37,6 +37,8 @@ pub(crate) struct RunningPlugin {
     has_handshake: bool,
     /// The package that it serves.
     pub(crate) package: String,
+    /// The version that it says it has; empty when it does not say.
+    pub(crate) version: String,
 }
 
 /// The answer to a call, or the error that it failed with.
@@ -44,14 +46,12 @@ pub(crate) type Called<T> = Result<T, ProviderError>;
 
 impl RunningPlugin {
     /// Greets a plugin that has told its port, and has it make the package if that is made of a parameter.
-    ///
-    /// Gives the version that the plugin says it has; empty when it does not say.
     pub(crate) async fn greet(
         client: Client,
         process: Option<Child>,
         engine_address: &str,
         package: &PackageRequest,
-    ) -> Called<(Self, String)> {
+    ) -> Called<Self> {
         let folder = process.as_ref().map(|process| process.program.clone());
         let folder = folder.as_deref().and_then(|program| std::path::Path::new(program).parent());
         let folder = folder.map(|folder| folder.display().to_string());
@@ -61,6 +61,7 @@ impl RunningPlugin {
             features: Mutex::new(BEFORE_CONFIGURE),
             has_handshake: false,
             package: package.name.clone(),
+            version: String::new(),
         };
         let greeting = wire::HandshakeRequest {
             engine_address: engine_address.to_owned(),
@@ -93,17 +94,14 @@ impl RunningPlugin {
         }
         let info = if_known(plugin.client.call::<_, wire::PluginInfo>("GetPluginInfo", &()).await);
         let info = info.map_err(|status| plugin.refused("does not say its version", &status))?;
-        let version = info.map(|info| info.version).unwrap_or_default();
+        plugin.version = info.map(|info| info.version).unwrap_or_default();
         if let Some(parameter) = &package.parameter {
             let value = wire::parameterize_request::Value {
                 name: package.name.clone(),
                 version: package.version.clone(),
                 value: parameter.value.clone(),
             };
-            let asked =
-                wire::ParameterizeRequest { parameters: Some(wire::parameterize_request::Parameters::Value(value)) };
-            let made = plugin.client.call::<_, wire::ParameterizeResponse>("Parameterize", &asked).await;
-            let made = made.map_err(|status| plugin.refused("cannot make the package of its parameter", &status))?;
+            let made = plugin.parameterize(wire::parameterize_request::Parameters::Value(value)).await?;
             if made.name != package.name {
                 return Err(no_provider(format!(
                     "the plugin of the package '{}' made the package '{}' of the parameter, and '{}' was asked for",
@@ -111,15 +109,34 @@ impl RunningPlugin {
                 )));
             }
         }
-        Ok((plugin, version))
+        Ok(plugin)
+    }
+
+    async fn parameterize(
+        &self,
+        parameter: wire::parameterize_request::Parameters,
+    ) -> Called<wire::ParameterizeResponse> {
+        let asked = wire::ParameterizeRequest { parameters: Some(parameter) };
+        let made = self.client.call("Parameterize", &asked).await;
+        made.map_err(|status| self.refused("cannot make a package of its parameter", &status))
+    }
+
+    /// Has it make a package of what a user wrote behind its name; gives the schema of that, as JSON.
+    pub(crate) async fn schema_of_arguments(&self, arguments: &[String]) -> Called<Vec<u8>> {
+        let args = wire::parameterize_request::Args { args: arguments.to_vec() };
+        let made = self.parameterize(wire::parameterize_request::Parameters::Args(args)).await?;
+        self.schema_of(made.name, made.version).await
     }
 
     /// The schema of its package, as JSON.
     pub(crate) async fn schema(&self, package: &PackageRequest) -> Called<Vec<u8>> {
-        let (name, version) = match &package.parameter {
-            Some(_) => (package.name.clone(), package.version.clone()),
-            None => (String::new(), String::new()),
-        };
+        match &package.parameter {
+            Some(_) => self.schema_of(package.name.clone(), package.version.clone()).await,
+            None => self.schema_of(String::new(), String::new()).await,
+        }
+    }
+
+    async fn schema_of(&self, name: String, version: String) -> Called<Vec<u8>> {
         let asked = wire::SchemaRequest { version: 0, subpackage_name: name, subpackage_version: version };
         let answer = self.client.call::<_, wire::SchemaResponse>("GetSchema", &asked).await;
         answer.map(|answer| answer.schema).map_err(|status| self.refused("does not give its schema", &status))
