@@ -62,7 +62,7 @@ MALOKO_PY := $(CURDIR)/$(VENV)/bin/maloko
 MALOKO_JS := $(CURDIR)/node-tests/node_modules/.bin/maloko
 
 # What the binaries are made from.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-fleet engine-isolated engine-plugins engine-rpc engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs" -not -name ".*")
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-fleet engine-isolated engine-packages engine-plugins engine-rpc engine-stores engine-telemetry engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs" -not -name ".*")
 PY_SOURCES := $(shell find py-binding -type f -not -path '*/__pycache__/*' -not -path '*/target/*' -not -name '*.so')
 NODE_SOURCES := $(shell find node-binding -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/target/*' -not -name '*.node' -not -name '*.tgz')
 
@@ -265,7 +265,7 @@ $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/t
 	@touch $@
 
 # All crates at once, so that everything is compiled once: another selection would have other features.
-TESTED_CRATES := core fleet isolated stores cli kit model node plugins rpc telemetry test-support
+TESTED_CRATES := core fleet isolated packages stores cli kit model node plugins rpc telemetry test-support
 # The soaks give these.
 CARGO_OPTIONS =
 CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(TESTED_CRATES:%=-p maloko-%) --features maloko-node/for-tests

@@ -131,6 +131,7 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
                 commands::plugin::install_for_project(&context, arguments.reinstall).await?;
             }
         }
+        Command::Package { command } => commands::package::run(&context, &command).await?,
         Command::Plugin { command } => commands::plugin::run(&context, &command).await?,
         Command::Policy { command } => return commands::policy::run(&context, command).await,
         Command::Help { words } => commands::help::run(&context, &words)?,

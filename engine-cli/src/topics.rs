@@ -23,6 +23,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     ("packages", "resources of packages beside dynamic ones", include_str!("../topics/packages.md")),
     ("policies", "policy packs: rules for resources", include_str!("../topics/policies.md")),
     ("provider-laws", "laws and lifecycles of providers", include_str!("../topics/provider-laws.md")),
+    ("sdks", "SDKs of packages, and any Terraform provider", include_str!("../topics/sdks.md")),
     ("state", "layout, journal, secrets, locks", include_str!("../topics/state.md")),
     ("testing", "testing with pytest, vitest and jest", include_str!("../topics/testing.md")),
     ("tracing", "traces and metrics by OpenTelemetry", include_str!("../topics/tracing.md")),

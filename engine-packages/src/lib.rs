@@ -9,6 +9,12 @@
 pub mod folder;
 pub mod schema;
 
+mod generate;
+#[allow(clippy::all, clippy::pedantic, unreachable_pub)]
+mod nodejs;
+#[allow(clippy::all, clippy::pedantic, unreachable_pub)]
+mod python;
 mod sdk;
 
+pub use generate::{SdkLanguage, generate};
 pub use sdk::{SdkFault, SdkFile};

@@ -22,11 +22,13 @@ use crate::acquire::Acquisition;
 use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
 use crate::functions::PluginFunctions;
+use crate::install::GitPlace;
 use crate::locate::{LocateError, Located, attached, locate};
 use crate::programs::runtime_command::PluginCommand;
 use crate::programs::{caller, dynamic_server};
 use crate::provider::RunningPlugin;
 use crate::settings::PluginSettings;
+use crate::terraform;
 
 /// See the module's text. Nothing is begun, not even a thread, before the first plugin is started: a run may fork before.
 pub struct Plugins {
@@ -122,7 +124,11 @@ impl Plugins {
             let running = shared.plugin(number)?;
             let schema = match arguments.as_slice() {
                 [] => running.schema(&plugin).await?,
-                arguments => running.schema_of_arguments(arguments).await?,
+                arguments => {
+                    shared.provide(&plugin, arguments).await?;
+                    let made = running.schema_of_arguments(arguments).await;
+                    made.map_err(|error| shared.with_help(&plugin, error))?
+                }
             };
             Ok(FoundSchema { schema, plugin_version: running.version.clone() })
         })
@@ -198,7 +204,9 @@ impl Shared {
                 return Err(failed(format!("{reason}{words}")));
             }
         };
-        let plugin = RunningPlugin::greet(client, process, service.address(), package).await?;
+        self.provide(package, &[]).await?;
+        let plugin = RunningPlugin::greet(client, process, service.address(), package).await;
+        let plugin = plugin.map_err(|error| self.with_help(package, error))?;
         self.look_at_version(package, &plugin.version);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.running).insert(number, Arc::new(plugin));
@@ -258,6 +266,28 @@ impl Shared {
         }
     }
 
+    /// Has a mirror give what the plugin runs, where the user has one.
+    async fn provide(&self, package: &PackageRequest, arguments: &[String]) -> Result<(), ProviderError> {
+        if package.plugin().0 != terraform::PLUGIN {
+            return Ok(());
+        }
+        let (settings, package, arguments) = (self.settings.clone(), package.clone(), arguments.to_vec());
+        let quiet = crate::install::Quiet;
+        let provided =
+            tokio::task::spawn_blocking(move || terraform::provide(&settings, &package, &arguments, &quiet)).await;
+        match provided {
+            Ok(done) => done.map_err(|error| no_provider(error.to_string())),
+            Err(error) => Err(no_provider(format!("maloko's own code failed: {error}"))),
+        }
+    }
+
+    fn with_help(&self, package: &PackageRequest, error: ProviderError) -> ProviderError {
+        if package.plugin().0 == terraform::PLUGIN {
+            return no_provider(format!("{}{}", error.message, terraform::help(&self.settings)));
+        }
+        error
+    }
+
     /// Warns, once of the same.
     fn warn(&self, text: &str) {
         if !lock(&self.warned).insert(text.to_owned()) {
@@ -271,6 +301,10 @@ impl Shared {
     /// Warns of a plugin that is older than what was asked for.
     fn look_at_version(&self, package: &PackageRequest, has: &str) {
         let (name, wanted) = package.plugin();
+        if GitPlace::is_meant(&package.download_url) {
+            // Its version is a tag or a commit of the repository, of which the plugin itself knows nothing.
+            return;
+        }
         let parse = |text: &str| Version::parse(text.strip_prefix('v').unwrap_or(text)).ok();
         let Some(wanted) = parse(wanted) else { return };
         if parse(has).is_none_or(|has| has < wanted) {

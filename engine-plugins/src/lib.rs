@@ -24,10 +24,11 @@ mod provider;
 mod resource_calls;
 mod secrecy;
 mod settings;
+pub mod terraform;
 
 pub use host::{FoundSchema, Plugins};
 pub use install::{
-    DeclaredPlugin, InstallError, InstallOptions, Installed, Installer, PluginEntry, Progress, WantedPlugin,
+    DeclaredPlugin, GitSource, InstallError, InstallOptions, Installed, Installer, PluginEntry, Progress, WantedPlugin,
     ambiguous_places, declared_plugin, declared_plugins, installed_plugins,
 };
 pub use locate::find_plugin;

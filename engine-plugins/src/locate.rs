@@ -6,7 +6,7 @@ use semver::Version;
 
 use maloko_core::plugin::PackageRequest;
 
-use crate::install::{PluginFolder, shown};
+use crate::install::{GitPlace, PluginFolder, shown};
 use crate::programs::runtime_command::{PluginCommand, command_in};
 use crate::settings::PluginSettings;
 
@@ -65,8 +65,11 @@ pub(crate) fn locate(
         return Ok(Located::Program { command: PluginCommand::of_file(file), on_path: true, installed: None });
     }
     let folder = settings.plugin_folder();
-    if let Some(folder) = folder.as_deref().and_then(|folder| installed(folder, name, wanted.as_ref())) {
-        let command = command_in(&folder, &executable)?;
+    let place = GitPlace::is_meant(&package.download_url).then(|| GitPlace::read(&package.download_url)).transpose()?;
+    let (called, below) = place.as_ref().map_or((name, ""), |place| (&place.name, &place.path));
+    if let Some(folder) = folder.as_deref().and_then(|folder| installed(folder, called, wanted.as_ref())) {
+        let inside = if below.is_empty() { folder.clone() } else { folder.join(below) };
+        let command = command_in(&inside, &executable)?;
         return Ok(Located::Program { command, on_path: false, installed: Some(PluginFolder::new(folder)) });
     }
     Err(LocateError::Missing(not_found(package, &executable, looks_at_path, folder.as_deref())))

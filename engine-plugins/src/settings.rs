@@ -53,7 +53,7 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
     VARIABLES.into_iter().chain(maloko_rpc::PROXY_VARIABLES)
 }
 
-const VARIABLES: [&str; 15] = [
+const VARIABLES: [&str; 17] = [
     "CI_SERVER_URL",
     "GITHUB_API_URL",
     "GITHUB_TOKEN",
@@ -69,6 +69,8 @@ const VARIABLES: [&str; 15] = [
     "PULUMI_IGNORE_AMBIENT_PLUGINS",
     "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES",
     "USERPROFILE",
+    crate::terraform::CACHE,
+    crate::terraform::MIRROR,
 ];
 
 impl PluginSettings {

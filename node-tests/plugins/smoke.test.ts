@@ -47,6 +47,45 @@ describe("plugins", () => {
     });
 });
 
+describe("packages", () => {
+    test("the SDK of a package is made, used, made again in a fresh clone, and kept where it was changed by hand", () => {
+        const { it, run, objects } = plugged("bin");
+        const program = `const parts = require("./sdks/parts");
+const thing = new parts.Thing("thing", { text: "hello", size: 3 });
+exports.url = thing.url;
+exports.token = thing.token;
+`;
+        it.write({ "index.js": program });
+
+        const added = succeeded("add", run(["package", "add", "--no-link", "probe", "parts", "red"]));
+
+        expect(added).toBe(
+            'added: parts 1.0.0, its SDK is in sdks/parts\nuse it: import * as parts from "@pulumi/parts";\n',
+        );
+        succeeded("up", run(UP));
+        expect(objects()).toHaveLength(1);
+        const outputs = JSON.parse(run(["stack", "output", "--json", "--stack", "dev"]).stdout);
+        expect(outputs).toEqual({ url: expect.stringMatching(/^http:/), token: "[secret]" });
+        it.remove("sdks");
+        const failed = run(["preview", "--stack", "dev"]);
+        expect(failed.status).toBe(1);
+        // The program imports a folder of its own here, and so nothing helps it: a package has a name.
+        expect(run(["package", "ls"]).stdout).toMatch(/parts +probe@1.0.0 +parts red +missing/);
+        const npm = join(it.directory, "bin", "npm");
+        it.write({ "bin/npm": '#!/bin/sh\necho "$@" >> asked\n' });
+        chmodSync(npm, 0o755);
+        expect(succeeded("install", run(["install", "--no-plugins"]))).toContain(
+            "made: the SDK of parts in sdks/parts",
+        );
+        expect(it.read("asked")).toBe("install\ninstall --no-audit --no-fund ./sdks/parts\n");
+        expect(succeeded("preview", run(["preview", "--stack", "dev"]))).toContain("2 unchanged");
+        it.write({ "sdks/parts/index.d.ts": "// mine\n" });
+        const kept = run(["package", "add", "--no-link", "probe", "parts", "red"]);
+        expect(kept.stderr).toContain("was changed by hand: index.d.ts; it is kept, and `--force` replaces it");
+        expect(it.read("sdks/parts/index.d.ts")).toBe("// mine\n");
+    });
+});
+
 nights("faults", () => {
     test("a plugin that is cut off when it has created an object loses nothing", () => {
         const { run, objects } = plugged("bin", join(PLUGINS, "cut.py"), PYTHON);

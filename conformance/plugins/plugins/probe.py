@@ -7,6 +7,7 @@ exitStart, noPort, badPort, configureFails, missingKeys, quietCancel, watchEngin
 The outside world is a folder, `$PROBE_WORLD`: one file of JSON for each object.
 """
 
+import base64
 import json
 import os
 import signal
@@ -104,6 +105,7 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
         self.engine = engine and engine_pb2_grpc.EngineStub(grpc.insecure_channel(engine))
         self.package, self.config, self.cancelled = NAME, {}, threading.Event()
         self.accepts = set()
+        self.parameter = None
         self.watch = EngineWatch(engine) if "watchEngine" in FLAGS else None
 
     # What every call does first
@@ -188,12 +190,25 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
     def Parameterize(self, request, context):
         if request.HasField("args"):
             self.package, version = request.args.args[0], VERSION
+            self.parameter = " ".join(request.args.args).encode()
         else:
             self.package, version = request.value.name, request.value.version
+            self.parameter = request.value.value
         return p.ParameterizeResponse(name=self.package, version=version)
 
     def GetSchema(self, request, context):
-        return p.GetSchemaResponse(schema=json.dumps({"name": self.package, "version": VERSION, "resources": {}}))
+        text = {"type": "string"}
+        thing = {
+            "inputProperties": {"text": text, "size": {"type": "integer"}, "tags": {"type": "object"}},
+            "requiredInputs": ["text"],
+            "properties": {"text": text, "size": {"type": "integer"}, "url": text, "token": {**text, "secret": True}},
+            "required": ["text", "url", "token"],
+        }
+        schema = {"name": self.package, "version": VERSION, "resources": {f"{self.package}:index:Thing": thing}}
+        if self.parameter is not None:
+            made = base64.b64encode(self.parameter).decode()
+            schema["parameterization"] = {"baseProvider": {"name": NAME, "version": VERSION}, "parameter": made}
+        return p.GetSchemaResponse(schema=json.dumps(schema))
 
     # Its configuration
     def CheckConfig(self, request, context):

@@ -47,7 +47,6 @@ verbs! {
         Insights "insights" "belongs to Pulumi Cloud, which searches through the resources of an organization",
         Logs "logs" "asks Pulumi's packages of cloud providers for logs, which maloko does not do; ask the cloud itself",
         Neo "neo" "belongs to Pulumi Cloud, whose agent works on your stacks there",
-        Package "package" "generates SDKs and publishes packages with code generators of Pulumi's own; let `pulumi package` do it, and use the SDK here",
         Project "project" "belongs to Pulumi Cloud, which lists the projects of an organization; `maloko stack ls --all` lists the stacks of all projects",
         Schema "schema" "checks schemas of packages with code generators of Pulumi's own; let `pulumi schema` do it",
         Template "template" "belongs to Pulumi Cloud, which keeps templates for an organization; `maloko new DIR` takes one from a folder",

@@ -10,6 +10,7 @@ mod format;
 mod import;
 mod manage;
 mod operate;
+mod packages;
 mod plugins;
 mod policies;
 mod projects;
@@ -42,6 +43,9 @@ pub(crate) use manage::{
 pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,
     UpArguments, WatchArguments,
+};
+pub(crate) use packages::{
+    PackageAdd, PackageCommand, PackageGenSdk, PackageInfo, PackageList, PackageRemove, PackageSource, SdkLanguage,
 };
 pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove};
 pub(crate) use policies::{PolicyAnalyze, PolicyCommand, PolicyInstall, PolicyPackArguments, PolicyShowArguments};
@@ -147,6 +151,12 @@ pub(crate) enum Command {
         /// What to do.
         #[command(subcommand)]
         command: PluginCommand,
+    },
+    /// Make SDKs of packages, and have the project use them
+    Package {
+        /// What to do.
+        #[command(subcommand)]
+        command: PackageCommand,
     },
     /// Have policy packs look at a stack, and install what they need
     Policy {

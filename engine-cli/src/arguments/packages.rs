@@ -31,8 +31,8 @@ pub(crate) struct PackageSource {
     /// A plugin's name with or without @VERSION, the folder or file of a plugin, or a schema's file
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
-    /// What the plugin makes the package of, such as `hashicorp/random 3.6.0`
-    #[arg(value_name = "PARAMETER", trailing_var_arg = true, allow_hyphen_values = true)]
+    /// What the plugin makes the package of, such as `hashicorp/random 3.6.0`; after `--` if it begins with a dash
+    #[arg(value_name = "PARAMETER")]
     pub(crate) parameters: Vec<String>,
 }
 

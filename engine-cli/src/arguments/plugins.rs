@@ -33,7 +33,7 @@ pub(crate) struct PluginList {
 /// `plugin install`.
 #[derive(Debug, Args)]
 pub(crate) struct PluginInstall {
-    /// What it is for: resource
+    /// What it is for: resource; or terraform-provider, with --parameter
     pub(crate) kind: Option<String>,
     /// The package that it serves; all that the project needs when not given
     pub(crate) name: Option<String>,
@@ -43,8 +43,11 @@ pub(crate) struct PluginInstall {
     #[arg(long, value_name = "URL", requires = "name")]
     pub(crate) server: Option<String>,
     /// Take this archive or executable, and download nothing
-    #[arg(short, long, value_name = "FILE", requires = "version", conflicts_with = "server")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "server")]
     pub(crate) file: Option<PathBuf>,
+    /// The provider of Terraform that --file is the archive of, such as hashicorp/random@3.6.0
+    #[arg(long, value_name = "PROVIDER", requires = "file", conflicts_with_all = ["server", "version", "checksum"])]
+    pub(crate) parameter: Option<String>,
     /// Accepted for Pulumi's sake: exactly the version that is asked for is always installed
     #[arg(long, hide = true)]
     pub(crate) exact: bool,

@@ -65,8 +65,14 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
             }));
             needs.extend(named);
         }
+        let to_make = super::package::missing(&project);
         for need in needs {
             let (place, shown) = (&need.place, need.shown());
+            let listed = need.missing_sdk.as_ref().and_then(|_| to_make.iter().find(|it| it.name == need.package.name));
+            if let Some(sdk) = listed {
+                findings.problems.push(sdk.help().into());
+                continue;
+            }
             if let Some(sdk) = &need.missing_sdk {
                 let install = Command::new("install");
                 findings.problems.push(message![

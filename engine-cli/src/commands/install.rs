@@ -8,6 +8,7 @@ use std::sync::Arc;
 use maloko_plugins::languages::{self, Stream};
 
 use crate::arguments::InstallArguments;
+use crate::commands::package;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
@@ -53,12 +54,14 @@ pub(crate) async fn run(context: &Context, arguments: &InstallArguments) -> Resu
     if arguments.no_dependencies {
         return Ok(());
     }
+    // They are among the dependencies.
+    let made = package::make_listed(context, &project).await?;
     let steps = match project.run_by() {
         RunBy::Binding(Language::Python) => python_steps(&project, &own_python(context))?,
         RunBy::Binding(Language::NodeJs) => node_steps(&project)?,
         RunBy::OwnProcess => return by_host(context, &project).await,
     };
-    if steps.is_empty() {
+    if steps.is_empty() && made.is_empty() {
         context.console.line("The program declares no dependencies; nothing was installed");
         return Ok(());
     }
@@ -67,6 +70,7 @@ pub(crate) async fn run(context: &Context, arguments: &InstallArguments) -> Resu
         context.console.line(&format!("$ {}", step.shown()));
         run_step(context, step)?;
     }
+    package::use_made(context, &project, &made)?;
     context.console.line("Finished installing dependencies");
     Ok(())
 }
@@ -92,7 +96,16 @@ pub(super) fn own_python(context: &Context) -> PathBuf {
     if context.language_host.language() == Language::Python && !own.is_empty() { own.into() } else { "python3".into() }
 }
 
-fn python_steps(project: &Project, python: &Path) -> Result<Vec<Step>> {
+/// The interpreter of the program's own environment, `None` if that is not there yet; without one this installation's.
+pub(super) fn python_of(context: &Context, project: &Project) -> Option<PathBuf> {
+    let option = project.runtime_options.get("virtualenv").and_then(serde_json::Value::as_str);
+    let Some(environment) = option.filter(|it| !it.is_empty()) else { return Some(own_python(context)) };
+    let place = project.root.join(environment);
+    let inside = place.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    inside.exists().then_some(inside)
+}
+
+pub(super) fn python_steps(project: &Project, python: &Path) -> Result<Vec<Step>> {
     let (root, options) = (&project.root, &project.runtime_options);
     let main = program_directory(project);
     let above = |name: &str| main.ancestors().take_while(|it| it.starts_with(root)).find(|it| it.join(name).is_file());
@@ -129,9 +142,15 @@ fn python_steps(project: &Project, python: &Path) -> Result<Vec<Step>> {
 }
 
 fn node_steps(project: &Project) -> Result<Vec<Step>> {
+    let tool = node_tool(project)?;
+    Ok(tool.map(|(tool, directory)| Step::new(tool, &["install"], &directory)).into_iter().collect())
+}
+
+/// The package manager of a program for Node, and the folder of its package.json; `None`: it has none.
+pub(super) fn node_tool(project: &Project) -> Result<Option<(&str, PathBuf)>> {
     let main = program_directory(project);
     let Some(directory) = main.ancestors().find(|above| above.join("package.json").is_file()) else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let chosen = project.runtime_options.get("packagemanager").and_then(serde_json::Value::as_str);
     let tool = match chosen.filter(|name| !name.is_empty() && *name != "auto") {
@@ -148,7 +167,7 @@ fn node_steps(project: &Project) -> Result<Vec<Step>> {
             .find_map(|above| LOCK_FILES.iter().find(|(file, _)| above.join(file).is_file()))
             .map_or("npm", |(_, tool)| tool),
     };
-    Ok(vec![Step::new(tool, &["install"], directory)])
+    Ok(Some((tool, directory.to_owned())))
 }
 
 /// Where the program is: `main` if it is a directory, else that of its file.

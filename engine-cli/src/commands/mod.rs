@@ -12,6 +12,7 @@ pub(crate) mod help;
 pub(crate) mod install;
 pub(crate) mod login;
 pub(crate) mod new;
+pub(crate) mod package;
 pub(crate) mod packages;
 #[cfg(test)]
 mod places_tests;

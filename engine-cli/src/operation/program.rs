@@ -7,6 +7,7 @@ use maloko_plugins::languages::{self, ForeignProgram};
 
 use super::isolated::Runner;
 use super::plugins;
+use crate::commands::package;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::ProgramSpec;
@@ -70,12 +71,41 @@ pub(super) async fn run(
         return languages::run_program(engine, foreign(project, &program), plugins::settings(context, project)).await;
     }
     let mut end = runner.run_program(engine, program).await;
+    if let Some(error) = end.error.as_mut().filter(|error| !error.is_empty()) {
+        for help in what_helps(project, error) {
+            error.push('\n');
+            error.push_str(&help);
+        }
+    }
     if context.is_shim()
         && let Some(error) = end.error.as_mut().filter(|error| !error.is_empty())
     {
         error.insert_str(0, UNHANDLED);
     }
     end
+}
+
+/// What may help against an error of the program: SDKs of packages that are missing, or too old.
+fn what_helps(project: &Project, error: &str) -> Vec<String> {
+    let missing = package::missing(project).into_iter().filter(|sdk| sdk.is_in(error)).map(|sdk| sdk.help());
+    let outdated = outdated_sdk(error).map(|sdk| {
+        format!(
+            "the SDK {sdk} was made for another version of Pulumi's: install its newest version, or make it anew with \
+             `maloko package add --force`"
+        )
+    });
+    missing.chain(outdated).collect()
+}
+
+/// The SDK of a package in whose code Pulumi's own SDK did not have what was asked of it.
+fn outdated_sdk(error: &str) -> Option<&str> {
+    if !error.contains("AttributeError: module 'pulumi") && !error.contains("ImportError: cannot import name") {
+        return None;
+    }
+    let frame = error.lines().rfind(|line| line.trim_start().starts_with("File \""))?;
+    let mut parts = frame.split('/');
+    let sdk = parts.rfind(|part| part.starts_with("pulumi_"))?;
+    sdk.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(sdk)
 }
 
 /// Makes the program's providers findable for an operation that does not run it. A process of the program's own has none

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use maloko_plugins::ProjectPlugin;
+use maloko_plugins::{GitSource, ProjectPlugin};
 use serde_norway::Value;
 
 /// The plugins that a project has in folders: those under `plugins.providers`, then the packages whose source is a folder, with
@@ -66,10 +66,16 @@ pub(crate) struct ListedPackage {
     pub(crate) plugin: String,
     /// The plugin's version; empty for any.
     pub(crate) version: String,
+    /// The repository that the plugin is in, as SDKs name it; else empty.
+    pub(crate) repository: String,
+    /// Where the plugin comes from, as the file says it: its name, a folder or a repository, with `@version` where that is said.
+    pub(crate) source: String,
+    /// What the plugin makes the package of.
+    pub(crate) parameters: Vec<String>,
 }
 
-/// The native packages that a project file lists: `name: plugin@version`, or `name: {source: plugin, version: ...}`. A source
-/// that is a folder or a repository does not say how the plugin is called.
+/// The native packages that a project file lists: `name: plugin@version`, or `name: {source: plugin, version: ..., parameters:
+/// [...]}`. A source that is a folder or a repository does not say how the plugin is called.
 pub(super) fn packages(root: &Value) -> Vec<ListedPackage> {
     let listed = root.get("packages").and_then(Value::as_mapping);
     let package = |(name, value): (&Value, &Value)| {
@@ -77,10 +83,22 @@ pub(super) fn packages(root: &Value) -> Vec<ListedPackage> {
         let (source, version) = source_of(value).split_once('@').unwrap_or((source_of(value), ""));
         let own = value.get("version").and_then(Value::as_str).unwrap_or_default();
         let version = if own.is_empty() { version } else { own };
+        let whole = if version.is_empty() { source.to_owned() } else { format!("{source}@{version}") };
+        let parameters = value.get("parameters").and_then(Value::as_sequence).into_iter().flatten();
+        let parameters = parameters.filter_map(|word| match word {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        });
+        let parameters = parameters.collect();
         let is_name = !source.is_empty() && !source.contains(['/', '\\']) && !source.starts_with('.');
         let plugin = if is_name { source.to_owned() } else { name.clone() };
-        let version = if is_name { version.to_owned() } else { String::new() };
-        Some(ListedPackage { name, plugin, version })
+        let git = GitSource::read(&whole).ok().flatten();
+        let (repository, version) = match git {
+            Some(git) => (git.url, git.version),
+            None => (String::new(), if is_name { version.to_owned() } else { String::new() }),
+        };
+        Some(ListedPackage { name, plugin, version, repository, source: whole, parameters })
     };
     listed.into_iter().flatten().filter_map(package).collect()
 }

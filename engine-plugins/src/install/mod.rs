@@ -6,6 +6,7 @@ mod download;
 mod error;
 #[cfg(test)]
 pub(crate) mod fixtures;
+mod git;
 mod http;
 mod layout;
 mod limits;
@@ -28,15 +29,18 @@ use crate::settings::PluginSettings;
 
 pub use declared::{DeclaredPlugin, ambiguous_places, declared_plugin, declared_plugins};
 pub use error::InstallError;
-pub(crate) use http::shown;
+pub(crate) use git::GitPlace;
+pub use git::GitSource;
+pub(crate) use http::{Http, Request, shown};
 pub(crate) use layout::PluginFolder;
+pub(crate) use limits::Limits;
 pub use listing::{PluginEntry, installed_plugins};
 pub use progress::Progress;
+pub(crate) use progress::Quiet;
 pub use wanted::WantedPlugin;
+pub(crate) use wanted::platform;
 
 use download::{Downloads, checksum_of, wrong_checksum};
-use http::Http;
-use limits::Limits;
 use sources::{Places, sources};
 
 /// What archives with gzip begin with.
@@ -87,6 +91,10 @@ impl<'a> Installer<'a> {
         let Some(plugins) = self.settings.plugin_folder() else {
             return Err(InstallError::last("there is no folder for plugins; set PULUMI_HOME, or HOME"));
         };
+        if GitPlace::is_meant(&wanted.url) {
+            let place = GitPlace::read(&wanted.url).map_err(InstallError::last)?;
+            return install_from_git(&place, wanted, options, &plugins, progress);
+        }
         let sources = sources(wanted, &self.places, self.settings)?;
         let http = Http::new(&self.limits);
         let downloads = Downloads { sources: &sources, http: &http, limits: &self.limits, progress, pause: self.pause };
@@ -96,27 +104,14 @@ impl<'a> Installer<'a> {
                 InstallError::last(format!("which version of {} is the newest is not known: {error}", wanted.name))
             })?,
         };
-        let folder = PluginFolder::new(plugins.join(format!("resource-{}-v{version}", wanted.name)));
-        let path = folder.path().to_owned();
-        let lock = folder.lock(progress)?;
-        if folder.is_whole() && !options.reinstall {
-            return Ok(Installed { version, folder: path, was_there: true });
-        }
         // What is there stays until all that is to take its place has arrived.
-        let archive = match &options.file {
-            Some(file) => given(file, wanted, &version)?,
-            None => downloads.archive(wanted, &version, &plugins)?,
+        let arrive = || match &options.file {
+            Some(file) => given(file, wanted, &version),
+            None => downloads.archive(wanted, &version, &plugins),
         };
-        folder.begin(&lock)?;
         let executable = format!("pulumi-resource-{}", wanted.name);
-        let filled = self.fill(archive, &path, &executable, progress);
-        if let Err(error) = filled {
-            // The marker stays if even this fails.
-            drop(folder.remove(lock));
-            return Err(InstallError::last(format!("{} {version} is not installed: {error}", wanted.name)));
-        }
-        folder.complete(&lock)?;
-        Ok(Installed { version, folder: path, was_there: false })
+        let fill = |archive, folder: &Path| self.fill(archive, folder, &executable, progress);
+        install_into(&plugins, &wanted.name, &version, options.reinstall, progress, arrive, fill)
     }
 
     fn fill(
@@ -147,6 +142,53 @@ impl<'a> Installer<'a> {
         }
         dependencies::install(folder, executable, progress)
     }
+}
+
+fn install_from_git(
+    place: &GitPlace,
+    wanted: &WantedPlugin,
+    options: &InstallOptions,
+    plugins: &Path,
+    progress: &dyn Progress,
+) -> Result<Installed, InstallError> {
+    if let Some(file) = &options.file {
+        let what = "is of a plugin in a repository, which is cloned";
+        return Err(InstallError::last(format!("{} {what}: leave out --file", file.display())));
+    }
+    let version = wanted.version.clone().map_or_else(|| place.latest(), Ok)?;
+    let fill = |(), folder: &Path| {
+        place.fetch(&version, folder, progress)?;
+        let executable = format!("pulumi-resource-{}", wanted.name);
+        dependencies::install(&folder.join(&place.path), &executable, progress)
+    };
+    install_into(plugins, &place.name, &version, options.reinstall, progress, || Ok(()), fill)
+}
+
+/// Makes the folder of a plugin, unless it is there. What `arrive` gives is there before the old one goes.
+fn install_into<Arrived>(
+    plugins: &Path,
+    name: &str,
+    version: &Version,
+    again: bool,
+    progress: &dyn Progress,
+    arrive: impl FnOnce() -> Result<Arrived, InstallError>,
+    fill: impl FnOnce(Arrived, &Path) -> Result<(), InstallError>,
+) -> Result<Installed, InstallError> {
+    let folder = PluginFolder::new(plugins.join(format!("resource-{name}-v{version}")));
+    let (path, version) = (folder.path().to_owned(), version.clone());
+    let lock = folder.lock(progress)?;
+    if folder.is_whole() && !again {
+        return Ok(Installed { version, folder: path, was_there: true });
+    }
+    let arrived = arrive()?;
+    folder.begin(&lock)?;
+    if let Err(error) = fill(arrived, &path) {
+        // The marker stays if even this fails.
+        drop(folder.remove(lock));
+        return Err(InstallError::last(format!("{name} {version} is not installed: {error}")));
+    }
+    folder.complete(&lock)?;
+    Ok(Installed { version, folder: path, was_there: false })
 }
 
 /// An archive of this machine.

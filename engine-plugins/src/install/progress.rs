@@ -16,3 +16,12 @@ pub trait Progress: Send + Sync {
         false
     }
 }
+
+/// Nobody is told.
+pub(crate) struct Quiet;
+
+impl Progress for Quiet {
+    fn begins(&self, _: &str) {}
+    fn downloaded(&self, _: u64, _: Option<u64>) {}
+    fn says(&self, _: &str) {}
+}

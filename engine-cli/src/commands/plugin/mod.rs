@@ -9,6 +9,7 @@ mod versions;
 
 use std::path::PathBuf;
 
+use maloko_core::plugin::PackageRequest;
 use maloko_plugins::PluginSettings;
 
 use crate::arguments::PluginCommand;
@@ -30,8 +31,13 @@ pub(crate) async fn install_for_project(context: &Context, reinstall: bool) -> R
     install::for_project(context, reinstall).await.map(|_| ())
 }
 
+/// Installs the plugin of a package; gives its version.
+pub(crate) fn install_one(context: &Context, settings: &PluginSettings, package: &PackageRequest) -> Result<String> {
+    install::missing(context, settings, package)
+}
+
 /// Where plugins are, with a project or without.
-fn settings(context: &Context) -> PluginSettings {
+pub(crate) fn settings(context: &Context) -> PluginSettings {
     match context.project() {
         Ok(project) => plugins::settings(context, &project),
         Err(_) => plugins::settings_of_user(context),

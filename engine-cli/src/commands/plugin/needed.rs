@@ -25,6 +25,8 @@ pub(crate) struct Need {
     pub(crate) package: PackageRequest,
     /// The SDK that the program imports for it, where that is not installed.
     pub(crate) missing_sdk: Option<String>,
+    /// Does an installed SDK ask for it, whether the program imports that or not?
+    pub(crate) is_of_sdk: bool,
 }
 
 impl Need {
@@ -43,9 +45,11 @@ pub(crate) fn of_file(project: &Project) -> Vec<Need> {
         package: PackageRequest {
             name: listed.plugin.clone(),
             version: listed.version.clone(),
+            download_url: listed.repository.clone(),
             ..PackageRequest::default()
         },
         missing_sdk: None,
+        is_of_sdk: false,
     };
     project.packages.iter().map(need).collect()
 }
@@ -54,7 +58,10 @@ pub(crate) fn of_file(project: &Project) -> Vec<Need> {
 pub(crate) fn of_state(snapshot: &Snapshot, place: &str) -> Vec<Need> {
     let resources = snapshot.resources.iter().filter(|resource| resource.served_by() == ServedBy::ItsPlugin);
     let packages: BTreeSet<PackageRequest> = resources.map(|resource| package_of_resource(resource)).collect();
-    packages.into_iter().map(|package| Need { place: place.to_owned(), package, missing_sdk: None }).collect()
+    packages
+        .into_iter()
+        .map(|package| Need { place: place.to_owned(), package, missing_sdk: None, is_of_sdk: false })
+        .collect()
 }
 
 /// Those whose SDKs the program imports, in the versions that these SDKs ask for.
@@ -69,7 +76,7 @@ pub(crate) async fn of_program(context: &Context, program: &ProgramSpec, setting
             Some(declared) => asked_for(declared),
             None => PackageRequest { name, ..PackageRequest::default() },
         };
-        Need { place, package, missing_sdk: sdk.filter(|sdk| !is_there(sdk)) }
+        Need { place, package, missing_sdk: sdk.filter(|sdk| !is_there(sdk)), is_of_sdk: false }
     };
     named.into_iter().map(need).collect()
 }
@@ -81,6 +88,7 @@ fn of_sdks(settings: &PluginSettings) -> Vec<Need> {
         place: plugin.file.display().to_string(),
         package: asked_for(plugin),
         missing_sdk: None,
+        is_of_sdk: true,
     };
     declared.map(need).collect()
 }

@@ -1,0 +1,122 @@
+//! How a project comes to use an SDK in a folder of its own: by the tool of its language.
+
+use std::fs;
+use std::path::Path;
+
+use crate::commands::install::{Step, node_tool, own_python, python_of, python_steps};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::language_host::Language;
+use crate::project::Project;
+
+/// What has to be done, in this order; files that pip reads are written at once.
+pub(super) fn steps(context: &Context, project: &Project, language: Language, folder: &str) -> Result<Vec<Step>> {
+    match language {
+        Language::Python => python(context, project, folder),
+        Language::NodeJs => node(project, folder),
+    }
+}
+
+/// What takes an SDK out again.
+pub(super) fn undo(context: &Context, project: &Project, language: Language, folder: &str) -> Result<Vec<Step>> {
+    let name = name_in(&project.root.join(folder), language);
+    match (language, name) {
+        (_, None) => Ok(Vec::new()),
+        (Language::Python, Some(name)) => Ok(match tool(project) {
+            "uv" => vec![Step::new("uv", &["remove", &name], &project.root)],
+            "poetry" => vec![Step::new("poetry", &["remove", &name], &project.root)],
+            _ => {
+                let requirements = project.root.join("requirements.txt");
+                if let Ok(text) = fs::read_to_string(&requirements) {
+                    let kept: Vec<&str> = text.lines().filter(|line| !is_line_of(line, folder)).collect();
+                    write(&requirements, &(kept.join("\n") + "\n"))?;
+                }
+                let python = python_of(context, project);
+                let uninstall = ["-m", "pip", "uninstall", "--quiet", "--yes", &name];
+                python.map(|python| Step::new(python, &uninstall, &project.root)).into_iter().collect()
+            }
+        }),
+        (Language::NodeJs, Some(name)) => {
+            let Some((tool, directory)) = node_tool(project)? else { return Ok(Vec::new()) };
+            let verb = if tool == "npm" { "uninstall" } else { "remove" };
+            Ok(vec![Step::new(tool, &[verb, &name], &directory)])
+        }
+    }
+}
+
+fn tool(project: &Project) -> &str {
+    project.runtime_options.get("toolchain").and_then(serde_json::Value::as_str).unwrap_or("pip")
+}
+
+fn python(context: &Context, project: &Project, folder: &str) -> Result<Vec<Step>> {
+    let place = format!("./{folder}");
+    match tool(project) {
+        "uv" => return Ok(vec![Step::new("uv", &["add", &place], &project.root)]),
+        "poetry" => return Ok(vec![Step::new("poetry", &["add", &place], &project.root)]),
+        _ => {}
+    }
+    let requirements = project.root.join("requirements.txt");
+    if requirements.is_file() || !project.root.join("pyproject.toml").is_file() {
+        let text = match fs::read_to_string(&requirements) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Failure::io(format!("{} cannot be read", requirements.display()), &error)),
+        };
+        if !text.lines().any(|line| is_line_of(line, folder)) {
+            let separator = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            write(&requirements, &format!("{text}{separator}{place}\n"))?;
+        }
+    }
+    let Some(python) = python_of(context, project) else {
+        // The environment is made first, and then it gets all that the project needs.
+        return python_steps(project, &own_python(context));
+    };
+    let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &place];
+    Ok(vec![Step::new(python, &quiet, &project.root)])
+}
+
+/// Does a line of requirements.txt name the folder?
+fn is_line_of(line: &str, folder: &str) -> bool {
+    let words = line.trim();
+    let words = words.strip_prefix("-e ").unwrap_or(words).trim();
+    words.strip_prefix("./").unwrap_or(words).trim_end_matches('/') == folder
+}
+
+fn node(project: &Project, folder: &str) -> Result<Vec<Step>> {
+    let Some((tool, directory)) = node_tool(project)? else {
+        return Err(Failure::configuration(format!(
+            "{} has no package.json: make one with `npm init`, and add the package again",
+            project.root.display()
+        )));
+    };
+    let place = project.root.join(folder);
+    let place = place.strip_prefix(&directory).map_or_else(|_| place.clone(), Path::to_path_buf);
+    let place = if place.is_absolute() { place.display().to_string() } else { format!("./{}", place.display()) };
+    let name = name_in(&project.root.join(folder), Language::NodeJs).unwrap_or_default();
+    Ok(vec![match tool {
+        "npm" => Step::new(tool, &["install", "--no-audit", "--no-fund", &place], &directory),
+        "yarn" => Step::new(tool, &["add", &format!("{name}@file:{place}")], &directory),
+        _ => Step::new(tool, &["add", &place], &directory),
+    }])
+}
+
+/// What the SDK in a folder is called for the tool of its language.
+fn name_in(folder: &Path, language: Language) -> Option<String> {
+    match language {
+        Language::NodeJs => {
+            let read = fs::read(folder.join("package.json")).ok()?;
+            let read: serde_json::Value = serde_json::from_slice(&read).ok()?;
+            read.get("name")?.as_str().map(ToOwned::to_owned)
+        }
+        Language::Python => {
+            let text = fs::read_to_string(folder.join("pyproject.toml")).ok()?;
+            let line = text.lines().find_map(|line| line.trim().strip_prefix("name"))?;
+            let name = line.trim().strip_prefix('=')?.trim().trim_matches(['"', '\'']);
+            Some(name.to_owned())
+        }
+    }
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    fs::write(file, text).map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))
+}

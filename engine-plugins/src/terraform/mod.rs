@@ -1,0 +1,85 @@
+//! Terraform's providers, which the plugin `terraform-provider` runs: its cache, filled from files and from mirrors.
+//!
+//! The layout of the cache and of mirrors is Terraform's:
+//! <https://developer.hashicorp.com/terraform/internals/provider-network-mirror-protocol>.
+
+mod address;
+mod archive;
+mod cache;
+mod mirror;
+
+use std::path::Path;
+
+use maloko_core::plugin::PackageRequest;
+use serde::Deserialize;
+
+use crate::install::{InstallError, Progress};
+use crate::settings::PluginSettings;
+
+pub use address::TerraformProvider;
+pub use cache::{CachedProvider, cache_folder, cached_providers};
+
+/// The plugin that runs them.
+pub const PLUGIN: &str = "terraform-provider";
+/// The variable that names a mirror: an address, or a folder.
+pub(crate) const MIRROR: &str = "MALOKO_TERRAFORM_MIRROR";
+/// The variable of the plugin that says where its cache is.
+pub(crate) const CACHE: &str = "PULUMI_DYNAMIC_TF_PLUGIN_CACHE_DIR";
+
+/// Puts a provider into the plugin's cache, from an archive of Terraform's or from its unpacked folder.
+///
+/// # Errors
+/// When there is no version, or the file is no such archive. Then nothing is in the cache that was not there.
+pub fn install_provider(
+    settings: &PluginSettings,
+    provider: &TerraformProvider,
+    file: &Path,
+) -> Result<CachedProvider, InstallError> {
+    let version = provider.exact_version()?;
+    cache::fill(settings, provider, &version, |folder| archive::unpack(file, folder))
+}
+
+/// Has the cache filled from the mirror before the plugin looks for a provider there; without a mirror nothing is done.
+pub(crate) fn provide(
+    settings: &PluginSettings,
+    package: &PackageRequest,
+    arguments: &[String],
+    progress: &dyn Progress,
+) -> Result<(), InstallError> {
+    if package.plugin().0 != PLUGIN {
+        return Ok(());
+    }
+    let Some(mirror) = settings.variable(MIRROR) else { return Ok(()) };
+    let wanted = match &package.parameter {
+        Some(parameter) => TerraformProvider::of_parameter(&parameter.value)?,
+        None => TerraformProvider::of_arguments(arguments)?,
+    };
+    match wanted {
+        Some(wanted) => mirror::provide(settings, mirror, &wanted, progress),
+        None => Ok(()),
+    }
+}
+
+/// What to do where the plugin could not get a provider.
+pub(crate) fn help(settings: &PluginSettings) -> String {
+    let cache = cache_folder(settings).map(|folder| folder.display().to_string()).unwrap_or_default();
+    format!(
+        "\nWithout a network, fill its cache {cache}: `maloko plugin install {PLUGIN} --parameter NAMESPACE/NAME@VERSION --file \
+         ZIP`, or name a mirror by {MIRROR}"
+    )
+}
+
+/// What the plugin keeps of a parameter.
+#[derive(Deserialize)]
+struct Parameter {
+    remote: Option<Remote>,
+}
+
+#[derive(Deserialize)]
+struct Remote {
+    url: String,
+    version: String,
+}
+
+#[cfg(test)]
+mod tests;
