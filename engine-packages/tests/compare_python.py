@@ -137,7 +137,7 @@ def described_resource(member):
     methods = {name: parameters(value) for name, value in own.items() if isinstance(value, types.FunctionType)}
     nested = {name: described_member(value) for name, value in own.items() if isinstance(value, type)}
     facts = getattr(member, "_facts", None)
-    internal = list(facts.parameters) if facts else parameters(member._internal_init)[2:]
+    internal = list(facts.parameters) if facts else parameters(getattr(member, "_internal_init", member.__init__))[2:]
     get = getattr(member, "get", None)
     if facts and isinstance(get, types.MethodType):
         get = ["resource_name", "id", "opts", *(facts.renamed.get(name, name) for name in facts.state or ())]

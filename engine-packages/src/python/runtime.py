@@ -351,6 +351,8 @@ class _Facts:
 
 class _Resource:
     _facts: _Facts
+    _token = None
+    _more: dict = {}
 
     def __init_subclass__(
         cls, token=None, args=None, outputs=_NOTHING, names=_NOTHING, deprecated=_NOTHING, state=None, secrets=(), secret_inputs=(), json=(),
@@ -395,7 +397,8 @@ class _Resource:
         if not isinstance(opts, pulumi.ResourceOptions):
             raise TypeError("Expected resource options to be a ResourceOptions instance")
         props = given.get("__props__")
-        __self__._check_id(opts)
+        if __self__._more and opts.id is not None:
+            raise ValueError("ComponentResource classes do not support opts.id")
         if opts.id is None:
             if props is not None:
                 raise TypeError("__props__ is only valid when passed in combination with a valid opts.id to get an existing resource")
@@ -404,13 +407,8 @@ class _Resource:
             found = getattr(facts, extra)
             if found:
                 opts = pulumi.ResourceOptions.merge(opts, _EXTRA[extra](found))
-        __self__._start(facts.token, resource_name, props, opts, _package())
-
-    def _check_id(self, opts):
-        pass
-
-    def _start(__self__, token, name, props, opts, package):
-        super().__init__(token, name, props, opts, **package)
+        # The Pulumi SDK counts the calls from here to the program, for the place of a resource in the program's text: no call may come in between.
+        super().__init__(__self__._token or facts.token, resource_name, props, opts, **__self__._more, **_package())
 
 
 _EXTRA = {
@@ -483,19 +481,13 @@ class Custom(_Resource, pulumi.CustomResource):
 class Component(_Resource, pulumi.ComponentResource):
     """A component that the plugin makes."""
 
-    def _check_id(self, opts):
-        if opts.id is not None:
-            raise ValueError("ComponentResource classes do not support opts.id")
-
-    def _start(__self__, token, name, props, opts, package):
-        super()._start(token, name, props, opts, {"remote": True, **package})
+    _more = {"remote": True}
 
 
 class Provider(_Resource, pulumi.ProviderResource):
     """An explicit provider of this package."""
 
-    def _start(__self__, token, name, props, opts, package):
-        super()._start(_NAME, name, props, opts, package)
+    _token = _NAME
 
 
 # --- Functions and methods ------------------------------------------------------------------------------------------------------------------------
@@ -535,12 +527,10 @@ def function(module, name, token, inputs, result=None, single=False, defaults=_N
         opts = options.merge(get_invoke_opts_defaults(), given.get("opts"))
         typ = None if result is None else result.__mro__[1]
         found = call(token, wire, opts=opts, typ=typ, **_package())
-        if not output:
-            found = found.value
-            return _copy(gives, found) if gives is not None else _single(found) if single else found
-        if gives is not None:
-            return found.apply(lambda value: _copy(gives, value))
-        return found.apply(_single) if single else found
+        read = _single if gives is None else lambda value: _copy(gives, value)
+        if result is None and not single:
+            return None
+        return found.apply(read) if output else read(found.value)
 
     invoke.__name__ = invoke.__qualname__ = given_name
     invoke.__module__ = module
