@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::SdkFault;
-use crate::schema::{Function, Outcome, Property, Resource, Shape, Type, TypeId};
+use crate::schema::{Property, Resource, Shape, Type, TypeId};
 
 use super::literal::{self, table, tuple};
 use super::modules::Module;
@@ -23,7 +23,7 @@ impl Arguments {
         self
     }
 
-    pub(super) fn table(&mut self, name: &str, entries: Vec<(String, String)>) -> &mut Self {
+    pub(super) fn table(&mut self, name: &str, entries: &[(String, String)]) -> &mut Self {
         if !entries.is_empty() {
             let text = table(entries.iter().map(|(key, value)| (key.as_str(), value.clone())), 4);
             self.0.push(format!("{name}={text}"));
@@ -54,7 +54,7 @@ impl Sdk<'_> {
     /// A resource and the class of its inputs.
     pub(super) fn resource_code(&self, module: &Module<'_>, resource: &Resource) -> Result<String, SdkFault> {
         let (class, args) = (class_of(resource), self.args_name(resource));
-        let mut code = self.head(module, "");
+        let mut code = head(module);
         let _ = write!(code, "\n__all__ = [\"{args}\", \"{class}\"]\n\n\n");
         let mut given = Arguments::new();
         given.always("_u.Args".to_owned());
@@ -71,15 +71,16 @@ impl Sdk<'_> {
         let all = resource.inputs.iter().chain(outputs.iter().copied()).chain(state.unwrap_or_default());
         let mut facts = Arguments::new();
         facts.always(base.to_owned()).text("token", &resource.token.text).always(format!("args={args}"));
-        facts.table("outputs", self.kinds_of(&outputs, Side::Output));
+        facts.table("outputs", &self.kinds_of(&outputs, Side::Output));
         if let Some(state) = state {
-            facts.table("state", self.kinds_of(&state.iter().collect::<Vec<_>>(), Side::Input));
+            facts.table("state", &self.kinds_of(&state.iter().collect::<Vec<_>>(), Side::Input));
         }
-        facts.table("names", texts(irregular(all.clone())));
-        facts.table("deprecated", deprecated(outputs.iter().copied()));
-        let named = |properties: &[&Property], keep: &dyn Fn(&Property) -> bool, name: fn(&str) -> String| -> Vec<String> {
-            properties.iter().filter(|property| keep(property)).map(|property| name(&property.name)).collect()
-        };
+        facts.table("names", &texts(irregular(all.clone())));
+        facts.table("deprecated", &deprecated(outputs.iter().copied()));
+        let named =
+            |properties: &[&Property], keep: &dyn Fn(&Property) -> bool, name: fn(&str) -> String| -> Vec<String> {
+                properties.iter().filter(|property| keep(property)).map(|property| name(&property.name)).collect()
+            };
         let inputs: Vec<&Property> = resource.inputs.iter().collect();
         facts.tuple("secrets", &named(&outputs, &|property| property.secret, str::to_owned));
         facts.tuple("secret_inputs", &named(&inputs, &|property| property.secret, snake));
@@ -89,182 +90,13 @@ impl Sdk<'_> {
         facts.tuple("replace", &super::paths::replacing(self.package, &outputs));
         let renamed = all.map(|property| (snake(&property.name), argument(&property.name)));
         let renamed: std::collections::BTreeMap<_, _> = renamed.filter(|(name, argument)| name != argument).collect();
-        facts.table("renamed", texts(renamed));
+        facts.table("renamed", &texts(renamed));
         if !self.settings.has_files_named_as_classes() {
             facts.text("deprecation", &resource.deprecation);
         }
         let methods = self.methods_code(resource)?;
         let _ = write!(code, "{}\n{methods}", facts.within(&format!("class {class}"), ":"));
         Ok(code)
-    }
-
-    fn methods_code(&self, resource: &Resource) -> Result<String, SdkFault> {
-        let mut code = String::new();
-        for (name, at) in &resource.methods {
-            if !code.is_empty() {
-                code.push('\n');
-            }
-            code += &self.method_code(resource, name, &self.package.functions[*at])?;
-        }
-        if code.is_empty() {
-            code.push_str("    pass\n");
-        }
-        Ok(code)
-    }
-
-    fn method_code(&self, resource: &Resource, name: &str, function: &Function) -> Result<String, SdkFault> {
-        let mut code = String::new();
-        let result = self.method_result(function);
-        let class = method_result_name(name);
-        if let Some(fields) = &result {
-            let mut arguments = Arguments::new();
-            arguments.always("_u.Result".to_owned());
-            self.fields(&mut arguments, fields);
-            let _ = write!(code, "    {}\n        pass\n\n", arguments.within(&format!("class {class}"), ":"));
-        }
-        let inputs = required_first(function.inputs.as_deref().unwrap_or_default());
-        let name = snake(name);
-        let place = format!("the method {name} of {}", resource.token.text);
-        self.distinct(inputs.iter().map(|input| snake(&input.name)), &place)?;
-        let parameters = inputs.iter().map(|input| {
-            let parameter = snake(&input.name);
-            if input.required { parameter } else { parameter + "=None" }
-        });
-        let star = if inputs.is_empty() { "" } else { ", *, " };
-        let _ = writeln!(code, "    def {name}(__self__{star}{}):", parameters.collect::<Vec<_>>().join(", "));
-        if !function.deprecation.is_empty() {
-            let message = format!("{name} is deprecated: {}", function.deprecation);
-            let _ = writeln!(code, "        _u.pulumi.log.warn({})", literal::text(&message));
-        }
-        let given = inputs.iter().map(|input| format!("{}: {}", literal::text(&input.name), snake(&input.name)));
-        let given = format!("{{{}}}", given.collect::<Vec<_>>().join(", "));
-        let token = literal::text(&function.token.text);
-        let owner = class_of(resource);
-        let kind = if result.is_some() { format!("{owner}.{class}") } else { "None".to_owned() };
-        let call = match &function.result {
-            Some(Outcome::Object { plain: true, .. }) => {
-                format!("return _u.call_at_once(__self__, {token}, {given}, {kind})")
-            }
-            Some(Outcome::Value { plain: true, kind: given_kind }) => {
-                let member = if self.is_object(given_kind) { "" } else { ".res" };
-                format!("return _u.call_at_once(__self__, {token}, {given}, {kind}){member}")
-            }
-            Some(_) if self.lifted(function).is_some() => {
-                let member = self.lifted(function).unwrap_or_default();
-                format!("return _u.call(__self__, {token}, {given}, {kind}).{member}")
-            }
-            _ if result.is_some() => format!("return _u.call(__self__, {token}, {given}, {kind})"),
-            _ => format!("_u.call(__self__, {token}, {given})"),
-        };
-        let _ = writeln!(code, "        {call}");
-        Ok(code)
-    }
-
-    /// Functions of one file: the plain form and the one with outputs.
-    pub(super) fn function_code(&self, module: &Module<'_>, function: &Function) -> Result<String, SdkFault> {
-        let name = snake(&names::class(&function.token.name));
-        let inputs = arguments_of(function);
-        let parameters = inputs.iter().map(|input| snake(&input.name)).chain(["opts".to_owned()]);
-        self.distinct(parameters, &format!("the function {}", function.token.text))?;
-        let mut code = self.head(module, "");
-        let members: Vec<String> = self.function_members(function).iter().map(|name| literal::text(name)).collect();
-        let _ = writeln!(code, "\n__all__ = {}\n", literal::wrapped('[', &members, ']', 0));
-        if !function.deprecation.is_empty() {
-            let message = literal::text(&function.deprecation);
-            let _ = writeln!(code, "_u.warnings.warn({message}, DeprecationWarning)\n");
-        }
-        let mut call = Arguments::new();
-        call.always("__name__".to_owned()).always(literal::text(&name)).always(literal::text(&function.token.text));
-        call.always(tuple(&inputs.iter().map(|input| snake(&input.name)).collect::<Vec<_>>(), 4));
-        if let Some((class, fields)) = self.function_result(function) {
-            let mut arguments = Arguments::new();
-            arguments.always("_u.Result".to_owned());
-            self.fields(&mut arguments, fields);
-            let _ = write!(code, "\n{}\n    pass\n\n\n", arguments.within(&format!("class {class}"), ":"));
-            let _ = writeln!(code, "Awaitable{class} = _u.awaitable({class})");
-            call.always(format!("result=Awaitable{class}"));
-        } else if function.result.is_some() {
-            call.always("single=True".to_owned());
-        }
-        call.table("defaults", self.defaults(inputs.iter().copied()));
-        call.table("names", texts(irregular(inputs.iter().copied())));
-        call.text("deprecation", &function.deprecation);
-        if !function.is_output_only {
-            let _ = writeln!(code, "{}", call.within(&format!("{name} = _u.function"), ""));
-        }
-        if function.result.is_some() {
-            call.always("output=True".to_owned());
-            let _ = writeln!(code, "{}", call.within(&format!("{name}_output = _u.function"), ""));
-        }
-        Ok(code)
-    }
-
-    /// The names that a function's file exports.
-    pub(super) fn function_members(&self, function: &Function) -> Vec<String> {
-        let name = snake(&names::class(&function.token.name));
-        let mut members = Vec::new();
-        if let Some((class, _)) = self.function_result(function) {
-            members.push(class.clone());
-            members.push(format!("Awaitable{class}"));
-        }
-        if !function.is_output_only {
-            members.push(name.clone());
-        }
-        if function.result.is_some() {
-            members.push(name + "_output");
-        }
-        members
-    }
-
-    /// The class of what a function gives, and what is in it; `None`: a value by itself, or nothing.
-    pub(super) fn function_result<'f>(&'f self, function: &'f Function) -> Option<(String, &'f [Property])> {
-        match function.result.as_ref()? {
-            Outcome::Object { properties, .. } => {
-                Some((names::beside_keywords(&(names::class(&function.token.name) + "Result")), properties))
-            }
-            Outcome::Value { kind: Type::Defined(id), .. } => match &self.package.definition(*id).shape {
-                Shape::Object(properties) => {
-                    let name = names::class(&self.package.definition(*id).token.name);
-                    Some((names::beside_keywords(&name), properties))
-                }
-                Shape::Enum { .. } => None,
-            },
-            Outcome::Value { .. } => None,
-        }
-    }
-
-    /// What a method's own class of results holds; `None`: it gives nothing.
-    pub(super) fn method_result(&self, function: &Function) -> Option<Vec<Property>> {
-        match function.result.as_ref()? {
-            Outcome::Value { kind, plain: true } if !self.is_object(kind) => Some(vec![Property {
-                name: "res".to_owned(),
-                kind: kind.clone(),
-                required: true,
-                plain: true,
-                description: String::new(),
-                constant: None,
-                default: None,
-                environment: Vec::new(),
-                secret: false,
-                replace_on_changes: false,
-                deprecation: String::new(),
-                language: indexmap::IndexMap::new(),
-            }]),
-            _ => self.function_result(function).map(|(_, properties)| properties.to_vec()),
-        }
-    }
-
-    /// The one member of a result that a method gives in its place, where the schema wants it so.
-    pub(super) fn lifted(&self, function: &Function) -> Option<String> {
-        let (_, fields) = self.function_result(function)?;
-        match fields {
-            [only] if self.settings.lift_single_value_method_returns => Some(snake(&only.name)),
-            _ => None,
-        }
-    }
-
-    pub(super) fn is_object(&self, kind: &Type) -> bool {
-        matches!(kind, Type::Defined(id) if matches!(self.package.definition(*id).shape, Shape::Object(_)))
     }
 
     /// Classes of inputs, each with its dictionary.
@@ -293,30 +125,33 @@ impl Sdk<'_> {
             self.distinct(properties.iter().map(|property| snake(&property.name)), &place)?;
             let (required, optional) = self.required_and_optional(properties, *side);
             let mut parts = vec![kinds_table(&required), kinds_table(&optional)];
-            let rest: Vec<String> = self.rarer(properties, *side != Side::Output);
+            let rest: Vec<String> = self.rarer(properties);
             if !rest.is_empty() {
                 parts.push(literal::wrapped('{', &rest, '}', 8));
             }
             entries.push(format!("{}: {}", literal::text(name), literal::wrapped('(', &parts, ')', 4)));
         }
-        let mut code = self.head(module, "");
+        let mut code = head(module);
         let _ = writeln!(code, "\n_u.{what}(globals(), {}{more})", literal::wrapped('{', &entries, '}', 0));
         Ok(code)
     }
 
     /// What only some types say: `"defaults": {...}`.
-    fn rarer(&self, properties: &[Property], warns: bool) -> Vec<String> {
-        let deprecated = if warns { deprecated(properties) } else { deprecated(properties) };
+    fn rarer(&self, properties: &[Property]) -> Vec<String> {
         [
             ("names", texts(irregular(properties))),
             ("defaults", self.defaults(properties)),
             ("constants", constants(properties)),
-            ("deprecated", deprecated),
+            ("deprecated", deprecated(properties)),
         ]
         .into_iter()
         .filter(|(_, entries)| !entries.is_empty())
         .map(|(name, entries)| {
-            format!("{}: {}", literal::text(name), table(entries.iter().map(|(key, value)| (key.as_str(), value.clone())), 8))
+            format!(
+                "{}: {}",
+                literal::text(name),
+                table(entries.iter().map(|(key, value)| (key.as_str(), value.clone())), 8)
+            )
         })
         .collect()
     }
@@ -326,17 +161,20 @@ impl Sdk<'_> {
         if required.is_empty() {
             arguments.always("required={}".to_owned());
         }
-        arguments.table("required", required).table("optional", optional);
-        arguments.table("names", texts(irregular(properties))).table("defaults", self.defaults(properties));
-        arguments.table("constants", constants(properties)).table("deprecated", deprecated(properties));
+        arguments.table("required", &required).table("optional", &optional);
+        arguments.table("names", &texts(irregular(properties))).table("defaults", &self.defaults(properties));
+        arguments.table("constants", &constants(properties)).table("deprecated", &deprecated(properties));
     }
 
-    fn fields(&self, arguments: &mut Arguments, fields: &[Property]) {
+    pub(super) fn fields(&self, arguments: &mut Arguments, fields: &[Property]) {
         let kinds = self.kinds_of(&fields.iter().collect::<Vec<_>>(), Side::Output);
         if kinds.is_empty() {
             arguments.always("fields={}".to_owned());
         }
-        arguments.table("fields", kinds).table("names", texts(irregular(fields))).table("deprecated", deprecated(fields));
+        arguments
+            .table("fields", &kinds)
+            .table("names", &texts(irregular(fields)))
+            .table("deprecated", &deprecated(fields));
     }
 
     fn kinds_of(&self, properties: &[&Property], side: Side) -> Vec<(String, String)> {
@@ -401,11 +239,11 @@ impl Sdk<'_> {
         }
         Err(self.fault(format!("'{name}', the name of {token}, cannot be the name of a class in Python")))
     }
+}
 
-    /// The first lines of a file: what it is, and the runtime.
-    pub(super) fn head(&self, module: &Module<'_>, before: &str) -> String {
-        format!("{before}from {} import _utilities as _u\n", up_from(&module.path))
-    }
+/// The first lines of a file: the runtime.
+pub(super) fn head(module: &Module<'_>) -> String {
+    format!("from {} import _utilities as _u\n", up_from(&module.path))
 }
 
 /// A relative import of the root: `...` for `core/v1`.
@@ -413,22 +251,9 @@ pub(super) fn up_from(path: &str) -> String {
     ".".repeat(1 + path.split('/').filter(|part| !part.is_empty()).count())
 }
 
-/// `Result` classes are named after the method as the schema writes it.
-pub(super) fn method_result_name(method: &str) -> String {
-    names::beside_keywords(&names::upper_first(method)) + "Result"
-}
-
-/// The arguments of a function, in their order.
-pub(super) fn arguments_of(function: &Function) -> Vec<&Property> {
-    let mut inputs: Vec<&Property> = function.inputs.iter().flatten().collect();
-    if !function.positional.is_empty() {
-        inputs.sort_by_key(|input| function.positional.iter().position(|name| *name == input.name));
-    }
-    inputs
-}
-
 pub(super) fn required_first(properties: &[Property]) -> Vec<&Property> {
-    let (required, optional): (Vec<&Property>, Vec<&Property>) = properties.iter().partition(|property| property.required);
+    let (required, optional): (Vec<&Property>, Vec<&Property>) =
+        properties.iter().partition(|property| property.required);
     required.into_iter().chain(optional).collect()
 }
 

@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn references_are_called_as_python_has_them() {
-        let text = "See {{% ref #/resources/a:index:Pet/properties/someName %}} of {{% ref #/resources/a:index:Pet %}}.";
+        let text =
+            "See {{% ref #/resources/a:index:Pet/properties/someName %}} of {{% ref #/resources/a:index:Pet %}}.";
         assert_eq!(comment(text, ""), "\"\"\"\nSee some_name of Pet.\n\"\"\"\n");
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::schema::{Property, Type};
 
-use super::sdk::{Place, Sdk, Side, foreign_module, foreign_package};
+use super::sdk::{Place, Sdk, Side, constant_of, foreign_module, foreign_package};
 
 impl Sdk<'_> {
     /// What the Pulumi SDK has to know of a property to translate its value.
     pub(super) fn property_kind(&self, property: &Property, side: Side) -> String {
-        match self.literal(property) {
+        match constant_of(property) {
             Some(value) => format!("Literal[{value}]"),
             None => self.kind(&property.kind, side),
         }
@@ -35,7 +35,7 @@ impl Sdk<'_> {
                 None => "pulumi.Resource".to_owned(),
             },
             Type::Defined(id) => {
-                let is_written = self.is_written(self.package.definition(*id));
+                let is_written = !self.package.definition(*id).is_overlay;
                 if is_written { dotted(&self.type_place(*id, side)) } else { "Any".to_owned() }
             }
             Type::Elsewhere(external) => {
@@ -46,7 +46,12 @@ impl Sdk<'_> {
                     Side::Input | Side::Plain => vec![format!("{name}Args"), name],
                 };
                 let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
-                format!("foreign('{}', '{}', {})", foreign_package(external), foreign_module(external), names.join(", "))
+                format!(
+                    "foreign('{}', '{}', {})",
+                    foreign_package(external),
+                    foreign_module(external),
+                    names.join(", ")
+                )
             }
             Type::Union(kinds) => self.union(kinds, side),
         }

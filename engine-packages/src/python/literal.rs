@@ -1,5 +1,7 @@
 //! Values and texts as Python reads them.
 
+use std::fmt::Write as _;
+
 use serde_json::Value as Json;
 
 /// A text in quotes.
@@ -13,7 +15,7 @@ pub(super) fn text(text: &str) -> String {
             '\r' => made.push_str("\\r"),
             '\t' => made.push_str("\\t"),
             read if read.is_control() || matches!(read, '\u{2028}' | '\u{2029}') => {
-                made.push_str(&format!("\\u{:04x}", u32::from(read)));
+                let _ = write!(made, "\\u{:04x}", u32::from(read));
             }
             read => made.push(read),
         }
@@ -66,8 +68,8 @@ pub(super) fn wrapped(open: char, entries: &[String], close: char, indent: usize
         return format!("{open}{}{close}", entries.join(", "));
     }
     let space = " ".repeat(indent + 4);
-    let lines: String = entries.iter().map(|entry| format!("{space}{entry},\n")).collect();
-    format!("{open}\n{lines}{}{close}", " ".repeat(indent))
+    let lines: Vec<String> = entries.iter().map(|entry| format!("{space}{entry},\n")).collect();
+    format!("{open}\n{}{}{close}", lines.concat(), " ".repeat(indent))
 }
 
 #[cfg(test)]

@@ -12,7 +12,16 @@ use super::literal;
 use super::sdk::{Sdk, foreign_package};
 use super::version::python_version;
 
-const RUNTIME: &str = include_str!("runtime.py");
+const RUNTIME: &str = concat!(
+    include_str!("runtime/classes.py"),
+    "\n\n",
+    include_str!("runtime/calls.py"),
+    "\n\n",
+    include_str!("runtime/modules.py")
+);
+
+/// Type checkers need not read the runtime: it is for the files of the SDK alone.
+pub(super) const RUNTIME_STUB: &str = "from typing import Any\n\ndef __getattr__(name: str) -> Any: ...\n";
 
 impl Sdk<'_> {
     /// The runtime, after what it has to know of the package.

@@ -5,6 +5,7 @@
 
 mod code;
 mod docs;
+mod function_code;
 mod kinds;
 mod literal;
 mod metadata;
@@ -78,7 +79,14 @@ impl Files<'_, '_> {
     }
 
     /// A file of code and its file of types.
-    fn pair(&mut self, module: &Module<'_>, file: &str, code: String, stub: String, reason: &str) -> Result<(), SdkFault> {
+    fn pair(
+        &mut self,
+        module: &Module<'_>,
+        file: &str,
+        code: String,
+        stub: String,
+        reason: &str,
+    ) -> Result<(), SdkFault> {
         let folder = match module.path.as_str() {
             "" => self.sdk.root.clone(),
             path => format!("{}/{path}", self.sdk.root),
@@ -92,7 +100,8 @@ impl Files<'_, '_> {
         for resource in module.resources.iter().filter(|resource| !resource.is_overlay) {
             let token = &resource.token.text;
             sdk.check_class(&class_of(resource), token)?;
-            let all = [&resource.inputs, &resource.outputs].map(|all| all.iter().map(|property| names::snake(&property.name)));
+            let all = [&resource.inputs, &resource.outputs]
+                .map(|all| all.iter().map(|property| names::snake(&property.name)));
             for names in all {
                 sdk.distinct(names, &format!("the resource {token}"))?;
             }
@@ -116,8 +125,20 @@ impl Files<'_, '_> {
             self.pair(module, "_enums", sdk.enums_code(module)?, sdk.enums_stub(module)?, "enumerations")?;
         }
         if module.is_config {
-            self.pair(module, "vars", sdk.config_code(module)?, "from typing import Any\n\n__config__: Any\n_ExportableConfig: Any\n".to_owned(), "configuration")?;
-            return self.pair(module, "__init__", package_code::config_package(!sdk.output_classes(module).is_empty()), sdk.config_stub(), "configuration");
+            self.pair(
+                module,
+                "vars",
+                sdk.config_code(module)?,
+                "from typing import Any\n\n__config__: Any\n_ExportableConfig: Any\n".to_owned(),
+                "configuration",
+            )?;
+            return self.pair(
+                module,
+                "__init__",
+                package_code::config_package(!sdk.output_classes(module).is_empty()),
+                sdk.config_stub(),
+                "configuration",
+            );
         }
         self.pair(module, "__init__", sdk.package_code(module), sdk.package_stub(module), "a package")
     }
@@ -126,6 +147,7 @@ impl Files<'_, '_> {
         let sdk = self.sdk;
         let root = sdk.root.clone();
         self.add(format!("{root}/_utilities.py"), sdk.runtime(), "the runtime")?;
+        self.add(format!("{root}/_utilities.pyi"), metadata::RUNTIME_STUB.to_owned(), "the runtime")?;
         self.add(format!("{root}/py.typed"), String::new(), "the mark of types")?;
         self.add(format!("{root}/pulumi-plugin.json"), sdk.plugin_file(), "the plugin")?;
         self.add("pyproject.toml".to_owned(), sdk.project_file(), "the project")?;

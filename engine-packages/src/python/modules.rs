@@ -73,14 +73,19 @@ pub(super) fn modules<'a>(package: &'a Package, settings: &Settings, marks: &[Ma
         }
     }
     for module in found.values_mut() {
-        module.objects.sort_by(|one, other| package.definition(*one).token.text.cmp(&package.definition(*other).token.text));
-        module.enums.sort_by(|one, other| package.definition(*one).token.text.cmp(&package.definition(*other).token.text));
+        module
+            .objects
+            .sort_by(|one, other| package.definition(*one).token.text.cmp(&package.definition(*other).token.text));
+        module
+            .enums
+            .sort_by(|one, other| package.definition(*one).token.text.cmp(&package.definition(*other).token.text));
     }
     with_parents(found)
 }
 
 fn with_parents(mut found: BTreeMap<String, Module<'_>>) -> BTreeMap<String, Module<'_>> {
-    let paths: Vec<String> = found.iter().filter(|(_, module)| !module.is_empty()).map(|(path, _)| path.clone()).collect();
+    let paths: Vec<String> =
+        found.iter().filter(|(_, module)| !module.is_empty()).map(|(path, _)| path.clone()).collect();
     for path in paths {
         let mut child = path.as_str();
         while !child.is_empty() {

@@ -4,9 +4,9 @@
 
 /// What Python and its older versions keep for themselves.
 const KEYWORDS: [&str; 37] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
-    "else", "except", "exec", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-    "not", "or", "pass", "print", "raise", "return", "try", "while", "with", "yield",
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+    "elif", "else", "except", "exec", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
+    "nonlocal", "not", "or", "pass", "print", "raise", "return", "try", "while", "with", "yield",
 ];
 
 /// Names that were published before the rule for acronyms in the plural.
@@ -44,7 +44,6 @@ pub(super) fn snake(name: &str) -> String {
                 if is_upper { Before::Upper } else { Before::Lower }
             }
             Before::Upper | Before::Acronym if is_upper => Before::Acronym,
-            Before::Upper => Before::Lower,
             // A digit belongs to its acronym, and so does an `s`.
             Before::Acronym if read.is_numeric() || (read == 's' && !plural_by_itself) => Before::Lower,
             Before::Acronym => {
@@ -57,7 +56,7 @@ pub(super) fn snake(name: &str) -> String {
                 words.push(std::mem::take(&mut word));
                 Before::Upper
             }
-            Before::Lower => Before::Lower,
+            Before::Upper | Before::Lower => Before::Lower,
         };
         word.extend(read.to_lowercase().filter(|_| is_upper));
         word.extend(Some(read).filter(|_| !is_upper));
@@ -125,10 +124,8 @@ pub(super) fn wire_by_rule(name: &str) -> String {
 /// A member of an enumeration; `None`: no name can be made of it.
 pub(super) fn member(name: &str, enumeration: &str) -> Option<String> {
     let name = SHORT_MEMBERS.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
-    if let Some(only) = Some(name).filter(|name| name.len() == 1).and_then(|name| name.chars().next()) {
-        if !may_start(only) {
-            return None;
-        }
+    if name.len() == 1 && !name.chars().all(may_start) {
+        return None;
     }
     let mut made = snake(name).to_uppercase();
     if made.starts_with('_') {

@@ -6,14 +6,15 @@ use std::fmt::Write as _;
 use crate::SdkFault;
 use crate::schema::{Property, Shape, Type};
 
+use super::code::head;
 use super::literal::{self, table, wrapped};
 use super::modules::{Module, path};
 use super::names::{self, snake};
 use super::sdk::{Sdk, class_of};
 
 impl Sdk<'_> {
-    /// The members of each file of a package. Types for inputs are not among them: their file alone lists them.
-    pub(super) fn members(&self, module: &Module<'_>) -> BTreeMap<String, Vec<String>> {
+    /// What each file exports. Types for inputs are not among it: their file alone lists them.
+    pub(super) fn exports(&self, module: &Module<'_>) -> BTreeMap<String, Vec<String>> {
         let mut found = BTreeMap::new();
         let enums: Vec<String> =
             module.enums.iter().map(|id| names::class(&self.package.definition(*id).token.name)).collect();
@@ -27,6 +28,12 @@ impl Sdk<'_> {
             let name = snake(&names::class(&function.token.name));
             found.insert(module.file(&name), self.function_members(function));
         }
+        found
+    }
+
+    /// The members of a package, by the files that they are in.
+    pub(super) fn members(&self, module: &Module<'_>) -> BTreeMap<String, Vec<String>> {
+        let mut found = self.exports(module);
         // As in the official SDKs, types for inputs hide what has the same name.
         let inputs: Vec<String> = self.input_classes(module).into_iter().map(|(name, _, _)| name).collect();
         for members in found.values_mut() {
@@ -37,27 +44,27 @@ impl Sdk<'_> {
 
     /// A package imports its files when something of them is asked for.
     pub(super) fn package_code(&self, module: &Module<'_>) -> String {
-        let mut entries: Vec<(String, String)> = self
-            .members(module)
-            .into_iter()
-            .map(|(file, members)| (file, literal::text(&members.join(" "))))
-            .collect();
-        for (file, is_there) in [
-            ("_inputs", !self.input_classes(module).is_empty()),
-            ("outputs", !self.output_classes(module).is_empty()),
-        ] {
+        let mut entries: Vec<(String, String)> =
+            self.members(module).into_iter().map(|(file, members)| (file, literal::text(&members.join(" ")))).collect();
+        for (file, is_there) in
+            [("_inputs", !self.input_classes(module).is_empty()), ("outputs", !self.output_classes(module).is_empty())]
+        {
             if is_there {
                 entries.push((file.to_owned(), "\"\"".to_owned()));
             }
         }
         let files = table(entries.iter().map(|(file, members)| (file.as_str(), members.clone())), 0);
-        let mut code = self.head(module, "");
+        let mut code = head(module);
         let children: Vec<String> = module.children.iter().cloned().collect();
-        let children =
-            if children.is_empty() { String::new() } else { format!(", {}", literal::tuple(&children, 0)) };
+        let children = if children.is_empty() { String::new() } else { format!(", {}", literal::tuple(&children, 0)) };
         let _ = writeln!(code, "\n_u.package(__name__, {files}{children})");
         if module.path.is_empty() {
-            let _ = writeln!(code, "_u.register({}{})", self.registered(), if self.package.is_extension { ", provider=False" } else { "" });
+            let _ = writeln!(
+                code,
+                "_u.register({}{})",
+                self.registered(),
+                if self.package.is_extension { ", provider=False" } else { "" }
+            );
         }
         code
     }
@@ -91,7 +98,7 @@ impl Sdk<'_> {
             let parts = [literal::text(&definition.token.text), kind.to_owned(), members];
             entries.push(format!("{}: {}", literal::text(&name), wrapped('(', &parts, ')', 4)));
         }
-        let mut code = self.head(module, "");
+        let mut code = head(module);
         let _ = writeln!(code, "\n_u.enums(globals(), {})", wrapped('{', &entries, '}', 0));
         Ok(code)
     }
@@ -126,7 +133,7 @@ impl Sdk<'_> {
         let entries: Vec<(String, String)> =
             config.iter().map(|variable| (snake(&variable.name), self.config_variable(variable))).collect();
         let entries = table(entries.iter().map(|(name, spec)| (name.as_str(), spec.clone())), 0);
-        let mut code = self.head(module, "");
+        let mut code = head(module);
         let _ = writeln!(code, "\n__config__ = _u.pulumi.Config({})", literal::text(&self.package.name));
         let _ = writeln!(code, "_ExportableConfig = _u.config(__config__, {entries})");
         Ok(code)
@@ -146,5 +153,7 @@ impl Sdk<'_> {
 /// The package `config` is a class: its variables are read each time.
 pub(super) fn config_package(has_outputs: bool) -> String {
     let outputs = if has_outputs { "from . import outputs\n" } else { "" };
-    format!("import sys\n\n{outputs}from .vars import _ExportableConfig\n\nsys.modules[__name__].__class__ = _ExportableConfig\n")
+    format!(
+        "import sys\n\n{outputs}from .vars import _ExportableConfig\n\nsys.modules[__name__].__class__ = _ExportableConfig\n"
+    )
 }

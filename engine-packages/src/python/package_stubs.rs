@@ -15,8 +15,16 @@ use super::stub_kinds::{Form, Stub};
 impl Sdk<'_> {
     pub(super) fn package_stub(&self, module: &Module<'_>) -> String {
         let mut body = String::new();
-        for file in self.members(module).keys() {
-            let _ = writeln!(body, "from .{file} import *");
+        let all = self.exports(module);
+        for (file, members) in self.members(module) {
+            // What has the same name as a type for inputs is not a member of the package.
+            if all.get(&file).is_none_or(|all| all.len() == members.len()) {
+                let _ = writeln!(body, "from .{file} import *");
+            } else {
+                for member in members {
+                    let _ = writeln!(body, "from .{file} import {member} as {member}");
+                }
+            }
         }
         if !self.input_classes(module).is_empty() {
             body.push_str("from ._inputs import *\n");

@@ -1,9 +1,9 @@
 //! Paths of properties whose change replaces a resource: `triggers[*]`, `settings.name`.
 
-use crate::schema::{Package, Property, Shape, Type, TypeId};
+use crate::schema::{Package, Property, Shape, Type};
 
 /// Those of a resource.
-pub(super) fn replacing(package: &Package, properties: &[&Property]) -> Vec<String> {
+pub(super) fn replacing<'p>(package: &'p Package, properties: &[&'p Property]) -> Vec<String> {
     let mut found = Vec::new();
     for property in properties {
         below(package, property, "", &mut Vec::new(), &mut found);
@@ -11,7 +11,14 @@ pub(super) fn replacing(package: &Package, properties: &[&Property]) -> Vec<Stri
     found
 }
 
-fn below(package: &Package, property: &Property, before: &str, seen: &mut Vec<TypeId>, found: &mut Vec<String>) {
+/// `seen`: the types of the properties above. A type within itself has no end, and the official SDKs stop at a property of the very same type.
+fn below<'p>(
+    package: &'p Package,
+    property: &'p Property,
+    before: &str,
+    seen: &mut Vec<(&'p Type, bool)>,
+    found: &mut Vec<String>,
+) {
     let path = match &property.kind {
         Type::List(_) => format!("{before}{}[*]", property.name),
         Type::Map(_) => format!("{before}{}.*", property.name),
@@ -21,17 +28,17 @@ fn below(package: &Package, property: &Property, before: &str, seen: &mut Vec<Ty
         found.push(path);
         return;
     }
+    let own = (&property.kind, property.required);
+    if seen.contains(&own) {
+        return;
+    }
     let mut kind = &property.kind;
     while let Type::List(element) | Type::Map(element) = kind {
         kind = &element.kind;
     }
     let Type::Defined(id) = kind else { return };
     let Shape::Object(properties) = &package.definition(*id).shape else { return };
-    // A type within itself has no end.
-    if seen.contains(id) {
-        return;
-    }
-    seen.push(*id);
+    seen.push(own);
     for property in properties {
         below(package, property, &format!("{path}."), seen, found);
     }

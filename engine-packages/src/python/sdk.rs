@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::SdkFault;
-use crate::schema::{External, Package, Property, Resource, Shape, Token, Type, TypeDefinition, TypeId};
+use crate::schema::{External, Package, Property, Resource, Shape, Token, Type, TypeId};
 
 use super::modules::{Module, modules, path};
 use super::names;
@@ -181,26 +181,15 @@ impl<'a> Sdk<'a> {
             Shape::Object(_) => None,
         }
     }
-
-    /// Whether the class of a type is written by this generator.
-    pub(super) fn is_written(&self, definition: &TypeDefinition) -> bool {
-        !definition.is_overlay
-    }
-
-    /// Whether its type can say that it has this one value.
-    pub(super) fn literal(&self, property: &Property) -> Option<String> {
-        let constant = property.constant.as_ref()?;
-        match property.kind {
-            Type::Bool | Type::String => Some(super::literal::value(constant)),
-            Type::Integer => Some(super::literal::value(&super::literal::integer(constant))),
-            _ => None,
-        }
-    }
 }
 
 /// The class of a resource.
 pub(super) fn class_of(resource: &Resource) -> String {
-    if resource.is_provider { "Provider".to_owned() } else { names::beside_keywords(&names::class(&resource.token.name)) }
+    if resource.is_provider {
+        "Provider".to_owned()
+    } else {
+        names::beside_keywords(&names::class(&resource.token.name))
+    }
 }
 
 /// The package of Python that another package is.
@@ -226,4 +215,14 @@ pub(super) fn irregular<'p>(properties: impl IntoIterator<Item = &'p Property>) 
         .map(|property| (names::snake(&property.name), property.name.clone()))
         .filter(|(name, wire)| names::wire_by_rule(name) != *wire)
         .collect()
+}
+
+/// A constant as a type that has this one value, where Python has such a type.
+pub(super) fn constant_of(property: &Property) -> Option<String> {
+    let constant = property.constant.as_ref()?;
+    match property.kind {
+        Type::Bool | Type::String => Some(super::literal::value(constant)),
+        Type::Integer => Some(super::literal::value(&super::literal::integer(constant))),
+        _ => None,
+    }
 }

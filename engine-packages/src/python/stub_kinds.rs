@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::schema::{Element, Property, Type};
 
 use super::code::up_from;
-use super::sdk::{Place, Sdk, Side, foreign_module, foreign_package};
+use super::sdk::{Place, Sdk, Side, constant_of, foreign_module, foreign_package};
 
 /// How an object is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,9 @@ impl Stub {
 
     /// The first lines of the file.
     pub(super) fn head(&self) -> String {
-        let mut head = String::from("import builtins as _b\nfrom typing import Any, Awaitable, Literal, Mapping, Optional, Sequence, Union, overload\n\nimport pulumi\nfrom typing_extensions import NotRequired, TypedDict\n");
+        let mut head = String::from(
+            "import builtins as _b\nfrom typing import Any, Awaitable, Generator, Literal, Mapping, Optional, Sequence, Union, overload\n\nimport pulumi\nfrom typing_extensions import NotRequired, TypedDict\n",
+        );
         for import in &self.imports {
             head.push_str(import);
             head.push('\n');
@@ -77,7 +79,7 @@ impl Sdk<'_> {
         optional: bool,
     ) -> String {
         let optional = optional || !property.required;
-        let base = match self.literal(property).filter(|_| side == Side::Output) {
+        let base = match constant_of(property).filter(|_| side == Side::Output) {
             Some(value) => format!("Literal[{value}]"),
             None => self.stub_kind(stub, &property.kind, side, form),
         };
@@ -111,7 +113,7 @@ impl Sdk<'_> {
                 None => "pulumi.Resource".to_owned(),
             },
             Type::Defined(id) => {
-                if !self.is_written(self.package.definition(*id)) {
+                if self.package.definition(*id).is_overlay {
                     return "Any".to_owned();
                 }
                 let place = self.type_place(*id, side);

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use crate::schema::{Function, Outcome, Property, Resource};
 
-use super::code::{arguments_of, method_result_name, required_first};
+use super::code::required_first;
 use super::docs::{comment, described};
+use super::function_code::{arguments_of, method_result_name};
 use super::literal;
 use super::modules::Module;
 use super::names::{self, argument, snake};
@@ -13,9 +14,8 @@ use super::sdk::{Sdk, Side, class_of};
 use super::stub_kinds::{Form, Stub};
 
 /// What every dictionary has: a property of the same name hides it.
-const MEMBERS_OF_DICTIONARIES: [&str; 11] = [
-    "clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values",
-];
+const MEMBERS_OF_DICTIONARIES: [&str; 11] =
+    ["clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"];
 
 impl Sdk<'_> {
     pub(super) fn resource_stub(&self, module: &Module<'_>, resource: &Resource) -> String {
@@ -30,26 +30,29 @@ impl Sdk<'_> {
         };
         let _ = write!(body, "\nclass {class}(pulumi.{base}):\n");
         body += &described(&resource.description, &resource.deprecation, "    ");
-        let inputs: String = resource
+        let inputs = resource
             .inputs
             .iter()
             .map(|input| {
                 let kind = self.stub_property(&mut stub, input, Side::Input, Form::Either, true);
                 format!(", {}: {kind} = None", argument(&input.name))
             })
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         let options = "opts: Optional[pulumi.ResourceOptions] = None";
+        let this = this(resource.inputs.iter());
         let _ = write!(
             body,
-            "    @overload\n    def __init__(__self__, resource_name: _b.str, {options}{inputs}, __props__: Any = None) -> None: ...\n"
+            "    @overload\n    def __init__({this}, resource_name: _b.str, {options}{inputs}, __props__: Any = None) -> None: ...\n"
         );
-        let given = match resource.inputs.iter().any(|input| input.required) {
-            true => args,
-            false => format!("Optional[{args}] = None"),
-        };
-        let _ = write!(body, "    @overload\n    def __init__(__self__, resource_name: _b.str, args: {given}, {options}) -> None: ...\n");
+        let has_required = resource.inputs.iter().any(|input| input.required);
+        let given = if has_required { args } else { format!("Optional[{args}] = None") };
+        let _ = write!(
+            body,
+            "    @overload\n    def __init__(self, resource_name: _b.str, args: {given}, {options}) -> None: ...\n"
+        );
         if base == "CustomResource" {
-            let state: String = resource
+            let state = resource
                 .state
                 .iter()
                 .flatten()
@@ -57,7 +60,8 @@ impl Sdk<'_> {
                     let kind = self.stub_property(&mut stub, input, Side::Input, Form::Either, true);
                     format!(", {}: {kind} = None", argument(&input.name))
                 })
-                .collect();
+                .collect::<Vec<_>>()
+                .concat();
             // A property of the same name hides it.
             let is_hidden = |name: &str| resource.outputs.iter().any(|property| snake(&property.name) == name);
             for (name, first, gives) in [
@@ -93,19 +97,22 @@ impl Sdk<'_> {
         }
         let inputs = required_first(function.inputs.as_deref().unwrap_or_default());
         let star = if inputs.is_empty() { "" } else { ", *" };
-        let parameters: String = inputs
+        let parameters = inputs
             .iter()
             .map(|input| {
                 let kind = self.stub_property(stub, input, Side::Input, Form::Either, false);
                 let default = if input.required { "" } else { " = None" };
                 format!(", {}: {kind}{default}", snake(&input.name))
             })
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         let gives = match (&function.result, &result) {
             (Some(Outcome::Value { kind, plain: true }), _) if !self.is_object(kind) => {
                 self.stub_kind(stub, kind, Side::Output, Form::Class)
             }
-            (Some(Outcome::Value { plain: true, .. } | Outcome::Object { plain: true, .. }), _) => format!("\"{qualified}\""),
+            (Some(Outcome::Value { plain: true, .. } | Outcome::Object { plain: true, .. }), _) => {
+                format!("\"{qualified}\"")
+            }
             (_, Some(fields)) => match (self.lifted(function), &fields[..]) {
                 (Some(_), [only]) => {
                     let kind = self.stub_property(stub, only, Side::Output, Form::Class, false);
@@ -117,7 +124,8 @@ impl Sdk<'_> {
         };
         let docs = described(&function.description, &function.deprecation, "        ");
         let end = if docs.is_empty() { " ...\n".to_owned() } else { format!("\n{docs}") };
-        let _ = write!(body, "    def {}(__self__{star}{parameters}) -> {gives}:{end}", snake(name));
+        let this = this(inputs.iter().copied());
+        let _ = write!(body, "    def {}({this}{star}{parameters}) -> {gives}:{end}", snake(name));
         body
     }
 
@@ -135,7 +143,13 @@ impl Sdk<'_> {
     }
 
     /// A class of what is nested in outputs.
-    pub(super) fn output_stub(&self, stub: &mut Stub, class: &str, description: &str, properties: &[Property]) -> String {
+    pub(super) fn output_stub(
+        &self,
+        stub: &mut Stub,
+        class: &str,
+        description: &str,
+        properties: &[Property],
+    ) -> String {
         let properties = required_first(properties);
         let mut body = format!("class {class}(_b.dict[_b.str, Any]):\n");
         body += &comment(description, "    ");
@@ -143,7 +157,8 @@ impl Sdk<'_> {
         for property in properties {
             let name = snake(&property.name);
             let kind = self.stub_property(stub, property, Side::Output, Form::Class, false);
-            let hides = if MEMBERS_OF_DICTIONARIES.contains(&name.as_str()) { "  # type: ignore" } else { "" };
+            let is_hiding = kind != "Any" && MEMBERS_OF_DICTIONARIES.contains(&name.as_str());
+            let hides = if is_hiding { "  # type: ignore" } else { "" };
             body += &getter(&name, &kind, property, "    ", hides);
         }
         body
@@ -151,7 +166,7 @@ impl Sdk<'_> {
 
     fn initializer(&self, stub: &mut Stub, properties: &[&Property], side: Side) -> String {
         let star = if properties.is_empty() { "" } else { ", *" };
-        let parameters: String = properties
+        let parameters = properties
             .iter()
             .map(|property| {
                 let has_default = property.default.is_some() || !property.environment.is_empty();
@@ -159,14 +174,16 @@ impl Sdk<'_> {
                 let default = if property.required && !has_default { "" } else { " = None" };
                 format!(", {}: {kind}{default}", snake(&property.name))
             })
-            .collect();
-        format!("    def __init__(__self__{star}{parameters}) -> None: ...\n")
+            .collect::<Vec<_>>()
+            .concat();
+        format!("    def __init__({}{star}{parameters}) -> None: ...\n", this(properties.iter().copied()))
     }
 
     /// The members of a class of results, its `__init__` first.
     fn result_members(&self, stub: &mut Stub, fields: &[Property], indent: &str) -> String {
-        let parameters: String = fields.iter().map(|field| format!(", {}: Any = None", snake(&field.name))).collect();
-        let mut body = format!("{indent}def __init__(__self__{parameters}) -> None: ...\n");
+        let parameters =
+            fields.iter().map(|field| format!(", {}: Any = None", snake(&field.name))).collect::<Vec<_>>().concat();
+        let mut body = format!("{indent}def __init__({}{parameters}) -> None: ...\n", this(fields));
         for field in fields {
             let kind = self.stub_property(stub, field, Side::Output, Form::Class, false);
             body += &getter(&snake(&field.name), &kind, field, indent, "");
@@ -190,7 +207,10 @@ impl Sdk<'_> {
         if let Some((class, fields)) = self.function_result(function) {
             let _ = writeln!(body, "class {class}:");
             body += &self.result_members(&mut stub, fields, "    ");
-            let _ = write!(body, "\nclass Awaitable{class}({class}, Awaitable[{class}]): ...\n\n");
+            let _ = write!(
+                body,
+                "\nclass Awaitable{class}({class}):\n    def __await__(self) -> Generator[Any, None, {class}]: ...\n\n"
+            );
             plain = format!("Awaitable{class}");
             output = format!("pulumi.Output[{class}]");
         }
@@ -208,19 +228,25 @@ impl Sdk<'_> {
             if !is_there {
                 continue;
             }
-            let parameters: String = inputs
+            let parameters = inputs
                 .iter()
                 .map(|input| {
                     let kind = self.stub_property(&mut stub, input, Side::Plain, Form::Either, true);
                     let kind = if suffix.is_empty() || kind == "Any" { kind } else { format!("pulumi.Input[{kind}]") };
                     format!("{}: {kind} = None, ", snake(&input.name))
                 })
-                .collect();
+                .collect::<Vec<_>>()
+                .concat();
             let end = if docs.is_empty() { " ...\n".to_owned() } else { format!("\n{docs}") };
             let _ = write!(body, "def {name}{suffix}({parameters}opts: {options} = None) -> {gives}:{end}");
         }
         stub.head() + &body
     }
+}
+
+/// The first parameter of a method: another one may have its usual name.
+fn this<'p>(properties: impl IntoIterator<Item = &'p Property>) -> &'static str {
+    if properties.into_iter().any(|property| property.name == "self") { "__self__" } else { "self" }
 }
 
 fn getter(name: &str, kind: &str, property: &Property, indent: &str, hides: &str) -> String {

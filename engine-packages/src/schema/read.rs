@@ -272,7 +272,10 @@ fn enum_values(specs: &[super::spec::EnumValueSpec], base: &Type, place: &str) -
         .iter()
         .map(|spec| {
             if !fits(&spec.value) {
-                return Err(SchemaFault::new(place, format!("the value {} is not of the type of the enum", spec.value)));
+                return Err(SchemaFault::new(
+                    place,
+                    format!("the value {} is not of the type of the enum", spec.value),
+                ));
             }
             Ok(EnumValue {
                 name: spec.name.clone(),

@@ -26,9 +26,9 @@ impl ModuleFormat {
         if pattern.is_empty() {
             return Ok(Self(None));
         }
-        regex::Regex::new(pattern)
-            .map(|found| Self(Some(found)))
-            .map_err(|error| SchemaFault::new("meta/moduleFormat", format!("'{pattern}' is no regular expression: {error}")))
+        regex::Regex::new(pattern).map(|found| Self(Some(found))).map_err(|error| {
+            SchemaFault::new("meta/moduleFormat", format!("'{pattern}' is no regular expression: {error}"))
+        })
     }
 
     fn module<'a>(&self, raw: &'a str) -> &'a str {
@@ -50,7 +50,12 @@ impl ModuleFormat {
             return Err(SchemaFault::new(place, format!("'{text}' has no name that can be used")));
         }
         let module = self.module(raw);
-        Ok(Token { text: text.to_owned(), module: module.to_owned(), raw_module: raw.to_owned(), name: name.to_owned() })
+        Ok(Token {
+            text: text.to_owned(),
+            module: module.to_owned(),
+            raw_module: raw.to_owned(),
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -138,7 +143,8 @@ impl Names {
 /// `/random/v4.1.2/schema.json` names the package and its version.
 fn external(document: &str, token: &str, is_resource: bool, place: &str) -> Result<External> {
     let parts: Vec<&str> = document.trim_start_matches('/').split('/').collect();
-    let fault = || SchemaFault::new(place, format!("it refers to '{document}', which is no /PACKAGE/vVERSION/schema.json"));
+    let fault =
+        || SchemaFault::new(place, format!("it refers to '{document}', which is no /PACKAGE/vVERSION/schema.json"));
     let [package, version, "schema.json"] = parts[..] else { return Err(fault()) };
     // Its own format of modules is in its schema, which is not here. Nearly all are one of these.
     let format = ModuleFormat::read(if token.contains('/') { "(.*)(?:/[^/]*)" } else { "" })?;

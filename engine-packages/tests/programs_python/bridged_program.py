@@ -25,7 +25,7 @@ def program() -> dict[str, object]:
     thing = bridged.Thing("thing", kind=bridged.Kind.KIND_2ND, thing_name=route.id)
     known = Route.get("known", "id", hops=[{"hop_count": 5}])
     found = get_route(filters=[GetRouteFilterArgs(filter_name="f", hop=RouteHopArgs(hop_count=1))])
-    later = bridged.network.get_route_output(filters=[{"filter_name": route.id}])
+    later = bridged.network.get_route_output(filters=[{"filter_name": "f"}])
     return {
         "hops": route.hops,
         "first": route.hops.apply(lambda hops: count(hops[0]) if hops else 0),

@@ -125,12 +125,12 @@ def program() -> dict[str, object]:
     settings.retry_limit = 9
     found = get_tree(tree_name="oak", settings=features.Settings(user_name="plain"), only=features.FunctionOnly(inner_name="i"), colour=Colour.RED)
     later = get_tree_output(tree_name=everything.a_string, limit=1, settings={"user_name": "dict"})
-    fired = everything.fire(match="m", fuse=3)
+    everything.fire(match="m", fuse=3)
     refused = []
     for attempt in (
-        lambda: features.All("no", constant="fixed"),  # type: ignore
+        lambda: features.All("no", constant="fixed"),
         lambda: features.All("no", a_string="x", constant="c", unknown=1),  # type: ignore
-        lambda: SettingsArgs(),  # type: ignore
+        lambda: SettingsArgs(),
         lambda: SettingsArgs(user_name="x", unknown=1),  # type: ignore
         lambda: Group("no", names=["a"], opts=pulumi.ResourceOptions(id="id")),
         lambda: get_tree(Colour.RED, colour=Colour.RED),  # type: ignore
@@ -202,11 +202,10 @@ def program() -> dict[str, object]:
         "described": everything.describe(prefix_text="p", colour=Colour.RED),
         "whole": everything.whole(tree=TreeArgs(leaf_count=1)).tree,
         "named method": everything.named().answer_text,
-        "fired": fired,
         "grown": group.grow(by_count=2).new_count,
         "who": provider.who_am_i().user_name,
         "config": [pulumi_features.config.some_text, pulumi_features.config.is_loud, pulumi_features.config.how_many, pulumi_features.config.how_much, pulumi_features.config.token],
-        "enums": [Colour("x83").name, Level.EIGHT.value, Ratio.FULL.value, Colour.ASTERISK == "*", [member.name for member in Colour]],
+        "enums": [Colour("x83").name, Level.EIGHT.value, Ratio.FULL.value, Colour.ASTERISK.upper(), [member.name for member in Colour]],
         "refused": refused,
         "dictionary": TreeArgsDict(leaf_count=1),
     }

@@ -14,7 +14,7 @@ OUTPUTS = {
 }
 
 
-def name_of(metadata: ObjectMeta) -> str:
+def name_of(metadata: ObjectMeta) -> str | None:
     return metadata.name
 
 

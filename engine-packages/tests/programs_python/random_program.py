@@ -37,7 +37,7 @@ def program() -> dict[str, object]:
     pets = Pets("pets")
     mine = MyPet("mine")
     try:
-        random.RandomInteger("incomplete", min=1)  # type: ignore
+        random.RandomInteger("incomplete", min=1)
         refused = "not"
     except TypeError as error:
         refused = str(error)

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pulumi
 import pulumi_tls as tls
 import pulumi_tls.config
@@ -13,7 +15,7 @@ RESULTS = {
 }
 
 
-def first_subject(certificates: list[GetCertificateCertificateResult]) -> str:
+def first_subject(certificates: Sequence[GetCertificateCertificateResult]) -> str:
     return certificates[0].cert_pem
 
 
