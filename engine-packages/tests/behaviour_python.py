@@ -2,9 +2,9 @@
 
     behaviour_python.py PROGRAM OFFICIAL OURS [--also FOLDER]...
 
-PROGRAM is a file with a function `program` that gives values by name. OFFICIAL and OURS are folders that hold the package, or `-` for the one that is
-installed. `--also` are folders of other packages. The program runs with each SDK in a process of its own, with the mocks of the Pulumi SDK in place of
-an engine.
+PROGRAM is a file with a function `program` that gives values by name. OFFICIAL and OURS are folders that hold the
+package, or `-` for the one that is installed. `--also` are folders of other packages. The program runs with each SDK in
+a process of its own, with the mocks of the Pulumi SDK in place of an engine.
 """
 
 import argparse
@@ -32,12 +32,16 @@ def main():
             if one.get(name) != other.get(name):
                 faults += 1
                 print(f"{part}, {name}:\n  official {one.get(name)}\n  ours     {other.get(name)}")
-    print(f"{Path(given.program).name}: {len(official['requests'])} requests, {len(official['values'])} values: {faults} different")
+    asked, got = len(official["requests"]), len(official["values"])
+    print(f"{Path(given.program).name}: {asked} requests, {got} values: {faults} different")
     return 1 if faults or not official["requests"] else 0
 
 
 def observed(program, folder, also):
-    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import behaviour_python as b; b.observe({program!r}, {folder!r}, {also!r})"
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); "
+        f"import behaviour_python as b; b.observe({program!r}, {folder!r}, {also!r})"
+    )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{program} with {folder}: {done.stdout[-2000:]}{done.stderr[-4000:]}")
@@ -98,7 +102,9 @@ def observe(program, folder, also):
             # Its arguments name the resource itself, which must not be made once more.
             mocks._ensure_event_loop()
             found = getattr(module, "RESULTS", {}).get(request.tok, {})
-            return mocks.provider_pb2.CallResponse(**{"return": mocks._sync_await(mocks.rpc.serialize_properties(found, {}))})
+            return mocks.provider_pb2.CallResponse(
+                **{"return": mocks._sync_await(mocks.rpc.serialize_properties(found, {}))}
+            )
 
         def RegisterPackage(self, request):
             keep("package", request.name, request)
@@ -138,13 +144,21 @@ def observe(program, folder, also):
                 note(name, await output.future(), await output.is_secret())
                 return 1
 
-            return pulumi.Output.all(*[
-                pulumi.Output.from_input(read(name, output)) if isinstance(output, pulumi.Output) else note(name, output, False) for name, output in found.items()
-            ])  # fmt: skip
+            waiting = []
+            for name, output in found.items():
+                if isinstance(output, pulumi.Output):
+                    waiting.append(pulumi.Output.from_input(read(name, output)))
+                else:
+                    note(name, output, False)
+            return pulumi.Output.all(*waiting)
 
         run()
     # Official modules that are deprecated say so more often than once.
-    said = {f"{warning.category.__name__}: {warning.message}" for warning in caught if warning.category in (DeprecationWarning, UserWarning)}
+    said = {
+        f"{warning.category.__name__}: {warning.message}"
+        for warning in caught
+        if warning.category in (DeprecationWarning, UserWarning)
+    }
     said = {text for text in said if "event loop" not in text}
     print()
     print(json.dumps({"requests": requests, "values": values, "messages": {**messages, "warnings": sorted(said)}}))

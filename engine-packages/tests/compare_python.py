@@ -2,9 +2,9 @@
 
     compare_python.py PACKAGE OFFICIAL OURS [--without MODULE]...
 
-OFFICIAL and OURS are folders that hold PACKAGE (`pulumi_random`), or `-` for the one that is installed. Both are imported by the interpreter that runs
-this script, in processes of their own. What the official one has and ours has not is a fault: the exit status is 1. `--without` leaves a module out,
-with all below it.
+OFFICIAL and OURS are folders that hold PACKAGE (`pulumi_random`), or `-` for the one that is installed. Both are
+imported by the interpreter that runs this script, in processes of their own. What the official one has and
+ours has not is a fault: the exit status is 1. `--without` leaves a module out, with all below it.
 """
 
 import argparse
@@ -18,7 +18,25 @@ from enum import Enum
 from pathlib import Path
 
 # Whose names generated modules import for themselves.
-HELPERS = {"abc", "asyncio", "builtins", "collections", "copy", "enum", "functools", "json", "os", "pulumi", "re", "sys", "tempfile", "types", "typing", "typing_extensions", "warnings"}
+HELPERS = {
+    "abc",
+    "asyncio",
+    "builtins",
+    "collections",
+    "copy",
+    "enum",
+    "functools",
+    "json",
+    "os",
+    "pulumi",
+    "re",
+    "sys",
+    "tempfile",
+    "types",
+    "typing",
+    "typing_extensions",
+    "warnings",
+}
 
 
 def main():
@@ -54,12 +72,16 @@ def main():
         if found:
             print(f"{title} ({len(found)}):")
             print("".join(f"  {line}\n" for line in found), end="")
-    print(f"{given.package}: {len(official)} modules, {names} names: {len(missing)} missing, {len(different)} different, {len(additional)} additional")
+    found = f"{len(missing)} missing, {len(different)} different, {len(additional)} additional"
+    print(f"{given.package}: {len(official)} modules, {names} names: {found}")
     return 1 if missing or different else 0
 
 
 def described(package, folder):
-    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import compare_python as c; c.describe({package!r}, {folder!r})"
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); "
+        f"import compare_python as c; c.describe({package!r}, {folder!r})"
+    )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{package} in {folder}: {done.stderr}")
@@ -96,7 +118,11 @@ def public(module, is_package):
 
 
 def is_helper(value):
-    module = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None) or type(value).__module__
+    module = (
+        value.__name__
+        if isinstance(value, types.ModuleType)
+        else getattr(value, "__module__", None) or type(value).__module__
+    )
     return module.split(".")[0] in HELPERS
 
 
@@ -107,10 +133,23 @@ def described_member(member):
     if isinstance(member, types.ModuleType):
         return {"kind": f"module {member.__name__}"}
     if not isinstance(member, type):
-        return {"kind": "function", "parameters": parameters(member)} if callable(member) else {"kind": type(member).__name__}
-    about = {"kind": "class", "token": getattr(member, "pulumi_type", None), "module": member.__module__, "name": member.__qualname__}
+        return (
+            {"kind": "function", "parameters": parameters(member)}
+            if callable(member)
+            else {"kind": type(member).__name__}
+        )
+    about = {
+        "kind": "class",
+        "token": getattr(member, "pulumi_type", None),
+        "module": member.__module__,
+        "name": member.__qualname__,
+    }
     if issubclass(member, Enum):
-        return {**about, "members": {name: repr(value.value) for name, value in member.__members__.items()}, "bases": [base.__name__ for base in member.__mro__[1:-1]]}
+        return {
+            **about,
+            "members": {name: repr(value.value) for name, value in member.__members__.items()},
+            "bases": [base.__name__ for base in member.__mro__[1:-1]],
+        }
     if _types.is_input_type(member):
         names, kinds = _types.input_type_py_to_pulumi_names(member), _types.input_type_types(member)
         return {**about, "kind": "input", "names": names, "types": shown(kinds)}
@@ -133,7 +172,11 @@ def described_resource(member):
 
     bases = (pulumi.ProviderResource, pulumi.CustomResource, pulumi.ComponentResource)
     base = next(base for base in bases if issubclass(member, base))
-    own = {name: value for name, value in vars(member).items() if not name.startswith("_") and not isinstance(value, property)}
+    own = {
+        name: value
+        for name, value in vars(member).items()
+        if not name.startswith("_") and not isinstance(value, property)
+    }
     methods = {name: parameters(value) for name, value in own.items() if isinstance(value, types.FunctionType)}
     nested = {name: described_member(value) for name, value in own.items() if isinstance(value, type)}
     facts = getattr(member, "_facts", None)
@@ -180,11 +223,16 @@ def show(kind, found):
     if origin is None:
         return f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else str(kind)
     if origin is typing.Union:
-        arguments = [argument for argument in arguments if typing.get_origin(argument) not in (pulumi.Output, Awaitable) and argument is not type(None)]
+        arguments = [
+            argument
+            for argument in arguments
+            if typing.get_origin(argument) not in (pulumi.Output, Awaitable) and argument is not type(None)
+        ]
         parts = list(dict.fromkeys(show(argument, found) for argument in arguments))
         if len(parts) == 1:
             return parts[0]
-        # Official SDKs of late keep unions in outputs, for a Pulumi SDK that can tell their members apart. Others can do nothing with them.
+        # Official SDKs of late keep unions in outputs, for a Pulumi SDK that can tell their members apart. Others can
+        # do nothing with them.
         is_asset = parts and all(part.startswith("pulumi.asset.") for part in parts)
         return "typing.Any" if found and not is_asset else f"Union{sorted(parts)}"
     return f"{getattr(origin, '__name__', origin)}[{', '.join(show(argument, found) for argument in arguments)}]"

@@ -61,7 +61,7 @@ impl Sdk<'_> {
                 }
                 body.push_str(if is_empty { "    ...\n\n" } else { "\n" });
             }
-            let text = self.args_stub(&mut stub, class, properties, *side);
+            let text = self.args_stub(&mut stub, class, properties, *side, &|_| false);
             match text.split_once('\n') {
                 Some((head, rest)) => {
                     let _ = write!(body, "{head}\n{}{rest}", comment(&definition.description, "    "));

@@ -22,7 +22,12 @@ impl Sdk<'_> {
         let mut stub = Stub::of(&module.path, &self.resource_file(resource));
         let (class, args) = (class_of(resource), self.args_name(resource));
         let mut body = format!("\n__all__ = [\"{args}\", \"{class}\"]\n\n");
-        body += &self.args_stub(&mut stub, &args, &resource.inputs, Side::Input);
+        // A text that stands at the resource's property is not said twice.
+        let told = |input: &Property| {
+            let same = |output: &&Property| output.name == input.name && output.description == input.description;
+            self.outputs_of(resource).iter().any(same)
+        };
+        body += &self.args_stub(&mut stub, &args, &resource.inputs, Side::Input, &told);
         let base = match (resource.is_provider, resource.is_component) {
             (true, _) => "ProviderResource",
             (false, true) => "ComponentResource",
@@ -129,15 +134,24 @@ impl Sdk<'_> {
         body
     }
 
-    /// A class of inputs.
-    pub(super) fn args_stub(&self, stub: &mut Stub, class: &str, properties: &[Property], side: Side) -> String {
+    /// A class of inputs. `told`: the text of a property stands elsewhere.
+    pub(super) fn args_stub(
+        &self,
+        stub: &mut Stub,
+        class: &str,
+        properties: &[Property],
+        side: Side,
+        told: &dyn Fn(&Property) -> bool,
+    ) -> String {
         let properties = required_first(properties);
         let mut body = format!("class {class}:\n");
         body += &self.initializer(stub, &properties, side);
         for property in properties {
             let kind = self.stub_property(stub, property, side, Form::Class, false);
             let _ = writeln!(body, "    {}: {kind}", snake(&property.name));
-            body += &comment(&property.description, "    ");
+            if !told(property) {
+                body += &comment(&property.description, "    ");
+            }
         }
         body
     }

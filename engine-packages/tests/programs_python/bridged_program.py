@@ -8,7 +8,11 @@ OUTPUTS = {
     "bridged:index/thing:Thing": {"kind": "some kind"},
 }
 RESULTS = {
-    "bridged:net/getRoute:getRoute": {"id": "i", "hops": [{"hopCount": 1.0}], "filters": [{"filterName": "f", "hop": {"hopCount": 4.0}}]},
+    "bridged:net/getRoute:getRoute": {
+        "id": "i",
+        "hops": [{"hopCount": 1.0}],
+        "filters": [{"filterName": "f", "hop": {"hopCount": 4.0}}],
+    },
     "bridged:net/route:Route/measure": {"distance": 12.0},
     "bridged:net/route:Route/reload": {"okay": True, "hops": [{"hopCount": 3.0}]},
 }
@@ -20,7 +24,12 @@ def count(hop: RouteHopResult) -> int:
 
 def program() -> dict[str, object]:
     provider = bridged.Provider("provider", access_key="k", retries=3)
-    route = Route("route", hops=[RouteHopArgs(hop_count=1, next_hops=[{"hop_count": 2}])], kind=bridged.Kind.SOME_KIND, opts=pulumi.ResourceOptions(provider=provider))  # type: ignore
+    route = Route(
+        "route",
+        hops=[RouteHopArgs(hop_count=1, next_hops=[{"hop_count": 2}])],
+        kind=bridged.Kind.SOME_KIND,
+        opts=pulumi.ResourceOptions(provider=provider),
+    )  # type: ignore
     again = Route("again", RouteInitArgs(extra=bridged.network.RouteArgs(a="x"), kind="free"))
     thing = bridged.Thing("thing", kind=bridged.Kind.KIND_2ND, thing_name=route.id)
     known = Route.get("known", "id", hops=[{"hop_count": 5}])

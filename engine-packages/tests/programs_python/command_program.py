@@ -3,7 +3,15 @@ import pulumi_command as command
 from pulumi_command import local
 from pulumi_command.local import run
 
-RESULTS = {"command:local:run": {"command": "echo", "stdout": "out", "stderr": "", "assets": {"a": pulumi.StringAsset("a")}, "archive": pulumi.FileArchive("x")}}
+RESULTS = {
+    "command:local:run": {
+        "command": "echo",
+        "stdout": "out",
+        "stderr": "",
+        "assets": {"a": pulumi.StringAsset("a")},
+        "archive": pulumi.FileArchive("x"),
+    }
+}
 OUTPUTS = {"command:local:Command": {"stdout": "out", "stderr": ""}}
 
 
@@ -17,7 +25,9 @@ def program() -> dict[str, object]:
         triggers=[1, "two", {"three_four": 3}, pulumi.FileAsset("file")],
         opts=pulumi.ResourceOptions(provider=provider, delete_before_replace=True),
     )
-    second = local.Command("second", local.CommandArgs(create=first.stdout, dir="/tmp", add_previous_output_in_env=False))
+    second = local.Command(
+        "second", local.CommandArgs(create=first.stdout, dir="/tmp", add_previous_output_in_env=False)
+    )
     found = run(command="echo", environment={"some_key": "v"})
     later = local.run_output(command=first.stdout)
     return {

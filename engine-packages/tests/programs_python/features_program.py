@@ -3,20 +3,52 @@ import os
 import pulumi
 import pulumi_features as features
 import pulumi_features.config
-from pulumi_features import AllArgs, Colour, Level, Ratio, SettingsArgs, TreeArgs, TreeArgsDict, get_tree, get_tree_output
+from pulumi_features import (
+    AllArgs,
+    Colour,
+    Level,
+    Ratio,
+    SettingsArgs,
+    TreeArgs,
+    TreeArgsDict,
+    get_tree,
+    get_tree_output,
+)
 from pulumi_features.deep.er_v2 import Machine, MachineArgs, Mode, NodeArgs
 from pulumi_features.outputs import Tree
 from pulumi_features.parts import Group
 from pulumi_neighbour import FenceArgs
 from pulumi_neighbour.garden.v1 import Garden
 
-os.environ.update(OTHER_REGION="there", FEATURES_ENV2="from the environment", FEATURES_BOOL="no", FEATURES_FLAG="1", FEATURES_MANY="12")
+os.environ.update(
+    OTHER_REGION="there",
+    FEATURES_ENV2="from the environment",
+    FEATURES_BOOL="no",
+    FEATURES_FLAG="1",
+    FEATURES_MANY="12",
+)
 
-TREE = {"leafCount": 3.0, "colour": "red", "children": [{"leafCount": 1.0, "byName": {"someName": {"leafCount": 0.0, "colour": "dark-blue"}}}], "byName": {"x": {"leafCount": 7.0}}}
+TREE = {
+    "leafCount": 3.0,
+    "colour": "red",
+    "children": [{"leafCount": 1.0, "byName": {"someName": {"leafCount": 0.0, "colour": "dark-blue"}}}],
+    "byName": {"x": {"leafCount": 7.0}},
+}
 OUTPUTS = {
     "features:index:All": {
         "computedText": "computed",
-        "onlyOut": {"someValue": "v", "nested": {"userName": "u", "DNSNames": ["a"], "from": "f", "x-y.z": "xyz", "password": "p", "old": "o", "level": 10.0}},
+        "onlyOut": {
+            "someValue": "v",
+            "nested": {
+                "userName": "u",
+                "DNSNames": ["a"],
+                "from": "f",
+                "x-y.z": "xyz",
+                "password": "p",
+                "old": "o",
+                "level": 10.0,
+            },
+        },
         "tree": TREE,
         "secretTree": TREE,
         "mapOfLists": {"some_key": [TREE]},
@@ -38,7 +70,14 @@ OUTPUTS = {
     "features:deep/er.v2:Machine": {"mode": "fast", "settings": {"userName": "x"}},
 }
 RESULTS = {
-    "features:index:getTree": {"tree": TREE, "found": True, "colour": "dark-blue", "from": "here", "onlyHere": {"innerName": "i", "others": [{"innerName": "j"}]}, "trees": {"some_key": TREE}},
+    "features:index:getTree": {
+        "tree": TREE,
+        "found": True,
+        "colour": "dark-blue",
+        "from": "here",
+        "onlyHere": {"innerName": "i", "others": [{"innerName": "j"}]},
+        "trees": {"some_key": TREE},
+    },
     "features:index:noInputs": {"someText": "t"},
     "features:index:scalar": {"res": 5.0},
     "features:index:listResult": {"res": ["a", "b"]},
@@ -60,8 +99,18 @@ def leaves(tree: Tree) -> int:
 
 
 def program() -> dict[str, object]:
-    provider = features.Provider("provider", settings=SettingsArgs(user_name="u", from_="f", class_="c", items=["i"], x_y_z="z", dns_names=["d"]), token="t", secret_number=4, colour=Colour.RED)
-    plain_tree: TreeArgsDict = {"leaf_count": 2, "children": [{"leaf_count": 1}], "by_name": {"some_name": {"leaf_count": 0}}}
+    provider = features.Provider(
+        "provider",
+        settings=SettingsArgs(user_name="u", from_="f", class_="c", items=["i"], x_y_z="z", dns_names=["d"]),
+        token="t",
+        secret_number=4,
+        colour=Colour.RED,
+    )
+    plain_tree: TreeArgsDict = {
+        "leaf_count": 2,
+        "children": [{"leaf_count": 1}],
+        "by_name": {"some_name": {"leaf_count": 0}},
+    }
     child = features.Child("child")
     garden = Garden("garden", area_size=1.5)
     everything = features.All(
@@ -83,8 +132,16 @@ def program() -> dict[str, object]:
         ratio=Ratio.HALF,
         relaxed="any",
         either=7,
-                list_of_either=["a", child.id],
-        settings={"user_name": "by dictionary", "from_": "f", "class_": "c", "x_y_z": "z", "dns_names": ["n"], "old": "o", "mode": Mode.FAST},
+        list_of_either=["a", child.id],
+        settings={
+            "user_name": "by dictionary",
+            "from_": "f",
+            "class_": "c",
+            "x_y_z": "z",
+            "dns_names": ["n"],
+            "old": "o",
+            "mode": Mode.FAST,
+        },
         tree=plain_tree,
         plain_settings=SettingsArgs(user_name="plain"),
         plain_list=[TreeArgs(leaf_count=5)],
@@ -110,20 +167,37 @@ def program() -> dict[str, object]:
         replaced="r",
         opts=pulumi.ResourceOptions(provider=provider),
     )
-    defaults = features.All("defaults", AllArgs(a_string="text", constant="fixed", http_port=everything.http_port, pet=features.CatArgs(kind="cat", lives_left=9)))
-    by_discriminator = features.All("discriminated", a_string="t", constant="fixed", pet={"kind": "cat", "lives_left": 7})
+    defaults = features.All(
+        "defaults",
+        AllArgs(
+            a_string="text",
+            constant="fixed",
+            http_port=everything.http_port,
+            pet=features.CatArgs(kind="cat", lives_left=9),
+        ),
+    )
+    by_discriminator = features.All(
+        "discriminated", a_string="t", constant="fixed", pet={"kind": "cat", "lives_left": 7}
+    )
     known = features.All.get("known", "id", a_string="t", settings=SettingsArgs(user_name="u"), opts_="o", http_port=1)
     known_child = features.Child.get("known-child", "id")
     gone = features.Gone("gone", text="t")
     keyword = features.None_("keyword")
     hyphen = features.SomeThing("hyphen", name="n")
-    machine = Machine("machine", MachineArgs(node=NodeArgs(node_name="n"), mode=Mode.FAST, all=everything, provider=provider))
+    machine = Machine(
+        "machine", MachineArgs(node=NodeArgs(node_name="n"), mode=Mode.FAST, all=everything, provider=provider)
+    )
     thing = features.import_.Thing("thing", machine=machine)
     er = features.deep.Er("er", text="t")
     group = Group("group", names=["a"], count=3, tree={"leaf_count": 1}, secret_text="s")
     settings = SettingsArgs(user_name="set", port=2)
     settings.retry_limit = 9
-    found = get_tree(tree_name="oak", settings=features.Settings(user_name="plain"), only=features.FunctionOnly(inner_name="i"), colour=Colour.RED)
+    found = get_tree(
+        tree_name="oak",
+        settings=features.Settings(user_name="plain"),
+        only=features.FunctionOnly(inner_name="i"),
+        colour=Colour.RED,
+    )
     later = get_tree_output(tree_name=everything.a_string, limit=1, settings={"user_name": "dict"})
     everything.fire(match="m", fuse=3)
     refused = []
@@ -144,7 +218,13 @@ def program() -> dict[str, object]:
     return {
         "computed": everything.computed_text,
         "only out": everything.only_out,
-        "from": everything.only_out.apply(lambda found: [found.some_value, found.nested.from_, found.nested.x_y_z, found.nested["dns_names"], found.nested.port] if found and found.nested else None),
+        "from": everything.only_out.apply(
+            lambda found: (
+                [found.some_value, found.nested.from_, found.nested.x_y_z, found.nested["dns_names"], found.nested.port]
+                if found and found.nested
+                else None
+            )
+        ),
         "leaves": everything.tree.apply(lambda tree: leaves(tree) if tree else 0),
         "tree": everything.tree,
         "secret tree": everything.secret_tree,
@@ -169,7 +249,9 @@ def program() -> dict[str, object]:
         "child": everything.child,
         "settings": everything.settings,
         "constant": everything.constant,
-        "defaults": pulumi.Output.all(defaults.with_default, defaults.number_default, defaults.from_environment, defaults.bool_from_environment),
+        "defaults": pulumi.Output.all(
+            defaults.with_default, defaults.number_default, defaults.from_environment, defaults.bool_from_environment
+        ),
         "discriminated": by_discriminator.urn,
         "known": known.a_string,
         "known child": known_child.size,
@@ -182,7 +264,14 @@ def program() -> dict[str, object]:
         "er": er.text,
         "group": group.summary,
         "group tree": group.tree,
-        "args": [settings.user_name, settings.port, settings.retry_limit, settings.region, settings.flag, settings.is_on],
+        "args": [
+            settings.user_name,
+            settings.port,
+            settings.retry_limit,
+            settings.region,
+            settings.flag,
+            settings.is_on,
+        ],
         "found": found,
         "found members": [found.found, found.colour, found.from_, found.only_here, found.trees],
         "later": later,
@@ -204,8 +293,20 @@ def program() -> dict[str, object]:
         "named method": everything.named().answer_text,
         "grown": group.grow(by_count=2).new_count,
         "who": provider.who_am_i().user_name,
-        "config": [pulumi_features.config.some_text, pulumi_features.config.is_loud, pulumi_features.config.how_many, pulumi_features.config.how_much, pulumi_features.config.token],
-        "enums": [Colour("x83").name, Level.EIGHT.value, Ratio.FULL.value, Colour.ASTERISK.upper(), [member.name for member in Colour]],
+        "config": [
+            pulumi_features.config.some_text,
+            pulumi_features.config.is_loud,
+            pulumi_features.config.how_many,
+            pulumi_features.config.how_much,
+            pulumi_features.config.token,
+        ],
+        "enums": [
+            Colour("x83").name,
+            Level.EIGHT.value,
+            Ratio.FULL.value,
+            Colour.ASTERISK.upper(),
+            [member.name for member in Colour],
+        ],
         "refused": refused,
         "dictionary": TreeArgsDict(leaf_count=1),
     }

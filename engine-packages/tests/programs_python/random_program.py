@@ -23,9 +23,16 @@ class MyPet(random.RandomPet):
 
 def program() -> dict[str, object]:
     provider = random.Provider("provider")
-    password = random.RandomPassword("password", length=16, override_special="_%@", special=True, opts=pulumi.ResourceOptions(provider=provider))
+    password = random.RandomPassword(
+        "password", length=16, override_special="_%@", special=True, opts=pulumi.ResourceOptions(provider=provider)
+    )
     pet = RandomPet("pet", RandomPetArgs(keepers={"some_key": password.result}, length=2))
-    later = RandomPet("later", opts=pulumi.ResourceOptions(depends_on=[pet], aliases=[pulumi.Alias(name="before")]), length=pet.length, separator="-")
+    later = RandomPet(
+        "later",
+        opts=pulumi.ResourceOptions(depends_on=[pet], aliases=[pulumi.Alias(name="before")]),
+        length=pet.length,
+        separator="-",
+    )
     by_position = RandomPet("by-position", None, {"a": "b"}, 3, "prefix")
     by_args = RandomPet("by-args", args=RandomPetArgs(prefix="p"), opts=pulumi.ResourceOptions(version="4.0.0"))
     shuffle = random.RandomShuffle("shuffle", inputs=["a", pet.id], result_count=2)

@@ -6,7 +6,13 @@ import pulumi_tls.config
 from pulumi_tls.outputs import GetCertificateCertificateResult
 
 RESULTS = {
-    "tls:index/getPublicKey:getPublicKey": {"algorithm": "RSA", "id": "1", "publicKeyPem": "pem", "publicKeyFingerprintMd5": "md5", "publicKeyOpenssh": "ssh"},
+    "tls:index/getPublicKey:getPublicKey": {
+        "algorithm": "RSA",
+        "id": "1",
+        "publicKeyPem": "pem",
+        "publicKeyFingerprintMd5": "md5",
+        "publicKeyOpenssh": "ssh",
+    },
     "tls:index/getCertificate:getCertificate": {
         "id": "2",
         "url": "https://example.com",
@@ -50,7 +56,11 @@ def program() -> dict[str, object]:
     fresh = tls.GetPublicKeyResult(algorithm="x")
     return {
         "subject": request.subject,
-        "common name": request.subject.apply(lambda subject: [subject.common_name, subject["common_name"], subject.get("street_addresses")] if subject else None),
+        "common name": request.subject.apply(
+            lambda subject: (
+                [subject.common_name, subject["common_name"], subject.get("street_addresses")] if subject else None
+            )
+        ),
         "again": again.subject,
         "signed": signed.subject,
         "key": key.private_key_pem,

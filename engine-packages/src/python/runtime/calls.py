@@ -4,17 +4,15 @@
 class _Facts:
     """What a class of resources knows of itself."""
 
-    __slots__ = (
-        "owner", "token", "args", "outputs", "names", "state", "secrets", "secret_inputs", "json", "aliases", "replace", "renamed", "deprecation",
-        "inputs", "parameters", "lookup",
-    )  # fmt: skip
+    state = deprecation = lookup = None
+    secrets = secret_inputs = json = aliases = replace = ()
+    outputs = names = renamed = deprecated = _NOTHING
 
-    def __init__(self, owner, token, args, **facts):
-        self.owner, self.token, self.args = owner, token, args
-        for name, fact in facts.items():
-            setattr(self, name, fact)
+    def __init__(self, owner, given):
+        self.owner = owner
+        self.__dict__.update(given)
         # In the order of the wire, as positional arguments come.
-        self.inputs = sorted(args._shape.kinds, key=lambda name: _wire(name, self.names))
+        self.inputs = sorted(self.args._shape.kinds, key=lambda name: _wire(name, self.names))
         self.parameters = ("opts", *(self.renamed.get(name, name) for name in self.inputs), "__props__")
         self.lookup = None
 
@@ -33,22 +31,17 @@ class _Resource:
     _token = None
     _more: dict = {}
 
-    def __init_subclass__(
-        cls, token=None, args=None, outputs=_NOTHING, names=_NOTHING, deprecated=_NOTHING, state=None, secrets=(), secret_inputs=(), json=(),
-        aliases=(), replace=(), renamed=_NOTHING, deprecation=None, **rest
-    ):  # fmt: skip
-        super().__init_subclass__(**rest)
+    def __init_subclass__(cls, token=None, **facts):
         if token is None:
-            return
+            return super().__init_subclass__(**facts)
         cls.pulumi_type = token
-        cls._facts = _Facts(
-            cls, token, args, outputs=outputs, names=names, state=state, secrets=secrets, secret_inputs=secret_inputs, json=json, aliases=aliases,
-            replace=replace, renamed=renamed, deprecation=deprecation,
-        )  # fmt: skip
-        written = {name for name in outputs if name in cls.__dict__}
-        _add_properties(cls, {name: text for name, text in outputs.items() if name not in written}, names, deprecated)
-        if deprecation:
-            warnings.warn(deprecation, DeprecationWarning, stacklevel=2)
+        cls._facts = facts = _Facts(cls, {"token": token, **facts})
+        # What the class says itself is not hidden by a property: a method.
+        kinds = {name: text for name, text in facts.outputs.items() if name not in cls.__dict__}
+        _add_properties(cls, kinds, facts.names, facts.deprecated)
+        if facts.deprecation:
+            warnings.warn(facts.deprecation, DeprecationWarning, stacklevel=2)
+        return None
 
     def __init__(__self__, resource_name, *args, **kwargs):
         facts = type(__self__)._facts
@@ -65,7 +58,9 @@ class _Resource:
             __self__._internal_init(resource_name, *args, **kwargs)
         else:
             renamed = facts.renamed
-            __self__._internal_init(resource_name, opts, **{renamed.get(name, name): value for name, value in given.__dict__.items()})
+            __self__._internal_init(
+                resource_name, opts, **{renamed.get(name, name): value for name, value in given.__dict__.items()}
+            )
 
     def _internal_init(__self__, resource_name, *args, **kwargs):
         facts = type(__self__)._facts
@@ -80,13 +75,14 @@ class _Resource:
             raise ValueError("ComponentResource classes do not support opts.id")
         if opts.id is None:
             if props is not None:
-                raise TypeError("__props__ is only valid when passed in combination with a valid opts.id to get an existing resource")
+                raise TypeError("__props__ is only valid together with opts.id, to get an existing resource")
             props = _inputs_of(facts, given, opts)
         for extra in ("aliases", "secrets", "replace"):
             found = getattr(facts, extra)
             if found:
                 opts = pulumi.ResourceOptions.merge(opts, _EXTRA[extra](found))
-        # The Pulumi SDK counts the calls from here to the program, for the place of a resource in the program's text: no call may come in between.
+        # The Pulumi SDK counts the calls from here to the program, to tell where in the program a resource is made: no
+        # call may come in between.
         super().__init__(__self__._token or facts.token, resource_name, props, opts, **__self__._more, **_package())
 
 
@@ -144,14 +140,15 @@ class Custom(_Resource, pulumi.CustomResource):
             props.__dict__.setdefault(name, None)
         return facts.owner(resource_name, opts=opts, __props__=props)
 
-
     @classmethod
     def exists(cls, id, *args, **kwargs):
         """Whether there is such a resource. Only newer SDKs of Pulumi can ask."""
         facts = cls._facts
         state = facts.state or ()
         renamed = facts.renamed
-        given = _bind(f"{facts.owner.__name__}.exists", ("opts", *(renamed.get(name, name) for name in state)), args, kwargs)
+        given = _bind(
+            f"{facts.owner.__name__}.exists", ("opts", *(renamed.get(name, name) for name in state)), args, kwargs
+        )
         props = {_wire(name, facts.names): given.get(renamed.get(name, name)) for name in state}
         opts = given.get("opts") or pulumi.ResourceOptions()
         return pulumi.runtime.exists_resource(None, facts.token, id, props, opts, **_package())
@@ -182,8 +179,22 @@ def _copy(kind, value):
     return kind(**{name: pulumi.get(value, name) for name in kind._names})
 
 
-def function(module, name, token, inputs, result=None, single=False, defaults=_NOTHING, names=_NOTHING, deprecation=None, output=False):
-    """`name`, or with `output` the form that takes and gives outputs. `result`: the class of what it gives, `single`: one value by itself."""
+def function(
+    module,
+    name,
+    token,
+    inputs,
+    result=None,
+    single=False,
+    defaults=_NOTHING,
+    names=_NOTHING,
+    deprecation=None,
+    output=False,
+):
+    """`name`, or with `output` the form that takes and gives outputs.
+
+    `result` is the class of what it gives; `single`: one value by itself.
+    """
     parameters = (*inputs, "opts")
     given_name = f"{name}_output" if output and (result or single) else name
     options = getattr(pulumi, "InvokeOutputOptions", pulumi.InvokeOptions) if output else pulumi.InvokeOptions
@@ -234,7 +245,9 @@ def call_plain(tok, props, res=None, typ=None):
     result, known, secret = _sync_await(asyncio.ensure_future(value()))
     problem = "an unknown value" if not known else "a secret value" if secret else None
     if problem:
-        raise AssertionError(f"Plain resource method '{tok}' incorrectly returned {problem}. Please report this to the developer of the provider.")
+        raise AssertionError(
+            f"Plain resource method '{tok}' incorrectly returned {problem}. Please tell the provider's developer."
+        )
     return result
 
 
@@ -251,9 +264,14 @@ async def get_package():
     if register is not None:
         more = {"extension": True} if extension else {}
         return await register(
-            base_provider_name=plugin, base_provider_version=version, base_provider_download_url=_PLUGIN_URL or "", package_name=_NAME,
-            package_version=_VERSION or "", base64_parameter=value, **more,
-        )  # fmt: skip
+            base_provider_name=plugin,
+            base_provider_version=version,
+            base_provider_download_url=_PLUGIN_URL or "",
+            package_name=_NAME,
+            package_version=_VERSION or "",
+            base64_parameter=value,
+            **more,
+        )
     return await _registered(plugin, version, value, extension)
 
 
@@ -271,7 +289,9 @@ async def _registered(plugin, version, value, extension):
     if monitor not in _REFERENCES:
         part = resource_pb2.Parameterization(name=_NAME, version=_VERSION or "", value=base64.b64decode(value))
         role = "extension" if extension else "parameterization"
-        request = resource_pb2.RegisterPackageRequest(name=plugin, version=version, download_url=_PLUGIN_URL or "", **{role: part})
+        request = resource_pb2.RegisterPackageRequest(
+            name=plugin, version=version, download_url=_PLUGIN_URL or "", **{role: part}
+        )
         _REFERENCES[monitor] = monitor.RegisterPackage(request).ref
     if not _REFERENCES[monitor]:
         raise Exception("The engine does not support packages with parameters. Please update it.")

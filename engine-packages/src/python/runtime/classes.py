@@ -1,5 +1,5 @@
-# What the modules of this package share. They say what there is, in short tables; the classes and functions are made here, when a program asks for
-# them. Types and texts for people are in the `.pyi` files.
+# What the modules of this package share. They say what there is, in short tables; the classes and functions are made
+# here, when a program asks for them. Types and texts for people are in the `.pyi` files.
 
 import importlib
 import os
@@ -86,7 +86,10 @@ class _Names(dict):
 
 
 def foreign(package, module, *names):
-    """A type of another package, which may have been made by another generator: the first name that it has. It may have none: then anything goes."""
+    """A type of another package, which another generator may have made: the first name that it has.
+
+    It may have none: then anything goes.
+    """
     try:
         root = importlib.import_module(package)
     except ImportError:
@@ -191,12 +194,13 @@ _NOTHING: dict = {}
 class _Shape:
     """The properties of a class: name to type, first those that have to be given."""
 
-    __slots__ = ("required", "kinds", "defaults", "constants", "deprecated")
+    __slots__ = ("required", "kinds", "defaults", "constants", "deprecated", "is_bare")
 
     def __init__(self, required, optional, defaults, constants, deprecated):
         self.required = required
         self.kinds = {**required, **optional}
         self.defaults, self.constants, self.deprecated = defaults, constants, deprecated
+        self.is_bare = not (defaults or constants or deprecated)
 
     def fill(self, store, given, cls, warn):
         kinds = self.kinds
@@ -206,7 +210,15 @@ class _Shape:
         missing = [name for name in self.required if name not in given and name not in self.defaults]
         if missing:
             names = ", ".join(map(repr, missing))
-            raise TypeError(f"{cls.__name__}.__init__() missing {len(missing)} required keyword-only arguments: {names}")
+            raise TypeError(
+                f"{cls.__name__}.__init__() missing {len(missing)} required keyword-only arguments: {names}"
+            )
+        if self.is_bare:
+            required = self.required
+            for name, value in given.items():
+                if value is not None or name in required:
+                    store[name] = value
+            return
         for name in kinds:
             value = given.get(name)
             if warn and value is not None and name in self.deprecated:
@@ -228,7 +240,14 @@ class Args:
     _shape: _Shape
 
     def __init_subclass__(
-        cls, required=None, optional=_NOTHING, names=_NOTHING, defaults=_NOTHING, constants=_NOTHING, deprecated=_NOTHING, **rest
+        cls,
+        required=None,
+        optional=_NOTHING,
+        names=_NOTHING,
+        defaults=_NOTHING,
+        constants=_NOTHING,
+        deprecated=_NOTHING,
+        **rest,
     ):
         super().__init_subclass__(**rest)
         if required is not None:
@@ -252,7 +271,14 @@ class Output(dict):
     _shape: _Shape
 
     def __init_subclass__(
-        cls, required=None, optional=_NOTHING, names=_NOTHING, defaults=_NOTHING, constants=_NOTHING, deprecated=_NOTHING, **rest
+        cls,
+        required=None,
+        optional=_NOTHING,
+        names=_NOTHING,
+        defaults=_NOTHING,
+        constants=_NOTHING,
+        deprecated=_NOTHING,
+        **rest,
     ):
         super().__init_subclass__(**rest)
         if required is not None:

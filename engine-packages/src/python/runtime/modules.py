@@ -81,7 +81,9 @@ def inputs(scope, table, dicts=True):
         found.__module__ = scope["__name__"]
         return found
 
-    _made_when_asked(scope, [name for known in table for name in ((known, f"{known}Dict") if dicts else (known,))], make)
+    _made_when_asked(
+        scope, [name for known in table for name in ((known, f"{known}Dict") if dicts else (known,))], make
+    )
 
 
 def outputs(scope, table):
