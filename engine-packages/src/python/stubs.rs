@@ -232,12 +232,7 @@ impl Sdk<'_> {
         let inputs = arguments_of(function);
         for (is_there, suffix, gives, options) in [
             (!function.is_output_only, "", plain, "Optional[pulumi.InvokeOptions]"),
-            (
-                function.result.is_some(),
-                "_output",
-                output,
-                "Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]]",
-            ),
+            (function.result.is_some(), "_output", output, "Optional[pulumi.InvokeOptions]"),
         ] {
             if !is_there {
                 continue;

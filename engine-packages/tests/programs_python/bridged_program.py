@@ -26,10 +26,10 @@ def program() -> dict[str, object]:
     provider = bridged.Provider("provider", access_key="k", retries=3)
     route = Route(
         "route",
-        hops=[RouteHopArgs(hop_count=1, next_hops=[{"hop_count": 2}])],
+        hops=[RouteHopArgs(hop_count=1, next_hops=[{"hop_count": 2}])],  # type: ignore
         kind=bridged.Kind.SOME_KIND,
         opts=pulumi.ResourceOptions(provider=provider),
-    )  # type: ignore
+    )
     again = Route("again", RouteInitArgs(extra=bridged.network.RouteArgs(a="x"), kind="free"))
     thing = bridged.Thing("thing", kind=bridged.Kind.KIND_2ND, thing_name=route.id)
     known = Route.get("known", "id", hops=[{"hop_count": 5}])
