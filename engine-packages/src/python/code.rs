@@ -225,6 +225,9 @@ impl Sdk<'_> {
     pub(super) fn distinct(&self, names: impl IntoIterator<Item = String>, place: &str) -> Result<(), SdkFault> {
         let mut known = std::collections::HashSet::new();
         for name in names {
+            if name.is_empty() {
+                return Err(self.fault(format!("{place} has a name with nothing in it")));
+            }
             if known.contains(&name) {
                 return Err(self.fault(format!("{place} has two names that are both '{name}' in Python")));
             }

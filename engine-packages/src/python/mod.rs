@@ -45,6 +45,7 @@ pub fn generate(package: &Package) -> Result<Vec<SdkFile>, SdkFault> {
         files.module(module)?;
     }
     files.metadata()?;
+    files.check_folders()?;
     Ok(files.found.into_iter().map(|(path, (text, _))| SdkFile { path, text }).collect())
 }
 
@@ -64,6 +65,17 @@ impl Files<'_, '_> {
         for path in self.sdk.modules.keys().filter(|path| !path.is_empty()) {
             if !path.split('/').all(names::is_name) {
                 return Err(self.sdk.fault(format!("'{path}' cannot be the path of a module in Python")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Python prefers a folder to a file of the same name: what is in the file could not be found.
+    fn check_folders(&self) -> Result<(), SdkFault> {
+        for (path, (_, reason)) in &self.found {
+            let folder = path.strip_suffix(".py").map(|path| format!("{path}/__init__.py"));
+            if folder.is_some_and(|folder| self.found.contains_key(&folder)) {
+                return Err(self.sdk.fault(format!("the file {path}, for {reason}, has the name of a module")));
             }
         }
         Ok(())

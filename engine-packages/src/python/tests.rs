@@ -255,3 +255,23 @@ fn a_file_gives_way_to_a_folder_of_its_name() {
     assert!(files.contains_key("pulumi_tiny/net_.py"));
     assert!(files.contains_key("pulumi_tiny/net/route.py"));
 }
+
+#[test]
+fn a_module_that_would_hide_a_file_is_refused() {
+    let part = json!({ "type": "object", "properties": {} });
+    let error = fault(&json!({
+        "name": "tiny",
+        "types": { "tiny:index:Part": part },
+        "resources": {
+            "tiny:index:Whole": { "properties": { "part": { "$ref": "#/types/tiny:index:Part" } } },
+            "tiny:outputs:Thing": {},
+        },
+    }));
+    assert!(error.contains("pulumi_tiny/outputs.py, for types of outputs, has the name of a module"), "{error}");
+}
+
+#[test]
+fn a_name_with_nothing_in_it_is_refused() {
+    let error = fault(&with_resource("tiny:index:Pet", &json!({ "inputProperties": { "": { "type": "string" } } })));
+    assert!(error.contains("the resource tiny:index:Pet has a name with nothing in it"), "{error}");
+}
