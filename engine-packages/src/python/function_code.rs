@@ -31,6 +31,7 @@ impl Sdk<'_> {
         let result = self.method_result(function);
         let class = method_result_name(name);
         if let Some(fields) = &result {
+            self.check_class(&class, &function.token.text)?;
             let mut arguments = Arguments::new();
             arguments.always("_u.Result".to_owned());
             self.fields(&mut arguments, fields);
@@ -91,6 +92,7 @@ impl Sdk<'_> {
         call.always("__name__".to_owned()).always(literal::text(&name)).always(literal::text(&function.token.text));
         call.always(tuple(&inputs.iter().map(|input| snake(&input.name)).collect::<Vec<_>>(), 4));
         if let Some((class, fields)) = self.function_result(function) {
+            self.check_class(&class, &function.token.text)?;
             let mut arguments = Arguments::new();
             arguments.always("_u.Result".to_owned());
             self.fields(&mut arguments, fields);

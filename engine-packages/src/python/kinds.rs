@@ -2,6 +2,7 @@
 
 use crate::schema::{Property, Type};
 
+use super::literal::text;
 use super::sdk::{Place, Sdk, Side, constant_of, foreign_module, foreign_package};
 
 impl Sdk<'_> {
@@ -45,13 +46,9 @@ impl Sdk<'_> {
                     Side::Output => vec![format!("outputs.{name}"), format!("outputs.{name}Result"), name],
                     Side::Input | Side::Plain => vec![format!("{name}Args"), name],
                 };
-                let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
-                format!(
-                    "foreign('{}', '{}', {})",
-                    foreign_package(external),
-                    foreign_module(external),
-                    names.join(", ")
-                )
+                let place = [foreign_package(external), foreign_module(external)];
+                let told: Vec<String> = place.iter().chain(&names).map(|part| text(part)).collect();
+                format!("foreign({})", told.join(", "))
             }
             Type::Union(kinds) => self.union(kinds, side),
         }

@@ -82,7 +82,6 @@ impl Files<'_, '_> {
     }
 
     fn add(&mut self, path: String, text: String, reason: &str) -> Result<(), SdkFault> {
-        // Some file systems make no difference between small and capital letters, but Python and the official SDKs do.
         if let Some((_, other)) = self.found.get(&path) {
             return Err(self.sdk.fault(format!("{reason} and {other} would both be in the file {path}")));
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::schema::{Element, Property, Type};
 
 use super::code::up_from;
+use super::names::is_name;
 use super::sdk::{Place, Sdk, Side, constant_of, foreign_module, foreign_package};
 
 /// How an object is given.
@@ -135,14 +136,19 @@ impl Sdk<'_> {
             }
             Type::Elsewhere(external) => {
                 let package = foreign_package(external);
-                stub.imports.insert(format!("import {package}"));
+                // What no program can name is not named here.
+                let module = foreign_module(external);
                 let class = super::names::class(&external.token.name);
+                let parts = [package.as_str(), class.as_str()];
+                if !parts.into_iter().chain(module.split('.').filter(|part| !part.is_empty())).all(is_name) {
+                    return "Any".to_owned();
+                }
+                stub.imports.insert(format!("import {package}"));
                 let name = match side {
                     _ if external.is_resource => class,
                     Side::Output => format!("outputs.{class}"),
                     Side::Input | Side::Plain => format!("{class}Args"),
                 };
-                let module = foreign_module(external);
                 let module = if module.is_empty() { module } else { module + "." };
                 let named = format!("{package}.{module}{name}");
                 let may_be_mapping = !external.is_resource && side != Side::Output && form != Form::Class;

@@ -275,3 +275,21 @@ fn a_name_with_nothing_in_it_is_refused() {
     let error = fault(&with_resource("tiny:index:Pet", &json!({ "inputProperties": { "": { "type": "string" } } })));
     assert!(error.contains("the resource tiny:index:Pet has a name with nothing in it"), "{error}");
 }
+
+#[test]
+fn no_name_of_a_schema_becomes_code() {
+    let hostile = "X'), __import__('os').system('x'), ('";
+    let reference = format!("/other/v1.0.0/schema.json#/types/other:index:{hostile}").replace(' ', "%20");
+    let found = files(&with_resource(
+        "tiny:index:Pet",
+        &json!({ "properties": { "a": { "$ref": reference }, "b": { "type": "string", "const": "\"]; x" } } }),
+    ));
+    let code = &found["pulumi_tiny/pet.py"];
+    assert!(code.contains(r#"'os').system('x'), ('\")"#), "it is one text: {code}");
+    assert!(code.contains(r#""b": "Literal[\"\\\"]; x\"]""#), "{code}");
+    assert!(found["pulumi_tiny/pet.pyi"].contains("def a(self) -> pulumi.Output[Any]"));
+
+    let outputs = json!({ "properties": { "a": { "type": "string" } } });
+    let error = fault(&json!({ "name": "tiny", "functions": { "tiny:index:f(x)": { "outputs": outputs } } }));
+    assert!(error.contains("'F(x)Result', the name of tiny:index:f(x), cannot be the name of a class"), "{error}");
+}
