@@ -7,13 +7,10 @@
 )]
 
 pub mod folder;
+pub mod python;
 pub mod schema;
 
 mod generate;
-#[allow(clippy::all, clippy::pedantic, unreachable_pub)]
-mod nodejs;
-#[allow(clippy::all, clippy::pedantic, unreachable_pub)]
-mod python;
 mod sdk;
 
 pub use generate::{SdkLanguage, generate};

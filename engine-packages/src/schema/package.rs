@@ -150,6 +150,8 @@ pub struct Property {
     pub environment: Vec<String>,
     /// Whether it is always a secret.
     pub secret: bool,
+    /// Whether another value replaces the resource.
+    pub replace_on_changes: bool,
     /// Why it should not be used any more; empty: it may be.
     pub deprecation: String,
     /// What the schema says for one language, such as `{"name": ...}`.
@@ -259,6 +261,8 @@ pub struct Function {
     pub result: Option<Outcome>,
     /// Whether it is a method of a resource.
     pub is_method: bool,
+    /// Whether there is only the form that takes and gives outputs.
+    pub is_output_only: bool,
     /// Why it should not be used any more; empty: it may be.
     pub deprecation: String,
     /// Whether others write its code by hand.

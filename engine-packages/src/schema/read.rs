@@ -191,6 +191,7 @@ impl Reader {
             positional: spec.multi_argument_inputs.clone(),
             result: self.outcome(spec.outputs.as_ref(), &format!("{place}/outputs"))?,
             is_method,
+            is_output_only: spec.plain == Some(false),
             deprecation: spec.deprecation_message.clone(),
             is_overlay: spec.is_overlay,
             language: spec.language.clone(),
@@ -200,9 +201,18 @@ impl Reader {
     fn outcome(&self, outputs: Option<&Json>, place: &str) -> Result<Option<Outcome>> {
         let Some(outputs) = outputs else { return Ok(None) };
         let fault = |error: serde_json::Error| SchemaFault::new(place, error.to_string());
-        if outputs.get("properties").is_some() || outputs.as_object().is_some_and(serde_json::Map::is_empty) {
-            let object = ObjectSpec::deserialize(outputs).map_err(fault)?;
-            let plain = outputs.get("plain").and_then(Json::as_bool).unwrap_or(false);
+        if outputs.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Ok(None);
+        }
+        if outputs.get("properties").is_some() {
+            // `plain` is a truth value for the whole, or names properties.
+            let plain = outputs.get("plain").and_then(Json::as_bool);
+            let mut object = outputs.clone();
+            if let Some(members) = object.as_object_mut().filter(|_| plain.is_some()) {
+                members.remove("plain");
+            }
+            let object = ObjectSpec::deserialize(object).map_err(fault)?;
+            let plain = plain.unwrap_or(false);
             return Ok(Some(Outcome::Object { properties: self.object(&object, place)?, plain }));
         }
         let spec = TypeSpec::deserialize(outputs).map_err(fault)?;
@@ -239,6 +249,7 @@ impl Reader {
                     default: spec.default.clone(),
                     environment: spec.default_info.as_ref().map(|info| info.environment.clone()).unwrap_or_default(),
                     secret: spec.secret,
+                    replace_on_changes: spec.replace_on_changes,
                     deprecation: spec.deprecation_message.clone(),
                     language: spec.language.clone(),
                 })
@@ -261,7 +272,10 @@ fn enum_values(specs: &[super::spec::EnumValueSpec], base: &Type, place: &str) -
         .iter()
         .map(|spec| {
             if !fits(&spec.value) {
-                return Err(SchemaFault::new(place, format!("the value {} is not of the type of the enum", spec.value)));
+                return Err(SchemaFault::new(
+                    place,
+                    format!("the value {} is not of the type of the enum", spec.value),
+                ));
             }
             Ok(EnumValue {
                 name: spec.name.clone(),

@@ -143,3 +143,36 @@ fn types_nested_without_end_are_refused() {
     let said = fault(&json!({"config": {"variables": {"deep": deep}}}));
     assert_eq!(said, "the schema, at config/variables/properties/deep: types are nested deeper than 64");
 }
+
+#[test]
+fn an_empty_object_of_outputs_is_no_result() {
+    let found = package(&json!({"functions": {
+        "probe:index:f": {"outputs": {}},
+        "probe:index:g": {"plain": false, "outputs": {"properties": {}}},
+    }}));
+    let functions = found.unwrap().functions;
+    assert!(functions[0].result.is_none() && !functions[0].is_output_only);
+    assert!(matches!(functions[1].result, Some(Outcome::Object { .. })) && functions[1].is_output_only);
+}
+
+#[test]
+fn a_whole_result_can_come_at_once() {
+    let outputs = json!({"plain": true, "properties": {"b": {"type": "string"}}});
+    let found = package(&json!({"functions": {"probe:index:f": {"outputs": outputs}}})).unwrap();
+    assert!(matches!(found.functions[0].result, Some(Outcome::Object { plain: true, .. })));
+}
+
+#[test]
+fn a_module_that_the_format_does_not_know_is_at_the_top() {
+    let found = package(&json!({"resources": {"probe:net/route:Route": {}, "probe:other:Thing": {}}})).unwrap();
+    let modules: Vec<&str> = found.resources.iter().map(|resource| resource.token.module.as_str()).collect();
+    assert_eq!(modules, ["net", ""]);
+}
+
+#[test]
+fn a_property_can_replace_its_resource() {
+    let properties = json!({"b": {"type": "string", "replaceOnChanges": true}, "c": {"type": "string"}});
+    let found = package(&json!({"resources": {"probe:index:R": {"properties": properties}}})).unwrap();
+    let replacing: Vec<bool> = found.resources[0].outputs.iter().map(|property| property.replace_on_changes).collect();
+    assert_eq!(replacing, [true, false]);
+}

@@ -127,6 +127,8 @@ pub(super) struct FunctionSpec {
     pub multi_argument_inputs: Vec<String>,
     /// An object with `properties`, or any other type.
     pub outputs: Option<Json>,
+    /// `false`: only the form with outputs.
+    pub plain: Option<bool>,
     pub deprecation_message: String,
     pub is_overlay: bool,
     pub language: Named<Json>,
@@ -145,6 +147,7 @@ pub(super) struct PropertySpec {
     pub deprecation_message: String,
     pub language: Named<Json>,
     pub secret: bool,
+    pub replace_on_changes: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -26,14 +26,17 @@ impl ModuleFormat {
         if pattern.is_empty() {
             return Ok(Self(None));
         }
-        regex::Regex::new(&format!("^{pattern}$"))
-            .map(|found| Self(Some(found)))
-            .map_err(|error| SchemaFault::new("meta/moduleFormat", format!("'{pattern}' is no regular expression: {error}")))
+        regex::Regex::new(pattern).map(|found| Self(Some(found))).map_err(|error| {
+            SchemaFault::new("meta/moduleFormat", format!("'{pattern}' is no regular expression: {error}"))
+        })
     }
 
     fn module<'a>(&self, raw: &'a str) -> &'a str {
-        let found = self.0.as_ref().and_then(|pattern| pattern.captures(raw)).and_then(|groups| groups.get(1));
-        let module = found.map_or(raw, |group| group.as_str());
+        let module = match &self.0 {
+            // As in the reference: what the pattern does not know is at the top.
+            Some(pattern) => pattern.captures(raw).and_then(|groups| groups.get(1)).map_or("", |group| group.as_str()),
+            None => raw,
+        };
         if module == "index" || module == "providers" { "" } else { module }
     }
 
@@ -47,7 +50,12 @@ impl ModuleFormat {
             return Err(SchemaFault::new(place, format!("'{text}' has no name that can be used")));
         }
         let module = self.module(raw);
-        Ok(Token { text: text.to_owned(), module: module.to_owned(), raw_module: raw.to_owned(), name: name.to_owned() })
+        Ok(Token {
+            text: text.to_owned(),
+            module: module.to_owned(),
+            raw_module: raw.to_owned(),
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -135,10 +143,11 @@ impl Names {
 /// `/random/v4.1.2/schema.json` names the package and its version.
 fn external(document: &str, token: &str, is_resource: bool, place: &str) -> Result<External> {
     let parts: Vec<&str> = document.trim_start_matches('/').split('/').collect();
-    let fault = || SchemaFault::new(place, format!("it refers to '{document}', which is no /PACKAGE/vVERSION/schema.json"));
+    let fault =
+        || SchemaFault::new(place, format!("it refers to '{document}', which is no /PACKAGE/vVERSION/schema.json"));
     let [package, version, "schema.json"] = parts[..] else { return Err(fault()) };
     // Its own format of modules is in its schema, which is not here. Nearly all are one of these.
-    let format = ModuleFormat::read("(.*)(?:/[^/]*)")?;
+    let format = ModuleFormat::read(if token.contains('/') { "(.*)(?:/[^/]*)" } else { "" })?;
     Ok(External {
         package: package.to_owned(),
         version: version.trim_start_matches('v').to_owned(),
