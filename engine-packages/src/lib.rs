@@ -7,6 +7,7 @@
 )]
 
 pub mod folder;
+pub mod nodejs;
 pub mod python;
 pub mod schema;
 

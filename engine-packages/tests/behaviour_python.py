@@ -1,10 +1,11 @@
 """Runs a program with two SDKs of one package, and compares what the engine is asked for and what the program gets.
 
-    behaviour_python.py PROGRAM OFFICIAL OURS [--also FOLDER]...
+    behaviour_python.py PROGRAM OFFICIAL OURS [--also FOLDER]... [--record FILE]
 
 PROGRAM is a file with a function `program` that gives values by name. OFFICIAL and OURS are folders that hold the
 package, or `-` for the one that is installed. `--also` are folders of other packages. The program runs with each SDK in
-a process of its own, with the mocks of the Pulumi SDK in place of an engine.
+a process of its own, with the mocks of the Pulumi SDK in place of an engine. What came of the official one can be kept
+in a file by `--record`, which then stands for it (FILE.json).
 """
 
 import argparse
@@ -23,8 +24,11 @@ def main():
     arguments.add_argument("official")
     arguments.add_argument("ours")
     arguments.add_argument("--also", action="append", default=[])
+    arguments.add_argument("--record", type=Path)
     given = arguments.parse_args()
     official, ours = (observed(given.program, folder, given.also) for folder in (given.official, given.ours))
+    if given.record:
+        given.record.write_text(json.dumps(official, indent=1, sort_keys=True) + "\n")
     faults = 0
     for part in ("requests", "values", "messages"):
         one, other = official[part], ours[part]
@@ -38,6 +42,8 @@ def main():
 
 
 def observed(program, folder, also):
+    if folder.endswith(".json"):
+        return json.loads(Path(folder).read_text())
     code = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); "
         f"import behaviour_python as b; b.observe({program!r}, {folder!r}, {also!r})"

@@ -1,9 +1,10 @@
 """Compares two SDKs of one package, name by name: the official one, and the one made here.
 
-    compare_python.py PACKAGE OFFICIAL OURS [--without MODULE]...
+    compare_python.py PACKAGE OFFICIAL OURS [--without MODULE]... [--record FILE]
 
 OFFICIAL and OURS are folders that hold PACKAGE (`pulumi_random`), or `-` for the one that is installed. Both are
-imported by the interpreter that runs this script, in processes of their own. What the official one has and ours has not
+imported by the interpreter that runs this script, in processes of their own. What there is in the official one can be
+kept in a file by `--record`, which then stands for it (FILE.json). What the official one has and ours has not
 is a fault: the exit status is 1. `--without` leaves a module or a name out, with all below it; `@FILE` reads arguments
 from a file, one a line.
 """
@@ -48,9 +49,12 @@ def main():
     arguments.add_argument("official")
     arguments.add_argument("ours")
     arguments.add_argument("--without", action="append", default=[])
+    arguments.add_argument("--record", type=Path)
     given = arguments.parse_args()
     official, ours = described(given.package, given.official), described(given.package, given.ours)
     left_out = {*given.without}
+    if given.record:
+        given.record.write_text(json.dumps(official, indent=1, sort_keys=True) + "\n")
 
     def is_left_out(name):
         parts = name.split(".")
@@ -101,6 +105,8 @@ def is_as_good(part, official, ours):
 
 
 def described(package, folder):
+    if folder.endswith(".json"):
+        return json.loads(Path(folder).read_text())
     code = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); "
         f"import compare_python as c; c.describe({package!r}, {folder!r})"

@@ -8,6 +8,10 @@ use std::time::Duration;
 const USUAL_START_SECONDS: u64 = 30;
 /// The variable of the environment that says so.
 const START_SECONDS: &str = "MALOKO_PLUGIN_START_SECONDS";
+/// The variable of the plugin `terraform-provider` that says where its cache of providers is.
+pub(crate) const TERRAFORM_CACHE: &str = "PULUMI_DYNAMIC_TF_PLUGIN_CACHE_DIR";
+/// The variable that names a mirror of Terraform's providers: an address, or a folder.
+pub(crate) const TERRAFORM_MIRROR: &str = "MALOKO_TERRAFORM_MIRROR";
 /// How many seconds a policy pack may take for one answer, unless [`POLICY_SECONDS`] says otherwise.
 const USUAL_POLICY_SECONDS: u64 = 300;
 /// The variable of the environment that says so.
@@ -69,8 +73,8 @@ const VARIABLES: [&str; 17] = [
     "PULUMI_IGNORE_AMBIENT_PLUGINS",
     "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES",
     "USERPROFILE",
-    crate::terraform::CACHE,
-    crate::terraform::MIRROR,
+    TERRAFORM_CACHE,
+    TERRAFORM_MIRROR,
 ];
 
 impl PluginSettings {

@@ -47,7 +47,7 @@ describe("plugins", () => {
     });
 });
 
-describe("packages", () => {
+describe("package_command", () => {
     test("the SDK of a package is made, used, made again in a fresh clone, and kept where it was changed by hand", () => {
         const { it, run, objects } = plugged("bin");
         const program = `const parts = require("./sdks/parts");

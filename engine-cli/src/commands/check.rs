@@ -65,7 +65,7 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
             }));
             needs.extend(named);
         }
-        let to_make = super::package::missing(&project);
+        let to_make = crate::project::sdks::missing(&project);
         for need in needs {
             let (place, shown) = (&need.place, need.shown());
             let listed = need.missing_sdk.as_ref().and_then(|_| to_make.iter().find(|it| it.name == need.package.name));

@@ -24,6 +24,7 @@ mod rewrite;
 pub(crate) mod shim;
 pub(crate) mod stack;
 pub(crate) mod state;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod typed_packages;

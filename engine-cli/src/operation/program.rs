@@ -7,10 +7,10 @@ use maloko_plugins::languages::{self, ForeignProgram};
 
 use super::isolated::Runner;
 use super::plugins;
-use crate::commands::package;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::ProgramSpec;
+use crate::project::sdks;
 use crate::project::{Project, RunBy};
 
 /// The program of a project; an error when it has none, or nobody here can run it.
@@ -87,7 +87,7 @@ pub(super) async fn run(
 
 /// What may help against an error of the program: SDKs of packages that are missing, or too old.
 fn what_helps(project: &Project, error: &str) -> Vec<String> {
-    let missing = package::missing(project).into_iter().filter(|sdk| sdk.is_in(error)).map(|sdk| sdk.help());
+    let missing = sdks::missing(project).into_iter().filter(|sdk| sdk.is_in(error)).map(|sdk| sdk.help());
     let outdated = outdated_sdk(error).map(|sdk| {
         format!(
             "the SDK {sdk} was made for another version of Pulumi's: install its newest version, or make it anew with \

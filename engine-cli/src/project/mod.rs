@@ -2,6 +2,7 @@
 
 mod declaration;
 mod plugins;
+pub(crate) mod sdks;
 #[cfg(test)]
 mod tests;
 

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use crate::SdkFault;
 use crate::schema::{Function, Outcome, Property, Resource, Shape, Type};
 
-use super::code::{Arguments, head, required_first, texts};
 use super::literal::{self, tuple};
 use super::modules::Module;
 use super::names::{self, snake};
 use super::sdk::{Sdk, class_of, irregular};
+use super::tables::{Arguments, head, required_first, texts};
 
 impl Sdk<'_> {
     pub(super) fn methods_code(&self, resource: &Resource) -> Result<String, SdkFault> {

@@ -21,6 +21,7 @@ mod settings;
 mod shapes;
 mod stub_kinds;
 mod stubs;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod version;

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use crate::SdkFault;
 use crate::schema::{Property, Shape, Type};
 
-use super::code::head;
 use super::literal::{self, table, wrapped};
 use super::modules::{Module, path};
 use super::names::{self, snake};
 use super::sdk::{Sdk, class_of};
+use super::tables::head;
 
 impl Sdk<'_> {
     /// What each file exports. Types for inputs are not among it: their file alone lists them.

@@ -53,7 +53,7 @@ impl Sdk<'_> {
                 exported.push(literal::text(&format!("{class}Dict")));
                 let _ = writeln!(body, "class {class}Dict(TypedDict):");
                 let mut is_empty = true;
-                for property in super::code::required_first(properties) {
+                for property in super::tables::required_first(properties) {
                     let kind = self.stub_property(&mut stub, property, *side, Form::Dictionary, false);
                     let kind = if property.required { kind } else { format!("NotRequired[{kind}]") };
                     let _ = writeln!(body, "    {}: {kind}", snake(&property.name));

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::schema::{Element, Property, Type};
 
-use super::code::up_from;
 use super::names::is_name;
 use super::sdk::{Place, Sdk, Side, constant_of, foreign_module, foreign_package};
+use super::tables::up_from;
 
 /// How an object is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

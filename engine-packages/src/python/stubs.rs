@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use crate::schema::{Function, Outcome, Property, Resource};
 
-use super::code::required_first;
 use super::docs::{comment, described};
 use super::function_code::{arguments_of, method_result_name};
 use super::literal;
@@ -12,6 +11,7 @@ use super::modules::Module;
 use super::names::{self, argument, snake};
 use super::sdk::{Sdk, Side, class_of};
 use super::stub_kinds::{Form, Stub};
+use super::tables::required_first;
 
 /// What every dictionary has: a property of the same name hides it.
 const MEMBERS_OF_DICTIONARIES: [&str; 11] =

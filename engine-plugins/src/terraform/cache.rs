@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use semver::{Version, VersionReq};
 
-use super::{CACHE, TerraformProvider};
+use super::TerraformProvider;
 use crate::install::{InstallError, platform};
-use crate::settings::PluginSettings;
+use crate::settings::{PluginSettings, TERRAFORM_CACHE as CACHE};
 
 /// A provider in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]

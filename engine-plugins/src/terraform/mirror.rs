@@ -9,9 +9,9 @@ use semver::Version;
 use serde::Deserialize;
 
 use super::cache::system;
-use super::{MIRROR, TerraformProvider, archive, cache};
+use super::{TerraformProvider, archive, cache};
 use crate::install::{Http, InstallError, Limits, Progress, Request, shown};
-use crate::settings::PluginSettings;
+use crate::settings::{PluginSettings, TERRAFORM_MIRROR as MIRROR};
 
 /// Has the newest version in the cache that will do, unless one is there already.
 pub(super) fn provide(

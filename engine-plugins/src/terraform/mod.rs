@@ -14,17 +14,13 @@ use maloko_core::plugin::PackageRequest;
 use serde::Deserialize;
 
 use crate::install::{InstallError, Progress};
-use crate::settings::PluginSettings;
+use crate::settings::{PluginSettings, TERRAFORM_MIRROR as MIRROR};
 
 pub use address::TerraformProvider;
 pub use cache::{CachedProvider, cache_folder, cached_providers};
 
 /// The plugin that runs them.
 pub const PLUGIN: &str = "terraform-provider";
-/// The variable that names a mirror: an address, or a folder.
-pub(crate) const MIRROR: &str = "MALOKO_TERRAFORM_MIRROR";
-/// The variable of the plugin that says where its cache is.
-pub(crate) const CACHE: &str = "PULUMI_DYNAMIC_TF_PLUGIN_CACHE_DIR";
 
 /// Puts a provider into the plugin's cache, from an archive of Terraform's or from its unpacked folder.
 ///

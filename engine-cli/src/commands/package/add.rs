@@ -6,15 +6,16 @@ use maloko_packages::folder::Written;
 use maloko_packages::schema::Package;
 
 use crate::arguments::{PackageAdd, PackageSource};
-use crate::commands::install::run_step;
 use crate::commands::plugin;
+use crate::commands::steps::run_step;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
+use crate::project::sdks::folder_of;
 use crate::project::{ListedPackage, Project, RunBy};
 use crate::yaml;
 
-use super::source::{Found, Source};
+use super::source::{PackageSchema, Source};
 use super::{link, listed, of, sdk};
 
 /// Runs `package add`.
@@ -43,7 +44,7 @@ pub(crate) async fn make_listed(context: &Context, project: &Project) -> Result<
     let RunBy::Binding(language) = project.run_by() else { return Ok(Vec::new()) };
     let mut made = Vec::new();
     for package in &project.packages {
-        if listed::folder_of(project, package).is_some() || is_published(context, project, package) {
+        if folder_of(project, package).is_some() || is_published(context, project, package) {
             continue;
         }
         let source = Source::read(&package.source, &project.root)?;
@@ -101,7 +102,7 @@ fn use_it(context: &Context, project: &Project, language: Language, folder: &str
 }
 
 /// Writes the package into Pulumi.yaml: `install` makes its SDK from that in a fresh clone.
-fn list(project: &Project, found: &Found, source: &Source, parameters: &[String]) -> Result<()> {
+fn list(project: &Project, found: &PackageSchema, source: &Source, parameters: &[String]) -> Result<()> {
     let text = yaml::load("the project file", &project.file)?.unwrap_or_default();
     let entry = entry(project, found, source, parameters);
     let (edited, _) = yaml::edit(&project.file, &text, &["packages", &found.package.name], Some(&entry))?;
@@ -112,7 +113,7 @@ fn list(project: &Project, found: &Found, source: &Source, parameters: &[String]
     std::fs::write(&project.file, edited).map_err(|error| failed(&error))
 }
 
-fn entry(project: &Project, found: &Found, source: &Source, parameters: &[String]) -> Value {
+fn entry(project: &Project, found: &PackageSchema, source: &Source, parameters: &[String]) -> Value {
     let version = found.plugin_version.trim_start_matches('v');
     let version = version.strip_prefix("0.0.0-x").unwrap_or(version);
     let named = match source {

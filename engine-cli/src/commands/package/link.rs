@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::commands::install::{Step, node_tool, own_python, python_of, python_steps};
+use crate::commands::steps::{Step, node_tool, own_python, python_of, python_steps};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;

@@ -1,6 +1,6 @@
 //! The packages that Pulumi.yaml lists, and whether their SDKs are there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -8,32 +8,7 @@ use crate::arguments::PackageList;
 use crate::commands::{pretty, table, text};
 use crate::context::Context;
 use crate::failure::Result;
-use crate::language_host::Language;
-use crate::project::{ListedPackage, Project, RunBy};
-
-use super::sdk;
-
-/// A package whose SDK is to be made in the project, and is not there.
-pub(crate) struct MissingSdk {
-    /// The package.
-    pub(crate) name: String,
-    /// Where Pulumi.yaml lists it.
-    pub(crate) place: String,
-}
-
-impl MissingSdk {
-    /// Does an error of the program speak of it?
-    pub(crate) fn is_in(&self, error: &str) -> bool {
-        let python = format!("pulumi_{}", self.name.replace('-', "_"));
-        let node = format!("/{}'", self.name);
-        error.contains(&python) || error.contains(&node)
-    }
-
-    /// What helps.
-    pub(crate) fn help(&self) -> String {
-        format!("{}: the SDK of the package '{}' is not there: `maloko install` makes it", self.place, self.name)
-    }
-}
+use crate::project::sdks::folder_of;
 
 /// Runs `package ls`.
 pub(super) fn run(context: &Context, arguments: &PackageList) -> Result<()> {
@@ -64,36 +39,6 @@ pub(super) fn run(context: &Context, arguments: &PackageList) -> Result<()> {
     }
     context.console.print(&text(&shown));
     Ok(())
-}
-
-/// The packages whose SDKs the program's language needs, and that are nowhere.
-pub(crate) fn missing(project: &Project) -> Vec<MissingSdk> {
-    if !matches!(project.run_by(), RunBy::Binding(_)) {
-        return Vec::new();
-    }
-    let without = project.packages.iter().filter(|package| folder_of(project, package).is_none());
-    let missing = without.map(|it| MissingSdk { name: it.name.clone(), place: project.place(&["packages", &it.name]) });
-    missing.collect()
-}
-
-/// The folder of a package's SDK, if it is there.
-pub(super) fn folder_of(project: &Project, package: &ListedPackage) -> Option<PathBuf> {
-    let of_project = project.root.join(sdk::FOLDER);
-    let named = of_project.join(&package.name);
-    let marks: &[&str] = match project.run_by() {
-        RunBy::Binding(Language::Python) => &["pyproject.toml", "setup.py"],
-        RunBy::Binding(Language::NodeJs) => &["package.json"],
-        RunBy::OwnProcess => return named.is_dir().then_some(named),
-    };
-    let is_sdk = |folder: &Path| marks.iter().any(|mark| folder.join(mark).is_file());
-    if is_sdk(&named) {
-        return Some(named);
-    }
-    // A package with a publisher has that in the name of its folder.
-    let others = std::fs::read_dir(of_project).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let ending = format!("-{}", package.name);
-    let is_it = |folder: &PathBuf| folder.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&ending));
-    others.filter(is_it).find(|folder| is_sdk(folder))
 }
 
 /// A path as it is shown in a project.

@@ -17,7 +17,6 @@ use crate::language_host::Language;
 use crate::project::RunBy;
 
 pub(crate) use add::{make_listed, use_made};
-pub(crate) use listed::missing;
 
 /// Runs a command of `package`.
 pub(crate) async fn run(context: &Context, command: &PackageCommand) -> Result<()> {

@@ -3,10 +3,11 @@
 use maloko_packages::folder::changes;
 
 use crate::arguments::PackageRemove;
-use crate::commands::install::run_step;
+use crate::commands::steps::run_step;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::project::RunBy;
+use crate::project::sdks::folder_of;
 use crate::yaml;
 
 use super::{link, listed};
@@ -21,7 +22,7 @@ pub(super) fn run(context: &Context, arguments: &PackageRemove) -> Result<()> {
             if known.is_empty() { "it lists none".to_owned() } else { format!("it lists {}", known.join(", ")) };
         return Err(Failure::configuration(format!("{} lists no package '{name}': {known}", project.file.display())));
     };
-    let folder = listed::folder_of(&project, package);
+    let folder = folder_of(&project, package);
     if let Some(folder) = &folder {
         let edits = changes(folder, &[]).map_err(|fault| Failure::new(fault.to_string()))?;
         let mine = edits.is_none_or(|edits| !edits.is_empty());

@@ -8,12 +8,10 @@ use maloko_packages::{SdkLanguage, generate};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::project::sdks;
 
 /// Lines of a change by hand that are shown.
 const SHOWN: usize = 40;
-
-/// Where the SDKs of a project are.
-pub(super) const FOLDER: &str = "sdks";
 
 /// Makes the SDK of a package in a folder.
 pub(super) fn make(
@@ -46,7 +44,7 @@ pub(super) fn make(
 
 /// Where a package's SDK is in a project.
 pub(super) fn place(root: &Path, package: &Package) -> PathBuf {
-    root.join(FOLDER).join(folder_name(&package.namespace, &package.name))
+    root.join(sdks::FOLDER).join(folder_name(&package.namespace, &package.name))
 }
 
 /// What the folder of a package's SDK is called.

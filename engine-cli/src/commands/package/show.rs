@@ -7,10 +7,10 @@ use crate::commands::{table, text};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 
-use super::source::{Found, Source};
+use super::source::{PackageSchema, Source};
 
 /// Finds the schema that a user asked for.
-pub(super) async fn find(context: &Context, asked: &PackageSource) -> Result<Found> {
+pub(super) async fn find(context: &Context, asked: &PackageSource) -> Result<PackageSchema> {
     let source = Source::read(&asked.source, &context.directory)?;
     source.find(context, crate::commands::plugin::settings(context), &asked.parameters).await
 }
@@ -26,7 +26,7 @@ pub(super) async fn schema(context: &Context, asked: &PackageSource) -> Result<(
 
 /// Runs `package info`.
 pub(super) async fn info(context: &Context, arguments: &PackageInfo) -> Result<()> {
-    let Found { package, .. } = find(context, &arguments.source).await?;
+    let PackageSchema { package, .. } = find(context, &arguments.source).await?;
     let shown = if let Some(name) = &arguments.resource {
         let resources = package.resources.iter().chain([&package.provider]);
         let found = resources.into_iter().find(|it| is_called(&it.token, name));

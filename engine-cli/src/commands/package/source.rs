@@ -24,7 +24,7 @@ pub(super) enum Source {
 }
 
 /// A package, as somebody asked for it.
-pub(super) struct Found {
+pub(super) struct PackageSchema {
     /// Its schema, as JSON.
     pub(super) schema: String,
     /// The same, looked through.
@@ -69,7 +69,7 @@ impl Source {
         context: &Context,
         settings: PluginSettings,
         parameters: &[String],
-    ) -> Result<Found> {
+    ) -> Result<PackageSchema> {
         let (schema, plugin_version) = match self {
             Self::Schema(file) if parameters.is_empty() => (schema_in(file)?, String::new()),
             Self::Schema(file) => {
@@ -92,7 +92,7 @@ impl Source {
             package.version.clone_from(&plugin_version);
             package.plugin_download_url.clone_from(&request.download_url);
         }
-        Ok(Found { schema, package, plugin_version })
+        Ok(PackageSchema { schema, package, plugin_version })
     }
 
     /// As a message names it.

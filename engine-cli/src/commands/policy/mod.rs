@@ -3,7 +3,7 @@
 mod analysis;
 
 use crate::arguments::{PolicyCommand, PolicyInstall};
-use crate::commands::install::{Step, own_python, run_step};
+use crate::commands::steps::{Step, own_python, run_step};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 
