@@ -6,6 +6,7 @@
     allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")
 )]
 
+pub mod nodejs;
 pub mod schema;
 
 mod sdk;

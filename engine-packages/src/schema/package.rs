@@ -87,6 +87,8 @@ pub struct TypeDefinition {
     pub uses: Uses,
     /// Whether others write its code by hand.
     pub is_overlay: bool,
+    /// What the schema says for one language.
+    pub language: IndexMap<String, Json>,
 }
 
 /// What a type is.
@@ -150,6 +152,8 @@ pub struct Property {
     pub environment: Vec<String>,
     /// Whether it is always a secret.
     pub secret: bool,
+    /// Whether a change of it replaces the resource.
+    pub replaces: bool,
     /// Why it should not be used any more; empty: it may be.
     pub deprecation: String,
     /// What the schema says for one language, such as `{"name": ...}`.
@@ -259,6 +263,8 @@ pub struct Function {
     pub result: Option<Outcome>,
     /// Whether it is a method of a resource.
     pub is_method: bool,
+    /// Whether it has only the form that takes and gives outputs.
+    pub only_outputs: bool,
     /// Why it should not be used any more; empty: it may be.
     pub deprecation: String,
     /// Whether others write its code by hand.

@@ -116,6 +116,7 @@ impl Reader {
             shape,
             uses: super::package::Uses::default(),
             is_overlay: spec.is_overlay,
+            language: spec.object.language.clone(),
         })
     }
 
@@ -191,6 +192,7 @@ impl Reader {
             positional: spec.multi_argument_inputs.clone(),
             result: self.outcome(spec.outputs.as_ref(), &format!("{place}/outputs"))?,
             is_method,
+            only_outputs: spec.plain == Some(false),
             deprecation: spec.deprecation_message.clone(),
             is_overlay: spec.is_overlay,
             language: spec.language.clone(),
@@ -239,6 +241,7 @@ impl Reader {
                     default: spec.default.clone(),
                     environment: spec.default_info.as_ref().map(|info| info.environment.clone()).unwrap_or_default(),
                     secret: spec.secret,
+                    replaces: spec.replace_on_changes,
                     deprecation: spec.deprecation_message.clone(),
                     language: spec.language.clone(),
                 })
@@ -261,7 +264,10 @@ fn enum_values(specs: &[super::spec::EnumValueSpec], base: &Type, place: &str) -
         .iter()
         .map(|spec| {
             if !fits(&spec.value) {
-                return Err(SchemaFault::new(place, format!("the value {} is not of the type of the enum", spec.value)));
+                return Err(SchemaFault::new(
+                    place,
+                    format!("the value {} is not of the type of the enum", spec.value),
+                ));
             }
             Ok(EnumValue {
                 name: spec.name.clone(),

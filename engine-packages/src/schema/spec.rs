@@ -129,6 +129,7 @@ pub(super) struct FunctionSpec {
     pub outputs: Option<Json>,
     pub deprecation_message: String,
     pub is_overlay: bool,
+    pub plain: Option<bool>,
     pub language: Named<Json>,
 }
 
@@ -145,6 +146,7 @@ pub(super) struct PropertySpec {
     pub deprecation_message: String,
     pub language: Named<Json>,
     pub secret: bool,
+    pub replace_on_changes: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -26,28 +26,36 @@ impl ModuleFormat {
         if pattern.is_empty() {
             return Ok(Self(None));
         }
-        regex::Regex::new(&format!("^{pattern}$"))
-            .map(|found| Self(Some(found)))
-            .map_err(|error| SchemaFault::new("meta/moduleFormat", format!("'{pattern}' is no regular expression: {error}")))
+        regex::Regex::new(pattern).map(|found| Self(Some(found))).map_err(|error| {
+            SchemaFault::new("meta/moduleFormat", format!("'{pattern}' is no regular expression: {error}"))
+        })
     }
 
+    /// As in the reference, a module that does not fit the format is the top one.
     fn module<'a>(&self, raw: &'a str) -> &'a str {
-        let found = self.0.as_ref().and_then(|pattern| pattern.captures(raw)).and_then(|groups| groups.get(1));
-        let module = found.map_or(raw, |group| group.as_str());
-        if module == "index" || module == "providers" { "" } else { module }
+        let module = match &self.0 {
+            None => raw,
+            Some(pattern) => pattern.captures(raw).and_then(|groups| groups.get(1)).map_or("", |group| group.as_str()),
+        };
+        if module == "index" { "" } else { module }
     }
 
     /// `package:module:name`.
     pub(super) fn token(&self, text: &str, place: &str) -> Result<Token> {
         let parts: Vec<&str> = text.split(':').collect();
-        let [_, raw, name] = parts[..] else {
+        let [package, raw, name] = parts[..] else {
             return Err(SchemaFault::new(place, format!("'{text}' is no token: PACKAGE:MODULE:NAME")));
         };
         if name.is_empty() || name.starts_with('/') || name.contains("..") {
             return Err(SchemaFault::new(place, format!("'{text}' has no name that can be used")));
         }
-        let module = self.module(raw);
-        Ok(Token { text: text.to_owned(), module: module.to_owned(), raw_module: raw.to_owned(), name: name.to_owned() })
+        let module = if package == "pulumi" && raw == "providers" { "" } else { self.module(raw) };
+        Ok(Token {
+            text: text.to_owned(),
+            module: module.to_owned(),
+            raw_module: raw.to_owned(),
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -135,7 +143,8 @@ impl Names {
 /// `/random/v4.1.2/schema.json` names the package and its version.
 fn external(document: &str, token: &str, is_resource: bool, place: &str) -> Result<External> {
     let parts: Vec<&str> = document.trim_start_matches('/').split('/').collect();
-    let fault = || SchemaFault::new(place, format!("it refers to '{document}', which is no /PACKAGE/vVERSION/schema.json"));
+    let fault =
+        || SchemaFault::new(place, format!("it refers to '{document}', which is no /PACKAGE/vVERSION/schema.json"));
     let [package, version, "schema.json"] = parts[..] else { return Err(fault()) };
     // Its own format of modules is in its schema, which is not here. Nearly all are one of these.
     let format = ModuleFormat::read("(.*)(?:/[^/]*)")?;
