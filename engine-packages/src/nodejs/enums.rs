@@ -9,7 +9,7 @@ use super::docs::{Extent, comment};
 use super::files::Files;
 use super::index::{Names, Source};
 use super::layout::Module;
-use super::names::{enum_member, is_identifier, member, upper_first};
+use super::names::{enum_member, identifier, is_identifier, member, title};
 use super::values::literal;
 use crate::schema::{EnumValue, Shape, TypeDefinition};
 
@@ -21,13 +21,13 @@ pub(super) fn write(sdk: &Sdk, module: &Module, files: &mut Files) -> Result<(),
     let (mut code, mut typing) = (String::new(), String::new());
     let mut names = Names::default();
     for child in children(sdk, module) {
-        names.add(&child, Source::Folder(format!("./{child}")));
+        names.add(&identifier(&child), Source::Folder(format!("./{child}")));
     }
     let mut seen = Vec::new();
     for id in &module.enums {
         let definition = sdk.package.definition(*id);
         let Shape::Enum { values, .. } = &definition.shape else { continue };
-        let name = upper_first(&definition.token.name);
+        let name = title(&definition.token.name);
         let place = &definition.token.text;
         if !is_identifier(&name) {
             return Err(format!("the enumeration '{place}' makes the name '{name}', which is no identifier"));

@@ -38,7 +38,7 @@ impl Files {
 }
 
 /// No part of a path leads out of the SDK's folder, on any system.
-fn is_safe(part: &str) -> bool {
-    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.');
+pub(super) fn is_safe(part: &str) -> bool {
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.' | '-');
     !part.is_empty() && part.chars().all(is_plain) && !part.starts_with('.')
 }

@@ -8,9 +8,10 @@ use super::files::Files;
 use super::index::annotation;
 use super::interface::{Style, interface};
 use super::layout::{Module, function_of};
-use super::names::{identifier, is_member, is_reserved, list, member, quoted, upper_first};
+use super::names::{identifier, is_member, is_reserved, list, member, quoted, title as title_of, upper_first};
 use super::shapes::Side;
 use super::typing::Typing;
+use super::values::default_of;
 use crate::schema::{Function, Outcome, Property, Shape, Type};
 
 /// Which of the two forms a function has.
@@ -33,7 +34,7 @@ pub(super) fn write(sdk: &Sdk, module: &Module, function: &Function, files: &mut
     if !is_member(&name) {
         return Err(format!("the function '{place}' makes the name '{name}', which is no identifier"));
     }
-    let path = module.path(&module.file(&upper_first(&function.token.name), sdk.package));
+    let path = module.path(&module.file(&title_of(&function.token.name), sdk.package));
     let typing = typing(sdk, module, function);
     files.pair(&path, &code(sdk, module, function), &typing, &format!("the function '{place}'"))
 }
@@ -80,6 +81,13 @@ fn code(sdk: &Sdk, module: &Module, function: &Function) -> String {
         .collect();
     if !filled.is_empty() {
         let _ = writeln!(made, "    filled: {{\n{}    }},", filled.concat());
+    }
+    let defaults: Vec<String> = inputs
+        .iter()
+        .filter_map(|input| Some(format!("        {}: () => {},\n", member(&input.name), default_of(input)?)))
+        .collect();
+    if !defaults.is_empty() {
+        let _ = writeln!(made, "    defaults: {{\n{}    }},", defaults.concat());
     }
     if !function.deprecation.is_empty() && !sdk.settings.is_kubernetes() {
         let _ = writeln!(made, "    deprecated: {},", quoted(&function.deprecation));
@@ -134,9 +142,8 @@ fn typing(sdk: &Sdk, module: &Module, function: &Function) -> String {
         declare(&mut made, &output, &format!("({args}opts?: InvokeOutputOptions): pulumi.Output<{result}>"));
     }
     if function.inputs.is_some() && function.positional.is_empty() {
-        if forms.has_plain {
-            made.push_str(&interface(&typing, &format!("{title}Args"), "", inputs, &Style::given(Side::Plain)));
-        }
+        // The official SDKs have it also where the form that takes it is left out.
+        made.push_str(&interface(&typing, &format!("{title}Args"), "", inputs, &Style::given(Side::Plain)));
         if forms.has_output && !inputs.is_empty() {
             made.push_str(&interface(&typing, &format!("{title}OutputArgs"), "", inputs, &Style::given(Side::Input)));
         }
@@ -198,13 +205,9 @@ pub(super) fn interfaces(function: &Function) -> Vec<String> {
     let has_args = function.inputs.is_some() && function.positional.is_empty();
     let is_empty = function.inputs.as_ref().is_none_or(Vec::is_empty);
     let has_result = matches!(function.result, Some(Outcome::Object { .. }));
-    [
-        (has_args && forms.has_plain, "Args"),
-        (has_result, "Result"),
-        (has_args && forms.has_output && !is_empty, "OutputArgs"),
-    ]
-    .into_iter()
-    .filter(|(has, _)| *has)
-    .map(|(_, suffix)| format!("{title}{suffix}"))
-    .collect()
+    [(has_args, "Args"), (has_result, "Result"), (has_args && forms.has_output && !is_empty, "OutputArgs")]
+        .into_iter()
+        .filter(|(has, _)| *has)
+        .map(|(_, suffix)| format!("{title}{suffix}"))
+        .collect()
 }

@@ -7,7 +7,7 @@ use super::Sdk;
 use super::files::Files;
 use super::function::{exported, interfaces};
 use super::layout::{Module, class_of};
-use super::names::{is_identifier, is_reserved, member, quoted, upper_first};
+use super::names::{identifier, is_identifier, is_reserved, member, quoted, title};
 use crate::schema::{Function, Resource};
 
 /// Where a name comes from.
@@ -105,7 +105,7 @@ fn names(sdk: &Sdk, module: &Module) -> Result<Names, String> {
         add(&mut found, module, &class, Source::Member { file, types: types_of(resource) })?;
     }
     for function in module.functions.iter().map(|at| &sdk.package.functions[*at]) {
-        let file = format!("./{}", module.file(&upper_first(&function.token.name), sdk.package));
+        let file = format!("./{}", module.file(&title(&function.token.name), sdk.package));
         functions(&mut found, module, function, &file)?;
     }
     if module.name == "config" {
@@ -122,14 +122,14 @@ fn names(sdk: &Sdk, module: &Module) -> Result<Names, String> {
     }
     for id in &module.enums {
         let folder = if module.folder.is_empty() { String::new() } else { format!("/{}", module.folder) };
-        let name = upper_first(&sdk.package.definition(*id).token.name);
+        let name = title(&sdk.package.definition(*id).token.name);
         // A class of the same name hides it, as in the official SDKs.
         if !found.has(&name) {
             found.add(&name, Source::Star(format!("{}/types/enums{folder}", module.up())));
         }
     }
     for child in &module.children {
-        add(&mut found, module, child, Source::Folder(format!("./{child}")))?;
+        add(&mut found, module, &identifier(child), Source::Folder(format!("./{child}")))?;
     }
     Ok(found)
 }
@@ -196,7 +196,8 @@ fn registrations(sdk: &Sdk, module: &Module) -> String {
             "for (const [module, load] of [\n{}]) {{\n    runtime.registerResourceModule({package}, module, {{\n        \
              version,\n        construct(name, type, urn) {{\n            \
              const last = type.slice(type.lastIndexOf(\":\") + 1);\n            \
-             const found = load()[last[0].toUpperCase() + last.slice(1)];\n            \
+             const title = last.replace(/(^|-)(.?)/g, (all, start, letter) => letter.toUpperCase());\n            \
+             const found = load()[title];\n            \
              if (found?.__pulumiType !== type) {{\n                \
              throw new Error(`unknown resource type ${{type}}`);\n            }}\n            \
              return new found(name, undefined, {{ urn }});\n        }},\n    }});\n}}\n",

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::names::{camel, is_member, upper_first};
+use super::files::is_safe as is_folder;
+use super::names::{camel, identifier, title};
 use super::settings::Settings;
 use crate::schema::{Function, Package, Resource, Shape, Token, TypeId};
 
@@ -56,12 +57,17 @@ impl Module {
 
 /// The name of a class.
 pub(super) fn class_of(resource: &Resource) -> String {
-    if resource.is_provider { "Provider".to_owned() } else { upper_first(&resource.token.name) }
+    if resource.is_provider { "Provider".to_owned() } else { title(&resource.token.name) }
 }
 
 /// The name of a function.
 pub(super) fn function_of(function: &Function) -> String {
-    camel(&upper_first(&function.token.name))
+    camel(&title(&function.token.name))
+}
+
+/// The namespaces of a module in types: each is an identifier.
+pub(super) fn namespaces(module: &str) -> impl Iterator<Item = String> {
+    module.split(['/', '.']).filter(|part| !part.is_empty()).map(identifier)
 }
 
 /// The module of a token.
@@ -73,7 +79,7 @@ pub(super) fn module_of<'a>(token: &'a Token, settings: &'a Settings) -> &'a str
 pub(super) fn modules(package: &Package, settings: &Settings) -> Result<Modules, String> {
     let mut found = Modules::new();
     let top = reach(&mut found, "", "the package")?;
-    top.has_provider = true;
+    top.has_provider = !package.is_extension;
     if !package.config.is_empty() && !settings.is_kubernetes() {
         reach(&mut found, "config", "config")?;
     }
@@ -126,9 +132,9 @@ fn enums(package: &Package, settings: &Settings, found: &mut Modules) -> Result<
 /// The module of a name, made with those that it lies in.
 fn reach<'a>(found: &'a mut Modules, name: &str, place: &str) -> Result<&'a mut Module, String> {
     let parts = if name.is_empty() { Vec::new() } else { name.split('/').collect::<Vec<_>>() };
-    if let Some(part) = parts.iter().find(|part| !is_member(part)) {
+    if let Some(part) = parts.iter().find(|part| !is_folder(part)) {
         return Err(format!(
-            "the part '{part}' of the module '{name}' of {place} is no identifier; language.nodejs.moduleToPackage \
+            "the part '{part}' of the module '{name}' of {place} cannot be a folder; language.nodejs.moduleToPackage \
              can give the module another name"
         ));
     }

@@ -27,15 +27,18 @@ pub(super) fn write(sdk: &Sdk, files: &mut Files) -> Result<(), String> {
     let parameter = package.parameter.as_ref().map_or_else(
         || "undefined".to_owned(),
         |parameter| {
-            json!({
+            let mut told = json!({
                 "baseProviderName": parameter.plugin,
                 "baseProviderVersion": parameter.plugin_version,
                 "baseProviderDownloadUrl": server(package),
                 "packageName": package.name,
                 "packageVersion": package.version,
                 "base64Parameter": STANDARD.encode(&parameter.value),
-            })
-            .to_string()
+            });
+            if package.is_extension {
+                told["extension"] = json!(true);
+            }
+            told.to_string()
         },
     );
     let helper = format!(
@@ -116,7 +119,8 @@ fn plugin(package: &Package) -> Json {
     if let Some(parameter) = &package.parameter {
         let value = STANDARD.encode(&parameter.value);
         let told = json!({ "name": package.name, "version": package.version, "value": value });
-        made.insert("parameterization".to_owned(), told);
+        let member = if package.is_extension { "extensionParameterization" } else { "parameterization" };
+        made.insert(member.to_owned(), told);
     }
     Json::Object(made)
 }

@@ -27,7 +27,7 @@ mod values;
 
 use self::files::Files;
 use self::layout::Modules;
-use self::names::{camel, upper_first};
+use self::names::{camel, title};
 use self::settings::Settings;
 use self::shapes::{Shapes, Side};
 use crate::schema::{Package, Shape, Type, TypeId};
@@ -50,9 +50,6 @@ pub fn generate(package: &Package) -> Result<Vec<SdkFile>, SdkFault> {
 }
 
 fn write(package: &Package) -> Result<Vec<SdkFile>, String> {
-    if package.is_extension {
-        return Err("it extends the package of its plugin, and the Pulumi SDK for Node has no way to say so".to_owned());
-    }
     let settings = Settings::of(package)?;
     let modules = layout::modules(package, &settings)?;
     let sdk = Sdk { package, settings, modules, shapes: shapes::of(package) };
@@ -80,7 +77,7 @@ fn write(package: &Package) -> Result<Vec<SdkFile>, String> {
 impl Sdk<'_> {
     /// How an object is called on one side.
     fn object_name(&self, id: TypeId, side: Side) -> String {
-        let name = upper_first(&self.package.definition(id).token.name);
+        let name = title(&self.package.definition(id).token.name);
         let has_suffix = side == Side::Input && (self.settings.has_suffix() || self.shapes[id.0].by_functions);
         if has_suffix { name + "Args" } else { name }
     }
@@ -93,7 +90,7 @@ impl Sdk<'_> {
         }
         let module = layout::module_of(&self.package.definition(*id).token, &self.settings);
         let name = format!("{}ProvideDefaults", camel(&self.object_name(*id, side)));
-        let parts: Vec<&str> = module.split('/').filter(|part| !part.is_empty()).chain([name.as_str()]).collect();
+        let parts: Vec<String> = layout::namespaces(module).chain([name]).collect();
         Some(parts.join("."))
     }
 

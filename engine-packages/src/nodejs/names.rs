@@ -98,11 +98,21 @@ pub(super) fn upper_first(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// `RandomPet` becomes `randomPet`, `AWSThing` becomes `awsthing`, `a-b` becomes `aB`.
-pub(super) fn camel(name: &str) -> String {
+/// The class or type that the last part of a token makes: `a-b` becomes `AB`.
+pub(super) fn title(name: &str) -> String {
+    upper_first(&unhyphenated(name))
+}
+
+fn unhyphenated(name: &str) -> String {
     let mut parts = name.split('-');
     let mut joined = parts.next().unwrap_or_default().to_owned();
     parts.for_each(|part| joined.push_str(&upper_first(part)));
+    joined
+}
+
+/// `RandomPet` becomes `randomPet`, `AWSThing` becomes `awsthing`, `a-b` becomes `aB`.
+pub(super) fn camel(name: &str) -> String {
+    let joined = unhyphenated(name);
     let upper = joined.find(char::is_lowercase).unwrap_or(joined.len());
     let (first, rest) = joined.split_at(upper);
     format!("{}{rest}", first.to_lowercase())

@@ -9,7 +9,7 @@ use super::Sdk;
 use super::docs::Extent;
 use super::files::Files;
 use super::interface::{Style, interface};
-use super::layout::{Module, module_of};
+use super::layout::{Module, module_of, namespaces};
 use super::names::{is_identifier, member};
 use super::shapes::Side;
 use super::typing::Typing;
@@ -49,7 +49,10 @@ fn objects(sdk: &Sdk, sides: &[Side]) -> Result<BTreeMap<String, Vec<Object>>, S
                 continue;
             }
             let name = sdk.object_name(TypeId(at), *side);
-            check(&name, module, &definition.token.text)?;
+            if !is_identifier(&name) {
+                let place = &definition.token.text;
+                return Err(format!("the type '{place}' makes the name '{name}', which is no identifier"));
+            }
             let objects = found.entry(module.to_owned()).or_default();
             // Where both have the same name, the one that also takes outputs fits both uses.
             if !objects.iter().any(|other| other.id == TypeId(at) && other.name == name) {
@@ -60,19 +63,6 @@ fn objects(sdk: &Sdk, sides: &[Side]) -> Result<BTreeMap<String, Vec<Object>>, S
     }
     found.values_mut().for_each(|objects| objects.sort_by(|one, other| one.name.cmp(&other.name)));
     Ok(found)
-}
-
-fn check(name: &str, module: &str, place: &str) -> Result<(), String> {
-    if !is_identifier(name) {
-        return Err(format!("the type '{place}' makes the name '{name}', which is no identifier"));
-    }
-    match module.split(['/', '.']).find(|part| !module.is_empty() && !is_identifier(part)) {
-        Some(part) => Err(format!(
-            "the part '{part}' of the module of the type '{place}' cannot name a namespace; \
-             language.nodejs.moduleToPackage can give the module another name"
-        )),
-        None => Ok(()),
-    }
 }
 
 /// What has to be there may differ between what is given and what comes back.
@@ -89,7 +79,7 @@ fn typing(sdk: &Sdk, module: &Module, objects: &BTreeMap<String, Vec<Object>>) -
     for (name, objects) in objects {
         let is_top = name.is_empty();
         if !is_top {
-            let _ = writeln!(made, "export declare namespace {} {{", name.replace('/', "."));
+            let _ = writeln!(made, "export declare namespace {} {{", namespaces(name).collect::<Vec<_>>().join("."));
         }
         for object in objects {
             let extent = if object.side == Side::Output { Extent::First } else { Extent::Whole };
@@ -125,7 +115,7 @@ fn code(sdk: &Sdk, objects: &BTreeMap<String, Vec<Object>>) -> String {
         for object in objects {
             let Some(filler) = filler(sdk, object) else { continue };
             let mut space = String::from("exports");
-            for part in name.split(['/', '.']).filter(|part| !part.is_empty()) {
+            for part in namespaces(name) {
                 space = format!("{space}.{part}");
                 if !spaces.contains(&space) {
                     spaces.push(space.clone());

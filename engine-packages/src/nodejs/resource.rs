@@ -66,7 +66,7 @@ fn about(sdk: &Sdk, module: &Module, resource: &Resource, made: &mut String) {
         resource.inputs.iter().filter(|input| !outputs.iter().any(|output| output.name == input.name)).collect();
     let state: Option<Vec<&Property>> = resource.state.as_ref().map(|state| state.iter().collect());
     let _ = writeln!(made, "    inputs: {},", names(&inputs));
-    if !resource.is_provider && state.is_none() && !only_inputs.is_empty() {
+    if !resource.is_provider && !only_inputs.is_empty() {
         let _ = writeln!(made, "    onlyInputs: {},", names(&only_inputs));
     }
     for (member, found) in [("required", required), ("outputs", more)] {

@@ -32,7 +32,9 @@ pub(super) fn typing(sdk: &Sdk, module: &Module, resource: &Resource) -> String 
         let _ = writeln!(
             made,
             "    /** Looks an existing resource up by its id. */\n    \
-             static get(name: string, id: pulumi.Input<pulumi.ID>, {state}opts?: pulumi.{options}): {class};"
+             static get(name: string, id: pulumi.Input<pulumi.ID>, {state}opts?: pulumi.{options}): {class};\n    \
+             /** Whether a resource with an id exists; needs a Pulumi SDK that can ask. */\n    \
+             static exists(id: pulumi.Input<string>, {state}opts?: pulumi.{options}): pulumi.Output<boolean>;"
         );
     }
     let _ = writeln!(

@@ -33,7 +33,8 @@ pub(super) fn of(package: &Package) -> Vec<Shapes> {
     let output = Shapes { output: true, ..Shapes::default() };
     let mut marks = Marks { shapes: vec![Shapes::default(); package.types.len()], left: Vec::new() };
     marks.properties(&package.config, output);
-    for resource in package.resources.iter().filter(|resource| !resource.is_overlay).chain([&package.provider]) {
+    let provider = (!package.is_extension).then_some(&package.provider);
+    for resource in package.resources.iter().filter(|resource| !resource.is_overlay).chain(provider) {
         marks.properties(&resource.outputs, output);
         marks.properties(&resource.inputs, input);
         marks.properties(resource.state.as_deref().unwrap_or_default(), input);

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use super::layout::{Module, class_of, module_of};
-use super::names::{list, upper_first};
+use super::layout::{Module, class_of, module_of, namespaces};
+use super::names::{identifier, list, title};
 use super::shapes::Side;
 use super::{Sdk, external};
 use crate::schema::{Element, Property, Shape, Token, Type, TypeId};
@@ -117,7 +117,7 @@ impl<'a> Typing<'a> {
 
     fn union(&self, kinds: &[Type], side: Side, in_input: bool) -> Written {
         if side == Side::Output && self.sdk.settings.disable_union_output_types {
-            return self.only_type(kinds);
+            return "any".into();
         }
         let mut parts: Vec<String> = Vec::new();
         for kind in kinds {
@@ -133,22 +133,6 @@ impl<'a> Typing<'a> {
         Written { is_union: parts.len() > 1, text: parts.join(" | ") }
     }
 
-    /// What stands for a union where the package wants none: the simple type beside an enumeration of it.
-    fn only_type(&self, kinds: &[Type]) -> Written {
-        let simple = kinds.iter().find(|kind| matches!(kind, Type::Bool | Type::Integer | Type::Number | Type::String));
-        let is_relaxed = kinds.iter().all(|kind| match kind {
-            Type::Defined(id) => match &self.sdk.package.definition(*id).shape {
-                Shape::Enum { base, .. } => Some(base) == simple,
-                Shape::Object(_) => false,
-            },
-            other => Some(other) == simple,
-        });
-        match simple {
-            Some(simple) if is_relaxed => self.bare(simple, Side::Output, false, None),
-            _ => "any".into(),
-        }
-    }
-
     fn defined(&self, id: TypeId, side: Side) -> Written {
         let definition = self.sdk.package.definition(id);
         if let Shape::Enum { base, .. } = &definition.shape {
@@ -157,18 +141,19 @@ impl<'a> Typing<'a> {
             }
             self.enums.set(true);
             let folder = module_of(&definition.token, &self.sdk.settings).to_lowercase();
-            return qualified("enums", &folder, &upper_first(&definition.token.name)).as_str().into();
+            let parts = folder.split('/').filter(|part| !part.is_empty()).map(identifier);
+            return qualified("enums", parts, &title(&definition.token.name)).as_str().into();
         }
         let (root, used) = if side == Side::Output { ("outputs", &self.outputs) } else { ("inputs", &self.inputs) };
         used.set(true);
         let module = module_of(&definition.token, &self.sdk.settings);
-        qualified(root, module, &self.sdk.object_name(id, side)).as_str().into()
+        qualified(root, namespaces(module), &self.sdk.object_name(id, side)).as_str().into()
     }
 
     /// A class of this package. The file is named in the type, so that classes of the same name do not clash.
     fn class(&self, token: &Token) -> String {
         let found = self.sdk.package.resources.iter().find(|resource| resource.token.text == token.text);
-        let name = found.map_or_else(|| upper_first(&token.name), class_of);
+        let name = found.map_or_else(|| title(&token.name), class_of);
         match self.sdk.modules.get(module_of(token, &self.sdk.settings)) {
             Some(module) if found.is_some_and(|found| !found.is_overlay) => {
                 let file = module.path(&module.file(&name, self.sdk.package));
@@ -181,11 +166,11 @@ impl<'a> Typing<'a> {
 }
 
 /// `inputs.apps.v1.Deployment`
-fn qualified(root: &str, module: &str, name: &str) -> String {
+fn qualified(root: &str, within: impl Iterator<Item = String>, name: &str) -> String {
     let mut made = root.to_owned();
-    for part in module.split('/').filter(|part| !part.is_empty()) {
+    for part in within {
         made.push('.');
-        made.push_str(part);
+        made.push_str(&part);
     }
     made.push('.');
     made.push_str(name);

@@ -117,11 +117,19 @@ const inputsOf = (about, args, opts) => {
 
 // One that is looked up by its id has what the state says, and the rest from the provider.
 const stateOf = (about, state) => {
-    if (about.state) {
-        return Object.fromEntries(about.state.map(name => [name, state?.[name]]));
-    }
     const names = about.inputs.filter(name => !about.onlyInputs?.includes(name)).concat(about.outputs ?? []);
-    return Object.fromEntries(names.map(name => [name, undefined]));
+    const found = Object.fromEntries(names.map(name => [name, undefined]));
+    for (const name of about.state ?? []) {
+        found[name] = state?.[name];
+    }
+    return found;
+};
+
+// As methods of a class are: not among the keys.
+const define = (target, values) => {
+    for (const [name, value] of Object.entries(values)) {
+        Object.defineProperty(target, name, { value, configurable: true, writable: true });
+    }
 };
 
 exports.resource = (kind, name, type, about) => {
@@ -154,11 +162,17 @@ exports.resource = (kind, name, type, about) => {
             const [state, opts] = about.state ? rest : [undefined, rest[0]];
             return new made(resourceName, state, { ...opts, id });
         };
-        Object.defineProperty(made, "get", { value: get, configurable: true, writable: true });
+        const exists = (id, ...rest) => {
+            if (!runtime.existsResource) {
+                throw new Error(`${name}.exists needs a newer version of @pulumi/pulumi`);
+            }
+            const [state, opts] = about.state ? rest : [undefined, rest[0]];
+            return runtime.existsResource(type, id, state || {}, { ...opts }, ...reference());
+        };
+        define(made, { get, exists });
     }
     for (const [method, told] of Object.entries(about.methods ?? {})) {
-        const value = methodOf(`${name}.${method}`, told);
-        Object.defineProperty(made.prototype, method, { value, configurable: true, writable: true });
+        define(made.prototype, { [method]: methodOf(`${name}.${method}`, told) });
     }
     return made;
 };
@@ -191,8 +205,8 @@ exports.invoke = (target, name, token, about) => {
             const args = about.isOptional ? given[0] || {} : given[0];
             names.forEach((input, at) => {
                 const value = about.isPositional ? given[at] : args[input];
-                const defaults = about.filled?.[input];
-                inputs[input] = defaults ? fill(value, defaults) : value;
+                const filled = about.filled?.[input];
+                inputs[input] = (filled ? fill(value, filled) : value) ?? about.defaults?.[input]?.();
             });
             const opts = given[about.isPositional ? names.length : Number(hasArgs)] || {};
             const merged = pulumi.mergeOptions(exports.resourceOptsDefaults(), opts);

@@ -203,8 +203,13 @@ impl Reader {
         let Some(outputs) = outputs else { return Ok(None) };
         let fault = |error: serde_json::Error| SchemaFault::new(place, error.to_string());
         if outputs.get("properties").is_some() || outputs.as_object().is_some_and(serde_json::Map::is_empty) {
-            let object = ObjectSpec::deserialize(outputs).map_err(fault)?;
+            // Here `plain` says that the object comes at once; elsewhere it is a list of names.
             let plain = outputs.get("plain").and_then(Json::as_bool).unwrap_or(false);
+            let mut outputs = outputs.clone();
+            if let Some(members) = outputs.as_object_mut() {
+                members.retain(|name, value| name != "plain" || !value.is_boolean());
+            }
+            let object = ObjectSpec::deserialize(outputs).map_err(fault)?;
             return Ok(Some(Outcome::Object { properties: self.object(&object, place)?, plain }));
         }
         let spec = TypeSpec::deserialize(outputs).map_err(fault)?;
