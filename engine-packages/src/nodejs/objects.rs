@@ -145,7 +145,8 @@ fn filled(sdk: &Sdk, property: &Property, side: Side) -> Option<String> {
     }
     let filler = sdk.filler(&property.kind, side)?;
     let made = if side == Side::Input && !property.plain {
-        format!("utilities.filled({value}, known => exports.{filler}(known))")
+        let how = if property.required { "filledAlways" } else { "filled" };
+        format!("utilities.{how}({value}, known => exports.{filler}(known))")
     } else if property.required {
         format!("exports.{filler}({value})")
     } else {

@@ -86,6 +86,8 @@ exports.filled = (value, fill) =>
         ? undefined
         : pulumi.output(value).apply(known => (known === undefined ? undefined : fill(known)));
 
+exports.filledAlways = (value, fill) => pulumi.output(value).apply(fill);
+
 exports.filledPlain = (value, fill) => (value ? fill(value) : undefined);
 
 exports.secret = (value, of = known => known) => (value ? pulumi.secret(of(value)) : undefined);
