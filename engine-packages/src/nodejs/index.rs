@@ -37,7 +37,8 @@ impl Names {
         if self.0.is_empty() {
             return String::new();
         }
-        let mut made = String::from("Object.defineProperties(exports, Object.getOwnPropertyDescriptors({\n");
+        // One literal is loaded much faster than a definition for each name.
+        let mut made = String::from("exports = {\n");
         for (name, source) in &self.0 {
             let of = match source {
                 Source::Folder(path) => format!("require({})", quoted(path)),
@@ -48,7 +49,7 @@ impl Names {
             };
             let _ = writeln!(made, "    get {}() {{ return {of}; }},", member(name));
         }
-        made.push_str("}));\n");
+        made.push_str("};\nObject.defineProperty((module.exports = exports), \"__esModule\", { value: true });\n");
         made + &annotation(self.0.iter().map(|(name, _)| name.as_str()))
     }
 

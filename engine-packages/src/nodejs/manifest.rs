@@ -25,7 +25,7 @@ pub(super) fn write(sdk: &Sdk, files: &mut Files) -> Result<(), String> {
     }
     let optional = |text: &str| if text.is_empty() { "undefined".to_owned() } else { quoted(text) };
     let parameter = package.parameter.as_ref().map_or_else(
-        || "undefined".to_owned(),
+        String::new,
         |parameter| {
             let mut told = json!({
                 "baseProviderName": parameter.plugin,
@@ -38,13 +38,14 @@ pub(super) fn write(sdk: &Sdk, files: &mut Files) -> Result<(), String> {
             if package.is_extension {
                 told["extension"] = json!(true);
             }
-            told.to_string()
+            format!("const PARAMETER = {told};\n")
         },
     );
     let helper = format!(
-        "{HEAD}{CODE}const VERSION = {};\nconst DOWNLOAD_URL = {};\nconst PARAMETER = {parameter};\n\n{HELPER}",
+        "{HEAD}{CODE}const VERSION = {};\nconst DOWNLOAD_URL = {};\n{parameter}\n{}",
         optional(&package.version),
-        optional(&package.plugin_download_url)
+        optional(&package.plugin_download_url),
+        helper(package)
     );
     files.add("utilities.js".to_owned(), helper, "the helper")?;
     let mut types = format!("{HEAD}{HELPER_TYPES}");
@@ -54,6 +55,29 @@ pub(super) fn write(sdk: &Sdk, files: &mut Files) -> Result<(), String> {
     files.add("utilities.d.ts".to_owned(), types, "the helper")?;
     let manifest = serde_json::to_string_pretty(&manifest(sdk)).map_err(|error| error.to_string())?;
     files.add("package.json".to_owned(), manifest + "\n", "the manifest")
+}
+
+/// The helper, without the parts that this package does not need.
+fn helper(package: &Package) -> String {
+    let has = |part: &str| match part {
+        "parameter" => package.parameter.is_some(),
+        "methods" => package.functions.iter().any(|function| function.is_method),
+        _ => package.functions.iter().any(|function| !function.is_method),
+    };
+    let mut made = String::with_capacity(HELPER.len());
+    let mut is_kept = true;
+    for line in HELPER.split_inclusive('\n') {
+        match line.trim_end() {
+            "//#else" => is_kept = !is_kept,
+            "//#end" => is_kept = true,
+            mark => match mark.strip_prefix("//#if ") {
+                Some(part) => is_kept = has(part),
+                None if is_kept => made.push_str(line),
+                None => {}
+            },
+        }
+    }
+    made
 }
 
 /// Where the plugin comes from; empty: from the usual place.

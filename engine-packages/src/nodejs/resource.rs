@@ -36,11 +36,11 @@ fn has_text(sdk: &Sdk, property: &Property) -> bool {
 fn code(sdk: &Sdk, module: &Module, resource: &Resource) -> String {
     let class = class_of(resource);
     let (kind, token) = if resource.is_provider {
-        ("provider", &sdk.package.name)
+        ("ProviderResource", &sdk.package.name)
     } else if resource.is_component {
-        ("component", &resource.token.text)
+        ("ComponentResource", &resource.token.text)
     } else {
-        ("custom", &resource.token.text)
+        ("CustomResource", &resource.token.text)
     };
     let mut made = format!("const utilities = require(\"{}/utilities\");\n", module.up());
     let _ = writeln!(
