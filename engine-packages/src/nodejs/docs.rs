@@ -108,8 +108,8 @@ fn references(line: &str) -> String {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("{{% ref ") {
         let Some((reference, behind)) = after.split_once("%}}") else { break };
-        let named = reference.trim().rsplit(':').next().unwrap_or_default();
-        let names: Vec<&str> = named
+        let path = reference.trim().rsplit(':').next().unwrap_or_default();
+        let names: Vec<&str> = path
             .split('/')
             .filter(|part| !matches!(*part, "properties" | "inputProperties" | "inputs" | "outputs"))
             .collect();

@@ -24,23 +24,20 @@ pub(super) fn write(sdk: &Sdk, files: &mut Files) -> Result<(), String> {
         return Err("the schema has a parameter and no version; a package that a parameter makes needs one".to_owned());
     }
     let optional = |text: &str| if text.is_empty() { "undefined".to_owned() } else { quoted(text) };
-    let parameter = package.parameter.as_ref().map_or_else(
-        String::new,
-        |parameter| {
-            let mut told = json!({
-                "baseProviderName": parameter.plugin,
-                "baseProviderVersion": parameter.plugin_version,
-                "baseProviderDownloadUrl": server(package),
-                "packageName": package.name,
-                "packageVersion": package.version,
-                "base64Parameter": STANDARD.encode(&parameter.value),
-            });
-            if package.is_extension {
-                told["extension"] = json!(true);
-            }
-            format!("const PARAMETER = {told};\n")
-        },
-    );
+    let parameter = package.parameter.as_ref().map_or_else(String::new, |parameter| {
+        let mut told = json!({
+            "baseProviderName": parameter.plugin,
+            "baseProviderVersion": parameter.plugin_version,
+            "baseProviderDownloadUrl": server(package),
+            "packageName": package.name,
+            "packageVersion": package.version,
+            "base64Parameter": STANDARD.encode(&parameter.value),
+        });
+        if package.is_extension {
+            told["extension"] = json!(true);
+        }
+        format!("const PARAMETER = {told};\n")
+    });
     let helper = format!(
         "{HEAD}{CODE}const VERSION = {};\nconst DOWNLOAD_URL = {};\n{parameter}\n{}",
         optional(&package.version),
@@ -157,7 +154,9 @@ fn dependencies(sdk: &Sdk) -> Json {
     }
     let mut others = BTreeSet::new();
     for properties in all_properties(package) {
-        properties.iter().for_each(|property| elsewhere(&property.kind, &mut others));
+        for property in properties {
+            elsewhere(&property.kind, &mut others);
+        }
     }
     // What else the schema names is for code that others write by hand, which is not here.
     for (other, version) in others {

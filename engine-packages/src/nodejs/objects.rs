@@ -61,7 +61,9 @@ fn objects(sdk: &Sdk, sides: &[Side]) -> Result<BTreeMap<String, Vec<Object>>, S
             }
         }
     }
-    found.values_mut().for_each(|objects| objects.sort_by(|one, other| one.name.cmp(&other.name)));
+    for objects in found.values_mut() {
+        objects.sort_by(|one, other| one.name.cmp(&other.name));
+    }
     Ok(found)
 }
 
@@ -132,8 +134,11 @@ fn code(sdk: &Sdk, objects: &BTreeMap<String, Vec<Object>>) -> String {
     if functions.is_empty() {
         return functions;
     }
-    let spaces: String = spaces.iter().map(|space| format!("{space} = {{}};\n")).collect();
-    format!("const utilities = require(\"../utilities\");\n{spaces}{functions}")
+    let mut made = String::from("const utilities = require(\"../utilities\");\n");
+    for space in spaces {
+        let _ = writeln!(made, "{space} = {{}};");
+    }
+    made + &functions
 }
 
 /// A property that has a default, or holds what has some.

@@ -97,7 +97,9 @@ fn about(sdk: &Sdk, module: &Module, resource: &Resource, made: &mut String) {
     let found = methods(sdk, resource);
     if !found.is_empty() {
         made.push_str("    methods: {\n");
-        found.iter().for_each(|method| made.push_str(&written_of(sdk, method)));
+        for method in &found {
+            made.push_str(&written_of(sdk, method));
+        }
         made.push_str("    },\n");
     }
 }

@@ -67,7 +67,9 @@ struct Marks {
 
 impl Marks {
     fn properties(&mut self, properties: &[Property], shapes: Shapes) {
-        properties.iter().for_each(|property| self.kind(&property.kind, shapes));
+        for property in properties {
+            self.kind(&property.kind, shapes);
+        }
     }
 
     fn kind(&mut self, kind: &Type, shapes: Shapes) {

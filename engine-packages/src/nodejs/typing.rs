@@ -1,6 +1,7 @@
 //! Types in TypeScript.
 
 use std::cell::Cell;
+use std::fmt::Write as _;
 
 use super::layout::{Module, class_of, module_of, namespaces};
 use super::names::{identifier, list, title};
@@ -42,9 +43,7 @@ impl<'a> Typing<'a> {
             [(&self.inputs, "inputs", "input"), (&self.outputs, "outputs", "output"), (&self.enums, "enums", "enums")]
         {
             if used.get() {
-                made.push_str("import * as ");
-                made.push_str(name);
-                made.push_str(&format!(" from \"{up}/types/{file}\";\n"));
+                let _ = writeln!(made, "import * as {name} from \"{up}/types/{file}\";");
             }
         }
         made
