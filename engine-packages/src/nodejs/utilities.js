@@ -64,6 +64,10 @@ async function getPackage() {
 let registered;
 
 function registerOnce() {
+    const monitor = runtime.getMonitor();
+    if (!monitor?.registerPackage) {
+        return undefined;
+    }
     const messages = require("@pulumi/pulumi/proto/resource_pb");
     const parameter = new messages.Parameterization();
     parameter.setName(PARAMETER.packageName);
@@ -75,7 +79,7 @@ function registerOnce() {
     request.setDownloadUrl(PARAMETER.baseProviderDownloadUrl);
     request.setParameterization(parameter);
     return new Promise((resolve, reject) => {
-        runtime.getMonitor().registerPackage(request, (error, answer) => (error ? reject(error) : resolve(answer.getRef())));
+        monitor.registerPackage(request, (error, answer) => (error ? reject(error) : resolve(answer.getRef())));
     });
 }
 
