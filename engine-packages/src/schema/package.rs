@@ -87,6 +87,8 @@ pub struct TypeDefinition {
     pub uses: Uses,
     /// Whether others write its code by hand.
     pub is_overlay: bool,
+    /// What the schema says for one language.
+    pub language: IndexMap<String, Json>,
 }
 
 /// What a type is.

@@ -116,6 +116,7 @@ impl Reader {
             shape,
             uses: super::package::Uses::default(),
             is_overlay: spec.is_overlay,
+            language: spec.object.language.clone(),
         })
     }
 

@@ -31,25 +31,25 @@ impl ModuleFormat {
         })
     }
 
+    /// As in the reference, a module that does not fit the format is the top one.
     fn module<'a>(&self, raw: &'a str) -> &'a str {
         let module = match &self.0 {
-            // As in the reference: what the pattern does not know is at the top.
-            Some(pattern) => pattern.captures(raw).and_then(|groups| groups.get(1)).map_or("", |group| group.as_str()),
             None => raw,
+            Some(pattern) => pattern.captures(raw).and_then(|groups| groups.get(1)).map_or("", |group| group.as_str()),
         };
-        if module == "index" || module == "providers" { "" } else { module }
+        if module == "index" { "" } else { module }
     }
 
     /// `package:module:name`.
     pub(super) fn token(&self, text: &str, place: &str) -> Result<Token> {
         let parts: Vec<&str> = text.split(':').collect();
-        let [_, raw, name] = parts[..] else {
+        let [package, raw, name] = parts[..] else {
             return Err(SchemaFault::new(place, format!("'{text}' is no token: PACKAGE:MODULE:NAME")));
         };
         if name.is_empty() || name.starts_with('/') || name.contains("..") {
             return Err(SchemaFault::new(place, format!("'{text}' has no name that can be used")));
         }
-        let module = self.module(raw);
+        let module = if package == "pulumi" && raw == "providers" { "" } else { self.module(raw) };
         Ok(Token {
             text: text.to_owned(),
             module: module.to_owned(),
