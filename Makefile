@@ -24,6 +24,7 @@
 #   make policy-table   docs/reference/policy-table.md, from what came of packs made with the official packages
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
 #   make try-keys        the real `pulumi` and ours in turns on stacks under each of the four key services
+#   make try-sdks        SDKs of real packages beside those of the official generators, which are built from Go modules
 #   make try-official-suite   the official suites of the Automation API, unmodified, with the real `pulumi` and with ours
 #   make try-languages   programs in YAML and Go with their real host and SDK, built from Go modules
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
@@ -453,6 +454,9 @@ try-official-suite: $(STAMPS)/python $(STAMPS)/node
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) hosts pulumi go-program
 	$(IN_VENV) conformance/plugins/official_suite.py $(REAL_PLUGINS) python --cli $(MALOKO_PY)
 	$(IN_VENV) conformance/plugins/official_suite.py $(REAL_PLUGINS) nodejs --cli $(MALOKO_JS)
+try-sdks: $(STAMPS)/python $(STAMPS)/node
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command codegen
+	$(IN_VENV) conformance/plugins/sdks.py $(REAL_PLUGINS) --python $(MALOKO_PY) --node $(MALOKO_JS)
 try-real-plugins-python: real-plugins $(STAMPS)/python $(STAMPS)/node-tests-modules
 	$(VENV)/bin/uv pip install --quiet --target $(STAMPS)/real-python --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
 	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV) conformance/plugins/run.py check $(ON_python) --node-modules node-tests/node_modules 01-mixed

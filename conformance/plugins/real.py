@@ -3,8 +3,8 @@
 
     real.py FOLDER [NAME ...]      into FOLDER; without names all of them
 
-NAME is pulumi, hosts, random, tls, command, kubernetes, terraform-provider, yaml, go-program or codegen. It needs Go, and Go's
-module proxy.
+NAME is pulumi, hosts, random, tls, command, kubernetes, terraform-provider, yaml, go-program or codegen. It needs Go,
+and Go's module proxy.
 Versions are pinned below, and Go compares each module with its checksum database. What modules lack is here: tables of
 names for bridged packages (real/random, real/tls), `command` with the official framework (real/command), and what
 starts programs for `pulumi` (real/hosts.py), whose language hosts are no modules. The language host of YAML is one;
@@ -183,7 +183,8 @@ class Builder:
 
 
 def main():
-    names = ["random", "tls", "command", "kubernetes", "terraform-provider", "hosts", "pulumi", "yaml", "go-program", "codegen"]
+    names = ["random", "tls", "command", "kubernetes", "terraform-provider"]
+    names += ["hosts", "pulumi", "yaml", "go-program", "codegen"]
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))

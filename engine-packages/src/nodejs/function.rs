@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use super::Sdk;
 use super::docs::{Extent, comment};
 use super::files::Files;
-use super::index::annotation;
 use super::interface::{Style, interface};
 use super::layout::{Module, function_of};
-use super::names::{identifier, is_member, is_reserved, list, member, quoted, title as title_of, upper_first};
+use super::names::{
+    annotation, identifier, is_member, is_reserved, list, member, quoted, title as title_of, upper_first,
+};
 use super::shapes::Side;
 use super::typing::Typing;
 use super::values::default_of;

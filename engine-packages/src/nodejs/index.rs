@@ -7,7 +7,7 @@ use super::Sdk;
 use super::files::Files;
 use super::function::{exported, interfaces};
 use super::layout::{Module, class_of};
-use super::names::{identifier, is_identifier, is_reserved, member, quoted, title};
+use super::names::{annotation, identifier, is_identifier, member, quoted, title};
 use crate::schema::{Function, Resource};
 
 /// Where a name comes from.
@@ -76,15 +76,6 @@ impl Names {
         }
         made
     }
-}
-
-/// Code that never runs, and tells the names to ES modules: Node reads them without running the file.
-pub(super) fn annotation<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let each: Vec<String> = names
-        .filter(|name| is_identifier(name) || is_reserved(name))
-        .map(|name| if is_reserved(name) { format!("{name}: null") } else { name.to_owned() })
-        .collect();
-    if each.is_empty() { String::new() } else { format!("0 && (module.exports = {{ {} }});\n", each.join(", ")) }
 }
 
 /// Writes the index of a module.

@@ -163,3 +163,12 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let each: Vec<String> = names.into_iter().map(quoted).collect();
     format!("[{}]", each.join(", "))
 }
+
+/// Code that never runs, and tells the names to ES modules: Node reads them without running the file.
+pub(super) fn annotation<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let each: Vec<String> = names
+        .filter(|name| is_identifier(name) || is_reserved(name))
+        .map(|name| if is_reserved(name) { format!("{name}: null") } else { name.to_owned() })
+        .collect();
+    if each.is_empty() { String::new() } else { format!("0 && (module.exports = {{ {} }});\n", each.join(", ")) }
+}

@@ -6,7 +6,7 @@ use super::files::Files;
 use super::layout::{Module, class_of};
 use super::methods::{methods, written_of};
 use super::names::{is_identifier, list, member, quoted};
-use super::values::{expression, is_text, replacing};
+use super::values::{expression, outputs_of, replacing};
 use super::{Sdk, resource_typing};
 use crate::schema::{Property, Resource};
 
@@ -20,17 +20,6 @@ pub(super) fn write(sdk: &Sdk, module: &Module, resource: &Resource, files: &mut
     let path = module.path(&module.file(&class, sdk.package));
     let typing = resource_typing::typing(sdk, module, resource);
     files.pair(&path, &code(sdk, module, resource), &typing, &format!("the resource '{place}'"))
-}
-
-/// The properties that the class has.
-pub(super) fn outputs_of<'a>(sdk: &'a Sdk, resource: &'a Resource) -> Vec<&'a Property> {
-    // What a provider is told comes back as text, so only texts can be read from it.
-    let is_kept = |property: &&Property| !resource.is_provider || has_text(sdk, property);
-    resource.outputs.iter().filter(is_kept).collect()
-}
-
-fn has_text(sdk: &Sdk, property: &Property) -> bool {
-    !matches!(property.kind, crate::schema::Type::Union(_)) && is_text(&property.kind, sdk.package)
 }
 
 fn code(sdk: &Sdk, module: &Module, resource: &Resource) -> String {

@@ -8,9 +8,9 @@ use super::interface::{Style, interface};
 use super::layout::{Module, class_of};
 use super::methods::{members, namespace};
 use super::names::member;
-use super::resource::outputs_of;
 use super::shapes::Side;
 use super::typing::Typing;
+use super::values::outputs_of;
 use crate::schema::Resource;
 
 /// The typing file of a class.

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::Sdk;
 use super::names::{is_member, quoted};
 use super::shapes::Side;
-use crate::schema::{Package, Property, Shape, Type};
+use crate::schema::{Package, Property, Resource, Shape, Type};
 
 /// A literal.
 pub(super) fn literal(value: &Json) -> String {
@@ -59,6 +59,17 @@ pub(super) fn expression(sdk: &Sdk, property: &Property, is_provider: bool, type
         made = format!("utilities.json({made})");
     }
     (made != argument).then(|| format!("args => {made}"))
+}
+
+/// The properties that the class has.
+pub(super) fn outputs_of<'a>(sdk: &'a Sdk, resource: &'a Resource) -> Vec<&'a Property> {
+    // What a provider is told comes back as text, so only texts can be read from it.
+    let is_kept = |property: &&Property| !resource.is_provider || has_text(sdk, property);
+    resource.outputs.iter().filter(is_kept).collect()
+}
+
+fn has_text(sdk: &Sdk, property: &Property) -> bool {
+    !matches!(property.kind, Type::Union(_)) && is_text(&property.kind, sdk.package)
 }
 
 /// Whether a value is a text on its way to a provider.
