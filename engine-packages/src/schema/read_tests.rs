@@ -143,3 +143,18 @@ fn types_nested_without_end_are_refused() {
     let said = fault(&json!({"config": {"variables": {"deep": deep}}}));
     assert_eq!(said, "the schema, at config/variables/properties/deep: types are nested deeper than 64");
 }
+
+#[test]
+fn a_module_that_does_not_fit_the_format_is_the_top_one() {
+    let found = package(&json!({"resources": {"probe:flat:Thing": {}, "probe:providers/x:Thing": {}}})).unwrap();
+    let modules: Vec<_> = found.resources.iter().map(|resource| resource.token.module.as_str()).collect();
+    assert_eq!(modules, ["", "providers"]);
+}
+
+#[test]
+fn what_a_function_gives_may_come_at_once() {
+    let outputs = json!({"properties": {"a": {"type": "string"}}, "plain": true});
+    let found = package(&json!({"functions": {"probe:index/f:f": {"outputs": outputs, "plain": false}}})).unwrap();
+    let Some(Outcome::Object { plain, .. }) = found.functions[0].result else { panic!("{:?}", found.functions) };
+    assert!(plain && found.functions[0].only_outputs);
+}
