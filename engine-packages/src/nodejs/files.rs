@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::SdkFile;
 
 /// The first line of each file.
-pub(super) const HEAD: &str = "// Made by maloko of the package's schema. Changes are lost when it is made again.\n";
+pub(super) const HEAD: &str = "// Made by `maloko package` from the package's schema.\n";
 
 /// The first lines of each file of code.
 pub(super) const CODE: &str = "\"use strict\";\nObject.defineProperty(exports, \"__esModule\", { value: true });\n";

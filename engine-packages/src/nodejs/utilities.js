@@ -154,7 +154,7 @@ function define(target, values) {
     }
 }
 
-// `Base`: the class of the SDK, by its name.
+// `base`: the name of a class of the Pulumi SDK.
 function resource(base, name, type, about) {
     const isProvider = base === "ProviderResource";
     const isComponent = base === "ComponentResource";
