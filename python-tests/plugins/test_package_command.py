@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ UP = ("up", "--yes", "--skip-preview")
 # No pip: the folders of the SDKs are on the path.
 PROGRAM = """
 import sys
+import zipfile
 from pathlib import Path
 
 import pulumi
@@ -194,6 +196,7 @@ def commit(root: Path) -> str:
 
 BOXES = """
 import sys
+import zipfile
 from pathlib import Path
 
 import pulumi
@@ -266,6 +269,37 @@ def test_bad_input_is_named_and_leaves_nothing_behind(shop: Project, words: list
     assert said in failed.stderr
     assert (shop.directory / "Pulumi.yaml").read_text() == before
     assert not (shop.directory / "sdks").exists()
+
+
+def test_a_provider_of_terraform_is_put_into_the_cache_and_named(shop: Project) -> None:
+    shop.write(
+        "Pulumi.yaml",
+        """name: trial
+runtime: python
+packages:
+  random:
+    source: terraform-provider
+    parameters: [hashicorp/random, ~> 3.5]
+""",
+    )
+    shop.write("__main__.py", "")
+    shop.environment["PULUMI_DYNAMIC_TF_PLUGIN_CACHE_DIR"] = str(shop.directory / "cache")
+    assert "hashicorp/random, the plugin downloads it when it is first needed" in shop.run("check", code=None).stdout
+    with zipfile.ZipFile(shop.directory / "random.zip", "w") as archive:
+        archive.writestr("terraform-provider-random_v3.6.0", "#!/bin/sh\n")
+    install = ("plugin", "install", "terraform-provider", "--parameter", "hashicorp/random@3.6.0", "--file")
+
+    said = shop.run(*install, "random.zip").stdout
+
+    place = next((shop.directory / "cache/registry.opentofu.org/hashicorp/random/3.6.0").iterdir())
+    assert said == f"installed: hashicorp/random 3.6.0 in {place}\n"
+    assert shop.run(*install, "random.zip").stdout.startswith("already installed: ")
+    assert f"of hashicorp/random, 3.6.0 is in {place}" in shop.run("check", code=None).stdout
+    assert json.loads(shop.run("about", "--json").stdout)["Terraform providers"] == "hashicorp/random 3.6.0"
+    wrong = shop.run(
+        "plugin", "install", "resource", "probe", "--parameter", "x", "--file", "random.zip", code=2
+    ).stderr
+    assert "--parameter is for providers of Terraform" in wrong
 
 
 def test_an_sdk_for_another_pulumi_is_named_with_what_helps(shop: Project) -> None:

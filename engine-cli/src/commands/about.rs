@@ -2,6 +2,7 @@
 
 use maloko_core::builtin::PULUMI_VERSION;
 use maloko_plugins::languages;
+use maloko_plugins::terraform::cached_providers;
 use maloko_stores::postgres::{has_password, without_password};
 use serde_json::json;
 
@@ -27,7 +28,7 @@ pub(crate) fn version(context: &Context) {
 }
 
 /// Variables of the environment that have an effect: name, meaning, and whether the value is a secret.
-const VARIABLES: [(&str, &str, bool); 26] = [
+const VARIABLES: [(&str, &str, bool); 28] = [
     ("GITHUB_TOKEN", "downloads plugins from private repositories", true),
     ("GITLAB_TOKEN", "downloads plugins from private repositories", true),
     ("MALOKO_ATTEMPT", "which attempt at a piece of work a command is: RUN:NUMBER", false),
@@ -41,6 +42,7 @@ const VARIABLES: [(&str, &str, bool); 26] = [
     ("MALOKO_PASSPHRASE_FILE_<PROJECT>_<STACK>", "a file that holds it", false),
     ("MALOKO_PLUGIN_START_SECONDS", "how long a plugin may take to tell its port", false),
     ("MALOKO_SHOW_TRACEBACKS", "as --show-tracebacks", false),
+    ("MALOKO_TERRAFORM_MIRROR", "where providers of Terraform are taken from: an address, or a folder", true),
     ("NO_COLOR", "as --color never", false),
     ("PULUMI_BACKEND_URL", "where state is kept", false),
     ("PULUMI_CLOUD_SECRET_OVERRIDE", "reaches the stack's key in another way", true),
@@ -49,6 +51,7 @@ const VARIABLES: [(&str, &str, bool); 26] = [
     ("PULUMI_CONTINUE_ON_ERROR", "as --continue-on-error", false),
     ("PULUMI_DEBUG_PROVIDERS", "plugins that run already: NAME:PORT", false),
     ("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "downloads no plugins", false),
+    ("PULUMI_DYNAMIC_TF_PLUGIN_CACHE_DIR", "where providers of Terraform are kept", false),
     ("PULUMI_HOME", "where plugins are", false),
     ("PULUMI_IGNORE_AMBIENT_PLUGINS", "takes no plugins from PATH", false),
     ("PULUMI_PARALLEL", "as --parallel", false),
@@ -137,6 +140,10 @@ pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
         }
         Err(failure) => facts.push(("project", failure.message.to_string())),
     }
+    let cached = cached_providers(&super::plugin::settings(context));
+    let cached: Vec<String> =
+        cached.iter().map(|it| format!("{} {}", it.provider.shown(), it.provider.version)).collect();
+    facts.extend((!cached.is_empty()).then(|| ("Terraform providers", cached.join(", "))));
     let plugins = plugins(context).await;
     if as_json {
         let mut facts: serde_json::Map<_, _> =

@@ -6,7 +6,8 @@ use maloko_core::message;
 use maloko_core::message::{Command, Message};
 use maloko_core::state::key_record::{KeyRecord, NamedKey};
 use maloko_core::state::{PendingKind, Snapshot, StackName};
-use maloko_plugins::languages;
+use maloko_plugins::terraform::{self, TerraformProvider};
+use maloko_plugins::{PluginSettings, languages};
 use serde_json::json;
 
 use super::plugin::needed::{self, Need};
@@ -16,7 +17,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result, code};
 use crate::operation::{plugins, program};
 use crate::plain::count;
-use crate::project::Project;
+use crate::project::{ListedPackage, Project};
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
 use crate::workplace::Workplace;
@@ -65,6 +66,7 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
             }));
             needs.extend(named);
         }
+        findings.notes.extend(terraform_providers(&project, &settings));
         let to_make = crate::project::sdks::missing(&project);
         for need in needs {
             let (place, shown) = (&need.place, need.shown());
@@ -91,6 +93,20 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
     }
     report(context, arguments, &findings);
     if findings.problems.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILURE)) }
+}
+
+/// Where the providers of Terraform are that the project lists.
+fn terraform_providers(project: &Project, settings: &PluginSettings) -> Vec<String> {
+    let listed = project.packages.iter().filter(|package| package.plugin == terraform::PLUGIN);
+    let note = |package: &ListedPackage| {
+        let provider = TerraformProvider::of_arguments(&package.parameters).ok().flatten()?;
+        let place = match terraform::find_cached(settings, &provider) {
+            Some(cached) => format!("{} is in {}", cached.provider.version, cached.folder.display()),
+            None => "the plugin downloads it when it is first needed".to_owned(),
+        };
+        Some(format!("{}: of {}, {place}", project.place(&["packages", &package.name]), provider.shown()))
+    };
+    listed.filter_map(note).collect()
 }
 
 /// Stacks and their settings files, by name.

@@ -118,6 +118,13 @@ impl Stop {
         }
     }
 
+    /// Stops a run that is about to be stopped: its program has ended before.
+    pub(super) fn cancel_if_held(&self) {
+        if self.0.borrow().held {
+            self.cancel();
+        }
+    }
+
     pub(super) fn cancel(&self) {
         let mut state = self.0.borrow_mut();
         state.cancelled = true;

@@ -64,7 +64,10 @@ impl TerraformProvider {
     }
 
     /// The one that a user's words name; `None` for one in a file.
-    pub(super) fn of_arguments(arguments: &[String]) -> Result<Option<Self>, InstallError> {
+    ///
+    /// # Errors
+    /// When the first word is no provider.
+    pub fn of_arguments(arguments: &[String]) -> Result<Option<Self>, InstallError> {
         let mut words = arguments.iter().filter(|word| !word.starts_with('-'));
         let Some(source) = words.next().filter(|source| !source.starts_with(['.', '/'])) else { return Ok(None) };
         let version = words.next().cloned().unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use semver::{Version, VersionReq};
+use semver::Version;
 
 use super::TerraformProvider;
 use crate::install::{InstallError, platform};
@@ -54,10 +54,14 @@ pub fn cached_providers(settings: &PluginSettings) -> Vec<CachedProvider> {
     found
 }
 
-/// Is there a version that will do?
-pub(super) fn has(settings: &PluginSettings, provider: &TerraformProvider, wanted: &VersionReq) -> bool {
-    cache_folder(settings)
-        .is_some_and(|cache| versions(&cache, provider).iter().any(|(version, _)| wanted.matches(version)))
+/// The newest version in the cache that will do.
+#[must_use]
+pub fn find_cached(settings: &PluginSettings, provider: &TerraformProvider) -> Option<CachedProvider> {
+    let wanted = provider.wanted().ok()?;
+    let there = versions(&cache_folder(settings)?, provider);
+    let (version, folder) = there.into_iter().rfind(|(version, _)| wanted.matches(version))?;
+    let provider = TerraformProvider { version: version.to_string(), ..provider.clone() };
+    Some(CachedProvider { provider, folder, was_there: true })
 }
 
 /// Makes a provider's folder as a whole, or not at all.

@@ -21,7 +21,7 @@ pub(super) fn provide(
     progress: &dyn Progress,
 ) -> Result<(), InstallError> {
     let wanted = provider.wanted()?;
-    if cache::has(settings, provider, &wanted) {
+    if cache::find_cached(settings, provider).is_some() {
         return Ok(());
     }
     let place = Place::read(mirror);

@@ -17,7 +17,7 @@ use crate::install::{InstallError, Progress};
 use crate::settings::{PluginSettings, TERRAFORM_MIRROR as MIRROR};
 
 pub use address::TerraformProvider;
-pub use cache::{CachedProvider, cache_folder, cached_providers};
+pub use cache::{CachedProvider, cache_folder, cached_providers, find_cached};
 
 /// The plugin that runs them.
 pub const PLUGIN: &str = "terraform-provider";

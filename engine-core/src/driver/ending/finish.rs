@@ -140,6 +140,7 @@ impl Finish {
     /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
     /// has (unless it failed), folds the journal into the checkpoint and reports.
     pub(crate) async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
+        self.stop.cancel_if_held();
         self.stop.idle().await;
         self.reports.all_told().await;
         let error = program.error.filter(|_| !self.stop.is_halted());

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use futures::executor::block_on;
+
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::ProviderErrorKind;
+use crate::provider::{ProviderErrorKind, ProviderHost};
 use crate::resource_state::ResourceState;
+use crate::state::{Session, Snapshot};
 use crate::value::Value;
 
-use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, run, run_as, wanted};
+use crate::driver::tests::testing::{Outcome, Recorder, ScriptedHost, Wanted, run, run_as, wanted};
+use crate::driver::{Engine, ProgramEnd};
 
 fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, resources, program)
@@ -298,4 +302,15 @@ fn with_continue_on_error_only_dependents_are_left_out() {
     let outcome = run_as(&host, operation, Vec::new(), &program);
     assert_eq!(outcome.steps, ["create proj-dev", "create a", "create a failed", "create c"]);
     assert_eq!(outcome.report.summary.outcome, Ended::Failed);
+}
+
+#[test]
+fn a_run_whose_program_ends_while_it_is_told_to_stop_was_cancelled() {
+    let (host, recorder): (Arc<ScriptedHost>, Arc<Recorder>) = Default::default();
+    let operation = Operation::new(OperationKind::Update, "proj", "dev");
+    let session = Session::read_only(Snapshot::default());
+    let engine = Engine::start(operation, session, host as Arc<dyn ProviderHost>, recorder as _);
+    engine.hold();
+    let report = block_on(engine.finish(ProgramEnd::default()));
+    assert_eq!(report.map(|report| report.summary.outcome).ok(), Some(Ended::Cancelled));
 }
