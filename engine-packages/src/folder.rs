@@ -66,17 +66,21 @@ pub struct Edit {
 struct Record {
     /// The version of what made it.
     generator: String,
+    /// What it was made of, as whoever asked for it writes it; empty: nobody said.
+    #[serde(default)]
+    origin: String,
     /// SHA-256 in base64, by place.
     files: BTreeMap<String, String>,
 }
 
-/// Puts an SDK into a folder. `force` replaces what was changed by hand, too.
+/// Puts an SDK into a folder, with what it was made of. `force` replaces what was changed by hand, too.
 ///
 /// # Errors
 /// When the folder has something that may not be replaced, or a file cannot be written: then it is as it was.
-pub fn write(folder: &Path, files: &[SdkFile], force: bool) -> Result<Written, FolderFault> {
+pub fn write(folder: &Path, files: &[SdkFile], origin: &str, force: bool) -> Result<Written, FolderFault> {
     let wanted = Record {
         generator: env!("CARGO_PKG_VERSION").to_owned(),
+        origin: origin.to_owned(),
         files: files.iter().map(|file| (file.path.clone(), digest(file.text.as_bytes()))).collect(),
     };
     let is_there = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
@@ -120,7 +124,14 @@ pub fn changes(folder: &Path, files: &[SdkFile]) -> Result<Option<Vec<Edit>>, Fo
 /// Is all of it there, as it is wanted? That nothing was changed is known.
 fn is_whole(folder: &Path, wanted: &Record) -> bool {
     let was = read_record(folder);
-    was.is_some_and(|was| was.files == wanted.files) && wanted.files.keys().all(|path| folder.join(path).exists())
+    was.is_some_and(|was| was.files == wanted.files && was.origin == wanted.origin)
+        && wanted.files.keys().all(|path| folder.join(path).exists())
+}
+
+/// What the SDK in a folder was made of; `None`: nobody knows.
+#[must_use]
+pub fn origin(folder: &Path) -> Option<String> {
+    read_record(folder).map(|record| record.origin).filter(|origin| !origin.is_empty())
 }
 
 fn read_record(folder: &Path) -> Option<Record> {

@@ -27,7 +27,7 @@ use crate::locate::{LocateError, Located, attached, locate};
 use crate::programs::runtime_command::PluginCommand;
 use crate::programs::{caller, dynamic_server};
 use crate::provider::RunningPlugin;
-use crate::settings::PluginSettings;
+use crate::settings::{PluginSettings, TERRAFORM_CACHE};
 use crate::terraform;
 
 /// See the module's text. Nothing is begun, not even a thread, before the first plugin is started: a run may fork before.
@@ -188,7 +188,12 @@ impl Shared {
                 }
                 let orphans = self.orphans()?;
                 let limit = self.settings.start_limit().map_err(&failed)?;
-                let command = child_command(command, &self.settings, &package.name, service.address());
+                let mut command = child_command(command, &self.settings, &package.name, service.address());
+                if package.plugin().0 == terraform::PLUGIN {
+                    // By itself it goes by the home of the user, whatever HOME says.
+                    let cache = terraform::cache_folder(&self.settings).map(|folder| folder.display().to_string());
+                    command.variables.extend(cache.map(|folder| (TERRAFORM_CACHE.to_owned(), folder)));
+                }
                 let (process, port) = Child::serving(&command, limit, &orphans, None).await.map_err(&failed)?;
                 (port, Some(process))
             }
@@ -282,7 +287,9 @@ impl Shared {
     }
 
     fn with_help(&self, package: &PackageRequest, error: ProviderError) -> ProviderError {
-        if package.plugin().0 == terraform::PLUGIN {
+        let is_of_network =
+            ["connect", "dial tcp", "no such host"].iter().any(|word| error.message.to_string().contains(word));
+        if package.plugin().0 == terraform::PLUGIN && is_of_network {
             return no_provider(format!("{}{}", error.message, terraform::help(&self.settings)));
         }
         error

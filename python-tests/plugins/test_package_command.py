@@ -1,5 +1,6 @@
 """SDKs of packages, made of what plugins say: `maloko package`, and `maloko install` in a fresh clone."""
 
+import base64
 import json
 import os
 import shutil
@@ -78,7 +79,7 @@ def made_again(project: Project) -> str:
     )
     said = project.run("install", "--no-plugins").stdout
     assert "made: the SDK of " in said
-    assert "$ uv add ./sdks/" in said
+    assert "$ uv add --no-workspace ./sdks/" in said
     project.write("Pulumi.yaml", text)
     return project.run("preview").stdout
 
@@ -127,6 +128,46 @@ def test_pip_gets_the_sdk_and_loses_it_again(shop: Project) -> None:
 
 def listed_text(project: Project) -> str:
     return project.run("package", "ls").stdout
+
+
+def test_another_parameter_in_the_project_file_makes_the_sdk_anew(shop: Project) -> None:
+    shop.run("package", "add", "--no-link", "probe", "parts", "red")
+    text = (shop.directory / "Pulumi.yaml").read_text()
+    shop.write("Pulumi.yaml", text.replace("red", "blue"))
+
+    told = shop.run("check", code=1).stderr
+
+    assert "the SDK of the package 'parts' was not made of 'probe@1.0.0 parts blue': `maloko install` makes it" in told
+    made_again(shop)
+    manifest = json.loads((shop.directory / "sdks/parts/pulumi_parts/pulumi-plugin.json").read_text())
+    assert base64.b64decode(manifest["parameterization"]["value"]) == b"parts blue"
+    assert "parts blue" not in shop.run("check", code=None).stderr
+
+
+def test_an_sdk_that_is_linked_and_not_there_is_missed_although_it_can_be_imported(shop: Project) -> None:
+    shop.write("lib/pulumi_parts/pulumi-plugin.json", '{"resource": true, "name": "parts"}')
+    shop.environment["PYTHONPATH"] = str(shop.directory / "lib")
+    shop.run("package", "add", "--no-link", "probe", "parts")
+    shutil.rmtree(shop.directory / "sdks")
+    shop.write("requirements.txt", "./sdks/parts\n")
+
+    assert "the SDK of the package 'parts' is not there" in shop.run("check", code=1).stderr
+    shop.write("own/bin/python", "#!/bin/sh\n").chmod(0o755)
+    text = (shop.directory / "Pulumi.yaml").read_text()
+    shop.write("Pulumi.yaml", text.replace("python\n", "{name: python, options: {virtualenv: own}}\n"))
+    assert "made: the SDK of parts in sdks/parts" in shop.run("install", "--no-plugins").stdout
+
+
+def test_an_sdk_of_a_schema_in_a_file_is_told_of_and_can_be_removed(shop: Project) -> None:
+    shop.write("schema.json", shop.run("package", "get-schema", "probe", "parts").stdout)
+
+    said = shop.run("package", "add", "--no-link", "schema.json").stdout
+
+    assert "its schema is in a file, so it is not in Pulumi.yaml: keep the folder with your program" in said
+    shop.write("own/bin/python", "#!/bin/sh\n").chmod(0o755)
+    shop.write("Pulumi.yaml", "name: trial\nruntime: {name: python, options: {virtualenv: own}}\n")
+    assert shop.run("package", "rm", "parts").stdout.endswith("removed: parts\n")
+    assert not (shop.directory / "sdks" / "parts").exists()
 
 
 def test_an_sdk_that_was_changed_by_hand_is_kept_with_a_diff(shop: Project) -> None:
@@ -244,6 +285,7 @@ def test_a_tag_of_a_repository_is_its_version(shop: Project, repository: Path) -
     ("words", "said"),
     [
         (["./nowhere"], "there is nothing at"),
+        (["terraform-provider"], "maloko package add terraform-provider hashicorp/random 3.6.0"),
         (["probe@x"], "'x' is no version of the package 'probe'"),
         (["wrong.json"], "wrong.json: the schema, at resources/wrong: 'wrong' is no token: PACKAGE:MODULE:NAME"),
         (["cut.json"], "cut.json: the schema ends in the middle"),

@@ -66,13 +66,16 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
             }));
             needs.extend(named);
         }
+        findings.problems.extend(crate::project::sdks::problems(&project).into_iter().map(Message::from));
         findings.notes.extend(terraform_providers(&project, &settings));
         let to_make = crate::project::sdks::missing(&project);
         for need in needs {
             let (place, shown) = (&need.place, need.shown());
             let listed = need.missing_sdk.as_ref().and_then(|_| to_make.iter().find(|it| it.name == need.package.name));
             if let Some(sdk) = listed {
-                findings.problems.push(sdk.help().into());
+                if !crate::project::sdks::is_linked(&project, &sdk.name) {
+                    findings.problems.push(sdk.help().into());
+                }
                 continue;
             }
             if let Some(sdk) = &need.missing_sdk {

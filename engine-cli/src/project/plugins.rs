@@ -74,6 +74,14 @@ pub(crate) struct ListedPackage {
     pub(crate) parameters: Vec<String>,
 }
 
+impl ListedPackage {
+    /// What its SDK is made of, in one line.
+    pub(crate) fn origin(&self) -> String {
+        let words = std::iter::once(&self.source).chain(&self.parameters);
+        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// The native packages that a project file lists: `name: plugin@version`, or `name: {source: plugin, version: ..., parameters:
 /// [...]}`. A source that is a folder or a repository does not say how the plugin is called.
 pub(super) fn packages(root: &Value) -> Vec<ListedPackage> {

@@ -59,3 +59,35 @@ pub(crate) fn folder_of(project: &Project, package: &ListedPackage) -> Option<Pa
     let is_it = |folder: &PathBuf| folder.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&ending));
     others.filter(is_it).find(|folder| is_sdk(folder))
 }
+
+/// Does a file of the project's dependencies name the folder of an SDK?
+pub(crate) fn is_linked(project: &Project, name: &str) -> bool {
+    let program = project.program().map(|program| Project::program_directory(&program)).ok();
+    let folders = std::iter::once(project.root.clone()).chain(program);
+    let mut files =
+        folders.flat_map(|folder| ["requirements.txt", "pyproject.toml", "package.json"].map(|it| folder.join(it)));
+    let named = format!("{FOLDER}/{name}");
+    files.any(|file| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        text.match_indices(&named).any(|(at, _)| {
+            let next = text[at + named.len()..].chars().next();
+            next.is_none_or(|letter| !letter.is_alphanumeric() && letter != '-' && letter != '_')
+        })
+    })
+}
+
+/// What has to be done about the SDKs of the project, whatever its program imports.
+pub(crate) fn problems(project: &Project) -> Vec<String> {
+    let missing = missing(project).into_iter().filter(|sdk| is_linked(project, &sdk.name)).map(|sdk| sdk.help());
+    let stale = project.packages.iter().filter(|package| is_stale(project, package)).map(|package| {
+        let (place, name, origin) = (project.place(&["packages", &package.name]), &package.name, package.origin());
+        format!("{place}: the SDK of the package '{name}' was not made of '{origin}': `maloko install` makes it anew")
+    });
+    missing.chain(stale).collect()
+}
+
+/// Was the SDK that is there made of something else than what Pulumi.yaml says now?
+pub(crate) fn is_stale(project: &Project, package: &ListedPackage) -> bool {
+    let origin = folder_of(project, package).and_then(|folder| maloko_packages::folder::origin(&folder));
+    origin.is_some_and(|origin| origin != package.origin())
+}

@@ -93,6 +93,9 @@ pub(super) fn fill(
             system()
         )));
     }
+    if let Some(other) = other_version(&new, &provider.name, version) {
+        return Err(InstallError::last(format!("{other} in it is not of the version {version}")));
+    }
     match fs::rename(&new, &folder) {
         // Somebody else was faster.
         Err(_) if has_program(&folder, &provider.name) => {}
@@ -119,6 +122,15 @@ fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
     names.sort();
     names
+}
+
+/// The program, if its name says another version: `terraform-provider-random_v3.6.0_x5`.
+fn other_version(folder: &Path, name: &str, version: &Version) -> Option<String> {
+    let prefix = format!("terraform-provider-{name}_v");
+    names(folder).into_iter().find(|file| {
+        let said = file.strip_prefix(&prefix).and_then(|rest| rest.split("_x").next());
+        said.is_some_and(|said| Version::parse(said).is_ok_and(|said| said != *version))
+    })
 }
 
 fn has_program(folder: &Path, name: &str) -> bool {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::cache::system;
 use super::{TerraformProvider, archive, cache};
 use crate::install::{Http, InstallError, Limits, Progress, Request, shown};
-use crate::settings::{PluginSettings, TERRAFORM_MIRROR as MIRROR};
+use crate::settings::PluginSettings;
 
 /// Has the newest version in the cache that will do, unless one is there already.
 pub(super) fn provide(
@@ -29,7 +29,7 @@ pub(super) fn provide(
         let fits = versions.into_iter().filter(|version| wanted.matches(version));
         fits.max().ok_or_else(|| {
             InstallError::last(format!(
-                "the mirror {} ({MIRROR}) has no version of {} that fits '{}' and runs on {}",
+                "{} has no version of {} that fits '{}' and runs on {}",
                 shown(mirror),
                 provider.shown(),
                 provider.version,
@@ -39,6 +39,9 @@ pub(super) fn provide(
     };
     match place {
         Place::Folder(folder) => {
+            if !folder.is_dir() {
+                return Err(InstallError::last(format!("there is no folder {}", folder.display())));
+            }
             let there = below(&folder.join(provider.path()), &provider.name);
             let version = newest(there.keys().cloned().collect())?;
             progress.says(&format!("Taking {} {version} from {}", provider.shown(), folder.display()));

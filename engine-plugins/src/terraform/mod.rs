@@ -51,7 +51,8 @@ pub(crate) fn provide(
         None => TerraformProvider::of_arguments(arguments)?,
     };
     match wanted {
-        Some(wanted) => mirror::provide(settings, mirror, &wanted, progress),
+        Some(wanted) => mirror::provide(settings, mirror, &wanted, progress)
+            .map_err(|error| InstallError::last(format!("the mirror of Terraform's providers ({MIRROR}): {error}"))),
         None => Ok(()),
     }
 }

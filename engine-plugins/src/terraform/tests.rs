@@ -103,6 +103,9 @@ fn what_is_no_provider_leaves_nothing_behind() {
         |provider_: &str, file: &Path| install_provider(&settings, &provider(provider_), file).unwrap_err().to_string();
     assert!(fault("random@3.6.0", &cut_off).contains("is no zip archive of a provider, or is cut off"));
     assert!(fault("time@3.6.0", &file).contains("there is no terraform-provider-time for "));
+    assert!(
+        fault("random@3.7.0", &file).contains("terraform-provider-random_v3.6.0 in it is not of the version 3.7.0")
+    );
     assert!(fault("random", &file).contains("hashicorp/random has no version: write it like hashicorp/random@3.6.0"));
     assert!(shown(&settings).is_empty());
 }
@@ -126,7 +129,7 @@ fn a_mirror_in_a_folder_gives_the_newest_that_fits() {
     assert_eq!(shown(&settings), ["hashicorp/random 3.6.2"]);
     let none = provide(&settings, &plugin(), &asked(&["hashicorp/random", "5.0.0"]), &Quiet).unwrap_err().to_string();
     assert!(
-        none.contains(&format!("the mirror {mirror} ({MIRROR}) has no version of hashicorp/random that fits '5.0.0'")),
+        none.contains(&format!("({MIRROR}): {mirror} has no version of hashicorp/random that fits '5.0.0'")),
         "{none}"
     );
     provide(&settings, &plugin(), &asked(&["./terraform-provider-x"]), &Quiet).unwrap();

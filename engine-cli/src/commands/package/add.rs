@@ -1,5 +1,7 @@
 //! `package add`, and the SDKs of listed packages that `install` makes.
 
+use std::path::Path;
+
 use serde_norway::{Mapping, Value};
 
 use maloko_packages::folder::Written;
@@ -11,11 +13,11 @@ use crate::commands::steps::run_step;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
-use crate::project::sdks::folder_of;
+use crate::project::sdks::{FOLDER, folder_of, is_linked, is_stale};
 use crate::project::{ListedPackage, Project, RunBy};
 use crate::yaml;
 
-use super::source::{PackageSchema, Source};
+use super::source::{PackageSchema, Source, below, is_path};
 use super::{link, listed, of, sdk};
 
 /// Runs `package add`.
@@ -24,27 +26,53 @@ pub(super) async fn run(context: &Context, arguments: &PackageAdd) -> Result<()>
     let language = language_of(&project)?;
     let PackageSource { source, parameters } = &arguments.source;
     let source = Source::read(source, &context.directory)?;
-    let found = source.find(context, plugin::settings(context), parameters).await?;
-    let folder = place(context, &project, &found.package, language, arguments.force)?;
+    if !arguments.no_link {
+        link::check(&project, language)?;
+    }
+    let parameters = source.parameters(parameters, &context.directory, &project.root)?;
+    let found = source.find(context, plugin::settings(context), &parameters).await?;
+    warn_of_version(context, &source, &found);
+    let entry = Listing::new(&project, &found, &source, parameters);
+    let folder = sdk::place(&project.root, &found.package);
+    let folder = place(context, &project, &found.package, language, &folder, &entry.origin(), arguments.force)?;
+    let name = &found.package.name;
+    if matches!(source, Source::Schema(_)) {
+        let what = "its schema is in a file, so it is not in Pulumi.yaml: keep the folder with your program";
+        context.console.line(&format!("note: {what}"));
+    } else {
+        // Before the tool of the language, which may be interrupted: `install` goes on from what is written here.
+        list(&project, name, &entry)?;
+    }
     if !arguments.no_link {
         use_it(context, &project, language, &folder)?;
     }
-    if !matches!(source, Source::Schema(_)) {
-        list(&project, &found, &source, parameters)?;
-    }
     let version = &found.package.version;
     let version = if version.is_empty() { String::new() } else { format!(" {version}") };
-    context.console.line(&format!("added: {}{version}, its SDK is in {folder}", found.package.name));
+    context.console.line(&format!("added: {name}{version}, its SDK is in {folder}"));
     context.console.line(&how_to_import(&project, &folder, language));
     Ok(())
 }
 
-/// Makes the SDKs of listed packages that are missing; gives their folders.
+/// Warns where the plugin that was found is not of the version that was asked for, such as one of `$PATH`.
+fn warn_of_version(context: &Context, source: &Source, found: &PackageSchema) {
+    let Source::Plugin(request) = source else { return };
+    let has = found.plugin_version.trim_start_matches('v');
+    if request.download_url.is_empty() && !request.version.is_empty() && !has.is_empty() && has != request.version {
+        context.console.note(format!(
+            "warning: the plugin {} that was found has the version {has}, not {}; look at your $PATH",
+            request.name, request.version
+        ));
+    }
+}
+
+/// Makes the SDKs of listed packages that are missing, or made of something else; gives their folders.
 pub(crate) async fn make_listed(context: &Context, project: &Project) -> Result<Vec<String>> {
     let RunBy::Binding(language) = project.run_by() else { return Ok(Vec::new()) };
     let mut made = Vec::new();
     for package in &project.packages {
-        if folder_of(project, package).is_some() || is_published(context, project, package) {
+        let there = folder_of(project, package);
+        let is_there = there.is_some() && !is_stale(project, package);
+        if is_there || there.is_none() && is_published(context, project, package) {
             continue;
         }
         let source = Source::read(&package.source, &project.root)?;
@@ -53,9 +81,13 @@ pub(crate) async fn make_listed(context: &Context, project: &Project) -> Result<
             message: format!("{}: {}", project.place(&["packages", &package.name]), failure.message).into(),
             ..failure
         })?;
-        let folder = place(context, project, &found.package, language, false)?;
+        let folder = there.unwrap_or_else(|| project.root.join(FOLDER).join(&package.name));
+        let folder = place(context, project, &found.package, language, &folder, &package.origin(), false)?;
         context.console.line(&format!("made: the SDK of {} in {folder}", package.name));
-        made.push(folder);
+        // What is linked already is among the dependencies that are installed next.
+        if !is_linked(project, folder.rsplit('/').next().unwrap_or_default()) {
+            made.push(folder);
+        }
     }
     Ok(made)
 }
@@ -68,6 +100,9 @@ pub(crate) fn use_made(context: &Context, project: &Project, folders: &[String])
 
 /// A package that is not made of a parameter may have an SDK that is installed from a registry.
 fn is_published(context: &Context, project: &Project, package: &ListedPackage) -> bool {
+    if is_linked(project, &package.name) {
+        return false;
+    }
     let folders = crate::operation::plugins::settings(context, project).package_folders;
     maloko_plugins::declared_plugin(&folders, &package.name).is_some()
 }
@@ -83,10 +118,17 @@ fn language_of(project: &Project) -> Result<Language> {
     }
 }
 
-fn place(context: &Context, project: &Project, package: &Package, language: Language, force: bool) -> Result<String> {
-    let folder = sdk::place(&project.root, package);
-    let written = sdk::make(context, package, of(language), &folder, force)?;
-    let shown = listed::relative(&folder, &project.root);
+fn place(
+    context: &Context,
+    project: &Project,
+    package: &Package,
+    language: Language,
+    folder: &Path,
+    origin: &str,
+    force: bool,
+) -> Result<String> {
+    let written = sdk::make(context, package, of(language), folder, origin, force)?;
+    let shown = listed::relative(folder, &project.root);
     if written == Written::Same {
         context.console.line(&format!("unchanged: {shown}"));
     }
@@ -102,10 +144,9 @@ fn use_it(context: &Context, project: &Project, language: Language, folder: &str
 }
 
 /// Writes the package into Pulumi.yaml: `install` makes its SDK from that in a fresh clone.
-fn list(project: &Project, found: &PackageSchema, source: &Source, parameters: &[String]) -> Result<()> {
+fn list(project: &Project, name: &str, entry: &Listing) -> Result<()> {
     let text = yaml::load("the project file", &project.file)?.unwrap_or_default();
-    let entry = entry(project, found, source, parameters);
-    let (edited, _) = yaml::edit(&project.file, &text, &["packages", &found.package.name], Some(&entry))?;
+    let (edited, _) = yaml::edit(&project.file, &text, &["packages", name], Some(&entry.as_yaml()))?;
     if edited == text {
         return Ok(());
     }
@@ -113,36 +154,57 @@ fn list(project: &Project, found: &PackageSchema, source: &Source, parameters: &
     std::fs::write(&project.file, edited).map_err(|error| failed(&error))
 }
 
-fn entry(project: &Project, found: &PackageSchema, source: &Source, parameters: &[String]) -> Value {
-    let version = found.plugin_version.trim_start_matches('v');
-    let version = version.strip_prefix("0.0.0-x").unwrap_or(version);
-    let named = match source {
-        Source::Plugin(request) if request.download_url.is_empty() => request.name.clone(),
-        // As a person writes it.
-        Source::Plugin(request) => request.download_url.replacen("git://", "https://", 1),
-        Source::Place(_, place) => {
-            let root = project.root.canonicalize().unwrap_or_else(|_| project.root.clone());
-            let whole = place.canonicalize().unwrap_or_else(|_| place.clone());
-            match whole.strip_prefix(&root) {
-                Ok(below) => format!("./{}", below.display()),
-                Err(_) => whole.display().to_string(),
-            }
+/// A package as Pulumi.yaml lists it.
+struct Listing {
+    source: String,
+    /// Empty for none.
+    version: String,
+    parameters: Vec<String>,
+}
+
+impl Listing {
+    fn new(project: &Project, found: &PackageSchema, source: &Source, mut parameters: Vec<String>) -> Self {
+        let version = found.plugin_version.trim_start_matches('v');
+        let version = version.strip_prefix("0.0.0-x").unwrap_or(version);
+        let named = match source {
+            Source::Plugin(request) if request.download_url.is_empty() => request.name.clone(),
+            // As a person writes it.
+            Source::Plugin(request) => request.download_url.replacen("git://", "https://", 1),
+            Source::Place(_, place) => below(&project.root, place),
+            Source::Schema(file) => below(&project.root, file),
+        };
+        let version = if matches!(source, Source::Plugin(_)) { version.to_owned() } else { String::new() };
+        let made = &found.package.version;
+        // A fresh clone gets the provider of Terraform that was found now.
+        if source.is_of_terraform() && parameters.len() == 1 && !made.is_empty() && !is_path(&parameters[0]) {
+            parameters.push(made.clone());
         }
-        Source::Schema(file) => file.display().to_string(),
-    };
-    let is_plugin = matches!(source, Source::Plugin(_));
-    if parameters.is_empty() {
-        let with_version = is_plugin && !version.is_empty();
-        return Value::String(if with_version { format!("{named}@{version}") } else { named });
+        Self { source: named, version, parameters }
     }
-    let mut members = Mapping::new();
-    let mut set = |name: &str, value: Value| members.insert(Value::String(name.to_owned()), value);
-    set("source", Value::String(named));
-    if is_plugin && !version.is_empty() {
-        set("version", Value::String(version.to_owned()));
+
+    fn source_and_version(&self) -> String {
+        if self.version.is_empty() { self.source.clone() } else { format!("{}@{}", self.source, self.version) }
     }
-    set("parameters", Value::Sequence(parameters.iter().map(|word| Value::String(word.clone())).collect()));
-    Value::Mapping(members)
+
+    /// The same as [`ListedPackage::origin`] of what this becomes.
+    fn origin(&self) -> String {
+        let first = self.source_and_version();
+        std::iter::once(first.as_str()).chain(self.parameters.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
+    }
+
+    fn as_yaml(&self) -> Value {
+        if self.parameters.is_empty() {
+            return Value::String(self.source_and_version());
+        }
+        let mut members = Mapping::new();
+        let mut set = |name: &str, value: Value| members.insert(Value::String(name.to_owned()), value);
+        set("source", Value::String(self.source.clone()));
+        if !self.version.is_empty() {
+            set("version", Value::String(self.version.clone()));
+        }
+        set("parameters", Value::Sequence(self.parameters.iter().map(|word| Value::String(word.clone())).collect()));
+        Value::Mapping(members)
+    }
 }
 
 fn how_to_import(project: &Project, folder: &str, language: Language) -> String {

@@ -17,12 +17,38 @@ pub(super) fn steps(context: &Context, project: &Project, language: Language, fo
     }
 }
 
-/// What takes an SDK out again.
-pub(super) fn undo(context: &Context, project: &Project, language: Language, folder: &str) -> Result<Vec<Step>> {
-    let name = name_in(&project.root.join(folder), language);
-    match (language, name) {
-        (_, None) => Ok(Vec::new()),
-        (Language::Python, Some(name)) => Ok(match tool(project) {
+/// Can the project use an SDK? The error says what it lacks.
+pub(super) fn check(project: &Project, language: Language) -> Result<()> {
+    let lacks = match language {
+        Language::NodeJs if node_tool(project)?.is_none() => ("package.json", "npm init"),
+        Language::Python if tool(project) != "pip" && !project.root.join("pyproject.toml").is_file() => {
+            ("pyproject.toml", if tool(project) == "uv" { "uv init" } else { "poetry init" })
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::configuration(format!(
+        "{} has no {}: make one with `{}`, and add the package again",
+        project.root.display(),
+        lacks.0,
+        lacks.1
+    )))
+}
+
+/// What takes an SDK out again, also one whose folder is gone: `package` is then what its name is made of.
+pub(super) fn undo(
+    context: &Context,
+    project: &Project,
+    language: Language,
+    folder: &str,
+    package: &str,
+) -> Result<Vec<Step>> {
+    let usual = match language {
+        Language::Python => format!("pulumi_{}", package.replace('-', "_")),
+        Language::NodeJs => format!("@pulumi/{package}"),
+    };
+    let name = name_in(&project.root.join(folder), language).unwrap_or(usual);
+    match language {
+        Language::Python => Ok(match tool(project) {
             "uv" => vec![Step::new("uv", &["remove", &name], &project.root)],
             "poetry" => vec![Step::new("poetry", &["remove", &name], &project.root)],
             _ => {
@@ -36,7 +62,7 @@ pub(super) fn undo(context: &Context, project: &Project, language: Language, fol
                 python.map(|python| Step::new(python, &uninstall, &project.root)).into_iter().collect()
             }
         }),
-        (Language::NodeJs, Some(name)) => {
+        Language::NodeJs => {
             let Some((tool, directory)) = node_tool(project)? else { return Ok(Vec::new()) };
             let verb = if tool == "npm" { "uninstall" } else { "remove" };
             Ok(vec![Step::new(tool, &[verb, &name], &directory)])
@@ -51,7 +77,8 @@ fn tool(project: &Project) -> &str {
 fn python(context: &Context, project: &Project, folder: &str) -> Result<Vec<Step>> {
     let place = format!("./{folder}");
     match tool(project) {
-        "uv" => return Ok(vec![Step::new("uv", &["add", &place], &project.root)]),
+        // As a member of a workspace nothing of uv works while the folder is missing, not even what makes it again.
+        "uv" => return Ok(vec![Step::new("uv", &["add", "--no-workspace", &place], &project.root)]),
         "poetry" => return Ok(vec![Step::new("poetry", &["add", &place], &project.root)]),
         _ => {}
     }

@@ -48,7 +48,7 @@ async fn generate(context: &Context, arguments: &PackageGenSdk) -> Result<()> {
     };
     for language in languages {
         let folder = context.directory.join(&arguments.out).join(language.name());
-        sdk::make(context, &found.package, *language, &folder, arguments.force)?;
+        sdk::make(context, &found.package, *language, &folder, "", arguments.force)?;
         context.console.line(&format!("made: {}", folder.display()));
     }
     Ok(())

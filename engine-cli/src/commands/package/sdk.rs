@@ -19,10 +19,11 @@ pub(super) fn make(
     package: &Package,
     language: SdkLanguage,
     folder: &Path,
+    origin: &str,
     force: bool,
 ) -> Result<Written> {
     let files = generate(package, language).map_err(|fault| Failure::new(fault.to_string()))?;
-    write(folder, &files, force).map_err(|fault| {
+    write(folder, &files, origin, force).map_err(|fault| {
         if let FolderFault::Edited { edits, .. } = &fault {
             for edit in edits {
                 let lines: Vec<&str> = edit.diff.lines().collect();

@@ -1,5 +1,7 @@
 //! What is in a package: `package get-schema`, `package info`.
 
+use std::collections::BTreeSet;
+
 use maloko_packages::schema::{Function, Outcome, Package, Property, Resource, Token, Type};
 
 use crate::arguments::{PackageInfo, PackageSource};
@@ -37,10 +39,24 @@ pub(super) async fn info(context: &Context, arguments: &PackageInfo) -> Result<(
         let found = found.ok_or_else(|| nothing_called("function", name, package.functions.iter().map(|it| &it.token)));
         of_function(&package, found?)
     } else {
+        if let Some(module) = &arguments.module {
+            check_module(&package, module)?;
+        }
         overview(&package, arguments.module.as_deref())
     };
     context.console.print(&shown);
     Ok(())
+}
+
+fn check_module(package: &Package, wanted: &str) -> Result<()> {
+    let resources = package.resources.iter().map(|it| it.token.module.as_str());
+    let known: BTreeSet<&str> = resources.chain(package.functions.iter().map(|it| it.token.module.as_str())).collect();
+    if known.contains(wanted) {
+        return Ok(());
+    }
+    let known: Vec<&str> = known.into_iter().filter(|module| !module.is_empty()).take(10).collect();
+    let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+    Err(Failure::configuration(format!("the package has no module '{wanted}': {known}")))
 }
 
 /// By its token, its name, or its module and name.

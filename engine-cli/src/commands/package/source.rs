@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use maloko_core::plugin::{PackageRequest, PluginHost};
 use maloko_packages::schema::{Package, read};
+use maloko_plugins::terraform;
 use maloko_plugins::{GitSource, PluginSettings, Plugins, ProjectPlugin, find_plugin};
 
 use crate::commands::plugin;
@@ -95,6 +96,29 @@ impl Source {
         Ok(PackageSchema { schema, package, plugin_version })
     }
 
+    /// Is it the plugin that runs providers of Terraform?
+    pub(super) fn is_of_terraform(&self) -> bool {
+        matches!(self, Self::Plugin(request) if request.name == terraform::PLUGIN)
+    }
+
+    /// The parameters as the plugin has to be given them: it works in the project's folder, wherever the user is.
+    pub(super) fn parameters(&self, given: &[String], directory: &Path, root: &Path) -> Result<Vec<String>> {
+        if !self.is_of_terraform() {
+            return Ok(given.to_vec());
+        }
+        if given.is_empty() {
+            return Err(Failure::configuration(format!(
+                "which provider of Terraform is not said: maloko package add {} hashicorp/random 3.6.0",
+                terraform::PLUGIN
+            )));
+        }
+        let whole = |word: &String| {
+            let place = directory.join(word);
+            if is_path(word) && place.exists() { below(root, &place) } else { word.clone() }
+        };
+        Ok(given.iter().map(whole).collect())
+    }
+
     /// As a message names it.
     pub(super) fn shown(&self) -> String {
         match self {
@@ -102,6 +126,21 @@ impl Source {
             Self::Plugin(request) => format!("the plugin {}", request.name),
             Self::Place(_, place) => format!("the plugin at {}", place.display()),
         }
+    }
+}
+
+/// Is a word a path, and not a name?
+pub(super) fn is_path(word: &str) -> bool {
+    word.starts_with(['.', '/'])
+}
+
+/// A path as a project file has it: from its own folder, or whole where it is not below that.
+pub(super) fn below(root: &Path, place: &Path) -> String {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let whole = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+    match whole.strip_prefix(&root) {
+        Ok(below) => format!("./{}", below.display()),
+        Err(_) => whole.display().to_string(),
     }
 }
 
