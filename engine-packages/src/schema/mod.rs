@@ -7,11 +7,10 @@ mod read;
 mod read_tests;
 mod spec;
 mod types;
-mod uses;
 
 pub use fault::SchemaFault;
 pub use package::{
     Element, EnumValue, External, Function, Outcome, Package, Parameter, Property, Resource, Shape, Token, Type,
-    TypeDefinition, TypeId, Uses, said_of,
+    TypeDefinition, TypeId, said_of,
 };
 pub use read::read;

@@ -1,4 +1,4 @@
-//! A schema as generators read it: every reference looked up, every module and use known.
+//! A schema as generators read it: every reference looked up, every module known.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -83,8 +83,6 @@ pub struct TypeDefinition {
     pub description: String,
     /// What it is.
     pub shape: Shape,
-    /// Who uses it.
-    pub uses: Uses,
     /// Whether others write its code by hand.
     pub is_overlay: bool,
     /// What the schema says for one language.
@@ -116,19 +114,6 @@ pub struct EnumValue {
     pub description: String,
     /// Why it should not be used any more; empty: it may be.
     pub deprecation: String,
-}
-
-/// Where a type is used, which decides in which files it is declared.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Uses {
-    /// Given to resources, and to functions with outputs.
-    pub input: bool,
-    /// Given as plain values: to functions, or where the schema says `plain`.
-    pub plain_input: bool,
-    /// Found in resources or in results of functions.
-    pub output: bool,
-    /// Found in what a function is given or gives.
-    pub function: bool,
 }
 
 /// A property of an object, of a resource or of configuration.

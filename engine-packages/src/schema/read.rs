@@ -16,7 +16,6 @@ use super::spec::{
     TypeSpec,
 };
 use super::types::{ModuleFormat, Names};
-use super::uses::mark_uses;
 
 /// Reads a schema.
 ///
@@ -76,7 +75,7 @@ impl Reader {
         let mut provider = self.resource(provider, &spec.provider, &places, "provider")?;
         provider.is_provider = true;
         let extension = spec.extension_parameterization.as_ref();
-        let mut package = Package {
+        Ok(Package {
             name: spec.name.clone(),
             namespace: spec.namespace.clone(),
             version: spec.version.trim_start_matches('v').to_owned(),
@@ -95,9 +94,7 @@ impl Reader {
             provider,
             resources,
             functions,
-        };
-        mark_uses(&mut package);
-        Ok(package)
+        })
     }
 
     fn definition(&self, text: &str, spec: &TypeDefinitionSpec) -> Result<TypeDefinition> {
@@ -114,7 +111,6 @@ impl Reader {
             token: self.names.format.token(text, &place)?,
             description: spec.object.description.clone(),
             shape,
-            uses: super::package::Uses::default(),
             is_overlay: spec.is_overlay,
             language: spec.object.language.clone(),
         })

@@ -47,21 +47,6 @@ fn properties_are_sorted_and_know_what_they_are() {
 }
 
 #[test]
-fn uses_are_followed_through_circles() {
-    let found = package(&json!({
-        "types": {
-            "probe:index:A": {"type": "object", "properties": {"b": {"$ref": "#/types/probe:index:B"}}},
-            "probe:index:B": {"type": "object", "properties": {"a": {"$ref": "#/types/probe:index:A"}}},
-            "probe:index:C": {"type": "object"},
-        },
-        "functions": {"probe:index:find": {"outputs": {"properties": {"a": {"$ref": "#/types/probe:index:A"}}}}},
-    }))
-    .unwrap();
-    let used = Uses { output: true, function: true, ..Uses::default() };
-    assert_eq!([used, used, Uses::default()], [0, 1, 2].map(|at| found.types[at].uses));
-}
-
-#[test]
 fn methods_are_functions_without_their_receiver() {
     let found = package(&json!({
         "resources": {"probe:index:Thing": {"methods": {"look": "probe:index:Thing/look"}}},
