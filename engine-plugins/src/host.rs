@@ -273,7 +273,7 @@ impl Shared {
 
     /// Has a mirror give what the plugin runs, where the user has one.
     async fn provide(&self, package: &PackageRequest, arguments: &[String]) -> Result<(), ProviderError> {
-        if package.plugin().0 != terraform::PLUGIN {
+        if !terraform::has_mirror(&self.settings, package) {
             return Ok(());
         }
         let (settings, package, arguments) = (self.settings.clone(), package.clone(), arguments.to_vec());

@@ -50,11 +50,18 @@ pub(super) fn own_python(context: &Context) -> PathBuf {
 
 /// The interpreter of the program's own environment, `None` if that is not there yet; without one this installation's.
 pub(super) fn python_of(context: &Context, project: &Project) -> Option<PathBuf> {
+    match environment_of(project) {
+        Some((_, inside)) => inside.exists().then_some(inside),
+        None => Some(own_python(context)),
+    }
+}
+
+/// The virtual environment that a project names, and its interpreter.
+fn environment_of(project: &Project) -> Option<(&str, PathBuf)> {
     let option = project.runtime_options.get("virtualenv").and_then(serde_json::Value::as_str);
-    let Some(environment) = option.filter(|it| !it.is_empty()) else { return Some(own_python(context)) };
-    let place = project.root.join(environment);
-    let inside = place.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    inside.exists().then_some(inside)
+    let environment = option.filter(|it| !it.is_empty())?;
+    let inside = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+    Some((environment, project.root.join(environment).join(inside)))
 }
 
 pub(super) fn python_steps(project: &Project, python: &Path) -> Result<Vec<Step>> {
@@ -76,10 +83,7 @@ pub(super) fn python_steps(project: &Project, python: &Path) -> Result<Vec<Step>
     }
     let mut steps = Vec::new();
     let mut python = python.to_owned();
-    if let Some(environment) = options.get("virtualenv").and_then(serde_json::Value::as_str).filter(|it| !it.is_empty())
-    {
-        let place = root.join(environment);
-        let inside = place.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    if let Some((environment, inside)) = environment_of(project) {
         if !inside.exists() {
             steps.push(Step::new(python, &["-m", "venv", environment], root));
         }

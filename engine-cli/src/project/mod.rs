@@ -21,7 +21,7 @@ use crate::yaml;
 use crate::yaml::describe;
 
 pub(crate) use declaration::{Declaration, Kind};
-pub(crate) use plugins::ListedPackage;
+pub(crate) use plugins::{ListedPackage, origin};
 
 /// Who runs the programs of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

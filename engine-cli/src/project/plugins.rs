@@ -77,9 +77,13 @@ pub(crate) struct ListedPackage {
 impl ListedPackage {
     /// What its SDK is made of, in one line.
     pub(crate) fn origin(&self) -> String {
-        let words = std::iter::once(&self.source).chain(&self.parameters);
-        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+        origin(&self.source, &self.parameters)
     }
+}
+
+/// What an SDK is made of, in one line: a source with its version, and parameters.
+pub(crate) fn origin(source: &str, parameters: &[String]) -> String {
+    std::iter::once(source).chain(parameters.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }
 
 /// The native packages that a project file lists: `name: plugin@version`, or `name: {source: plugin, version: ..., parameters:

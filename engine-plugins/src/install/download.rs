@@ -44,7 +44,7 @@ impl Downloads<'_> {
             let mut file = tempfile::tempfile_in(folder)
                 .map_err(|error| InstallError::io(format!("no file can be made in {}", folder.display()), &error))?;
             let body = source.open(wanted, version, self.http)?;
-            let checksum = self.copy(body.reader, body.length, &mut file)?;
+            let checksum = copied(body.reader, body.length, &mut file, self.limits, self.progress)?;
             match &wanted.checksum {
                 Some(wanted_checksum) if !wanted_checksum.eq_ignore_ascii_case(&checksum) => {
                     Err(wrong_checksum(wanted, version, wanted_checksum, &checksum))
@@ -88,41 +88,47 @@ impl Downloads<'_> {
             format!("{first}; asked in vain, too: {}", others.join(", "))
         }))
     }
+}
 
-    /// Copies an archive and gives its checksum, of every byte.
-    fn copy(&self, mut from: impl Read, length: Option<u64>, to: &mut File) -> Result<String, InstallError> {
-        let too_large = || {
-            let most = self.limits.archive;
-            InstallError::last(format!("the archive has more than {most} bytes; this is no plugin"))
+/// Copies an archive and gives its checksum, of every byte.
+pub(crate) fn copied(
+    mut from: impl Read,
+    length: Option<u64>,
+    to: &mut File,
+    limits: &Limits,
+    progress: &dyn Progress,
+) -> Result<String, InstallError> {
+    let too_large = || {
+        let most = limits.archive;
+        InstallError::last(format!("the archive has more than {most} bytes; this is no plugin"))
+    };
+    if length.is_some_and(|length| length > limits.archive) {
+        return Err(too_large());
+    }
+    let mut hash = Context::new(&SHA256);
+    let mut buffer = vec![0; 1 << 16];
+    let mut done = 0;
+    loop {
+        if progress.is_cancelled() {
+            return Err(InstallError::last("the installation was cancelled"));
+        }
+        let cut = |error: &dyn std::fmt::Display| {
+            InstallError::again(format!("the download broke off after {done} bytes: {error}"))
         };
-        if length.is_some_and(|length| length > self.limits.archive) {
+        let read = from.read(&mut buffer).map_err(|error| cut(&error))?;
+        if read == 0 {
+            if length.is_some_and(|length| length != done) {
+                return Err(cut(&"the server ended it"));
+            }
+            return Ok(digits(hash.finish().as_ref()));
+        }
+        hash.update(&buffer[..read]);
+        to.write_all(&buffer[..read]).map_err(|error| InstallError::io("the archive cannot be written", &error))?;
+        done += read as u64;
+        if done > limits.archive {
             return Err(too_large());
         }
-        let mut hash = Context::new(&SHA256);
-        let mut buffer = vec![0; 1 << 16];
-        let mut done = 0;
-        loop {
-            if self.progress.is_cancelled() {
-                return Err(InstallError::last("the installation was cancelled"));
-            }
-            let cut = |error: &dyn std::fmt::Display| {
-                InstallError::again(format!("the download broke off after {done} bytes: {error}"))
-            };
-            let read = from.read(&mut buffer).map_err(|error| cut(&error))?;
-            if read == 0 {
-                if length.is_some_and(|length| length != done) {
-                    return Err(cut(&"the server ended it"));
-                }
-                return Ok(digits(hash.finish().as_ref()));
-            }
-            hash.update(&buffer[..read]);
-            to.write_all(&buffer[..read]).map_err(|error| InstallError::io("the archive cannot be written", &error))?;
-            done += read as u64;
-            if done > self.limits.archive {
-                return Err(too_large());
-            }
-            self.progress.downloaded(done, length);
-        }
+        progress.downloaded(done, length);
     }
 }
 
@@ -155,7 +161,8 @@ fn rewound(mut file: File) -> Result<File, InstallError> {
     }
 }
 
-fn digits(bytes: &[u8]) -> String {
+/// Bytes as hexadecimal digits.
+pub(crate) fn digits(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         use std::fmt::Write;
         // A text can always be written to.

@@ -28,6 +28,7 @@ use semver::Version;
 use crate::settings::PluginSettings;
 
 pub use declared::{DeclaredPlugin, ambiguous_places, declared_plugin, declared_plugins};
+pub(crate) use download::{copied, digits};
 pub use error::InstallError;
 pub(crate) use git::GitPlace;
 pub use git::GitSource;

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::digest::{Context, SHA256};
 use zip::ZipArchive;
 
-use crate::install::InstallError;
+use crate::install::{InstallError, digits};
 
 /// The largest provider known unpacks to less than a GiB.
 const LONGEST: u64 = 4 << 30;
@@ -51,12 +51,12 @@ pub(super) fn unpack(from: &Path, folder: &Path) -> Result<(), InstallError> {
     Ok(())
 }
 
-/// Has an archive one of these hashes? Both kinds of Terraform's are known: `zh:` of the archive, `h1:` of what is in it.
-pub(super) fn check(file: &Path, hashes: &[String]) -> Result<(), InstallError> {
+/// Has an archive with this SHA-256 one of these hashes? Both kinds of Terraform's are known: `zh:` of the archive, `h1:` of what is in it.
+pub(super) fn check(file: &Path, checksum: &str, hashes: &[String]) -> Result<(), InstallError> {
     if hashes.is_empty() {
         return Ok(());
     }
-    let of_archive = format!("zh:{}", hex(&digest_of(file)?));
+    let of_archive = format!("zh:{checksum}");
     if hashes.contains(&of_archive)
         || hashes.iter().any(|hash| hash.starts_with("h1:")) && hashes.contains(&content(file)?)
     {
@@ -80,16 +80,9 @@ fn content(file: &Path) -> Result<String, InstallError> {
         let mut one = Context::new(&SHA256);
         io::copy(&mut member, &mut HashWriter(&mut one))
             .map_err(|error| InstallError::io(format!("{} cannot be read", file.display()), &error))?;
-        lines.update(format!("{}  {name}\n", hex(one.finish().as_ref())).as_bytes());
+        lines.update(format!("{}  {name}\n", digits(one.finish().as_ref())).as_bytes());
     }
     Ok(format!("h1:{}", STANDARD.encode(lines.finish())))
-}
-
-fn digest_of(file: &Path) -> Result<Vec<u8>, InstallError> {
-    let unread = |error: io::Error| InstallError::io(format!("{} cannot be read", file.display()), &error);
-    let mut digest = Context::new(&SHA256);
-    io::copy(&mut File::open(file).map_err(unread)?, &mut HashWriter(&mut digest)).map_err(unread)?;
-    Ok(digest.finish().as_ref().to_vec())
 }
 
 struct HashWriter<'a>(&'a mut Context);
@@ -103,10 +96,6 @@ impl io::Write for HashWriter<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn open(file: &Path) -> Result<ZipArchive<File>, InstallError> {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use semver::Version;
@@ -10,7 +9,7 @@ use serde::Deserialize;
 
 use super::cache::system;
 use super::{TerraformProvider, archive, cache};
-use crate::install::{Http, InstallError, Limits, Progress, Request, shown};
+use crate::install::{Http, InstallError, Limits, Progress, Request, copied, shown};
 use crate::settings::PluginSettings;
 
 /// Has the newest version in the cache that will do, unless one is there already.
@@ -141,23 +140,11 @@ impl Remote {
         })?;
         // It counts from the file that names it, unless it is whole.
         let address = if url.contains("://") { url } else { format!("{}/{url}", self.base) };
-        let mut body = self.http.get(&Request { address: address.clone(), ..Request::default() })?;
-        let failed = |error: io::Error| InstallError::again(format!("{} is cut off: {error}", shown(&address)));
-        let mut kept = tempfile::NamedTempFile::new().map_err(failed)?;
-        let (mut bytes, mut part) = (0, vec![0; 1 << 16]);
-        loop {
-            let read = io::Read::read(&mut body.reader, &mut part).map_err(failed)?;
-            if read == 0 {
-                break;
-            }
-            if progress.is_cancelled() {
-                return Err(InstallError::last("the installation was cancelled"));
-            }
-            io::Write::write_all(&mut kept, &part[..read]).map_err(failed)?;
-            bytes += read as u64;
-            progress.downloaded(bytes, body.length);
-        }
-        archive::check(kept.path(), &hashes)?;
+        let body = self.http.get(&Request { address, ..Request::default() })?;
+        let mut kept = tempfile::NamedTempFile::new()
+            .map_err(|error| InstallError::io("no file can be made for a download", &error))?;
+        let checksum = copied(body.reader, body.length, kept.as_file_mut(), &Limits::default(), progress)?;
+        archive::check(kept.path(), &checksum, &hashes)?;
         archive::unpack(kept.path(), folder)
     }
 }

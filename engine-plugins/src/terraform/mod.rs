@@ -35,6 +35,11 @@ pub fn install_provider(
     cache::fill(settings, provider, &version, |folder| archive::unpack(file, folder))
 }
 
+/// Does a package's plugin run providers of Terraform that a mirror has?
+pub(crate) fn has_mirror(settings: &PluginSettings, package: &PackageRequest) -> bool {
+    package.plugin().0 == PLUGIN && settings.variable(MIRROR).is_some()
+}
+
 /// Has the cache filled from the mirror before the plugin looks for a provider there; without a mirror nothing is done.
 pub(crate) fn provide(
     settings: &PluginSettings,
@@ -42,9 +47,6 @@ pub(crate) fn provide(
     arguments: &[String],
     progress: &dyn Progress,
 ) -> Result<(), InstallError> {
-    if package.plugin().0 != PLUGIN {
-        return Ok(());
-    }
     let Some(mirror) = settings.variable(MIRROR) else { return Ok(()) };
     let wanted = match &package.parameter {
         Some(parameter) => TerraformProvider::of_parameter(&parameter.value)?,

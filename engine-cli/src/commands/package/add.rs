@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 use crate::project::sdks::{FOLDER, folder_of, is_linked, is_stale};
-use crate::project::{ListedPackage, Project, RunBy};
+use crate::project::{ListedPackage, Project, RunBy, origin};
 use crate::yaml;
 
 use super::source::{PackageSchema, Source, below, is_path};
@@ -34,7 +34,15 @@ pub(super) async fn run(context: &Context, arguments: &PackageAdd) -> Result<()>
     warn_of_version(context, &source, &found);
     let entry = Listing::new(&project, &found, &source, parameters);
     let folder = sdk::place(&project.root, &found.package);
-    let folder = place(context, &project, &found.package, language, &folder, &entry.origin(), arguments.force)?;
+    let folder = place(
+        context,
+        &project,
+        &found.package,
+        language,
+        &folder,
+        &origin(&entry.source_and_version(), &entry.parameters),
+        arguments.force,
+    )?;
     let name = &found.package.name;
     if matches!(source, Source::Schema(_)) {
         let what = "its schema is in a file, so it is not in Pulumi.yaml: keep the folder with your program";
@@ -184,12 +192,6 @@ impl Listing {
 
     fn source_and_version(&self) -> String {
         if self.version.is_empty() { self.source.clone() } else { format!("{}@{}", self.source, self.version) }
-    }
-
-    /// The same as [`ListedPackage::origin`] of what this becomes.
-    fn origin(&self) -> String {
-        let first = self.source_and_version();
-        std::iter::once(first.as_str()).chain(self.parameters.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
     }
 
     fn as_yaml(&self) -> Value {

@@ -46,7 +46,7 @@ impl Source {
             let GitSource { url, name, version } = git;
             return Ok(Self::Plugin(PackageRequest { name, version, download_url: url, ..PackageRequest::default() }));
         }
-        let is_path = text.starts_with(['.', '/']) || text.contains(std::path::MAIN_SEPARATOR);
+        let is_path = is_path(text) || text.contains(std::path::MAIN_SEPARATOR);
         if is_path {
             if !place.exists() {
                 return Err(Failure::configuration(format!(
