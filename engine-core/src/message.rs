@@ -5,6 +5,7 @@
 //! its text, and whoever shows it has it worded by a [`Wording`].
 
 mod command;
+pub mod suggestions;
 
 use std::fmt;
 use std::ops::{Deref, Range};

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use maloko_core::message::suggestions::{instead, listed};
 use petgraph::algo::{astar, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::fault::{Fault, Result, instead};
+use crate::fault::{Fault, Result};
 use crate::stacks::Stacks;
 
 /// For each stack, by its number, those that it needs.
@@ -50,7 +51,7 @@ fn fault(stacks: &Stacks<'_>, entry: usize, place: usize, what: &str) -> Fault {
 
 fn ambiguous(stacks: &Stacks<'_>, need: &str, several: &[usize]) -> String {
     let ids: Vec<&str> = several.iter().map(|number| stacks.all[*number].id.as_str()).collect();
-    format!("needs '{need}', which may be {}; write it with its project", crate::fault::listed(ids))
+    format!("needs '{need}', which may be {}; write it with its project", listed(ids))
 }
 
 fn missing(stacks: &Stacks<'_>, need: &str) -> String {

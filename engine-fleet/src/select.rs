@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use globset::{Glob, GlobMatcher};
+use maloko_core::message::suggestions::{instead, listed, nearest};
 
-use crate::fault::{Fault, Result, instead, listed, nearest};
+use crate::fault::{Fault, Result};
 use crate::stacks::DeclaredStack;
 
 /// Stacks by a label: `tenant=a*`, or `tenant` for those that have it.

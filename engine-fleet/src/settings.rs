@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use maloko_core::message::suggestions::instead;
+
 use crate::document::Field;
-use crate::fault::{Result, instead};
+use crate::fault::Result;
 use crate::plan::{Engine, Keep, Limits, Retry, Schedule};
 use crate::select::Selector;
 use crate::stacks::DeclaredStack;

@@ -93,7 +93,7 @@ fn value<'r>(row: &'r Row, more: &[(&str, &'r str)], column: &str) -> Option<&'r
 
 fn no_column(field: &Field<'_>, row: &Row, more: &[(&str, &str)], column: &str) -> crate::fault::Fault {
     let names = row.cells().map(|(name, _)| name).chain(more.iter().map(|(name, _)| *name));
-    let instead = crate::fault::instead(column, names, "the columns are");
+    let instead = maloko_core::message::suggestions::instead(column, names, "the columns are");
     let origin = row.to_string();
     let row = if origin.is_empty() { "the entry".to_owned() } else { format!("the row {origin}") };
     field.fault(format!("{row} has no column '{column}'; {instead}"))

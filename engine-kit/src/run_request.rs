@@ -175,6 +175,8 @@ pub struct RunRequest {
     pub crash: Option<Crash>,
     /// What the test says of resource types and functions of packages, by token.
     pub stubs: BTreeMap<String, Stub>,
+    /// Files of schemas, and folders of them: what stubs of their packages are given has to fit.
+    pub schemas: Vec<PathBuf>,
     /// The folder of the project whose plugins are started; `None`: the packages are stubbed.
     pub plugins: Option<PathBuf>,
     /// The policies that look at what it does.

@@ -39,7 +39,7 @@ use crate::plugins::KitPlugins;
 use crate::report::Report;
 use crate::run_request::{RunRequest, Time, Verb};
 use crate::step_log::{HostWording, RecordForPage, StepLog, Watched};
-use crate::stubs::{StubbedObjects, Stubs};
+use crate::stubs::{Schemas, StubbedObjects, Stubs};
 
 use history::Histories;
 use other_stacks::made_up;
@@ -311,7 +311,9 @@ impl TestStack {
             self.name.clone(),
         ));
         let clock = (self.clock.clone(), order.time);
-        let stubs = Arc::new(Stubs::new(Arc::clone(&host), order.stubs.clone(), self.stubbed.clone()));
+        let schemas = Schemas::read(&order.schemas)?;
+        schemas.allow(order.stubs.keys())?;
+        let stubs = Arc::new(Stubs::new(Arc::clone(&host), order.stubs.clone(), schemas, self.stubbed.clone()));
         let plugins = plugins.unwrap_or_else(|| Arc::clone(&stubs) as _);
         let matches = Arc::clone(&self.matches);
         let kit = Arc::new(KitHost::new((host, plugins), Arc::clone(&fault_points), clock, &order.faults, matches)?);

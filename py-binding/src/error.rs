@@ -27,3 +27,9 @@ pub(crate) fn internal_error(py: Python<'_>, error: &PyErr) -> ProviderError {
         transience: None,
     }
 }
+
+/// `maloko.MalokoError` with what is wrong. It is a class of the Python half.
+pub(crate) fn maloko_error(py: Python<'_>, fault: &impl std::fmt::Display) -> PyErr {
+    let raise = || py.import("maloko._errors")?.getattr("MalokoError")?.call1((fault.to_string(),));
+    raise().map_or_else(|error| error, PyErr::from_value)
+}

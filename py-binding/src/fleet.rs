@@ -1,31 +1,26 @@
 //! What a fleet file means, for `maloko.fleet`: plans and texts are made by `maloko-fleet`, once for both languages.
 
-use maloko_fleet::Fault;
 use pyo3::prelude::*;
 
-/// `maloko.MalokoError` with what is wrong. It is a class of the Python half.
-fn refused(py: Python<'_>, fault: &Fault) -> PyErr {
-    let raise = || py.import("maloko._errors")?.getattr("MalokoError")?.call1((fault.to_string(),));
-    raise().map_or_else(|error| error, PyErr::from_value)
-}
+use crate::error::maloko_error;
 
 /// The plan (JSON) of a run that a request (JSON) asks for. `source` is the path of a fleet file, or a document (JSON) that code
 /// has made. Raises `MalokoError` with the place of what is wrong.
 #[pyfunction]
 pub(crate) fn fleet_plan(py: Python<'_>, source: &str, request: &str) -> PyResult<String> {
-    py.detach(|| maloko_fleet::plan(source, request)).map_err(|fault| refused(py, &fault))
+    py.detach(|| maloko_fleet::plan(source, request)).map_err(|fault| maloko_error(py, &fault))
 }
 
 /// The name of a fleet and its server, as JSON: `{"name", "engine"}`. `source` as for `fleet_plan`. Raises `MalokoError` with the
 /// place of what is wrong.
 #[pyfunction]
 pub(crate) fn fleet_place(py: Python<'_>, source: &str) -> PyResult<String> {
-    py.detach(|| maloko_fleet::place_json(source)).map_err(|fault| refused(py, &fault))
+    py.detach(|| maloko_fleet::place_json(source)).map_err(|fault| maloko_error(py, &fault))
 }
 
 /// The text that people see of a document (JSON) of a kind: `progress`, `results`, `stacks`, `runs` or `past`. No line is wider than so
 /// many columns; 0 for any width. Raises `MalokoError` for what cannot be read.
 #[pyfunction]
 pub(crate) fn fleet_text(py: Python<'_>, kind: &str, document: &str, columns: usize) -> PyResult<String> {
-    py.detach(|| maloko_fleet::text(kind, document, columns)).map_err(|fault| refused(py, &fault))
+    py.detach(|| maloko_fleet::text(kind, document, columns)).map_err(|fault| maloko_error(py, &fault))
 }

@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::convert::{Reader, Refused, Style, properties_to_python};
 use crate::engine::Engine;
-use crate::error::{exception_of, host_error};
+use crate::error::{exception_of, host_error, maloko_error};
 use crate::provider::PythonHost;
 use crate::runtime::block_on;
 
@@ -97,14 +97,16 @@ impl TestStack {
     }
 
     /// Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/run_request.rs`). Raises
-    /// `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
+    /// `ValueError` for an order that cannot be understood, and `MalokoError` for one that makes no sense and for a state that
+    /// cannot be opened.
     fn begin(&self, py: Python<'_>, host: Py<PyAny>, order: &str) -> PyResult<TestRun> {
         let order: RunRequest =
             serde_json::from_str(order).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let host = PythonHost::new(py, host)?;
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
         let asked: Arc<dyn ProviderHost> = Arc::clone(&host) as _;
-        let run = py.detach(|| block_on(RunForTests::begin(&self.inner, &order, asked))).map_err(failed)?;
+        let run = py.detach(|| block_on(RunForTests::begin(&self.inner, &order, asked)));
+        let run = run.map_err(|error| maloko_error(py, &error))?;
         let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
         host.bind(&engine);
         Ok(TestRun { run, host })

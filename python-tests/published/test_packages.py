@@ -70,6 +70,7 @@ def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
     assert crates_of(source) == {
         "maloko-core",
         "maloko-fleet",
+        "maloko-packages",
         "maloko-plugins",
         "maloko-rpc",
         "maloko-stores",
@@ -92,6 +93,7 @@ def test_the_source_package_of_npm_has_all_that_cargo_needs(tmp_path: Path) -> N
     assert crates_of(package / "source", "--locked") == {
         "maloko-core",
         "maloko-fleet",
+        "maloko-packages",
         "maloko-plugins",
         "maloko-rpc",
         "maloko-stores",

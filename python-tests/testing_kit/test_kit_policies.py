@@ -76,7 +76,7 @@ def test_policies_of_a_test_are_configured(maloko: Kit) -> None:
     config = {"short": {"least": 20, "enforcementLevel": "advisory"}}
     assert {found.name for found in s.preview(policies=[MANDATORY], policy_config=config).run.violations} == {"a", "b"}
     assert s.preview(policies=[MANDATORY], policy_config={"all": "disabled"}).run.violations == []
-    with pytest.raises(RuntimeError, match="names 'shorter', which is none of its policies"):
+    with pytest.raises(MalokoError, match="names 'shorter', which is none of its policies"):
         s.preview(policies=[SHORT], policy_config={"shorter": "advisory"})
 
 
@@ -148,5 +148,5 @@ def test_what_is_no_policy_is_refused(maloko: Kit) -> None:
         s.destroy(policies=[SHORT])
     with pytest.raises(TypeError, match="for no policies"):
         s.preview(policy_config={})
-    with pytest.raises(RuntimeError, match=r"no PulumiPolicy\.yaml"):
+    with pytest.raises(MalokoError, match=r"no PulumiPolicy\.yaml"):
         s.preview(policies=["not-there"])

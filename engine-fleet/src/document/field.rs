@@ -1,9 +1,11 @@
 //! A value of a document together with the way to it, for those who take it and tell what is wrong with it.
 
+use maloko_core::message::suggestions::instead;
+
 use super::Document;
 use super::node::{Entry, Node, Place, Value};
 use super::units::{self, Share};
-use crate::fault::{Fault, Result, instead};
+use crate::fault::{Fault, Result};
 
 /// A value, and the way to it: `stacks[1].needs[0]`.
 #[derive(Clone)]

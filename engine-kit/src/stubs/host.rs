@@ -16,6 +16,8 @@ use maloko_core::{PropertyMap, Value};
 use super::components::{self, settled};
 use super::language::{lowered, remarked};
 use super::objects::{Seen, StubbedObject, StubbedObjects};
+use super::schemas::Schemas;
+use super::typed::told;
 use super::{COMPUTED_ID, Stub};
 
 /// The argument of a method that is the resource itself.
@@ -25,6 +27,7 @@ const SELF: &str = "__self__";
 pub(crate) struct Stubs {
     language: Arc<dyn ProviderHost>,
     given: BTreeMap<String, Stub>,
+    schemas: Schemas,
     objects: StubbedObjects,
     plugins: AtomicU64,
     calls: AtomicU64,
@@ -34,11 +37,18 @@ pub(crate) struct Stubs {
 }
 
 impl Stubs {
-    /// Stubs with what the test gives by type or function token; `language` has its objects.
-    pub(crate) fn new(language: Arc<dyn ProviderHost>, given: BTreeMap<String, Stub>, objects: StubbedObjects) -> Self {
+    /// Stubs with what the test gives by type or function token; `language` has its objects. What packages with a schema are
+    /// given has to fit it.
+    pub(crate) fn new(
+        language: Arc<dyn ProviderHost>,
+        given: BTreeMap<String, Stub>,
+        schemas: Schemas,
+        objects: StubbedObjects,
+    ) -> Self {
         Self {
             language,
             given,
+            schemas,
             objects,
             plugins: AtomicU64::new(FIRST_PLUGIN),
             // Numbers that the engine's own calls never reach.
@@ -67,16 +77,20 @@ impl Stubs {
                 raised.push((error.message.to_string(), Arc::clone(source)));
             }
         })?;
-        match remarked(&given, answer) {
-            Answer::Created { outputs, .. } => Ok(outputs),
-            _ => Err(unfit()),
-        }
+        let Answer::Created { outputs, .. } = remarked(&given, answer) else { return Err(unfit()) };
+        self.schemas.result(token, &outputs)?;
+        Ok(outputs)
     }
 
     async fn construct(&self, request: &ConstructRequest, inputs: &PropertyMap) -> Result<PluginAnswer, ProviderError> {
         let engine = self.engine.get().and_then(Weak::upgrade);
         let engine = engine.ok_or_else(|| ProviderError::new(ProviderErrorKind::Cancelled, "the run is over"))?;
         let inputs = settled(inputs);
+        let problems = self.schemas.inputs(&request.r#type, &inputs);
+        if !problems.is_empty() {
+            let text = format!("the inputs of '{}' are not valid: {}", request.name, told(&problems));
+            return Err(ProviderError::new(ProviderErrorKind::Raised, text));
+        }
         let urn = components::registered(&*engine, request, &inputs).await?;
         let mut more = PropertyMap::new();
         // Programs of plugins run in previews as well: what they know there must be the same later.
@@ -95,9 +109,16 @@ impl Stubs {
     async fn ask_test(&self, call: ProviderCall) -> Result<Option<Answer>, ProviderError> {
         let stub = self.given.get(call.urn.own_type());
         let Some(stub) = stub.filter(|stub| stub.methods.contains(call.method.name())) else { return Ok(None) };
+        let kind = call.urn.own_type().to_owned();
         let (call, given) = lowered(call);
-        let answer = self.language.call(stub.object, call).await?;
-        Ok(Some(remarked(&given, answer)))
+        let answer = remarked(&given, self.language.call(stub.object, call).await?);
+        match &answer {
+            Answer::Created { outputs, .. }
+            | Answer::Updated { outputs, .. }
+            | Answer::Read { outputs: Some(outputs), .. } => self.schemas.outputs(&kind, outputs)?,
+            _ => {}
+        }
+        Ok(Some(answer))
     }
 
     async fn create(&self, call: ProviderCall, inputs: PropertyMap) -> Result<Answer, ProviderError> {
@@ -172,18 +193,25 @@ impl PluginHost for Stubs {
 
     async fn ask(&self, _plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
         Ok(match question {
-            PluginQuestion::CheckConfig { news, .. } => PluginAnswer::Checked { inputs: news, failures: Vec::new() },
+            PluginQuestion::CheckConfig { urn, news, .. } => {
+                let failures = self.schemas.configuration(urn.provider_package().unwrap_or_default(), &news);
+                PluginAnswer::Checked { inputs: news, failures }
+            }
             PluginQuestion::DiffConfig { .. } => PluginAnswer::Diffed(DiffAnswer::default()),
             PluginQuestion::Configure { .. } => PluginAnswer::Configured,
             PluginQuestion::Invoke { token, arguments, .. } => {
-                PluginAnswer::Returned { result: self.function(&token, arguments).await?, failures: Vec::new() }
+                let failures = self.schemas.arguments(&token, &arguments);
+                let result = if failures.is_empty() { self.function(&token, arguments).await? } else { arguments };
+                PluginAnswer::Returned { result, failures }
             }
             PluginQuestion::Construct { request, inputs } => self.construct(&request, &inputs).await?,
             PluginQuestion::Call { request, arguments } => {
                 let mut arguments = settled(&arguments);
                 arguments.remove(SELF);
-                let result = self.function(&request.tok, arguments).await?;
-                PluginAnswer::Called { result, dependencies: BTreeMap::new(), failures: Vec::new() }
+                let failures = self.schemas.arguments(&request.tok, &arguments);
+                let result =
+                    if failures.is_empty() { self.function(&request.tok, arguments).await? } else { arguments };
+                PluginAnswer::Called { result, dependencies: BTreeMap::new(), failures }
             }
         })
     }
@@ -197,8 +225,9 @@ impl PluginHost for Stubs {
             Method::Update { id, news, .. } => self.update(call, &id, news).await,
             Method::Read { id, props, .. } => self.read(call, id, props).await,
             Method::Check { news, .. } => {
-                let told = self.ask_test(call).await?;
-                Ok(told.unwrap_or(Answer::Checked { inputs: news, failures: Vec::new() }))
+                let failures = self.schemas.inputs(call.urn.own_type(), &news);
+                let told = if failures.is_empty() { self.ask_test(call).await? } else { None };
+                Ok(told.unwrap_or(Answer::Checked { inputs: news, failures }))
             }
             // The engine compares the inputs.
             Method::Diff { .. } => Ok(self.ask_test(call).await?.unwrap_or(Answer::Diffed(DiffAnswer::default()))),

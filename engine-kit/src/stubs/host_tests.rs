@@ -14,7 +14,7 @@ use maloko_core::provider::{
 use maloko_core::urn::Urn;
 use maloko_core::{PropertyMap, Value};
 
-use super::{COMPUTED_ID, Stub, StubbedObjects, Stubs};
+use super::{COMPUTED_ID, Schemas, Stub, StubbedObjects, Stubs};
 
 const PET: &str = "random:index/randomPet:RandomPet";
 
@@ -57,12 +57,13 @@ fn language(answer: Result<Answer, ProviderError>) -> Arc<Language> {
 /// Stubs without a word of the test's.
 fn plain() -> Stubs {
     let nothing = Err(ProviderError::new(ProviderErrorKind::Raised, "nobody is asked"));
-    Stubs::new(language(nothing), BTreeMap::new(), StubbedObjects::default())
+    Stubs::new(language(nothing), BTreeMap::new(), Schemas::default(), StubbedObjects::default())
 }
 
 fn given(token: &str, methods: &[&str], language: &Arc<Language>) -> Stubs {
     let stub = Stub { object: 7, methods: methods.iter().map(|it| (*it).to_owned()).collect() };
-    Stubs::new(Arc::clone(language) as _, BTreeMap::from([(token.to_owned(), stub)]), StubbedObjects::default())
+    let given = BTreeMap::from([(token.to_owned(), stub)]);
+    Stubs::new(Arc::clone(language) as _, given, Schemas::default(), StubbedObjects::default())
 }
 
 fn properties(members: &[(&str, Value)]) -> PropertyMap {

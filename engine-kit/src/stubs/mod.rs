@@ -7,6 +7,10 @@ mod host;
 mod host_tests;
 mod language;
 mod objects;
+mod schemas;
+#[cfg(test)]
+mod schemas_tests;
+mod typed;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +20,7 @@ use serde::Deserialize;
 pub(crate) use host::Stubs;
 pub(crate) use language::{lowered, remarked};
 pub(crate) use objects::StubbedObjects;
+pub(crate) use schemas::Schemas;
 
 /// What a test says of a resource type or a function.
 #[derive(Clone, Debug, Default, Deserialize)]

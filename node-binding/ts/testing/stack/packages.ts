@@ -1,4 +1,5 @@
 // What a test says of resources and functions of packages, by token, and whether their plugins really run.
+import path from "node:path";
 import type { ProviderRegistry } from "../../providers/registry";
 import { show } from "../values";
 import { type Inputs, isClass } from "./subject";
@@ -27,16 +28,22 @@ type Method = (typeof METHODS)[number];
 /** As the engine's side takes them. */
 export interface PackagesOrder {
     stubs: Record<string, { object: number; methods: string[] }>;
+    schemas: string[];
     plugins: string | null;
 }
 
 /** The stubs of a stack, checked. */
 export class Packages {
     readonly #stubs: [token: string, stub: TestObject][];
+    readonly #schemas: readonly string[];
     readonly #real: boolean;
 
-    /** Throws a TypeError for what makes no sense. */
-    constructor(stubs: Record<string, PackageStub> = {}, plugins = process.env.MALOKO_PLUGINS || "stubs") {
+    /** Throws a TypeError for what makes no sense. Without `schemas` they are those of MALOKO_SCHEMAS. */
+    constructor(
+        stubs: Record<string, PackageStub> = {},
+        plugins = process.env.MALOKO_PLUGINS || "stubs",
+        schemas?: readonly string[],
+    ) {
         if (plugins !== "stubs" && plugins !== "real") {
             throw new TypeError(`plugins is ${show(plugins)}; it is "stubs" (the default) or "real"`);
         }
@@ -45,6 +52,13 @@ export class Packages {
         if (this.#real && this.#stubs.length > 0) {
             throw new TypeError('`stubs` say nothing where `plugins: "real"` runs them; leave one of the two out');
         }
+        if (schemas !== undefined && !Array.isArray(schemas)) {
+            throw new TypeError(`\`schemas\` is ${show(schemas)}; it is a list of files and folders`);
+        }
+        if (this.#real && schemas !== undefined && schemas.length > 0) {
+            throw new TypeError('`schemas` say nothing where `plugins: "real"` runs them; leave one of the two out');
+        }
+        this.#schemas = schemas ?? (process.env.MALOKO_SCHEMAS ?? "").split(path.delimiter).filter(Boolean);
     }
 
     /** Are they stubbed, or do their plugins run? */
@@ -57,7 +71,8 @@ export class Packages {
         const stubs = this.#stubs.map(([token, stub]) => {
             return [token, { object: registry.numberOf(stub), methods: stub.methods }];
         });
-        return { stubs: Object.fromEntries(stubs), plugins: this.#real ? directory : null };
+        const schemas = this.#schemas.map((place) => path.resolve(directory, place));
+        return { stubs: Object.fromEntries(stubs), schemas, plugins: this.#real ? directory : null };
     }
 }
 

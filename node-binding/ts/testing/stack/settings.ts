@@ -48,6 +48,11 @@ export interface StackSettings {
     stubs?: Record<string, PackageStub>;
     /** Are resources of packages stubbed, or do their plugins run? Default: `stubs`, or the variable MALOKO_PLUGINS. */
     plugins?: "stubs" | "real";
+    /**
+     * What stubs go by: files of schemas, and folders of such files, relative to the working directory. Default: the variable
+     * MALOKO_SCHEMAS, a list as PATH is one.
+     */
+    schemas?: readonly string[];
 }
 
 const SETTINGS: Record<keyof StackSettings, true> = {
@@ -68,6 +73,7 @@ const SETTINGS: Record<keyof StackSettings, true> = {
     seed: true,
     stubs: true,
     plugins: true,
+    schemas: true,
 };
 
 /** Throws a TypeError for a setting that there is not: a runner does not look at types. */

@@ -104,7 +104,7 @@ export class TestStack {
         this.references = { ...settings.references };
         this.inputs = { ...settings.inputs };
         this.#providers = settings.providers ?? [];
-        this.#packages = new Packages(settings.stubs, settings.plugins);
+        this.#packages = new Packages(settings.stubs, settings.plugins, settings.schemas);
         const { TestStack: Native } = loadAddon();
         const isKept = settings.realCloud === true && native === undefined;
         const ledger = isKept ? kit.ledger(this.project, this.name, this.#packages.kind) : undefined;
@@ -128,8 +128,13 @@ export class TestStack {
      * on it at a time. It is not destroyed by itself.
      */
     another(subject: Subject, settings: StackSettings = {}): TestStack {
-        const { stubs, plugins } = this.#settings;
-        return new TestStack(this.#kit, subject, { stubs, plugins, ...settings } as StackSettings, this.#native);
+        const { stubs, plugins, schemas } = this.#settings;
+        return new TestStack(
+            this.#kit,
+            subject,
+            { stubs, plugins, schemas, ...settings } as StackSettings,
+            this.#native,
+        );
     }
 
     /** Changes the properties for the next operation. */

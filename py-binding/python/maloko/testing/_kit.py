@@ -47,6 +47,8 @@ class Kit:
         """The stacks of the test, in the order in which they were made."""
         self.plugins = "stubs"
         """Are resources of packages stubbed, or do plugins run (`real`), where a stack does not say?"""
+        self.schemas: list[Path] = []
+        """Schemas that stubs go by, as files and folders, where a stack does not say."""
         self.parallel: int | None = None
         """Provider operations at a time, whatever the stacks say."""
         self.directory = Path()
@@ -72,7 +74,8 @@ class Kit:
         :param settings: `config`, `secrets` (by key); `references` (outputs of other stacks by name); `inputs` and
             `resource` (its name) where a class or provider is given; `project`, `name`; `parallel`; `real_time`;
             `world` (what must be empty at the end); `quiet` (seconds that a program may wait while nothing goes on);
-            `stubs` (what stands for resources and functions of packages, by token), or `plugins="real"`.
+            `stubs` (what stands for resources and functions of packages, by token) and `schemas` (what they go by:
+            files and folders, relative to the test's file), or `plugins="real"`.
         """
         from maloko.testing._operations._stack import Stack
 

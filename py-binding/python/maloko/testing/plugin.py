@@ -58,6 +58,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini("maloko_plugins", "what --maloko-plugins is by default", default="stubs")
     group.addoption(
+        "--maloko-schemas",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="check what stubs of packages are given against this schema, or those in this folder",
+    )
+    parser.addini("maloko_schemas", "what --maloko-schemas are by default", type="paths", default=[])
+    group.addoption(
         "--maloko-page", metavar="DIR", help="write a page of the last run of each failed test into this directory"
     )
     group.addoption("--maloko-keep", action="store_true", help="leave what tests have made, instead of tearing it down")
@@ -105,6 +113,8 @@ def maloko(request: pytest.FixtureRequest) -> Iterator[Kit]:
     if item.get_closest_marker("real_cloud") is not None:
         kit.cloud = item.config.rootpath
     kit.plugins = item.config.getoption("--maloko-plugins") or item.config.getini("maloko_plugins")
+    schemas = [item.config.invocation_params.dir / path for path in item.config.getoption("--maloko-schemas")]
+    kit.schemas = schemas or item.config.getini("maloko_schemas")
     kit.records = bool(item.config.getoption("--maloko-record"))
     pages: str | None = item.config.getoption("--maloko-page")
     kit.pages = None if pages is None else item.config.invocation_params.dir / pages

@@ -16,6 +16,7 @@ class Owner(Protocol):
     test: str
     seed: int
     plugins: str
+    schemas: list[Path]
     parallel: int | None
     cloud: Path | None
     directory: Path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +65,7 @@ class Stack:
         quiet: float = QUIET_SECONDS,
         stubs: Mapping[str, Any] | None = None,
         plugins: str | None = None,
+        schemas: Iterable[str | Path] | None = None,
         state: TestStack | None = None,
     ) -> None:
         from maloko._maloko import TestStack
@@ -90,7 +91,7 @@ class Stack:
         """The project's name."""
         self._parallel, self._real_time, self._quiet = parallel, real_time, quiet
         given = plugins or kit.plugins
-        self._packages = PackageStubs(stubs, given)
+        self._packages = PackageStubs(stubs, given, schemas, kit)
         self._ledger: Ledger | None = None
         if state is not None:
             self._state = state
@@ -134,7 +135,7 @@ class Stack:
             real_time=self._real_time,
             state=self._state,
         )
-        if not settings.keys() & {"stubs", "plugins"}:
+        if not settings.keys() & {"stubs", "plugins", "schemas"}:
             other._packages = self._packages
         return other
 

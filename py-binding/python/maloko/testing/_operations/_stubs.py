@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from maloko._errors import MalokoError
 
 if TYPE_CHECKING:
     from maloko._run.host import Host
+    from maloko.testing._operations._owner import Owner
 
 COMPUTED_ID = "maloko:computed-id"
 """Has the stub make an id; `engine-kit/src/stubs/mod.rs` has it as well."""
@@ -21,14 +22,23 @@ PLUGINS = ("stubs", "real")
 class PackageStubs:
     """The stubs of a stack, checked."""
 
-    def __init__(self, stubs: Mapping[str, Any] | None, plugins: str) -> None:
-        """Raises `MalokoError` for what makes no sense."""
+    def __init__(
+        self, stubs: Mapping[str, Any] | None, plugins: str, schemas: Iterable[str | Path] | None, kit: Owner
+    ) -> None:
+        """Raises `MalokoError` for what makes no sense. Schemas are files and folders, relative to the test's file;
+        `None` stands for those of the kit."""
         if plugins not in PLUGINS:
             raise MalokoError(f'plugins={plugins!r} is no choice; give "stubs" (the default) or "real"')
         self.real = plugins == "real"
         if stubs and self.real:
             raise MalokoError('stubs= says nothing where plugins="real" runs them; leave one of the two out')
+        if schemas and self.real:
+            raise MalokoError('schemas= says nothing where plugins="real" runs them; leave one of the two out')
+        if isinstance(schemas, (str, Path)):
+            raise MalokoError(f"schemas={str(schemas)!r} is no list; give schemas=[{str(schemas)!r}]")
         self._stubs = {token: _stub(token, given) for token, given in (stubs or {}).items()}
+        places = kit.schemas if schemas is None else [kit.directory / place for place in schemas]
+        self._schemas = [str(place.absolute()) for place in places]
 
     def order(self, host: Host) -> dict[str, Any]:
         """As an order has it, for a run with this host."""
@@ -36,7 +46,7 @@ class PackageStubs:
             token: {"object": host.registry.number(stub), "methods": stub.methods}
             for token, stub in self._stubs.items()
         }
-        return {"stubs": stubs, "plugins": str(Path.cwd()) if self.real else None}
+        return {"stubs": stubs, "schemas": self._schemas, "plugins": str(Path.cwd()) if self.real else None}
 
 
 def _stub(token: str, given: Any) -> _Stub:
