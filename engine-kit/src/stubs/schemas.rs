@@ -109,7 +109,12 @@ impl Schemas {
     pub(super) fn outputs(&self, kind: &str, outputs: &PropertyMap) -> std::result::Result<(), ProviderError> {
         let found = self.of(kind).and_then(|schema| Some((schema, schema.resource(kind)?)));
         let found = found.map(|(it, resource)| problems(&it.package, &resource.outputs, outputs, Presence::Partial));
-        returned(kind, &found.unwrap_or_default())
+        let mut found = found.unwrap_or_default();
+        for problem in found.iter_mut().filter(|it| it.property == "id") {
+            "it is the id, which is given beside the outputs: CreateResult(id, outs), or { id, outs }"
+                .clone_into(&mut problem.reason);
+        }
+        returned(kind, &found)
     }
 
     /// Looks at what the stub of a function returned.

@@ -149,6 +149,8 @@ fn functions_and_outputs_are_looked_at_as_well() {
     assert_eq!(error, Err(expected.to_owned()));
     assert!(schemas.outputs(BED, &properties(&json!({ "area": 2.5 }))).is_ok(), "a stub returns some of them");
     assert!(schemas.outputs(BED, &properties(&json!({ "area": "large" }))).is_err());
+    let error = schemas.outputs(BED, &properties(&json!({ "id": "mine" }))).map_err(|error| error.message.to_string());
+    assert!(error.is_err_and(|text| text.contains("'id': it is the id, which is given beside the outputs")));
 }
 
 #[test]
