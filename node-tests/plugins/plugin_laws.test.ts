@@ -50,6 +50,27 @@ for (const law of BREAKS) {
     });
 }
 
+test("a package that a plugin makes of parameters is judged", { timeout: 120_000 }, async () => {
+    const made = new Plugin("garden:index:Thing", { path: executable, parameters: ["garden", "of roses"] });
+    const tried = async (only: LawName[]) => {
+        const found = await checkLaws(made, { ...OPTIONS, examples: 1 }, { only });
+        return found.map(({ status }) => status);
+    };
+    try {
+        expect(await tried(["L2", "L3"])).toEqual(["holds", "holds"]);
+        breaker.breaks("L3");
+        expect(await tried(["L3"])).toEqual(["broken"]);
+    } finally {
+        await made.close();
+    }
+    const other = new Plugin("meadow:index:Thing", { path: executable, parameters: ["garden"] });
+    const told = "the plugin 'probe' made no package 'meadow' of garden: it made 'garden'";
+    await expect(checkLaws(other, OPTIONS, { only: ["L2"] })).rejects.toThrow(told);
+    const unsaid = new Plugin("garden:index:Thing", { parameters: ["roses"] });
+    const unnamed = "which plugin makes the package 'garden' of roses is not said";
+    await expect(checkLaws(unsaid, OPTIONS, { only: ["L2"] })).rejects.toThrow(unnamed);
+});
+
 test("inputs of a plugin may be drawn", { timeout: 120_000 }, async () => {
     breaker.breaks("L3");
     const inputs = fc.record({ size: fc.nat(99), text: fc.stringMatching(/^[abc]{1,5}$/) });

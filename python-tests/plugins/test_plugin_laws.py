@@ -83,6 +83,22 @@ def test_laws_without_a_world_say_what_they_need(plugin: Plugin, folder: Path) -
     assert verdicts["L10"].text.startswith("L10 needs `world`, to see what planning has changed")
 
 
+def test_a_package_that_a_plugin_makes_of_parameters_is_judged(folder: Path) -> None:
+    made = Plugin("garden:index:Thing", path=folder / "pulumi-resource-probe", parameters=["garden", "of roses"])
+    try:
+        laws = laws_of(made, folder, examples=1)
+        assert {law: it.outcome for law, it in laws.verdicts("L2", "L3").items()} == {"L2": "holds", "L3": "holds"}
+        folder.joinpath("world", ".breaks").write_text("L3")
+        assert laws.verdicts("L3")["L3"].outcome == "broken"
+    finally:
+        made.close()
+    other = Plugin("meadow:index:Thing", path=folder / "pulumi-resource-probe", parameters=["garden"])
+    with pytest.raises(MalokoError, match="the plugin 'probe' made no package 'meadow' of garden: it made 'garden'"):
+        laws_of(other, folder).verdicts("L2")
+    with pytest.raises(MalokoError, match="which plugin makes the package 'garden' of roses is not said"):
+        laws_of(Plugin("garden:index:Thing", parameters=["roses"]), folder).verdicts("L2")
+
+
 def test_inputs_of_a_plugin_may_be_drawn(plugin: Plugin, folder: Path) -> None:
     from hypothesis import strategies as st
 
@@ -177,6 +193,15 @@ def test_the_command_line_tells_the_law_that_a_plugin_breaks(project: Project, f
     assert told.endswith("2 laws: 1 held, 1 broken, 0 not tried\n")
     told = json.loads(judged(project, folder, GOOD, "--law", "L3", "--json", code=1))
     assert (told["broken"], told["laws"][0]["law"], told["laws"][0]["outcome"]) == (1, "L3", "broken")
+
+
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+def test_the_command_line_judges_a_package_that_a_plugin_makes(project: Project, folder: Path) -> None:
+    project.directory.joinpath("inputs.yaml").write_text(GOOD)
+    made = ("garden:index:Thing", "--parameter", "garden", "--parameter", "of roses")
+    plugin = str(folder / "pulumi-resource-probe")
+    ran = project.run("provider", "test", plugin, *made, "--inputs", "inputs.yaml", "--law", "L3", code=0)
+    assert ran.stdout.startswith("L3 holds: 6 examples")
 
 
 def of_world(project: Project, folder: Path, **commands: str) -> str:

@@ -30,7 +30,10 @@ pub(crate) struct ProviderTest {
     /// Configuration of the plugin; may be given several times
     #[arg(short, long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
-    /// The version of the package
+    /// What the plugin makes the package of, such as hashicorp/random and 3.6.0; may be given several times
+    #[arg(short, long, value_name = "PARAMETER")]
+    pub(crate) parameter: Vec<String>,
+    /// The version of the package; with --parameter, of the plugin
     #[arg(long, value_name = "VERSION")]
     pub(crate) plugin_version: Option<String>,
     /// How to write.

@@ -36,6 +36,7 @@ pub(crate) async fn test(context: &Context, arguments: &ProviderTest) -> Result<
     let setup = PluginSetup {
         kind: arguments.kind.clone(),
         version: arguments.plugin_version.clone().unwrap_or_default(),
+        parameters: arguments.parameter.clone(),
         config,
     };
     let plugin = plugin_under_test(&context.directory, &arguments.plugin, setup);

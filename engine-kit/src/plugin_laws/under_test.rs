@@ -27,8 +27,10 @@ pub struct PluginSetup {
     /// The type token of the resources.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The version of the package; empty for any.
+    /// The version of the package, or of the plugin that makes it of parameters; empty for any.
     pub version: String,
+    /// What the plugin makes the package of, as a user writes it behind the plugin's name; empty: it is the plugin's own one.
+    pub parameters: Vec<String>,
     /// The configuration; a key without a namespace is one of the package.
     pub config: BTreeMap<String, Config>,
 }

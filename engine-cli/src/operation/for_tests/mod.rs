@@ -1,5 +1,6 @@
 //! What the testing kits run with what the command line has: the project's plugins, policies, the page.
 
+mod made_package;
 mod plugins;
 mod policies;
 

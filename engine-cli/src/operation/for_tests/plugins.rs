@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use maloko_core::plugin::PluginHost;
+use maloko_core::plugin::{PackageRequest, PluginHost};
 use maloko_core::urn::package_of;
 use maloko_kit::{PluginSetup, PluginUnderTest};
 use maloko_plugins::{PluginSettings, Plugins, ProjectPlugin};
+use tokio::sync::OnceCell;
 
+use super::made_package::{MadePackage, WithMadePackage};
 use crate::operation::plugins::{of_project, without_project};
 use crate::project::Project;
 
@@ -22,26 +24,74 @@ pub(super) fn of_directory(directory: &Path, config: BTreeMap<String, String>) -
 }
 
 /// A plugin that the laws of providers judge. `plugin` is the name of its package, its executable, or the folder that has
-/// it; empty: the package of the type. Names are looked for as by tests that run them.
+/// it; empty: the package of the type. Names are looked for as by tests that run them. A plugin with parameters makes the
+/// package of the type of them.
 ///
 /// # Errors
 /// In words: there is no such file, or it is not the plugin of the type's package.
 pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> Result<PluginUnderTest, String> {
     setup.check()?;
     let package = package_of(&setup.kind).to_owned();
+    let is_made = !setup.parameters.is_empty();
+    if is_made && plugin.is_empty() {
+        return Err(format!(
+            "which plugin makes the package '{package}' of {} is not said; name it, such as terraform-provider",
+            setup.parameters.join(" ")
+        ));
+    }
     let mut settings = settings_for_tests(directory)?;
     settings.config = setup.full_config().into_iter().map(|(key, config)| (key, config.value)).collect();
     if plugin.contains(['/', '\\']) || plugin == "." || plugin == ".." {
-        let path = folder_of(&directory.join(plugin), &package)?;
-        settings.project_plugins = vec![ProjectPlugin { name: package, path, version: String::new() }];
-    } else if !plugin.is_empty() && plugin != package {
+        let place = directory.join(plugin);
+        let name = if is_made { name_of(&place) } else { package.clone() };
+        let path = folder_of(&place, &name)?;
+        settings.project_plugins = vec![ProjectPlugin { name: name.clone(), path, version: String::new() }];
+        return made(setup, settings, package, name);
+    }
+    if is_made {
+        return made(setup, settings, package, plugin.to_owned());
+    }
+    if !plugin.is_empty() && plugin != package {
         return Err(format!(
             "the type '{}' is of the package '{package}', and not of '{plugin}'; a path has a '/': write './{plugin}'",
             setup.kind
         ));
     }
-    let plugins = move || Arc::new(Plugins::new(settings.clone())) as _;
+    under_test(setup, move || Arc::new(Plugins::new(settings.clone())))
+}
+
+/// A plugin whose package is its own one or, with parameters, one that it makes.
+fn made(
+    mut setup: PluginSetup,
+    settings: PluginSettings,
+    package: String,
+    plugin: String,
+) -> Result<PluginUnderTest, String> {
+    if setup.parameters.is_empty() {
+        return under_test(setup, move || Arc::new(Plugins::new(settings.clone())));
+    }
+    // It is the plugin's version; that of the package comes of the parameters.
+    let version = std::mem::take(&mut setup.version);
+    let plugin = PackageRequest { name: plugin, version, ..PackageRequest::default() };
+    let arguments = setup.parameters.clone();
+    let package = Arc::new(MadePackage { name: package, plugin, arguments, made: OnceCell::new() });
+    under_test(setup, move || {
+        Arc::new(WithMadePackage { plugins: Plugins::new(settings.clone()), package: Arc::clone(&package) })
+    })
+}
+
+fn under_test(
+    setup: PluginSetup,
+    plugins: impl Fn() -> Arc<dyn PluginHost> + Send + Sync + 'static,
+) -> Result<PluginUnderTest, String> {
     PluginUnderTest::new(setup, Box::new(plugins)).map_err(|error| error.to_string())
+}
+
+/// The plugin in a folder, or in a file, by its executable.
+fn name_of(place: &Path) -> String {
+    let name = |name: &std::ffi::OsStr| name.to_str()?.strip_prefix("pulumi-resource-").map(str::to_owned);
+    let within = || std::fs::read_dir(place).ok()?.flatten().find_map(|entry| name(&entry.file_name()));
+    place.file_stem().and_then(name).or_else(within).unwrap_or_default()
 }
 
 /// The folder of a plugin that is given by its path.

@@ -11,8 +11,12 @@ export const PLUGIN_METHODS = ["check", "diff", "create", "read", "update", "del
 export interface PluginOptions {
     /** Its executable or folder; without it, the plugin of the type's package is looked for as for a program. */
     path?: string;
-    /** The version of the package. */
+    /** The version of the package; with `parameters`, of the plugin. */
     version?: string;
+    /** With `parameters` and without `path`: the name of the plugin, such as `terraform-provider`. */
+    plugin?: string;
+    /** What the plugin makes the package of: `["hashicorp/random", "3.6.0"]`. */
+    parameters?: readonly string[];
     /** Configuration that is secret, beside `config` of the laws. */
     secrets?: Record<string, string>;
 }
@@ -47,19 +51,19 @@ export class Plugin {
     /** The plugin with this configuration, started. Fails when it is not there, or does not come up. */
     started(source?: ConfigSource, world?: World): Promise<NativePlugin> {
         const config = configOf(source, world);
-        const { path: given = "", version = "", secrets = {} } = this.#options;
+        const { path: given = "", version = "", plugin: name = "", parameters = [], secrets = {} } = this.#options;
         const values = [
             ...Object.entries(config).map(([key, value]) => [key, { value }] as const),
             ...Object.entries(secrets).map(([key, value]) => [key, { value, secret: true }] as const),
         ];
-        const setup = toJsonText({ type: this.type, version, config: Object.fromEntries(values) });
+        const setup = toJsonText({ type: this.type, version, parameters, config: Object.fromEntries(values) });
         const known = this.#started.get(setup);
         if (known !== undefined) {
             return known;
         }
         const begin = async (): Promise<NativePlugin> => {
             const { PluginUnderTest } = loadAddon();
-            const plugin = new PluginUnderTest(process.cwd(), given === "" ? "" : path.resolve(given), setup);
+            const plugin = new PluginUnderTest(process.cwd(), given === "" ? name : path.resolve(given), setup);
             await plugin.prepare();
             return plugin;
         };

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,21 +33,35 @@ class Plugin:
 
     __module__ = "maloko.testing"
 
-    def __init__(self, type: str, *, path: str | os.PathLike[str] = "", version: str = "") -> None:  # noqa: A002 the word of Pulumi's for it
+    def __init__(
+        self,
+        type: str,  # noqa: A002 the word of Pulumi's for it
+        *,
+        path: str | os.PathLike[str] = "",
+        version: str = "",
+        plugin: str = "",
+        parameters: Sequence[str] = (),
+    ) -> None:
         """
         :param type: the type token of the resource, such as `random:index/randomPet:RandomPet`.
         :param path: the plugin's executable or folder; without it, the plugin of the type's package is looked for as
             for a program.
-        :param version: the version of the package.
+        :param version: the version of the package; with `parameters`, of the plugin.
+        :param plugin: with `parameters` and without `path`: the name of the plugin, such as `terraform-provider`.
+        :param parameters: what the plugin makes the package of: `["hashicorp/random", "3.6.0"]`.
         """
         self.type = type
         self.path = str(Path(path).absolute()) if path else ""
         self.version = version
+        self.plugin = plugin
+        self.parameters = list(parameters)
         self._started: dict[str, PluginUnderTest] = {}
 
     def __repr__(self) -> str:
         more = "".join(
-            f", {name}={value!r}" for name, value in (("path", self.path), ("version", self.version)) if value
+            f", {name}={getattr(self, name)!r}"
+            for name in ("path", "version", "plugin", "parameters")
+            if getattr(self, name)
         )
         return f"Plugin({self.type!r}{more})"
 
@@ -63,10 +77,11 @@ class Plugin:
         from maloko._maloko import PluginUnderTest
 
         values = {key: {"value": text_of(plain_of(it)), "secret": isinstance(it, Secret)} for key, it in config.items()}
-        setup = json.dumps({"type": self.type, "version": self.version, "config": values}, sort_keys=True)
+        whole = {"type": self.type, "version": self.version, "parameters": self.parameters, "config": values}
+        setup = json.dumps(whole, sort_keys=True)
         if setup not in self._started:
             try:
-                plugin = PluginUnderTest(Path.cwd(), self.path, setup)
+                plugin = PluginUnderTest(Path.cwd(), self.path or self.plugin, setup)
                 plugin.prepare()
             except (ValueError, RuntimeError) as error:
                 raise MalokoError(str(error)) from None
