@@ -44,7 +44,7 @@ pub enum FolderFault {
         edits: Vec<Edit>,
     },
     /// A file cannot be read or written.
-    #[error("{} cannot be written: {error}", .place.display())]
+    #[error("{} cannot be read or written: {error}", .place.display())]
     Io {
         /// The file or folder.
         place: PathBuf,
@@ -140,6 +140,20 @@ fn read_record(folder: &Path) -> Option<Record> {
 
 fn digest(bytes: &[u8]) -> String {
     STANDARD.encode(Sha256::digest(bytes))
+}
+
+/// The files of an SDK that another generator has made in a folder.
+///
+/// # Errors
+/// When a file cannot be read, or is no text.
+pub fn files_in(folder: &Path) -> Result<Vec<SdkFile>, FolderFault> {
+    let mut paths = BTreeSet::new();
+    list(folder, "", &mut paths)?;
+    let read = |path: String| {
+        let text = fs::read_to_string(folder.join(&path)).map_err(io_fault(&folder.join(&path)))?;
+        Ok(SdkFile { path, text })
+    };
+    paths.into_iter().map(read).collect()
 }
 
 fn list(folder: &Path, below: &str, found: &mut BTreeSet<String>) -> Result<(), FolderFault> {

@@ -19,7 +19,7 @@ pub use client::{Client, TRACE};
 pub use event_stream::EventStream;
 pub use no_proxy::{PROXY_VARIABLES, without_proxy};
 pub use orphans::OrphanWatch;
-pub use program_door::ProgramDoor;
+pub use program_door::{LOADER, ProgramDoor, schema_request};
 pub use server::{Answers, Call, ENGINE, MONITOR, Server, ask, not_served};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

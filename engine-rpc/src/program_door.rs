@@ -19,7 +19,8 @@ use maloko_core::wire::language::{GetSchemaRequest, GetSchemaResponse, SchemaPar
 use crate::lock;
 use crate::server::{Answers, Call, ENGINE, MONITOR, Server, ask, not_served};
 
-const LOADER: &str = "codegen.Loader";
+/// The service that gives schemas of packages.
+pub const LOADER: &str = "codegen.Loader";
 
 /// The methods of the engine service that the run itself answers.
 const ENGINE_METHODS: [&str; 3] = ["Log", "RequirePulumiVersion", "StartDebugging"];
@@ -132,8 +133,18 @@ fn unreadable(method: &str, error: &prost::DecodeError) -> Status {
 }
 
 async fn schema(engine: &Engine, request: &[u8]) -> Result<Vec<u8>, Status> {
+    let schema = engine.operation().plugins.0.schema(&schema_request(request)?).await;
+    let schema = schema.map_err(|error| Status::unknown(error.message.to_string()))?;
+    Ok(GetSchemaResponse { schema: schema.to_vec() }.encode_to_vec())
+}
+
+/// The package that a request of the schema loader is about.
+///
+/// # Errors
+/// What is no such request.
+pub fn schema_request(request: &[u8]) -> Result<PackageRequest, Status> {
     let asked = GetSchemaRequest::decode(request).map_err(|error| unreadable("GetSchema", &error))?;
-    let package = match asked.parameterization {
+    Ok(match asked.parameterization {
         None => PackageRequest {
             name: asked.package,
             version: asked.version,
@@ -147,8 +158,5 @@ async fn schema(engine: &Engine, request: &[u8]) -> Result<Vec<u8>, Status> {
             parameter: Some(PackageParameter { plugin: asked.package, version: asked.version, value }),
             ..PackageRequest::default()
         },
-    };
-    let schema = engine.operation().plugins.0.schema(&package).await;
-    let schema = schema.map_err(|error| Status::unknown(error.message.to_string()))?;
-    Ok(GetSchemaResponse { schema: schema.to_vec() }.encode_to_vec())
+    })
 }

@@ -281,6 +281,25 @@ def test_a_tag_of_a_repository_is_its_version(shop: Project, repository: Path) -
     assert listed(shop)[0]["source"] == f"https://{REPOSITORY}/comp@1.2.0"
 
 
+def test_the_official_generator_is_that_of_the_languages_host(shop: Project) -> None:
+    failed = shop.run("package", "add", "probe", "--no-link", "--generator", "official", code=1)
+    assert "no language plugin 'pulumi-language-python' found" in failed.stderr
+    host = Path(__file__).with_name("generating_host.py")
+    shop.write("bin/pulumi-language-python", f'#!/bin/sh\nexec "{sys.executable}" "{host}" "$@"\n').chmod(0o755)
+
+    said = shop.run("package", "add", "probe", "--no-link", "--generator", "official")
+
+    assert "warning: an old schema" in said.stderr
+    sdk = shop.directory / "sdks" / "probe"
+    made = "made = {'version': '1.0.0', 'resources': ['probe:index:Thing'], 'local': True}\n"
+    assert (sdk / "pulumi_probe" / "__init__.py").read_text() == made
+    assert listed(shop)[0]["sdk"] == str(sdk)
+    shop.write("faulty.json", '{"name": "faulty", "version": "1.0.0"}')
+    failed = shop.run("package", "add", "faulty.json", "--no-link", "--generator", "official", code=1)
+    assert "faulty package: it is so" in failed.stderr
+    assert not (shop.directory / "sdks" / "faulty").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -55,6 +56,18 @@ class Host(language_pb2_grpc.LanguageRuntimeServicer):
 
     def GetPluginInfo(self, request, context):  # noqa: N802 (the protocol's name)
         return plugin_pb2.PluginInfo(version="1.0.0")
+
+    def GeneratePackage(self, request, context):  # noqa: N802
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as schema:
+            schema.write(request.schema)
+            schema.flush()
+            generator = str(Path(os.environ["PULUMI_HOSTS"]) / "codegen")
+            done = subprocess.run(
+                [generator, self.language, schema.name, request.directory], text=True, capture_output=True
+            )
+        if done.returncode:
+            context.abort(grpc.StatusCode.UNKNOWN, done.stderr)
+        return language_pb2.GeneratePackageResponse()
 
     def GetRequiredPlugins(self, request, context):  # noqa: N802
         return language_pb2.GetRequiredPluginsResponse()

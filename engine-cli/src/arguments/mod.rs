@@ -45,7 +45,8 @@ pub(crate) use operate::{
     UpArguments, WatchArguments,
 };
 pub(crate) use packages::{
-    PackageAdd, PackageCommand, PackageGenSdk, PackageInfo, PackageList, PackageRemove, PackageSource, SdkLanguage,
+    Generator, PackageAdd, PackageCommand, PackageGenSdk, PackageInfo, PackageList, PackageRemove, PackageSource,
+    SdkLanguage,
 };
 pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove};
 pub(crate) use policies::{PolicyAnalyze, PolicyCommand, PolicyInstall, PolicyPackArguments, PolicyShowArguments};

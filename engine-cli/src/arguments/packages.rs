@@ -36,12 +36,25 @@ pub(crate) struct PackageSource {
     pub(crate) parameters: Vec<String>,
 }
 
+/// Who makes SDKs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Generator {
+    /// maloko itself.
+    #[default]
+    Maloko,
+    /// The language's own host, which comes with the Pulumi CLI.
+    Official,
+}
+
 /// `package add`.
 #[derive(Debug, Args)]
 pub(crate) struct PackageAdd {
     /// Replace an SDK that was changed by hand, or that another tool made
     #[arg(long)]
     pub(crate) force: bool,
+    /// Who makes the SDK: official is the language's own host, which comes with the Pulumi CLI
+    #[arg(long, value_name = "GENERATOR", default_value = "maloko")]
+    pub(crate) generator: Generator,
     /// Leave the project's dependencies alone
     #[arg(long)]
     pub(crate) no_link: bool,
@@ -71,6 +84,9 @@ pub(crate) struct PackageGenSdk {
     /// The folder, in which each language gets one of its own
     #[arg(short, long, value_name = "DIR", default_value = "sdk")]
     pub(crate) out: PathBuf,
+    /// Who makes the SDK: official is the language's own host, which comes with the Pulumi CLI
+    #[arg(long, value_name = "GENERATOR", default_value = "maloko")]
+    pub(crate) generator: Generator,
     /// The version of the SDK, where the schema has none
     #[arg(long, value_name = "VERSION")]
     pub(crate) version: Option<String>,

@@ -48,7 +48,7 @@ pub(super) enum CalledBack<'a> {
 }
 
 impl CalledBack<'_> {
-    fn address(&self) -> String {
+    pub(super) fn address(&self) -> String {
         match self {
             Self::ByRun(address) => (*address).to_owned(),
             Self::ByCommand(server) => server.address().to_owned(),
@@ -70,8 +70,7 @@ impl Host {
         settings: &PluginSettings,
         listener: Listener,
     ) -> Result<Self, String> {
-        let service = Server::begin(&[ENGINE], Arc::new(CommandService(Arc::clone(&listener)))).await;
-        let service = service.map_err(|error| format!("no port can be had for the language's host: {error}"))?;
+        let service = served(&[ENGINE], Arc::new(CommandService(Arc::clone(&listener)))).await?;
         Self::start(program, settings, CalledBack::ByCommand(service), listener).await
     }
 
@@ -221,6 +220,18 @@ impl Host {
         }
     }
 
+    /// Has it make an SDK.
+    pub(super) async fn generate(
+        &self,
+        request: &wire::GeneratePackageRequest,
+    ) -> Result<wire::GeneratePackageResponse, String> {
+        let answer = self.client.call_of(SERVICE, "GeneratePackage", request).await;
+        answer.map_err(|status| match status.code() {
+            Code::Unimplemented => format!("the language plugin '{}' makes no SDKs", self.name),
+            _ => self.refused("cannot make the SDK", &status),
+        })
+    }
+
     /// What runs the programs.
     pub(super) async fn about(&self, program: &ForeignProgram) -> Result<LanguageAbout, String> {
         let asked = wire::AboutRequest { info: Some(info(program)) };
@@ -274,6 +285,12 @@ impl Host {
     }
 }
 
+/// Serves what a host calls back while a command runs.
+pub(super) async fn served(services: &[&'static str], answers: Arc<dyn Answers>) -> Result<Server, String> {
+    let service = Server::begin(services, answers).await;
+    service.map_err(|error| format!("no port can be had for the language's host: {error}"))
+}
+
 /// An answer that must not take long: whatever listens at an address may be no host.
 async fn bounded<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
     let late = |_| Status::deadline_exceeded(format!("it has not answered within {} s", ANSWER_LIMIT.as_secs()));
@@ -292,7 +309,7 @@ pub(super) fn info(program: &ForeignProgram) -> wire::ProgramInfo {
 }
 
 /// What hosts call back while a command runs no program: they say something, or look whether the engine is still there.
-struct CommandService(Listener);
+pub(super) struct CommandService(pub(super) Listener);
 
 #[async_trait]
 impl Answers for CommandService {

@@ -7,6 +7,7 @@
 mod binary;
 mod environment;
 mod find;
+mod generate;
 mod host;
 mod required;
 mod run;
@@ -16,7 +17,9 @@ use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+pub use generate::SchemaText;
 use maloko_core::event::Severity;
+use maloko_core::plugin::PluginHost;
 use maloko_core::{Engine, ProgramEnd};
 use maloko_rpc::OrphanWatch;
 use maloko_rpc::child::Listener;
@@ -116,6 +119,27 @@ pub fn about(program: ForeignProgram, settings: PluginSettings) -> BoxFuture<'st
     })
     .map(std::result::Result::flatten)
     .boxed()
+}
+
+/// Has the host of a language make the SDK of a package in a folder; gives its warnings. Schemas that this one refers to are those
+/// of `plugins`.
+pub fn generate_sdk(
+    runtime: &str,
+    folder: PathBuf,
+    package: SchemaText,
+    plugins: Arc<dyn PluginHost>,
+    settings: PluginSettings,
+) -> BoxFuture<'static, Result<Vec<String>, String>> {
+    let generator = ForeignProgram {
+        runtime: runtime.to_owned(),
+        options: serde_json::Value::Object(serde_json::Map::new()),
+        root: folder.clone(),
+        directory: folder,
+        entry_point: ".".to_owned(),
+    };
+    on_threads(async move { generate::generate(&generator, package, plugins, &settings).await })
+        .map(std::result::Result::flatten)
+        .boxed()
 }
 
 /// Where the host of a runtime is, in words; nothing is started. The error says where it was looked for, and what helps.

@@ -5,9 +5,8 @@ use std::path::Path;
 use serde_norway::{Mapping, Value};
 
 use maloko_packages::folder::Written;
-use maloko_packages::schema::Package;
 
-use crate::arguments::{PackageAdd, PackageSource};
+use crate::arguments::{Generator, PackageAdd, PackageSource};
 use crate::commands::plugin;
 use crate::commands::steps::run_step;
 use crate::context::Context;
@@ -34,15 +33,9 @@ pub(super) async fn run(context: &Context, arguments: &PackageAdd) -> Result<()>
     warn_of_version(context, &source, &found);
     let entry = Listing::new(&project, &found, &source, parameters);
     let folder = sdk::place(&project.root, &found.package);
-    let folder = place(
-        context,
-        &project,
-        &found.package,
-        language,
-        &folder,
-        &origin(&entry.source_and_version(), &entry.parameters),
-        arguments.force,
-    )?;
+    let origin = origin(&entry.source_and_version(), &entry.parameters);
+    let how = sdk::How { generator: arguments.generator, origin: &origin, force: arguments.force };
+    let folder = place(context, &project, &found, language, &folder, how).await?;
     let name = &found.package.name;
     if matches!(source, Source::Schema(_)) {
         let what = "its schema is in a file, so it is not in Pulumi.yaml: keep the folder with your program";
@@ -90,7 +83,8 @@ pub(crate) async fn make_listed(context: &Context, project: &Project) -> Result<
             ..failure
         })?;
         let folder = there.unwrap_or_else(|| project.root.join(FOLDER).join(&package.name));
-        let folder = place(context, project, &found.package, language, &folder, &package.origin(), false)?;
+        let how = sdk::How { generator: Generator::Maloko, origin: &package.origin(), force: false };
+        let folder = place(context, project, &found, language, &folder, how).await?;
         context.console.line(&format!("made: the SDK of {} in {folder}", package.name));
         // What is linked already is among the dependencies that are installed next.
         if !is_linked(project, folder.rsplit('/').next().unwrap_or_default()) {
@@ -126,16 +120,15 @@ fn language_of(project: &Project) -> Result<Language> {
     }
 }
 
-fn place(
+async fn place(
     context: &Context,
     project: &Project,
-    package: &Package,
+    found: &PackageSchema,
     language: Language,
     folder: &Path,
-    origin: &str,
-    force: bool,
+    how: sdk::How<'_>,
 ) -> Result<String> {
-    let written = sdk::make(context, package, of(language), folder, origin, force)?;
+    let written = sdk::make(context, found, of(language), folder, how).await?;
     let shown = listed::relative(folder, &project.root);
     if written == Written::Same {
         context.console.line(&format!("unchanged: {shown}"));

@@ -48,7 +48,8 @@ async fn generate(context: &Context, arguments: &PackageGenSdk) -> Result<()> {
     };
     for language in languages {
         let folder = context.directory.join(&arguments.out).join(language.name());
-        sdk::make(context, &found.package, *language, &folder, "", arguments.force)?;
+        let how = sdk::How { generator: arguments.generator, origin: "", force: arguments.force };
+        sdk::make(context, &found, *language, &folder, how).await?;
         context.console.line(&format!("made: {}", folder.display()));
     }
     Ok(())

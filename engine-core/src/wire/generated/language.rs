@@ -231,6 +231,42 @@ pub struct GetSchemaResponse {
     #[prost(bytes = "vec", tag = "1")]
     pub schema: ::prost::alloc::vec::Vec<u8>,
 }
+/// Has a language's host make the SDK of a package.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GeneratePackageRequest {
+    /// Folder for the SDK, absolute.
+    #[prost(string, tag = "1")]
+    pub directory: ::prost::alloc::string::String,
+    /// The package's schema, as JSON.
+    #[prost(string, tag = "2")]
+    pub schema: ::prost::alloc::string::String,
+    /// `host:port` of the schema loader.
+    #[prost(string, tag = "4")]
+    pub loader_target: ::prost::alloc::string::String,
+    /// Whether the SDK is for the project on this machine, and not for a registry.
+    #[prost(bool, tag = "6")]
+    pub local: bool,
+}
+/// What the making of an SDK came to.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GeneratePackageResponse {
+    /// What there is to say; none of them an error: the SDK was made.
+    #[prost(message, repeated, tag = "1")]
+    pub diagnostics: ::prost::alloc::vec::Vec<Diagnostic>,
+}
+/// What a host says of a schema.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Diagnostic {
+    /// 1 is an error, 2 a warning.
+    #[prost(int32, tag = "1")]
+    pub severity: i32,
+    /// A short text.
+    #[prost(string, tag = "2")]
+    pub summary: ::prost::alloc::string::String,
+    /// More of it; may be empty.
+    #[prost(string, tag = "3")]
+    pub detail: ::prost::alloc::string::String,
+}
 /// An event of a run, for who listens to all of them.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EventRequest {
