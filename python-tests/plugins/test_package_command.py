@@ -142,6 +142,8 @@ def test_another_parameter_in_the_project_file_makes_the_sdk_anew(shop: Project)
     manifest = json.loads((shop.directory / "sdks/parts/pulumi_parts/pulumi-plugin.json").read_text())
     assert base64.b64decode(manifest["parameterization"]["value"]) == b"parts blue"
     assert "parts blue" not in shop.run("check", code=None).stderr
+    said = shop.run("package", "add", "--no-link", "probe", "parts", "green").stderr
+    assert "the package 'parts' was made of 'probe@1.0.0 parts blue'; it takes that one's place" in said
 
 
 def test_an_sdk_that_is_linked_and_not_there_is_missed_although_it_can_be_imported(shop: Project) -> None:
@@ -279,6 +281,8 @@ def test_a_tag_of_a_repository_is_its_version(shop: Project, repository: Path) -
     shop.run("package", "add", "--no-link", f"https://{REPOSITORY}/comp")
 
     assert listed(shop)[0]["source"] == f"https://{REPOSITORY}/comp@1.2.0"
+    failed = shop.run("package", "add", "--no-link", f"https://{REPOSITORY}/comp@1.3.0", code=1)
+    assert "has no tag 1.3.0: its tags are 1.2.0" in failed.stderr
 
 
 def test_the_official_generator_is_that_of_the_languages_host(shop: Project) -> None:

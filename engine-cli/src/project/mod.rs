@@ -128,7 +128,7 @@ impl Project {
             description: reader.text(&value, &["description"])?.unwrap_or_default(),
             main: reader.text(&value, &["main"])?,
             backend_url: reader.text(&value, &["backend", "url"])?.filter(|url| !url.is_empty()),
-            packages: plugins::packages(&value),
+            packages: plugins::packages(&reader, &value)?,
             plugins: plugins::read_all(&value, &root),
             language_plugins: plugins::listed(&value, "languages"),
             required_version: reader.text(&value, &["requiredPulumiVersion"])?.unwrap_or_default(),

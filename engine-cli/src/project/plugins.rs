@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use maloko_plugins::{GitSource, ProjectPlugin};
 use serde_norway::Value;
 
+use super::Reader;
+use crate::failure::Result;
+use crate::yaml::describe;
+
 /// The plugins that a project has in folders: those under `plugins.providers`, then the packages whose source is a folder, with
 /// the packages that these list themselves.
 pub(super) fn read_all(root: &Value, directory: &Path) -> Vec<ProjectPlugin> {
@@ -88,29 +92,67 @@ pub(crate) fn origin(source: &str, parameters: &[String]) -> String {
 
 /// The native packages that a project file lists: `name: plugin@version`, or `name: {source: plugin, version: ..., parameters:
 /// [...]}`. A source that is a folder or a repository does not say how the plugin is called.
-pub(super) fn packages(root: &Value) -> Vec<ListedPackage> {
-    let listed = root.get("packages").and_then(Value::as_mapping);
-    let package = |(name, value): (&Value, &Value)| {
-        let name = name.as_str()?.to_owned();
-        let (source, version) = source_of(value).split_once('@').unwrap_or((source_of(value), ""));
-        let own = value.get("version").and_then(Value::as_str).unwrap_or_default();
-        let version = if own.is_empty() { version } else { own };
-        let whole = if version.is_empty() { source.to_owned() } else { format!("{source}@{version}") };
-        let parameters = value.get("parameters").and_then(Value::as_sequence).into_iter().flatten();
-        let parameters = parameters.filter_map(|word| match word {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        });
-        let parameters = parameters.collect();
-        let is_name = !source.is_empty() && !source.contains(['/', '\\']) && !source.starts_with('.');
-        let plugin = if is_name { source.to_owned() } else { name.clone() };
-        let git = GitSource::read(&whole).ok().flatten();
-        let (repository, version) = match git {
-            Some(git) => (git.url, git.version),
-            None => (String::new(), if is_name { version.to_owned() } else { String::new() }),
-        };
-        Some(ListedPackage { name, plugin, version, repository, source: whole, parameters })
+pub(super) fn packages(reader: &Reader<'_>, root: &Value) -> Result<Vec<ListedPackage>> {
+    match root.get("packages") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Mapping(listed)) => listed.iter().map(|(name, value)| package(reader, root, name, value)).collect(),
+        Some(other) => {
+            let message = format!("`packages` must be a mapping of names to sources; it is {}", describe(other));
+            Err(reader.failure(&["packages"], &message))
+        }
+    }
+}
+
+fn package(reader: &Reader<'_>, root: &Value, name: &Value, value: &Value) -> Result<ListedPackage> {
+    let name = name.as_str().ok_or_else(|| {
+        let message = format!("a name under `packages` must be a text; one is {}", describe(name));
+        reader.failure(&["packages"], &message)
+    })?;
+    let within = |key: &'static str| ["packages", name, key];
+    let (source, own) = match value {
+        Value::String(source) => (source.clone(), String::new()),
+        Value::Mapping(_) => (
+            reader.text(root, &within("source"))?.unwrap_or_default(),
+            reader.text(root, &within("version"))?.unwrap_or_default(),
+        ),
+        other => {
+            let message = format!("`packages.{name}` must say where its plugin comes from; it is {}", describe(other));
+            return Err(reader.failure(&["packages", name], &message));
+        }
     };
-    listed.into_iter().flatten().filter_map(package).collect()
+    if source.is_empty() {
+        let message = format!("`packages.{name}` has no `source`, such as `source: terraform-provider`");
+        return Err(reader.failure(&["packages", name], &message));
+    }
+    let (source, version) = source.split_once('@').unwrap_or((&source, ""));
+    let version = if own.is_empty() { version } else { &own };
+    let whole = if version.is_empty() { source.to_owned() } else { format!("{source}@{version}") };
+    let is_name = !source.contains(['/', '\\']) && !source.starts_with('.');
+    let plugin = if is_name { source.to_owned() } else { name.to_owned() };
+    let git = GitSource::read(&whole).map_err(|wrong| reader.failure(&["packages", name], &wrong))?;
+    let (repository, version) = match git {
+        Some(git) => (git.url, git.version),
+        None => (String::new(), if is_name { version.to_owned() } else { String::new() }),
+    };
+    let parameters = parameters(reader, name, value.get("parameters"))?;
+    Ok(ListedPackage { name: name.to_owned(), plugin, version, repository, source: whole, parameters })
+}
+
+fn parameters(reader: &Reader<'_>, package: &str, value: Option<&Value>) -> Result<Vec<String>> {
+    let wrong = |value: &Value| {
+        let message = format!("`packages.{package}.parameters` must be a list of texts; there is {}", describe(value));
+        reader.failure(&["packages", package, "parameters"], &message)
+    };
+    let words = match value {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Sequence(words)) => words,
+        Some(other) => return Err(wrong(other)),
+    };
+    let word = |word: &Value| match word {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(value) => Ok(value.to_string()),
+        other => Err(wrong(other)),
+    };
+    words.iter().map(word).collect()
 }

@@ -137,6 +137,32 @@ fn packages_in_folders_are_plugins_with_the_packages_that_they_list() {
 }
 
 #[test]
+fn packages_that_cannot_be_meant_are_named_with_their_places() {
+    for (listed, expected) in [
+        ("packages: [random]", "Pulumi.yaml:3: `packages` must be a mapping of names to sources"),
+        (
+            "packages:\n  random: 3",
+            "Pulumi.yaml:4: `packages.random` must say where its plugin comes from; it is a number",
+        ),
+        ("packages:\n  random: {version: 1.0.0}", "Pulumi.yaml:4: `packages.random` has no `source`"),
+        ("packages:\n  random: ''", "Pulumi.yaml:4: `packages.random` has no `source`"),
+        (
+            "packages:\n  random: {source: terraform-provider, parameters: hashicorp/random}",
+            "Pulumi.yaml:4: `packages.random.parameters` must be a list of texts; there is a text",
+        ),
+        ("packages:\n  parts: github.com/acme/parts@main", "Pulumi.yaml:4: 'main' is neither a version such as 1.2.3"),
+    ] {
+        let text = format!("name: shop\nruntime: python\n{listed}\n");
+        let failure = Project::parse(Path::new("Pulumi.yaml"), text).unwrap_err();
+        assert!(failure.message.starts_with(expected), "{}", failure.message.to_string());
+    }
+    let fine =
+        "packages:\n  random: {source: terraform-provider, version: 1.0, parameters: [hashicorp/random, 3, true]}";
+    let project = Project::parse(Path::new("Pulumi.yaml"), format!("name: shop\nruntime: python\n{fine}\n")).unwrap();
+    assert_eq!(project.packages[0].origin(), "terraform-provider@1.0 hashicorp/random 3 true");
+}
+
+#[test]
 fn a_byte_order_mark_is_no_part_of_the_file() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("Pulumi.yaml");

@@ -12,6 +12,8 @@ use super::progress::Progress;
 const SCHEME: &str = "git://";
 /// Before a commit that stands for a version: a pre-release may not begin with a zero.
 const COMMIT: char = 'x';
+/// So many versions are named in place of one that is not there.
+const MOST_LISTED: usize = 5;
 /// Lines of what git says that an error has.
 const LAST_LINES: usize = 4;
 
@@ -113,12 +115,7 @@ impl GitPlace {
     /// The newest version: the highest tag, else the commit of the default branch.
     pub(crate) fn latest(&self) -> Result<Version, InstallError> {
         let listed = self.git(&["ls-remote", &self.repository], None)?;
-        let tags = listed.lines().filter_map(|line| {
-            let tag = line.split_once("refs/tags/")?.1.trim_end_matches("^{}");
-            Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok()
-        });
-        let newest = tags.max_by_key(|version| (version.pre.is_empty(), version.clone()));
-        if let Some(newest) = newest {
+        if let Some(newest) = versions(&listed).pop() {
             return Ok(newest);
         }
         let head = listed.lines().find_map(|line| line.strip_suffix("\tHEAD"));
@@ -127,6 +124,21 @@ impl GitPlace {
             InstallError::last(format!("{} has neither a tag of a version nor a default branch", self.shown()))
         })?;
         Ok(Version { pre: commit, ..Version::new(0, 0, 0) })
+    }
+
+    /// Which versions there are, in place of the one that is not.
+    fn without_tag(&self, version: &Version) -> Option<InstallError> {
+        let there = versions(&self.git(&["ls-remote", "--tags", &self.repository], None).ok()?);
+        if there.contains(version) {
+            return None;
+        }
+        let newest = there.iter().rev().take(MOST_LISTED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let there = match there.len() {
+            0 => "it has no tags of versions; name a commit".to_owned(),
+            count if count > MOST_LISTED => format!("the newest of its {count} tags are {newest}"),
+            _ => format!("its tags are {newest}"),
+        };
+        Some(InstallError::last(format!("{} has no tag {version}: {there}", self.shown())))
     }
 
     /// Fills an empty folder with the files of a version.
@@ -143,7 +155,8 @@ impl GitPlace {
             git(&["checkout", "--quiet", "--detach", commit])?;
         } else {
             let tag = |tag: &str| git(&["fetch", "--quiet", "--depth=1", "origin", &format!("refs/tags/{tag}")]);
-            tag(&format!("v{version}")).or_else(|error| tag(&version.to_string()).map_err(|_| error))?;
+            let fetched = tag(&format!("v{version}")).or_else(|_| tag(&version.to_string()));
+            fetched.map_err(|error| self.without_tag(version).unwrap_or(error))?;
             git(&["checkout", "--quiet", "--detach", "FETCH_HEAD"])?;
         }
         let history = folder.join(".git");
@@ -179,6 +192,18 @@ impl GitPlace {
     fn shown(&self) -> String {
         super::shown(&self.repository)
     }
+}
+
+/// The versions that a list of references has tags of; releases after all that come before them, the newest last.
+fn versions(listed: &str) -> Vec<Version> {
+    let tags = listed.lines().filter_map(|line| {
+        let tag = line.split_once("refs/tags/")?.1.trim_end_matches("^{}");
+        Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok()
+    });
+    let mut versions: Vec<Version> = tags.collect();
+    versions.sort_by_key(|version| (version.pre.is_empty(), version.clone()));
+    versions.dedup();
+    versions
 }
 
 fn ends_with_git(part: &str) -> bool {

@@ -42,6 +42,11 @@ pub(super) async fn run(context: &Context, arguments: &PackageAdd) -> Result<()>
         context.console.line(&format!("note: {what}"));
     } else {
         // Before the tool of the language, which may be interrupted: `install` goes on from what is written here.
+        if let Some(former) = project.packages.iter().find(|it| it.name == *name && it.origin() != origin) {
+            context
+                .console
+                .note(format!("the package '{name}' was made of '{}'; it takes that one's place", former.origin()));
+        }
         list(&project, name, &entry)?;
     }
     if !arguments.no_link {
