@@ -3,6 +3,7 @@ import * as os from "node:os";
 import type { NativeConnection, WorkerOptions as TemporalOptions, Worker as TemporalWorker } from "@temporalio/worker";
 import { Sdk } from "../sdk";
 import { stackActivities } from "./activities";
+import { workflowBundle } from "./bundle";
 import { dataConverter } from "./codec";
 import { connectWorker } from "./connection";
 import { temporal } from "./packages";
@@ -79,14 +80,11 @@ export class Worker {
 
     async #begin(plan: Plan, place: { connection: NativeConnection; namespace: string }): Promise<void> {
         const { queues = [], slots = 8, flow = true, onLine = () => {} } = this.#options;
-        const { Worker: Made, DefaultLogger, bundleWorkflowCode } = temporal("worker");
+        const { Worker: Made } = temporal("worker");
         const common = { ...place, identity: this.identity, dataConverter: dataConverter() };
         if (flow) {
-            const workflowBundle = await bundleWorkflowCode({
-                workflowsPath: require.resolve("./workflow"),
-                logger: new DefaultLogger(SAID),
-            });
-            this.#workers.push(await Made.create({ ...common, taskQueue: flowQueue(plan.fleet), workflowBundle }));
+            const bundled = { taskQueue: flowQueue(plan.fleet), workflowBundle: await workflowBundle() };
+            this.#workers.push(await Made.create({ ...common, ...bundled }));
         }
         const code = plan.code[LANGUAGE];
         if (code === undefined) {

@@ -1,0 +1,68 @@
+// The code of the workflows as workers run it. It is bundled once for the packages that are installed, and kept with other tools' caches:
+// to bundle it takes more than a second of a processor, for each worker that starts.
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import * as path from "node:path";
+import { temporal } from "./packages";
+
+/** What is logged at least. */
+const SAID = "ERROR";
+
+/** The code, as a worker takes it. */
+export async function workflowBundle(): Promise<{ code: string }> {
+    const kept = path.join(cache(), `fleet-workflows-${fingerprint()}.js`);
+    const known = read(kept);
+    if (known !== undefined) {
+        return { code: known };
+    }
+    const { DefaultLogger, bundleWorkflowCode } = temporal("worker");
+    const { code } = await bundleWorkflowCode({
+        workflowsPath: require.resolve("./workflow"),
+        logger: new DefaultLogger(SAID),
+    });
+    keep(kept, code);
+    return { code };
+}
+
+/** Where tools keep such things: beside the packages that it is made of, so that it goes when they go. */
+function cache(): string {
+    return path.join(path.dirname(require.resolve("@temporalio/worker/package.json")), "../../.cache/maloko");
+}
+
+/** Of all that the code is made of: the files of this folder, and what packages say of themselves, this one too. */
+function fingerprint(): string {
+    const hash = createHash("sha256");
+    for (const name of readdirSync(__dirname, { recursive: true, encoding: "utf8" }).sort()) {
+        if (name.endsWith(".js")) {
+            hash.update(`${name}\0`)
+                .update(readFileSync(path.join(__dirname, name)))
+                .update("\0");
+        }
+    }
+    for (const name of ["../..", "@temporalio/worker", "@temporalio/workflow", "@temporalio/common"]) {
+        hash.update(readFileSync(require.resolve(`${name}/package.json`)));
+    }
+    return hash.digest("hex").slice(0, 32);
+}
+
+function read(file: string): string | undefined {
+    try {
+        return readFileSync(file, "utf8");
+    } catch {
+        // There is none yet, or it cannot be read: then it is made.
+        return undefined;
+    }
+}
+
+/** Puts it there as a whole: workers that start at the same time must not read half of it. */
+function keep(file: string, code: string): void {
+    const made = `${file}.${randomUUID()}`;
+    try {
+        mkdirSync(path.dirname(file), { recursive: true });
+        writeFileSync(made, code);
+        renameSync(made, file);
+    } catch {
+        // A folder that nobody may write to, or a full disk: each worker makes its own.
+        rmSync(made, { force: true });
+    }
+}
