@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ended, FleetFolder, FleetServer, PYTHON_PROGRAMS, type ToldEnd, until } from "../support/fleet-kit";
+import { COMMANDS, ended, FleetFolder, FleetServer, PYTHON_PROGRAMS, type ToldEnd, until } from "../support/fleet-kit";
 
 /** Two stacks that others need. */
 const NETWORKS = {
@@ -121,7 +121,8 @@ test("two fleets over the same stacks exclude each other", async () => {
     const first = one.detached("up");
     await until(() => one.marks("held").length === 6, "all stacks at work");
     const second = other.detached("up");
-    await until(() => other.command(["status"]).stdout.includes(`locked by run ${first}`), "a stack that is locked");
+    const isLocked = () => other.command(["status"]).stdout.includes(`locked by run ${first}`);
+    await until(isLocked, "a stack that is locked", undefined, COMMANDS);
     one.letGo();
 
     one.command(["results", first]);

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FleetFolder, FleetServer, until } from "../support/fleet-kit";
+import { COMMANDS, FleetFolder, FleetServer, until } from "../support/fleet-kit";
 
 interface Status {
     state: string;
@@ -40,10 +40,16 @@ test("a stack that takes longer than a worker may be silent stays where it is", 
     await until(() => fleet.marks("held").length > 0, "the stack to be at work");
     const began = statusOf(fleet, run).seconds;
 
-    const { stacks } = await until(() => {
+    const waitedFor = (): Status | undefined => {
         const told = statusOf(fleet, run);
         return told.seconds > began + 10 || (told.stacks[0]?.attempt ?? 0) > 1 ? told : undefined;
-    }, "the worker to have been at it for longer than that");
+    };
+    const { stacks } = await until(
+        waitedFor,
+        "the worker to have been at it for longer than that",
+        undefined,
+        COMMANDS,
+    );
 
     expect(stacks).toMatchObject([{ id: "tenant/t0", attempt: 1 }]);
     expect(stacks[0]?.worker).toMatch(new RegExp(`:${worker.pid}$`));

@@ -28,8 +28,16 @@ export const PYTHON_PROGRAMS = join(TESTS, "..", "python-tests", "fleets", "prog
 export const VENV = join(TESTS, "..", ".venv", "bin");
 const SECONDS = 60;
 
+/** Milliseconds between two commands that look for something: each is a process that takes half a second of a processor. */
+export const COMMANDS = 2000;
+
 /** Waits for something that other processes do; fails when it does not come. */
-export async function until<T>(holds: () => T | Promise<T>, what: string, seconds = SECONDS): Promise<NonNullable<T>> {
+export async function until<T>(
+    holds: () => T | Promise<T>,
+    what: string,
+    seconds = SECONDS,
+    pause = 50,
+): Promise<NonNullable<T>> {
     const end = performance.now() + seconds * 1000;
     while (true) {
         const found = await holds();
@@ -39,7 +47,7 @@ export async function until<T>(holds: () => T | Promise<T>, what: string, second
         if (performance.now() > end) {
             throw new Error(`waited ${seconds} s for ${what}`);
         }
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, pause));
     }
 }
 

@@ -15,12 +15,16 @@ PROGRAMS = Path(__file__).parent / "programs"
 _SECONDS = 60.0
 
 
-def until(holds: Callable[[], Any], what: str, seconds: float = _SECONDS) -> Any:
+COMMANDS = 2.0
+"""Seconds between two commands that look for something: each is a process that takes half a second of a processor."""
+
+
+def until(holds: Callable[[], Any], what: str, seconds: float = _SECONDS, pause: float = 0.05) -> Any:
     """Waits for something that other processes do; fails when it does not come."""
     end = time.monotonic() + seconds
     while not (found := holds()):
         assert time.monotonic() < end, f"waited {seconds} s for {what}"
-        time.sleep(0.05)
+        time.sleep(pause)
     return found
 
 

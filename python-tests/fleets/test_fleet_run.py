@@ -6,7 +6,7 @@ import signal
 from typing import Any
 
 from conftest import MakeFleet
-from fleet_kit import FleetServer, until
+from fleet_kit import COMMANDS, FleetServer, until
 
 NETWORKS = {"project": "net", "program": "tenant.py:network", "stack": "{region}", "for": {"region": ["eu", "us"]}}
 """Two stacks that others need."""
@@ -211,7 +211,8 @@ def test_two_fleets_over_the_same_stacks_exclude_each_other(server: FleetServer,
     runs = [(one, one.detached("up"))]
     until(lambda: len(one.marks("held")) == 6, "all stacks at work")
     runs.append((other, other.detached("up")))
-    until(lambda: f"locked by run {runs[0][1]}" in other.command("status").stdout, "a stack that is locked")
+    locked = f"locked by run {runs[0][1]}"
+    until(lambda: locked in other.command("status").stdout, "a stack that is locked", pause=COMMANDS)
     one.let_go()
 
     for fleet, run in runs:

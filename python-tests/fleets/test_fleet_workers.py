@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from conftest import MakeFleet
-from fleet_kit import FleetFolder, FleetServer, until
+from fleet_kit import COMMANDS, FleetFolder, FleetServer, until
 
 
 def stacks_of(count: int, **config: str) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def test_a_stack_that_takes_longer_than_a_worker_may_be_silent_stays_where_it_is
         told = status_of(fleet, run)
         return told if told["seconds"] > began + 10 or told["stacks"][0]["attempt"] > 1 else None
 
-    row = until(waited_for, "the worker to have been at it for longer than that")["stacks"][0]
+    row = until(waited_for, "the worker to have been at it for longer than that", pause=COMMANDS)["stacks"][0]
 
     assert (row["id"], row["attempt"]) == ("tenant/t0", 1)
     assert row["worker"].endswith(f":{worker.pid}")
