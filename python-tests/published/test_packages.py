@@ -70,7 +70,9 @@ def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
     assert crates_of(source) == {
         "maloko-core",
         "maloko-fleet",
+        "maloko-isolated",
         "maloko-packages",
+        "maloko-passphrase-key",
         "maloko-plugins",
         "maloko-rpc",
         "maloko-stores",
@@ -93,7 +95,9 @@ def test_the_source_package_of_npm_has_all_that_cargo_needs(tmp_path: Path) -> N
     assert crates_of(package / "source", "--locked") == {
         "maloko-core",
         "maloko-fleet",
+        "maloko-isolated",
         "maloko-packages",
+        "maloko-passphrase-key",
         "maloko-plugins",
         "maloko-rpc",
         "maloko-stores",
