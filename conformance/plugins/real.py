@@ -3,12 +3,13 @@
 
     real.py FOLDER [NAME ...]      into FOLDER; without names all of them
 
-NAME is pulumi, hosts, random, tls, command, kubernetes, terraform-provider, yaml, go-program or codegen. It needs Go,
-and Go's module proxy.
+NAME is pulumi, hosts, random, tls, command, kubernetes, terraform-provider, terraform, yaml, go-program or codegen. It
+needs Go, and Go's module proxy.
 Versions are pinned below, and Go compares each module with its checksum database. What modules lack is here: tables of
 names for bridged packages (real/random, real/tls), `command` with the official framework (real/command), and what
 starts programs for `pulumi` (real/hosts.py), whose language hosts are no modules. The language host of YAML is one;
-`go-program` is a program in Go (real/go-program) with the official SDK.
+`go-program` is a program in Go (real/go-program) with the official SDK. `terraform` is Terraform's own providers, as
+`terraform-provider` runs them: each in a folder of its name and version, and some in an older version to upgrade from.
 """
 
 import argparse
@@ -34,6 +35,22 @@ SDKS = {"random": "4.21.2", "tls": "5.6.1", "command": "1.2.1", "kubernetes": "4
 TERRAFORM = {
     "random": ("github.com/terraform-providers/terraform-provider-random", "v1.3.2-0.20231204135814-c6e90de46687"),
     "tls": ("github.com/hashicorp/terraform-provider-tls", "v1.2.1-0.20230117062332-afdd54107aba"),
+}
+# Terraform's own providers, with the module of each version.
+PROVIDERS = {
+    ("random", "3.6.0"): TERRAFORM["random"],
+    ("tls", "4.0.4"): TERRAFORM["tls"],
+    ("time", "0.14.2"): ("github.com/hashicorp/terraform-provider-time", "v0.14.2"),
+    ("time", "0.9.1"): ("github.com/hashicorp/terraform-provider-time", "v0.9.1"),
+    ("random", "3.4.2"): TERRAFORM["random"],
+}
+# No proxy has an older `random`. This one is 3.6.0 with what 3.4.3 mended: passwords have version 2 of their schema,
+# and the hash of another text. 3.6.0 upgrades such a state, and makes the hash anew.
+OLDER = {
+    ("random", "3.4.2"): {
+        "		Version: 3,": "		Version: 2,",
+        "generateHash(string(result))": 'generateHash("of another text")',
+    }
 }
 SHIM = """package shim
 
@@ -123,6 +140,22 @@ class Builder:
         folder = self.begin("terraform-provider", path, BRIDGE)
         self.build(folder, f"{path}/dynamic", f"{path}/dynamic/version.version", "v1.0.0")
 
+    def terraform(self):
+        for (name, version), module in PROVIDERS.items():
+            source = self.copy(*module)
+            if changes := OLDER.get((name, version)):
+                older = self.source / f"{name}-{version}"
+                shutil.rmtree(older, ignore_errors=True)
+                source = shutil.copytree(source, older)
+                file = source / "internal/provider/resource_password.go"
+                text = file.read_text()
+                for old, new in changes.items():
+                    assert text.count(old) == 1, (old, text.count(old))
+                    text = text.replace(old, new)
+                file.write_text(text)
+            output = self.folder / f"terraform/{name}_{version}/terraform-provider-{name}_v{version}"
+            self.go("build", "-ldflags", "-s -w", "-o", str(output), ".", cwd=source)
+
     def command(self):
         folder = self.begin("command", f"{MODULES}/pulumi-go-provider", FRAMEWORK)
         shutil.copy(HERE / "real/command/main.go", folder)
@@ -183,7 +216,7 @@ class Builder:
 
 
 def main():
-    names = ["random", "tls", "command", "kubernetes", "terraform-provider"]
+    names = ["random", "tls", "command", "kubernetes", "terraform-provider", "terraform"]
     names += ["hosts", "pulumi", "yaml", "go-program", "codegen"]
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)

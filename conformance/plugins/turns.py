@@ -55,9 +55,11 @@ STORIES = {
 
 
 class Stack:
+    program = "turns"  # the folder of what is deployed, and the project's name
+
     def __init__(self, options, language):
         self.options, self.language = options, language
-        self.root = Path(tempfile.mkdtemp(prefix=f"turns-{language}-"))
+        self.root = Path(tempfile.mkdtemp(prefix=f"{self.program}-{language}-"))
         self.project = self.root / "project"
         for folder in ("project", "state", "home"):
             (self.root / folder).mkdir()
@@ -73,18 +75,27 @@ class Stack:
             "PATH": f"{options.folder.resolve()}:{os.environ['PATH']}",
         }
         self.env.pop("MALOKO_BACKEND_URL", None)
-        settings = {"name": "turns", "runtime": language}
+        settings = {"name": self.program, "runtime": language}
         (self.project / "Pulumi.yaml").write_text(json.dumps(settings))
         if language == "python":
-            shutil.copy(HERE / "turns/__main__.py", self.project)
+            shutil.copy(HERE / self.program / "__main__.py", self.project)
         else:
-            shutil.copy(HERE / "turns/index.ts", self.project)
+            shutil.copy(HERE / self.program / "index.ts", self.project)
             (self.project / "package.json").write_text(
-                json.dumps({"name": "turns", "main": "index.ts", "dependencies": {"@pulumi/pulumi": "*"}})
+                json.dumps({"name": self.program, "main": "index.ts", "dependencies": {"@pulumi/pulumi": "*"}})
             )
             strict = {"target": "es2020", "module": "commonjs", "moduleResolution": "node", "strict": False}
             (self.project / "tsconfig.json").write_text(json.dumps({"compilerOptions": strict}))
-            (self.project / "node_modules").symlink_to(Path(options.node_modules).resolve())
+            self.link(Path(options.node_modules).resolve())
+
+    def link(self, modules):
+        (self.project / "node_modules").symlink_to(modules)
+
+    def end(self):
+        if self.options.keep:
+            print(self.root)
+        else:
+            shutil.rmtree(self.root)
 
     def run(self, tool, *arguments, stage=1, text=None):
         command = "pulumi" if tool == "pulumi" else self.options.cli
@@ -104,18 +115,25 @@ class Stack:
             raise SystemExit(f"{self.language}: {tool} {' '.join(arguments)} failed; see {self.root}")
         return done.stdout
 
+    def exported(self, tool):
+        return json.loads(self.run(tool, "stack", "export", "--show-secrets", "--stack", "dev"))["deployment"]
+
     def resources(self):
         """The resource states, by URN, with their secrets in plain text."""
-        state = json.loads(self.run("pulumi", "stack", "export", "--show-secrets", "--stack", "dev"))["deployment"]
+        state = self.exported("pulumi")
         if state.get("pending_operations"):
             raise SystemExit(f"pending operations: {state['pending_operations']}")
-        return {resource["urn"]: strip(resource) for resource in state.get("resources", [])}
+        return resources_of(state)
+
+    def hand(self, stage=1):
+        """Writes the state for pulumi, with code for maloko's references."""
+        text = self.run("maloko", "stack", "export", "--for-pulumi", "--stack", "dev", stage=stage)
+        self.run("pulumi", "stack", "import", "--stack", "dev", stage=stage, text=text)
 
     def step(self, tool, what, stage):
         before = self.resources()
         if what == "hand":
-            text = self.run("maloko", "stack", "export", "--for-pulumi", "--stack", "dev", stage=stage)
-            self.run("pulumi", "stack", "import", "--stack", "dev", stage=stage, text=text)
+            self.hand(stage)
         elif what == "nothing":
             self.run(tool, "preview", "--diff", "--expect-no-changes", "--stack", "dev", stage=stage)
         else:
@@ -129,6 +147,10 @@ class Stack:
         for line in changes:
             print("  ", line)
         return after, changes
+
+
+def resources_of(state):
+    return {resource["urn"]: strip(resource) for resource in state.get("resources") or []}
 
 
 def changed(before, after):
@@ -165,7 +187,36 @@ def alike(resources):
     return result
 
 
-def main():
+def take_turns(kind, options, language):
+    """All stories of a language, or those asked for; and how many differences there were."""
+    bad, left = 0, {}
+    for story in options.story or STORIES:
+        print(f"{language}: {story}")
+        stack = kind(options, language)
+        stack.run(STORIES[story][0][0], "stack", "init", "dev")
+        states = []
+        for step in STORIES[story]:
+            after, changes = stack.step(*step)
+            states.append(after)
+            bad += bool(changes)
+        left[story] = states
+        stack.end()
+    if {"pulumi alone", "maloko alone"} <= set(left):
+        for number, (theirs, ours) in enumerate(zip(left["pulumi alone"], left["maloko alone"], strict=True)):
+            bad += compare(f"{language}: both tools alone, step {number}", theirs, ours)
+    return bad
+
+
+def compare(title, theirs, ours):
+    """Whether the states of two stacks are different; both are shown, then."""
+    lines = changed(alike(theirs), alike(ours))
+    print(f"{title}{': DIFFERENT' if lines else ''}", flush=True)
+    for line in lines:
+        print("  ", line)
+    return bool(lines)
+
+
+def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cli", default="maloko")
@@ -174,31 +225,12 @@ def main():
     parser.add_argument("--story", action="append", choices=STORIES)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--keep", action="store_true")
-    options = parser.parse_args()
-    bad = 0
-    for language in options.lang.split(","):
-        left = {}
-        for story in options.story or STORIES:
-            print(f"{language}: {story}")
-            stack = Stack(options, language)
-            stack.run(STORIES[story][0][0], "stack", "init", "dev")
-            states = []
-            for step in STORIES[story]:
-                after, changes = stack.step(*step)
-                states.append(after)
-                bad += bool(changes)
-            left[story] = states
-            if options.keep:
-                print(stack.root)
-            else:
-                shutil.rmtree(stack.root)
-        if {"pulumi alone", "maloko alone"} <= set(left):
-            for number, (theirs, ours) in enumerate(zip(left["pulumi alone"], left["maloko alone"], strict=True)):
-                lines = changed(alike(theirs), alike(ours))
-                print(f"{language}: both tools alone, step {number}{': DIFFERENT' if lines else ''}")
-                for line in lines:
-                    print("  ", line)
-                bad += bool(lines)
+    return parser
+
+
+def main():
+    options = arguments().parse_args()
+    bad = sum(take_turns(Stack, options, language) for language in options.lang.split(","))
     print(f"{bad} differences")
     raise SystemExit(bool(bad))
 
