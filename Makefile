@@ -23,6 +23,7 @@
 #   make automation-table   docs/reference/automation-table.md, from what came of each method of the official Automation API
 #   make policy-table   docs/reference/policy-table.md, from what came of packs made with the official packages
 #   make real-plugins   plugins that are not ours, and the real `pulumi`, from Go modules; `make try-real-plugins` runs with them
+#   make try-kubernetes  the same with the plugin of Kubernetes, whose build takes up to an hour; it asks no cluster
 #   make try-keys        the real `pulumi` and ours in turns on stacks under each of the four key services
 #   make try-sdks        SDKs of real packages beside those of the official generators, which are built from Go modules
 #   make try-official-suite   the official suites of the Automation API, unmodified, with the real `pulumi` and with ours
@@ -113,7 +114,7 @@ $(STAMPS)/%-modules: %/package.json %/package-lock.json | $(STAMPS)/tools-checke
 # Build
 
 # What there is of each language, and of both.
-PAIRS := build adoption conformance conformance-oldest conformance-plugins fleet-bugs kill kill-plugins try-real-plugins
+PAIRS := build adoption conformance conformance-oldest conformance-plugins fleet-bugs kill kill-plugins try-real-plugins try-kubernetes
 .PHONY: $(PAIRS)
 $(PAIRS): %: %-python %-node
 
@@ -438,9 +439,12 @@ policy-table check-policy-table: $(STAMPS)/python $(STAMPS)/node
 # Plugins that are not ours, and the real `pulumi`: built from Go modules into REAL_PLUGINS, then the recorded case that needs them, and both
 # tools in turns on one stack. Needs Go and its module proxy; the first build takes two cores a quarter of an hour.
 REAL_PLUGINS ?= $(CURDIR)/$(STAMPS)/real
-REAL_SDKS := random@4.21.2 command@1.2.1 tls@5.6.1
+REAL_SDKS := random@4.21.2 command@1.2.1 tls@5.6.1 kubernetes@4.25.0
 real-plugins: $(STAMPS)/venv
-	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command hosts pulumi yaml go-program
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command terraform-provider terraform hosts pulumi yaml go-program
+# By itself, for its build takes as long as all others.
+real-kubernetes: $(STAMPS)/venv
+	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) hosts pulumi kubernetes
 # Programs in YAML and Go with their real host and SDK. `make test` leaves them out: their build takes ten minutes.
 try-languages: $(STAMPS)/python
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) pulumi yaml go-program
@@ -457,16 +461,27 @@ try-official-suite: $(STAMPS)/python $(STAMPS)/node
 try-sdks: $(STAMPS)/python $(STAMPS)/node
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command codegen
 	$(IN_VENV) conformance/plugins/sdks.py $(REAL_PLUGINS) --python $(MALOKO_PY) --node $(MALOKO_JS)
-try-real-plugins-python: real-plugins $(STAMPS)/python $(STAMPS)/node-tests-modules
-	$(VENV)/bin/uv pip install --quiet --target $(STAMPS)/real-python --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
-	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV) conformance/plugins/run.py check $(ON_python) --node-modules node-tests/node_modules 01-mixed
-	PYTHONPATH=$(CURDIR)/$(STAMPS)/real-python $(IN_VENV) conformance/plugins/turns.py $(REAL_PLUGINS) $(ON_python)
-try-real-plugins-node: real-plugins $(STAMPS)/node
+REAL_SDKS_python := $(CURDIR)/$(STAMPS)/real-python
+real-sdks-python: $(STAMPS)/venv
+	$(VENV)/bin/uv pip install --quiet --target $(REAL_SDKS_python) --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
+REAL_SDKS_node := $(CURDIR)/$(STAMPS)/real-node/node_modules
+real-sdks-node: $(STAMPS)/node
 	mkdir -p $(STAMPS)/real-node
 	echo '{"name":"real","private":true}' > $(STAMPS)/real-node/package.json
 	cd $(STAMPS)/real-node && $(NPM) install $(NPM_QUIET) typescript@5 ts-node@10 ../npm/maloko-*.tgz @pulumi/pulumi@$(shell node -p "require('./node-tests/node_modules/@pulumi/pulumi/package.json').version") $(addprefix @pulumi/,$(REAL_SDKS))
-	REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV) conformance/plugins/run.py check --cli $(CURDIR)/$(STAMPS)/real-node/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/real-node/node_modules 01-mixed
-	$(IN_VENV) conformance/plugins/turns.py $(REAL_PLUGINS) --cli $(CURDIR)/$(STAMPS)/real-node/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/real-node/node_modules
+REAL_RUN_python := PYTHONPATH=$(REAL_SDKS_python) REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV)
+REAL_RUN_node := REAL_PLUGINS=$(REAL_PLUGINS) $(IN_VENV)
+REAL_ON_python := $(ON_python)
+REAL_ON_node := --cli $(REAL_SDKS_node)/.bin/maloko --lang nodejs --node-modules $(REAL_SDKS_node)
+try-real-plugins-python: $(STAMPS)/python $(STAMPS)/node-tests-modules
+try-real-plugins-python try-real-plugins-node: try-real-plugins-%: real-plugins real-sdks-%
+	$(REAL_RUN_$*) conformance/plugins/run.py check --node-modules node-tests/node_modules $(REAL_ON_$*) 01-mixed
+	$(REAL_RUN_$*) conformance/plugins/turns.py $(REAL_PLUGINS) $(REAL_ON_$*)
+	$(REAL_RUN_$*) conformance/plugins/bridged.py $(REAL_PLUGINS) $(REAL_ON_$*)
+# Kubernetes without a cluster: its resources become YAML in a folder.
+try-kubernetes-python: $(STAMPS)/python
+try-kubernetes-python try-kubernetes-node: try-kubernetes-%: real-kubernetes real-sdks-%
+	$(REAL_RUN_$*) conformance/plugins/kubernetes_turns.py $(REAL_PLUGINS) $(REAL_ON_$*)
 
 $(STAMPS)/oldest-python: $(STAMPS)/wheel
 	$(call new_venv,$(STAMPS)/oldest-venv)

@@ -89,7 +89,12 @@ class Stack:
             self.link(Path(options.node_modules).resolve())
 
     def link(self, modules):
-        (self.project / "node_modules").symlink_to(modules)
+        """What is installed, by links, so that SDKs have a place beside it."""
+        mine = self.project / "node_modules"
+        (mine / "@pulumi").mkdir(parents=True)
+        for entry in [*modules.iterdir(), *(modules / "@pulumi").iterdir()]:
+            if entry.name != "@pulumi":
+                (mine / entry.relative_to(modules)).symlink_to(entry)
 
     def end(self):
         if self.options.keep:
